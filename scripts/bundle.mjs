@@ -1,8 +1,8 @@
 // Makes dist/ of src/: the scripts that each entry point and the command need, in few files, since each file costs a
 // run of the command a quarter of a millisecond. White space and long names of variables are left out; functions and
 // classes keep theirs, for stack traces.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
@@ -33,8 +33,11 @@ const RUNS = [
   ...["array-to-bytes/bytes/codec", "bytes-to-bytes/blosc/codec"].map((name) => `codecs/${name}`),
 ];
 
-/** They lie together, folder by folder; the lower folders take what the upper ones share. */
-const FOLDERS = ["util", "meta", "codecs", "stores", "streams", "hierarchy", "flows", "cli"];
+/** What a page loads at once that opens an array and reads a part of it: it lies in a file of its own, with nothing else. */
+const READS = ["hierarchy/open/open", "flows/slice"];
+
+/** The entry points of pages; the command, and what `#platform` reaches in Node, are none. */
+const WEB = entries.filter((entry) => entry !== "stores/directory");
 
 const sourceOf = (entry) => join(root, `src/${entry}.ts`);
 
@@ -45,6 +48,30 @@ const versionInside = {
     id === sourceOf("cli/version")
       ? `export const packageVersion = () => ${JSON.stringify(version)};`
       : undefined,
+};
+
+/** Modules `x.node.ts` that have a sibling `x.browser.ts`, which is what stands for them where there is no Node. */
+const siblingOf = (path) => path.replace(/\.node\.ts$/, ".browser.ts");
+const isOfPlatform = (path) => path.endsWith(".node.ts") && existsSync(siblingOf(path));
+const ofPlatform = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .map((name) => join(root, "src", name))
+  .filter(isOfPlatform)
+  .sort();
+
+/** All of them in one file for each platform, which package.json (`imports`) picks by the conditions of who imports. */
+const PLATFORMS = {
+  "platform/node": ofPlatform,
+  "platform/browser": ofPlatform.map(siblingOf),
+};
+const platforms = {
+  name: "platforms",
+  resolveId(id, importer) {
+    if (id in PLATFORMS) return `\0${id}`;
+    if (importer?.startsWith("\0")) return undefined;
+    const path = importer && resolve(dirname(importer), id);
+    return path && isOfPlatform(path) ? { id: "#platform", external: true } : undefined;
+  },
+  load: (id) => PLATFORMS[id.slice(1)]?.map((path) => `export * from ${JSON.stringify(path)};`).join("\n"),
 };
 
 /**
@@ -64,6 +91,8 @@ const importedDirectly = {
       delete files[fileName];
     }
     for (const file of Object.values(files)) {
+      // nothing happens when a part is imported
+      file.code &&= file.code.replace(/import"[^"]*parts?\/[^"]*";|(?<=[;\n]|^)import"\.\/[^"]+";/g, "");
       file.code &&= file.code.replace(/import\(`([^`]*\/)([^`/]+)`\)/g, (call, path, name) => {
         const { from, pick } = passing.get(name) ?? {};
         return from === undefined ? call : `import(\`${path}${from}\`)${pick}`;
@@ -77,16 +106,23 @@ const namesFunctions = process.argv.includes("--function-names");
 
 export async function bundle() {
   const ofItself = lazily((graph) => importedBy(ITSELF.map(sourceOf), graph));
+  // what no page reaches is files of their own, which nothing that a page loads imports
+  const ofWeb = lazily((graph) => importedBy(WEB.map(sourceOf), graph, true));
+  const ofReads = lazily((graph) => importedBy(READS.map(sourceOf), graph));
   const ofRuns = lazily((graph) => {
     const found = importedBy(RUNS.map(sourceOf), graph);
     for (const entry of THREADS) found.delete(sourceOf(entry));
     return found;
   });
+  const ofRunsOfWeb = lazily((graph) => new Set([...ofRuns(graph)].filter((id) => ofWeb(graph).has(id))));
   await build({
-    input: Object.fromEntries([COMMAND, ...THREADS, ...entries].map((entry) => [entry, sourceOf(entry)])),
+    input: {
+      ...Object.fromEntries([COMMAND, ...THREADS, ...entries].map((entry) => [entry, sourceOf(entry)])),
+      ...Object.fromEntries(Object.keys(PLATFORMS).map((name) => [name, name])),
+    },
     platform: "neutral",
-    plugins: [versionInside, importedDirectly],
-    external: [/^node:/, ...Object.keys({ ...dependencies, ...peerDependencies })],
+    plugins: [platforms, versionInside, importedDirectly],
+    external: [/^(?:node:|#)/, ...Object.keys({ ...dependencies, ...peerDependencies })],
     treeshake: { moduleSideEffects: false },
     output: {
       dir: join(root, "dist"),
@@ -99,32 +135,28 @@ export async function bundle() {
       },
       comments: { legal: false, annotation: true, jsdoc: false },
       codeSplitting: {
-        groups: [
-          {
-            debugName: "itself",
-            name: (id, graph) => (ofItself(graph).has(id) ? "itself" : null),
-            priority: FOLDERS.length + 1,
-          },
-          ...FOLDERS.map((folder, i) => ({
-            debugName: folder,
-            priority: FOLDERS.length - i,
-            test: (id) => id.startsWith(join(root, "src", folder, "/")),
-            name: (id, graph) => (ofRuns(graph).has(id) ? folder : null),
-          })),
-        ],
+        // each file holds all that its modules import at once, or that is in a file before it
+        groups: Object.entries({ itself: ofItself, read: ofReads, run: ofRunsOfWeb, files: ofRuns }).map(
+          ([file, of], i) => ({
+            debugName: file,
+            name: (id, graph) => (of(graph).has(id) ? file : null),
+            priority: 4 - i,
+          }),
+        ),
       },
     },
   });
 }
 
-/** The modules of these ids with all that they import at once, and so on. */
-function importedBy(ids, graph) {
+/** The modules of these ids with all that they import at once, or on use as well, and so on. */
+function importedBy(ids, graph, onUse = false) {
   const found = new Set();
   const left = [...ids];
   for (let id = left.pop(); id !== undefined; id = left.pop()) {
     if (found.has(id)) continue;
     found.add(id);
-    left.push(...(graph.getModuleInfo(id)?.importedIds ?? []));
+    const { importedIds = [], dynamicallyImportedIds = [] } = graph.getModuleInfo(id) ?? {};
+    left.push(...importedIds, ...(onUse ? dynamicallyImportedIds : []));
   }
   return found;
 }

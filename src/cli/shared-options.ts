@@ -1,4 +1,4 @@
-import { gridStrategies } from "../flows/plan/strategies/strategies.ts";
+import { gridStrategies } from "../flows/plan/strategies/grid-strategy.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
 import type { Options } from "./parse-arguments.ts";
 

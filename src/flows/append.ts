@@ -28,7 +28,7 @@ import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./request/open-source.ts";
 import { type IoOption, usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
-import { assertApart } from "./target/target-apart.node.ts";
+import { assertApart } from "./target/target-apart.ts";
 
 export interface AppendOptions extends StoreAccess, FormatOptions, ReadEventOptions {
   /** The name of the dimension along which arrays grow; of an array without dimension names its number, such as `0`. */

@@ -1,11 +1,12 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions } from "../util/check-options.ts";
+import { hasher } from "../util/hash.ts";
 import { toHex } from "../util/hex.ts";
 import { product } from "../util/shape.ts";
 import { CellGrid, cellShapeOf } from "./digest/cell-grid.ts";
 import { type ArrayTree, type DigestTree, wholeTree } from "./digest/tree.ts";
-import { arrayHash, CellHasher, MerkleRoot, type NewHash, newSha256 } from "./digest/tree-hash.ts";
+import { arrayHash, CellHasher, MerkleRoot, type NewHash } from "./digest/tree-hash.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
 import type { PlanOptions } from "./request/flow.ts";
@@ -41,7 +42,7 @@ export interface DigestTreeOptions extends PlanOptions, ReadEventOptions {
  */
 export async function digestTree(source: FlowSource, given: DigestTreeOptions = {}): Promise<DigestTree> {
   const options = checkedOptions(given);
-  const newHash = await newSha256();
+  const newHash = await hasher();
   const arrays: ArrayTree[] = [];
   for await (const { array, path } of arraysBelow(source, options)) {
     arrays.push(await arrayTree(array, path, { ...options, newHash, number: arrays.length }));

@@ -2,6 +2,8 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions } from "../util/check-options.ts";
+import { hasher } from "../util/hash.ts";
+import { toHex } from "../util/hex.ts";
 import { product } from "../util/shape.ts";
 import { bytesText } from "./diff/compare-values.ts";
 import { itemBytes } from "./digest/item-bytes.ts";
@@ -51,8 +53,8 @@ export async function* digest(source: FlowSource, given: DigestOptions = {}): As
 }
 
 async function arrayDigest(array: ZarrArray, path: string, options: DigestOptions): Promise<string> {
-  const { createHash } = await import("node:crypto");
-  const hash = createHash("sha256");
+  const newHash = await hasher();
+  const hash = newHash();
   const { dataType, shape } = array.metadata;
   const allBytes = isFixed(dataType) ? product(shape) * dataType.size : undefined;
   let digested = 0;
@@ -63,5 +65,5 @@ async function arrayDigest(array: ZarrArray, path: string, options: DigestOption
     }
     options.onEvent?.({ type: "read", path, bytes: digested, allBytes });
   }
-  return hash.digest("hex");
+  return toHex(hash.digest());
 }

@@ -42,7 +42,8 @@ export { type ArrayInfo, type InfoOptions, info } from "./info.ts";
 export { type CopyEstimate, estimateCopy } from "./keys/estimate-copy.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
 export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";
-export type { GridStrategy, StrategyName } from "./plan/strategies/strategies.ts";
+export type { GridStrategy } from "./plan/strategies/grid-strategy.ts";
+export type { StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { planSlice, type SlicePlan } from "./plan-slice.ts";
 export {

@@ -21,7 +21,7 @@ import { type FlowSource, openSource } from "./request/open-source.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { targetSpec } from "./target/flow-target.ts";
-import { assertApart } from "./target/target-apart.node.ts";
+import { assertApart } from "./target/target-apart.ts";
 
 export type { LevelsOption } from "./pyramid/level-plan.ts";
 export type { PyramidMethod, PyramidOptions };

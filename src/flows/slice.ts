@@ -25,7 +25,7 @@ import { checkedOptions } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
-import { assertGridStrategy } from "./plan/strategies/strategies.ts";
+import { assertGridStrategy } from "./plan/strategies/grid-strategy.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
 import type { LookedUp } from "./request/labels/found-labels.ts";
@@ -34,7 +34,6 @@ import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.t
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
-import { readSlabs } from "./slabs/read-slabs.ts";
 import { chunksOf } from "./slabs/selected-chunks.ts";
 import type { Slab } from "./slabs/slab-queue.ts";
 import { typedValues, type ValuesOf } from "./slabs/typed-values.ts";
@@ -163,6 +162,7 @@ export class Slice<Name extends string = string> {
     const { io } = this.#io(array);
     const scratch = parseScratch(this.#options.scratch);
     const options = { maxMemory: this.#maxMemory, io, threads, strategy, scratch, signal };
+    const { readSlabs } = await import("./slabs/read-slabs.ts");
     try {
       yield* untilAborted(readSlabs(array, resolved.selection, options), signal);
       await assertUnchanged();

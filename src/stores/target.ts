@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../util/errors.ts";
+import { machineFiles } from "./machine-files.ts";
 import {
   isListable,
   isWritable,
@@ -62,14 +63,14 @@ export async function isPlaceEmpty(spec: StoreSpec, options: StoreOptions): Prom
 /** Holds that no run builds what is to take the place that `spec` names. @throws `locked` */
 export async function assertNotBuilt(spec: StoreSpec, options: LockOptions): Promise<void> {
   if (spec.kind !== "directory") return;
-  await (await import("./target/builds-at.ts")).assertNotBuilt(spec.path, options);
+  await machineFiles().assertNotBuilt(spec.path, options);
 }
 
 async function placeOf(spec: StoreSpec): Promise<TargetPlace> {
   switch (spec.kind) {
     case "directory":
     case "zip":
-      return (await import("./target/file-build.ts")).filePlace(spec);
+      return machineFiles().place(spec);
     case "memory":
       return (await import("./target/memory-build.ts")).memoryPlace(spec.name);
     case "s3":

@@ -1,5 +1,7 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { loadStreams } from "../util/web-streams.ts";
+import { machineFiles } from "./machine-files.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { objectPlace } from "./object-spec.ts";
 import { requestHookOf } from "./remote/request-hook.ts";
@@ -24,6 +26,7 @@ export interface OpenStoreOptions extends StoreOptions {
  */
 export async function openStore(spec: StoreSpec, options: OpenStoreOptions = {}): Promise<Store> {
   throwIfAborted(options.signal);
+  await loadStreams();
   const store = await openKind(spec, options);
   markNativeStore(store);
   if (spec.kind !== "object") specs.set(store, spec);
@@ -54,10 +57,9 @@ export function specOf(store: Store): StoreSpec | undefined {
 async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions): Promise<Store> {
   switch (spec.kind) {
     case "directory": {
-      const { DirectoryStore } = await import("./directory.ts");
       const { path, fsync, shared } = spec;
       const how = shared ? { shared } : exclusive ? { exclusive } : {};
-      return new DirectoryStore(path, { ...how, ...(fsync && { fsync }) });
+      return machineFiles().openDirectory(path, { ...how, ...(fsync && { fsync }) });
     }
     case "zip": {
       const { openZipFile } = await import("./zip.ts");

@@ -1,4 +1,4 @@
-import { FileReader } from "./files/file-reader.ts";
+import { machineFiles } from "./machine-files.ts";
 import type { Store } from "./store.ts";
 import { openValueReader } from "./zip/value-reader.ts";
 import { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
@@ -22,7 +22,7 @@ export { ZipWriter, type ZipWriterOptions } from "./zip/zip-writer.ts";
  * ```
  */
 export async function openZipFile(path: string, options: ZipStoreOptions = {}): Promise<ZipStore> {
-  return ZipStore.open(await FileReader.open(path), `zip ${path}`, options);
+  return ZipStore.open(await machineFiles().openFile(path), `zip ${path}`, options);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { builtin } from "./platform.node.ts";
+
 /**
  * CRC-32 as in zip, gzip and PNG (reflected polynomial 0xedb88320), of `bytes` following a part whose CRC is `seed`.
  * Uses the runtime's own where it has one.
@@ -13,29 +15,32 @@ type Crc32 = (bytes: Uint8Array, seed: number) => number;
 let best: Crc32 | undefined;
 
 function native(): Crc32 | undefined {
-  const zlib = globalThis.process?.getBuiltinModule?.("node:zlib") as { crc32?: Crc32 } | undefined;
-  return zlib?.crc32;
+  return (builtin("node:zlib") as { crc32?: Crc32 } | undefined)?.crc32;
 }
 
 /** Eight tables of 256: the CRC of each byte followed by 0 to 7 zero bytes. */
-const tables = new Uint32Array(8 * 256);
-for (let byte = 0; byte < 256; byte++) {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  tables[byte] = crc;
-}
-for (let i = 256; i < tables.length; i++) {
-  const crc = tables[i - 256] ?? 0;
-  tables[i] = (crc >>> 8) ^ followed(0, crc);
-}
+let tables: Uint32Array | undefined;
 
-/** The CRC of the low byte of `byte` followed by `zeros` zero bytes. */
-function followed(zeros: number, byte: number): number {
-  return tables[(zeros << 8) | (byte & 0xff)] ?? 0;
+function makeTables(): Uint32Array {
+  const made = new Uint32Array(8 * 256);
+  for (let byte = 0; byte < 256; byte++) {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+    made[byte] = crc;
+  }
+  for (let i = 256; i < made.length; i++) {
+    const crc = made[i - 256] ?? 0;
+    made[i] = (crc >>> 8) ^ (made[crc & 0xff] ?? 0);
+  }
+  return made;
 }
 
 /** In JavaScript, eight bytes a step ("slicing by 8"). */
 export function sliced(bytes: Uint8Array, seed: number): number {
+  tables ??= makeTables();
+  const table = tables;
+  /** The CRC of the low byte of `byte` followed by `zeros` zero bytes. */
+  const followed = (zeros: number, byte: number) => table[(zeros << 8) | (byte & 0xff)] ?? 0;
   const at = (i: number) => bytes[i] ?? 0;
   let crc = ~seed;
   let i = 0;

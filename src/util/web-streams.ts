@@ -5,20 +5,23 @@ import type { OfPlatform } from "./platform-types.ts";
  * The one place that picks the streams: the runtime's own, or the ponyfill where async iteration is lacking.
  * The two kinds cannot be mixed in one chain, so everything here takes them from this module.
  */
-const native =
-  typeof globalThis.ReadableStream === "function" &&
-  Symbol.asyncIterator in globalThis.ReadableStream.prototype;
-
-const streams: Pick<typeof globalThis, "ReadableStream" | "TransformStream" | "WritableStream"> = native
-  ? globalThis
-  : ((await import("web-streams-polyfill")) as unknown as typeof globalThis);
-
-export const ReadableStream: OfPlatform<"ReadableStream"> = streams.ReadableStream;
-export const TransformStream: OfPlatform<"TransformStream"> = streams.TransformStream;
-export const WritableStream: OfPlatform<"WritableStream"> = streams.WritableStream;
+export let ReadableStream: OfPlatform<"ReadableStream"> = globalThis.ReadableStream;
+export let TransformStream: OfPlatform<"TransformStream"> = globalThis.TransformStream;
+export let WritableStream: OfPlatform<"WritableStream"> = globalThis.WritableStream;
 export type ReadableStream<T> = globalThis.ReadableStream<T>;
 export type TransformStream<I, O> = globalThis.TransformStream<I, O>;
 export type WritableStream<T> = globalThis.WritableStream<T>;
+
+let ponyfill: Promise<void> | undefined;
+
+/** Loads the ponyfill where it is needed: whatever opens, or makes, a store or a node waits for that. */
+export async function loadStreams(): Promise<void> {
+  if (typeof ReadableStream === "function" && Symbol.asyncIterator in ReadableStream.prototype) return;
+  ponyfill ??= import("web-streams-polyfill").then((streams) => {
+    ({ ReadableStream, TransformStream, WritableStream } = streams as unknown as typeof globalThis);
+  });
+  await ponyfill;
+}
 
 /** A stream that pulls from an iterable when read, or as far ahead as is said, and closes it when cancelled. */
 export function streamFrom<T>(

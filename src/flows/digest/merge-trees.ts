@@ -1,9 +1,10 @@
 import { invalid, isObject } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { hasher } from "../../util/hash.ts";
 import { fromHex } from "../../util/hex.ts";
 import { CellGrid } from "./cell-grid.ts";
 import { type ArrayTree, type DigestTree, type TreeCells, wholeTree } from "./tree.ts";
-import { arrayHash, MerkleRoot, type NewHash, newSha256, TREE_ALGORITHM } from "./tree-hash.ts";
+import { arrayHash, MerkleRoot, type NewHash, TREE_ALGORITHM } from "./tree-hash.ts";
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
@@ -24,7 +25,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
  * ```
  */
 export async function mergeDigestTrees(trees: Iterable<DigestTree>): Promise<DigestTree> {
-  const newHash = await newSha256();
+  const newHash = await hasher();
   if (!isObject(trees) || !(Symbol.iterator in trees))
     throw invalid("there are no trees to merge", "a list of trees", trees);
   const all = [...trees].map(assertTree);

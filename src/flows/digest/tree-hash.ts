@@ -1,4 +1,5 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
+import type { Hash } from "../../util/hash.ts";
 import { fromHex, toHex } from "../../util/hex.ts";
 import { product } from "../../util/shape.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
@@ -11,18 +12,7 @@ export const TREE_ALGORITHM = "zarr-tree-1";
 /** Hashes that one node of a tree covers, at most. */
 const ARITY = 16;
 
-/** A SHA-256 that is being computed. */
-export interface Sha256 {
-  update(bytes: Uint8Array | string): Sha256;
-  digest(): Uint8Array;
-}
-
-export type NewHash = () => Sha256;
-
-export async function newSha256(): Promise<NewHash> {
-  const { createHash } = await import("node:crypto");
-  return () => createHash("sha256");
-}
+export type NewHash = () => Hash;
 
 /** The hash over the cells of one array: of up to 16 in a row, of up to 16 of these, until one is left. */
 export class MerkleRoot {
@@ -97,7 +87,7 @@ export class CellHasher {
   readonly #dataType: string;
   readonly #onCell: (hash: Uint8Array) => void;
   #cell: number;
-  #hash: Sha256 | undefined;
+  #hash: Hash | undefined;
   /** Items that the open cell lacks. */
   #left = 0;
 
@@ -132,7 +122,7 @@ export class CellHasher {
     return bytes;
   }
 
-  #begin(): Sha256 {
+  #begin(): Hash {
     const { shape } = this.#grid.regionOf(this.#cell);
     const coords = this.#grid.coordsOf(this.#cell);
     this.#left = product(shape);
@@ -140,7 +130,7 @@ export class CellHasher {
     return this.#hash;
   }
 
-  #end(hash: Sha256): void {
+  #end(hash: Hash): void {
     this.#onCell(hash.digest());
     this.#hash = undefined;
     this.#cell++;

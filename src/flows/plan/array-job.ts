@@ -14,7 +14,8 @@ import { cheapestCandidate } from "./cheapest-candidate.ts";
 import { gridSide, type SideSizes } from "./grid-side.ts";
 import type { Alternative, ArrayJob, Driver, GridSide } from "./plan.ts";
 import type { StoreProfiles } from "./store-profile.ts";
-import { type GridStrategy, strategies } from "./strategies/strategies.ts";
+import type { GridStrategy } from "./strategies/grid-strategy.ts";
+import { strategies } from "./strategies/strategies.ts";
 import { type Arrays, type MissingChunks, mayMiss, type Strategy } from "./strategies/strategy.ts";
 import type { Sides } from "./task-memory.ts";
 

@@ -5,7 +5,7 @@ import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
 import type { StoreProfiles } from "./store-profile.ts";
-import type { GridStrategy } from "./strategies/strategies.ts";
+import type { GridStrategy } from "./strategies/grid-strategy.ts";
 import type { MissingChunks } from "./strategies/strategy.ts";
 
 /** A node of the source as it was opened. */

@@ -9,7 +9,7 @@ import type { Selection } from "../../streams/selection.ts";
 import { followSignals } from "../../util/abort.ts";
 import { product } from "../../util/shape.ts";
 import { planSlabs } from "../plan/slab-plan.ts";
-import type { GridStrategy } from "../plan/strategies/strategies.ts";
+import type { GridStrategy } from "../plan/strategies/grid-strategy.ts";
 import { runInline } from "../run/executors/inline.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import type { WorkerSettings } from "../run/executors/worker-pool.ts";

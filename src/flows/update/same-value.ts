@@ -2,6 +2,7 @@ import type { KeyEntry, Store } from "../../stores/store.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";
+import { builtin, isNode } from "../../util/platform.node.ts";
 import { pieceBytesWithin, pieceMemory, readPieces } from "../keys/read-pieces.ts";
 import { readInto } from "../keys/sync-fast-path.ts";
 
@@ -39,7 +40,7 @@ export async function sameValue(a: ListedValue, b: ListedValue, options: SameVal
     [a, b],
   ] as const) {
     const etag = known.listed.etag ?? "";
-    if (MD5.test(etag) && isNode()) return (await md5Of(read, reading)) === etag.toLowerCase();
+    if (MD5.test(etag) && isNode) return (await md5Of(read, reading)) === etag.toLowerCase();
   }
   for (const [known, read] of [
     [a, b],
@@ -101,8 +102,9 @@ function crc32Of(value: ListedValue, reading: Reading): Promise<number> {
 
 function md5Of(value: ListedValue, reading: Reading): Promise<string> {
   return withPieces([value], reading, async ([pieces = nothing()]) => {
-    const { md5 } = await import("./md5.node.ts");
-    return md5(pieces);
+    const hash = builtin("node:crypto")?.createHash("md5");
+    for await (const bytes of pieces) hash?.update(bytes);
+    return hash?.digest("hex") ?? "";
   });
 }
 
@@ -148,8 +150,4 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
-}
-
-function isNode(): boolean {
-  return globalThis.process?.versions?.node !== undefined;
 }

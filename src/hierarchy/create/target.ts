@@ -11,6 +11,7 @@ import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { invalid } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
+import { loadStreams } from "../../util/web-streams.ts";
 import { assertPath } from "../assert-path.ts";
 import { refreshConsolidated } from "../edit/consolidated.ts";
 import { type ParentHierarchy, parentHierarchyOf } from "../edit/parent.ts";
@@ -40,6 +41,7 @@ export type CreateTarget =
  */
 export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<OpenCreateTarget> {
   assertPlace(target, "target");
+  await loadStreams();
   if (typeof target !== "string") {
     if (!("get" in target || "store" in target))
       throw invalid("nothing can be created there", "a URL, a store or { store, path }", target);

@@ -12,6 +12,7 @@ import { checkedOptions } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
+import { loadStreams } from "../../util/web-streams.ts";
 import { assertPath } from "../assert-path.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
 import { findNode } from "./find-node.ts";
@@ -60,6 +61,7 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
     ...access
   } = checkedOptions(given);
   assertPlace(source, "source");
+  await loadStreams();
   const { spec, path, zarrFormat, ...place } = await locate(source, access);
   const store = toStore(wrap(place.store));
   const reading = {

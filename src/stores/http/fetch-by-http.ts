@@ -1,15 +1,10 @@
-import type * as Http from "node:http";
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
-import type * as Stream from "node:stream";
 import type { Readable } from "node:stream";
-import type * as Zlib from "node:zlib";
 import { type Abortable, abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { type Builtins, builtin } from "../../util/platform.node.ts";
 import type { HttpBody, HttpResponse, PlainFetch } from "./http-response.ts";
 
 type Client = (options: RequestOptions) => ClientRequest;
-
-/** Whether the runtime has what `fetchByHttp` needs: Node from 20.16 on. Bundles for browsers know nothing of it. */
-export const canFetchByHttp = globalThis.process?.getBuiltinModule !== undefined;
 
 const clients = new Map<string, Client>();
 
@@ -59,7 +54,7 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
 /** By the agent of the process: it keeps connections open for what follows, or does what the program, or Node, was configured to do. */
 function clientFor(protocol: string): Client {
   const name = protocol === "https:" ? "node:https" : "node:http";
-  const { request } = builtin<typeof Http>(name);
+  const { request } = here(name);
   clients.set(protocol, request);
   return request;
 }
@@ -135,11 +130,11 @@ function decoded(message: IncomingMessage): Readable {
   const coding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   const decoder = DECODERS[coding];
   if (decoder === undefined) return message;
-  const { pipeline } = builtin<typeof Stream>("node:stream");
+  const { pipeline } = here("node:stream");
   // What fails is reported where it is read.
-  return pipeline(message, builtin<typeof Zlib>("node:zlib")[decoder](), () => {});
+  return pipeline(message, here("node:zlib")[decoder](), () => {});
 }
 
-function builtin<Module>(name: string): Module {
-  return globalThis.process.getBuiltinModule(name) as Module;
+function here<Name extends keyof Builtins>(name: Name): Builtins[Name] {
+  return builtin(name) as Builtins[Name];
 }

@@ -1,5 +1,5 @@
+import { files } from "../files.node.ts";
 import { ownFetch } from "../remote/request-hook.ts";
-import { canFetchByHttp, fetchByHttp } from "./fetch-by-http.ts";
 import type { PlainFetch } from "./http-response.ts";
 import { plainFetch } from "./plain-fetch.ts";
 
@@ -11,10 +11,10 @@ const DISPATCHERS = ["undici.globalDispatcher.2", "undici.globalDispatcher.1"].m
 const globalFetch = plainFetch((...request) => globalThis.fetch(...request));
 
 /** `fetch`, or what is as it and takes less, where the program has not said how requests are to be made. */
-export const fetchOfRuntime: PlainFetch = (url, init) =>
-  canFetchByHttp && globalThis.fetch === ownFetch && !hasOwnDispatcher()
-    ? fetchByHttp(url, init)
-    : globalFetch(url, init);
+export const fetchOfRuntime: PlainFetch = async (url, init) => {
+  if (!files || globalThis.fetch !== ownFetch || hasOwnDispatcher()) return globalFetch(url, init);
+  return (await files.fetch()).fetchByHttp(url, init);
+};
 
 /** Whether `fetch` was given a proxy or the like. */
 function hasOwnDispatcher(): boolean {

@@ -1,5 +1,5 @@
-import type * as Dns from "node:dns";
 import { ZarrflowError } from "../../util/errors.ts";
+import { builtin } from "../../util/platform.node.ts";
 import type { HttpResponse, PlainFetch } from "./http-response.ts";
 
 /** How often a request is sent elsewhere, at most. */
@@ -29,8 +29,9 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /** By Node's resolver; browsers have none, and show no redirection either. */
 const resolveHost: Resolve = async (host) => {
-  const dns = globalThis.process?.getBuiltinModule?.("node:dns") as typeof Dns | undefined;
-  const found = await dns?.promises.lookup(host, { all: true }).catch(() => []);
+  const found = await builtin("node:dns")
+    ?.promises.lookup(host, { all: true })
+    .catch(() => []);
   return found?.map(({ address }) => address) ?? [];
 };
 

@@ -1,6 +1,7 @@
-import type * as Crypto from "node:crypto";
 import { toHex } from "../../util/hex.ts";
+import { builtin } from "../../util/platform.node.ts";
 
+type Crypto = typeof import("node:crypto");
 type Awaitable<T> = T | Promise<T>;
 
 /** What signatures are made of; text as UTF-8. */
@@ -11,11 +12,9 @@ export interface Digests {
 }
 
 /** Node's own at once, where the calls of browsers wait for another thread: 5 us a digest in place of 200. */
-export const nodeDigests = digestsBy(
-  globalThis.process?.getBuiltinModule?.("node:crypto") as typeof Crypto | undefined,
-);
+export const nodeDigests = () => digestsBy(builtin("node:crypto"));
 
-function digestsBy(crypto: typeof Crypto | undefined): Digests | undefined {
+function digestsBy(crypto: Crypto | undefined): Digests | undefined {
   return (
     crypto && {
       // at one go from Node 20.12 on

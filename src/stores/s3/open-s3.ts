@@ -1,11 +1,12 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { builtin, environment } from "../../util/platform.node.ts";
+import { files } from "../files.node.ts";
 import { requestHookOf } from "../remote/request-hook.ts";
 import { S3Store } from "../s3.ts";
 import type { StoreSpec } from "../store.ts";
 import { findCredentials } from "./credentials/chain.ts";
 import type { S3CredentialSource, Variables } from "./credentials.ts";
 import type { S3Encryption } from "./encryption.ts";
-import { readProfile } from "./profile.ts";
 
 /** What a place in S3 is called; how to reach it is a matter of the machine. */
 export type S3Spec = Extract<StoreSpec, { readonly kind: "s3" }>;
@@ -19,14 +20,14 @@ export type S3Spec = Extract<StoreSpec, { readonly kind: "s3" }>;
 export async function openS3(spec: S3Spec): Promise<S3Store> {
   const { bucket, prefix, anonymous, missing403 } = spec;
   const beforeRequest = requestHookOf(spec);
-  const env = withoutEmpty(globalThis.process?.env ?? {});
-  const profile = await readProfile(env);
+  const env = withoutEmpty(environment());
+  const profile = (await files?.profile(env)) ?? {};
   const settings = { ...profile, ...env };
   const region = settings.AWS_REGION ?? settings.AWS_DEFAULT_REGION;
   const endpoint = env.AWS_ENDPOINT_URL_S3 ?? settings.AWS_ENDPOINT_URL;
   const isVirtual = flagOf(settings.AWS_VIRTUAL_HOSTED_STYLE_REQUEST);
   const attempts = attemptsOf(settings);
-  const encryption = await encryptionOf(settings);
+  const encryption = encryptionOf(settings);
   return new S3Store({
     bucket,
     prefix,
@@ -57,13 +58,12 @@ function attemptsOf({ AWS_MAX_ATTEMPTS: text }: Variables): number | undefined {
   });
 }
 
-async function encryptionOf(settings: Variables): Promise<S3Encryption | undefined> {
+function encryptionOf(settings: Variables): S3Encryption | undefined {
   const { AWS_SERVER_SIDE_ENCRYPTION: algorithm, AWS_SSE_KMS_KEY_ID: kmsKeyId } = settings;
   const customerKey = settings.AWS_SSE_CUSTOMER_KEY_BASE64;
   if (customerKey !== undefined) {
-    const { createHash } = await import("node:crypto");
-    const md5 = createHash("md5").update(customerKey, "base64").digest("base64");
-    return { customerKey, customerKeyMd5: md5 };
+    const md5 = builtin("node:crypto")?.createHash("md5").update(customerKey, "base64").digest("base64");
+    return { customerKey, customerKeyMd5: md5 ?? "" };
   }
   if (algorithm === undefined && kmsKeyId === undefined) return undefined;
   const bucketKey = flagOf(settings.AWS_SSE_BUCKET_KEY_ENABLED);

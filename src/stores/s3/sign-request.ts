@@ -37,7 +37,7 @@ export async function signRequest(
   { accessKeyId, secretAccessKey, sessionToken }: S3Credentials,
   { region, keys }: { readonly region: string; readonly keys: SigningKeys },
 ): Promise<Record<string, string>> {
-  const digests = nodeDigests ?? webDigests;
+  const digests = nodeDigests() ?? webDigests;
   const time = timeNow();
   const scope = [time.slice(0, 8), region, "s3", "aws4_request"];
   const sent = {

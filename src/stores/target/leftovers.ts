@@ -1,5 +1,6 @@
 import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
 import { childSpec } from "../folder-spec.ts";
+import { machineFiles } from "../machine-files.ts";
 import { CONSOLIDATED_LOCK_NAME, LOCK_NAME, ledgerKey } from "../reserved-names.ts";
 import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../store.ts";
 import { openStoreIfThere } from "../url.ts";
@@ -21,7 +22,7 @@ export async function* leftoversAt(
 ): AsyncGenerator<Leftover> {
   const place = childSpec(spec, path) ?? spec;
   if (place.kind === "directory" || place.kind === "zip") {
-    yield* (await import("./file-leftovers.ts")).fileLeftovers(place.path);
+    yield* (await machineFiles().leftovers()).fileLeftovers(place.path);
   }
   if (place.kind === "zip-value") yield* (await import("./zip-leftovers.ts")).zipLeftovers(place, options);
   if (place.kind === "zip" || place.kind === "zip-value") return;

@@ -1,9 +1,9 @@
 import { isZarrflowError } from "../../util/errors.ts";
+import { files } from "../files.node.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { valueAtMost } from "../value-at-most.ts";
 import { type ProcessRecord, processRecordOf } from "./process-record.ts";
-import { processes } from "./processes.ts";
 
 /** Bytes of the largest record. */
 const MAX_LOCK = 64 * 1024;
@@ -76,7 +76,12 @@ export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
 /** That of this process, for a run that begins now. */
 export async function newLockRecord(): Promise<LockRecord> {
   const now = new Date().toISOString();
-  return { owner: crypto.randomUUID(), ...(await processes())?.thisProcess(), begun: now, renewed: now };
+  return {
+    owner: crypto.randomUUID(),
+    ...(await files?.processes())?.thisProcess(),
+    begun: now,
+    renewed: now,
+  };
 }
 
 /** That of a run of several processes, on whatever machines. */

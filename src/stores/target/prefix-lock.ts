@@ -1,5 +1,7 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
+import { files } from "../files.node.ts";
+import { machineFiles } from "../machine-files.ts";
 import { LOCK_NAME } from "../reserved-names.ts";
 import type { Store, StoreOptions, WritableStore } from "../store.ts";
 import {
@@ -11,7 +13,6 @@ import {
   newLockRecord,
   readLock,
 } from "./lock-record.ts";
-import { processes } from "./processes.ts";
 
 /** Milliseconds without a renewal after which a lock counts for nothing; */
 const STALE_AFTER = 5 * 60_000;
@@ -179,7 +180,7 @@ export class PrefixLock {
     const { folder } = this.#store;
     const isOfFolder = `/${this.#key}`.endsWith(`/${LOCK_NAME}`);
     if (folder === undefined || !isOfFolder) return;
-    const { removeFilesOfDead } = await import("./file-leftovers.ts");
+    const { removeFilesOfDead } = await machineFiles().leftovers();
     await removeFilesOfDead(`${folder}/${this.#key.slice(0, -LOCK_NAME.length)}`).catch(() => {});
   }
 
@@ -279,7 +280,7 @@ export async function isStale(
 ): Promise<boolean> {
   const { owner, renewed, isOver } = lock;
   if (isOver || abandoned.has(owner)) return true;
-  const state = (await processes())?.processState(lock);
+  const state = (await files?.processes())?.processState(lock);
   if (state !== undefined) return state === "ended";
   const age = (await store.ageOf?.(key, { signal })) ?? Date.now() - Date.parse(renewed);
   return !(age < staleAfter);

@@ -1,44 +1,10 @@
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { TextHashSet } from "../../util/text-hash.ts";
-import { FileReader } from "../files/file-reader.ts";
-import { FileSink } from "../files/file-sink.ts";
 import { markNativeStore } from "../native-stores.ts";
 import type { StoredValue, StoreOptions, StoreWriter, WritableStore } from "../store.ts";
-import { storedEntries } from "../zip/stored-entries.ts";
-import { entryEnd, type StoredEntry } from "../zip/zip-records.ts";
-import { ZipWriter } from "../zip/zip-writer.ts";
-import type { ResumeOptions } from "./options.ts";
-
-/** A zip file that is gone on with. */
-export interface OpenedZip {
-  readonly sink: FileSink;
-  readonly writer: ZipWriter;
-  readonly store: ResumedZip;
-}
-
-/**
- * Opens a zip of a run that ended before it wrote the directory, to go on after its last whole entry. Of the values that
- * it has, those that are written again must be the same; they are not added a second time.
- */
-export async function openResumedZip(
-  build: string,
-  description: string,
-  { readBack, fsync }: ResumeOptions & { readonly fsync: boolean },
-): Promise<OpenedZip> {
-  const entries: StoredEntry[] = [];
-  const file = await FileReader.open(build);
-  try {
-    for await (const entry of storedEntries(file, readBack)) entries.push(entry);
-  } finally {
-    await file.close();
-  }
-  const last = entries.at(-1);
-  const end = last === undefined ? 0 : entryEnd(last);
-  const sink = await FileSink.resume(build, end, { fsync });
-  const writer = new ZipWriter(sink, description, { written: { entries } });
-  return { sink, writer, store: new ResumedZip(writer, entries) };
-}
+import type { StoredEntry } from "../zip/zip-records.ts";
+import type { ZipWriter } from "../zip/zip-writer.ts";
 
 /** A zip that has some values, to which others are added. */
 export class ResumedZip implements WritableStore {

@@ -1,8 +1,8 @@
+import { files } from "../files.node.ts";
 import { ledgerKey, randomName } from "../reserved-names.ts";
 import type { StoreOptions, WritableStore } from "../store.ts";
 import { valueAtMost } from "../value-at-most.ts";
 import type { Journal } from "./journal.ts";
-import { processes } from "./processes.ts";
 import { checkedLine, wholeLines } from "./whole-lines.ts";
 
 /**
@@ -151,7 +151,7 @@ export class ValueJournal implements Journal {
 }
 
 async function bootNow(): Promise<string | undefined> {
-  return (await processes())?.thisProcess().boot;
+  return (await files?.processes())?.thisProcess().boot;
 }
 
 function nameLine(name: string): string {

@@ -1,7 +1,11 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { FileReader } from "../files/file-reader.ts";
 import { FileSink } from "../files/file-sink.ts";
+import { storedEntries } from "../zip/stored-entries.ts";
+import { entryEnd, type StoredEntry } from "../zip/zip-records.ts";
 import { ZipWriter } from "../zip/zip-writer.ts";
+import type { ResumeOptions } from "./options.ts";
+import { ResumedZip } from "./resumed-zip.ts";
 import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
 
 /** Begins a zip in the new file `build`, or goes on with one whose entries are stored as they are. */
@@ -11,7 +15,6 @@ export async function constructZip(
   { deflate, fsync = false, resumed }: ConstructionOptions,
 ): Promise<TargetWriter> {
   if (resumed) {
-    const { openResumedZip } = await import("./resumed-zip.ts");
     const { sink, writer, store } = await openResumedZip(build, description, { ...resumed, fsync });
     return { ...zipInto(build, sink, writer, true), store, holds: async (value) => store.holds(value) };
   }
@@ -32,4 +35,34 @@ function zipInto(build: string, sink: FileSink, writer: ZipWriter, canBeResumed:
       return ZipStore.open(await FileReader.open(build), writer.description);
     },
   };
+}
+
+/** A zip file that is gone on with. */
+interface OpenedZip {
+  readonly sink: FileSink;
+  readonly writer: ZipWriter;
+  readonly store: ResumedZip;
+}
+
+/**
+ * Opens a zip of a run that ended before it wrote the directory, to go on after its last whole entry. Of the values that
+ * it has, those that are written again must be the same; they are not added a second time.
+ */
+async function openResumedZip(
+  build: string,
+  description: string,
+  { readBack, fsync }: ResumeOptions & { readonly fsync: boolean },
+): Promise<OpenedZip> {
+  const entries: StoredEntry[] = [];
+  const file = await FileReader.open(build);
+  try {
+    for await (const entry of storedEntries(file, readBack)) entries.push(entry);
+  } finally {
+    await file.close();
+  }
+  const last = entries.at(-1);
+  const end = last === undefined ? 0 : entryEnd(last);
+  const sink = await FileSink.resume(build, end, { fsync });
+  const writer = new ZipWriter(sink, description, { written: { entries } });
+  return { sink, writer, store: new ResumedZip(writer, entries) };
 }

@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { currentFolder, isOnWindows } from "../../util/platform.node.ts";
 
 /** A drive, or a server, of Windows at the begin of a path. */
 const WINDOWS_ROOT = /^(?:[a-z]:[\\/]|\\\\)/i;
@@ -14,7 +15,7 @@ export function absolutePath(path: string): string {
   if (drive !== undefined) return `${drive}${resolved(rest)}`;
   if (path.startsWith("//") && isOnWindows()) return `/${resolved(path)}`;
   if (path.startsWith("/")) return resolved(path);
-  const folder = slashed(globalThis.process?.cwd?.() ?? "");
+  const folder = slashed(currentFolder());
   return absolutePath(folder.startsWith("/") || folder === "" ? `/${folder}/${path}` : `${folder}/${path}`);
 }
 
@@ -26,10 +27,6 @@ function resolved(path: string): string {
     else if (segment !== "" && segment !== ".") segments.push(segment);
   }
   return `/${segments.join("/")}`;
-}
-
-function isOnWindows(): boolean {
-  return globalThis.process?.platform === "win32";
 }
 
 /** The path that a URL of a local file means. @throws `invalid-option` */

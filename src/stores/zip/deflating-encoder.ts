@@ -1,7 +1,9 @@
-import { PassThrough } from "node:stream";
-import { finished } from "node:stream/promises";
+import type { PassThrough } from "node:stream";
 import type { ZipFile } from "yazl";
+import { ZarrflowError } from "../../util/errors.ts";
+import { builtin } from "../../util/platform.node.ts";
 import type { ByteSink } from "../byte-sink.ts";
+import { machineFiles } from "../machine-files.ts";
 import { type EntryEncoder, FILE_MODE } from "./entry-encoder.ts";
 
 const PIECE_BYTES = 64 * 1024;
@@ -9,15 +11,18 @@ const PIECE_BYTES = 64 * 1024;
 /** Deflates entries, by yazl. What it is given is copied, and may reach the sink later, before `finish` resolves. */
 export class DeflatingEncoder implements EntryEncoder {
   /** Loaded where something is deflated. */
-  readonly #zip: Promise<ZipFile> = import("yazl").then((yazl) => new yazl.ZipFile());
+  readonly #zip: Promise<ZipFile>;
   readonly #level: number;
   /** Rejects when the sink does. */
   readonly #delivery: Promise<void>;
-  #input = new PassThrough();
+  #input = passThrough();
 
   /** @param level 1, fast, to 9, small. */
   constructor(sink: ByteSink, level: number) {
     this.#level = level;
+    this.#zip = machineFiles()
+      .yazl()
+      .then((yazl) => new yazl.ZipFile());
     this.#delivery = this.#zip.then(({ outputStream }) =>
       deliver(outputStream as AsyncIterable<Buffer>, sink),
     );
@@ -31,7 +36,7 @@ export class DeflatingEncoder implements EntryEncoder {
   }
 
   async begin(key: string): Promise<void> {
-    this.#input = new PassThrough();
+    this.#input = passThrough();
     (await this.#zip).addReadStream(this.#input, key, {
       compressionLevel: this.#level,
       // yazl takes the local time of this: with it, the bytes are the same in every zone
@@ -51,13 +56,21 @@ export class DeflatingEncoder implements EntryEncoder {
 
   async end(): Promise<void> {
     this.#input.end();
-    await Promise.race([finished(this.#input), this.#delivery]);
+    await Promise.race([builtin("node:stream")?.promises.finished(this.#input), this.#delivery]);
   }
 
   async finish(): Promise<void> {
     (await this.#zip).end();
     await this.#delivery;
   }
+}
+
+function passThrough(): PassThrough {
+  const stream = builtin("node:stream");
+  if (stream) return new stream.PassThrough();
+  throw new ZarrflowError("unsupported-operation", "entries of a zip cannot be deflated here", {
+    hint: "Leave out `deflate`: chunks are compressed already.",
+  });
 }
 
 async function deliver(stream: AsyncIterable<Buffer>, sink: ByteSink): Promise<void> {

@@ -1,38 +1,66 @@
-import { type Entry, fromRandomAccessReaderPromise } from "yauzl";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { DirectoryReader } from "./directory-reader.ts";
+import { type DirectoryReader, viewOf } from "./directory-reader.ts";
+import { entryName } from "./entry-name.ts";
 
 const COUNTS = 0x1_0000;
+const ENTRY_SIGNATURE = 0x02014b50;
+const ENTRY_BYTES = 46;
+const STRONG_ENCRYPTION = 0x40;
+const ZIP64_SIZES = 0x0001;
+const IN_ZIP64 = 0xffffffff;
+
+/** What the directory says of an entry. */
+export interface DirectoryEntry {
+  readonly name: string;
+  /** Bytes that its name has in the archive. */
+  readonly nameLength: number;
+  readonly versionMadeBy: number;
+  readonly isEncrypted: boolean;
+  readonly method: number;
+  readonly crc32: number;
+  readonly packedSize: number;
+  readonly size: number;
+  readonly attributes: number;
+  readonly offset: number;
+}
+
+/** A field that extends an entry. */
+export interface ExtraField {
+  readonly id: number;
+  readonly data: Uint8Array;
+}
 
 /**
  * The entries of an archive's directory, up to its end record, whatever count that states: writers without zip64 store
  * the count of many entries modulo 65,536.
  *
  * @param onOtherCount called at the end when the record states another count, which has lost what exceeds 16 bits
- * @throws `corrupt-store` when the directory does not end where its record says, or has another number of entries; bare
- *   errors of yauzl.
+ * @throws `corrupt-store` when the directory does not end where its record says, has another number of entries, or is
+ *   broken; `unsupported-operation` for strong encryption, and for archives in several files.
+ * @see APPNOTE.TXT, 4.3.12
  */
 export async function* directoryEntries(
   archive: DirectoryReader,
   onOtherCount: (stated: number, found: number) => void,
-): AsyncGenerator<Entry> {
-  const zip = await fromRandomAccessReaderPromise(archive, archive.size, {
-    autoClose: false,
-    decodeStrings: false,
-    validateEntrySizes: false,
-  });
+): AsyncGenerator<DirectoryEntry> {
   const end = await archive.end();
-  const stated = zip.entryCount;
-  // Its type says boolean: it is the offset of the next entry.
-  const position = () => Number(zip.readEntryCursor);
-  const statedEnd = position() + end.size;
-  const isAtEnd = () => position() >= end.at || (position() === statedEnd && zip.entriesRead === stated);
-  zip.entryCount = isAtEnd() ? 0 : Number.POSITIVE_INFINITY;
-  for await (const entry of zip.eachEntry()) {
-    if (isAtEnd()) zip.entryCount = zip.entriesRead;
-    yield entry;
+  const stated = end.entries;
+  let position = end.offset;
+  let found = 0;
+  const statedEnd = position + end.size;
+  const isAtEnd = () => position >= end.at || (position === statedEnd && found === stated);
+  while (!isAtEnd()) {
+    const known = archive.bytesAt(position, ENTRY_BYTES);
+    const header = viewOf(known instanceof Promise ? await known : known);
+    const signature = header.getUint32(0, true);
+    if (signature !== ENTRY_SIGNATURE) throw broken(`an entry begins with 0x${signature.toString(16)}`);
+    const lengths = [28, 30, 32].map((at) => header.getUint16(at, true));
+    const length = lengths.reduce((sum, n) => sum + n, 0);
+    const others = archive.bytesAt(position + ENTRY_BYTES, length);
+    found++;
+    position += ENTRY_BYTES + length;
+    yield entryOf(header, others instanceof Promise ? await others : others, lengths);
   }
-  const found = zip.entriesRead;
   const isLostCarry = !end.isZip64 && found % COUNTS === stated;
   if (found !== stated && !isLostCarry) {
     throw new ZarrflowError("corrupt-store", "the zip directory has a wrong number of entries", {
@@ -40,11 +68,62 @@ export async function* directoryEntries(
       found,
     });
   }
-  if (position() > end.at || (position() < end.at && (await archive.isEntryAt(position())))) {
+  if (position > end.at || (position < end.at && (await archive.isEntryAt(position)))) {
     throw new ZarrflowError("corrupt-store", "the zip directory does not end at its end record", {
       expected: end.at,
-      found: position(),
+      found: position,
     });
   }
   if (found !== stated) onOtherCount(stated, found);
+}
+
+function entryOf(
+  header: DataView,
+  bytes: Uint8Array,
+  [nameLength = 0, extraLength = 0]: readonly number[],
+): DirectoryEntry {
+  const flags = header.getUint16(8, true);
+  if (flags & STRONG_ENCRYPTION) {
+    throw new ZarrflowError("unsupported-operation", "the zip has entries with strong encryption");
+  }
+  const extra = [...extraFields(bytes.subarray(nameLength, nameLength + extraLength))];
+  const sizes = extra.find(({ id }) => id === ZIP64_SIZES)?.data;
+  let used = 0;
+  /** The value of a field, or the next of the zip64 field, where that is there for it. */
+  const large = (at: number) => {
+    const value = header.getUint32(at, true);
+    if (value !== IN_ZIP64 || sizes === undefined) return value;
+    if (used + 8 > sizes.length) throw broken("a zip64 field is too short");
+    used += 8;
+    return Number(viewOf(sizes).getBigUint64(used - 8, true));
+  };
+  const size = large(24);
+  const packedSize = large(20);
+  return {
+    name: entryName(flags, bytes.subarray(0, nameLength), extra),
+    nameLength,
+    versionMadeBy: header.getUint16(4, true),
+    isEncrypted: (flags & 1) !== 0,
+    method: header.getUint16(10, true),
+    crc32: header.getUint32(16, true),
+    packedSize,
+    size,
+    attributes: header.getUint32(38, true),
+    offset: large(42),
+  };
+}
+
+function* extraFields(bytes: Uint8Array): Generator<ExtraField> {
+  const view = viewOf(bytes);
+  for (let at = 0; at < bytes.length - 3; ) {
+    const start = at + 4;
+    const end = start + view.getUint16(at + 2, true);
+    if (end > bytes.length) throw broken("an extra field reaches beyond its entry");
+    yield { id: view.getUint16(at, true), data: bytes.subarray(start, end) };
+    at = end;
+  }
+}
+
+function broken(reason: string): ZarrflowError {
+  return new ZarrflowError("corrupt-store", `the zip directory cannot be read: ${reason}`);
 }

@@ -1,4 +1,3 @@
-import { RandomAccessReader } from "yauzl";
 import { joinBytes } from "../../util/buffers.ts";
 import type { RangeReader } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -8,6 +7,7 @@ const END_SIGNATURE = 0x06054b50;
 const ZIP64_LOCATOR_BYTES = 20;
 const ZIP64_LOCATOR_SIGNATURE = 0x07064b50;
 const ZIP64_END_BYTES = 56;
+const ZIP64_END_SIGNATURE = 0x06064b50;
 const ENTRY_SIGNATURE = 0x02014b50;
 const MAX_COMMENT_BYTES = 0xffff;
 /** Bytes of the directory that are read at one time, of a local file and of others, where a request costs more. */
@@ -27,18 +27,21 @@ interface Block {
 /** Where the directory ends, and what the record there says of it; in bytes from the archive's own begin. */
 export interface DirectoryEnd {
   readonly at: number;
+  /** Where the directory is said to begin. */
+  readonly offset: number;
   /** Bytes that the directory is said to have. */
   readonly size: number;
+  /** How many entries it is said to have. */
+  readonly entries: number;
   /** Whether the count of entries has 64 bits: one of 16 bits may be stored modulo 65,536. */
   readonly isZip64: boolean;
 }
 
 /**
- * An archive as yauzl is to see it: its comment blank, since yauzl would take a signature in there for the end
- * record, and without bytes glued before its begin. Reads the end of the archive once and the rest of its directory
- * in large blocks, so that few reads are made: two of an archive of 100,000 entries that is far away.
+ * The directory of an archive, without bytes glued before its begin. Reads the end of the archive once and the rest of
+ * its directory in large blocks, so that few reads are made: two of an archive of 100,000 entries that is far away.
  */
-export class DirectoryReader extends RandomAccessReader {
+export class DirectoryReader {
   /** Bytes before the archive's own begin; its offsets do not count them. */
   readonly start: number;
   readonly #reader: RangeReader;
@@ -48,7 +51,6 @@ export class DirectoryReader extends RandomAccessReader {
   readonly #signal: AbortSignal | undefined;
   #block: Block | undefined;
   #loaded = 0;
-  #failure: { readonly error: unknown } | undefined;
 
   private constructor(
     reader: RangeReader,
@@ -56,7 +58,6 @@ export class DirectoryReader extends RandomAccessReader {
     places: { readonly start: number; readonly endRecord: number },
     signal: AbortSignal | undefined,
   ) {
-    super();
     this.start = places.start;
     this.#reader = reader;
     this.#tail = tail;
@@ -79,69 +80,50 @@ export class DirectoryReader extends RandomAccessReader {
         "no zip directory at the end: this is not a zip, or it is truncated",
       );
     }
-    tail.bytes.fill(0, end + END_BYTES);
     const start = await findStart(reader, tail, end, signal);
     return new DirectoryReader(reader, tail, { start, endRecord: end }, signal);
   }
 
-  /** Bytes of the archive from `start` on. */
-  get size(): number {
-    return this.#reader.size - this.start;
-  }
-
-  /** @throws `corrupt-store` when the zip64 record is not in the file. */
+  /**
+   * @throws `corrupt-store` when the zip64 record is not in the file, or is none; `unsupported-operation` for archives in
+   *   several files.
+   */
   async end(): Promise<DirectoryEnd> {
     const view = viewOf(this.#tail.bytes);
-    const locator = this.#endRecord - ZIP64_LOCATOR_BYTES;
+    const end = this.#endRecord;
+    const locator = end - ZIP64_LOCATOR_BYTES;
     if (locator >= 0 && view.getUint32(locator, true) === ZIP64_LOCATOR_SIGNATURE) {
       const at = Number(view.getBigUint64(locator + 8, true));
-      const record = viewOf(await this.#bytesAt(at, ZIP64_END_BYTES));
-      return { at, size: Number(record.getBigUint64(40, true)), isZip64: true };
+      const record = viewOf(await this.bytesAt(at, ZIP64_END_BYTES));
+      if (record.getUint32(0, true) !== ZIP64_END_SIGNATURE) {
+        throw new ZarrflowError(
+          "corrupt-store",
+          "the zip directory cannot be read: its zip64 record is none",
+        );
+      }
+      assertOneFile(record.getUint32(16, true));
+      const [entries = 0, size = 0, offset = 0] = [32, 40, 48].map((i) =>
+        Number(record.getBigUint64(i, true)),
+      );
+      return { at, offset, size, entries, isZip64: true };
     }
-    const at = this.#tail.at + this.#endRecord - this.start;
-    return { at, size: view.getUint32(this.#endRecord + 12, true), isZip64: false };
+    assertOneFile(view.getUint16(end + 4, true));
+    const at = this.#tail.at + end - this.start;
+    const [size, offset] = [view.getUint32(end + 12, true), view.getUint32(end + 16, true)];
+    return { at, offset, size, entries: view.getUint16(end + 10, true), isZip64: false };
   }
 
   /** Whether an entry of a directory begins at `position`. */
   async isEntryAt(position: number): Promise<boolean> {
-    return viewOf(await this.#bytesAt(position, 4)).getUint32(0, true) === ENTRY_SIGNATURE;
+    return viewOf(await this.bytesAt(position, 4)).getUint32(0, true) === ENTRY_SIGNATURE;
   }
 
-  async #bytesAt(position: number, length: number): Promise<Uint8Array> {
+  /** Bytes of the archive from `start` on: at once where they were read already. */
+  bytesAt(position: number, length: number): Uint8Array | Promise<Uint8Array> {
     const at = this.start + position;
-    const { at: begin, bytes } = this.#known(at, length) ?? (await this.#load(at, length));
-    return bytes.subarray(at - begin, at - begin + length);
-  }
-
-  #known(at: number, length: number): Block | undefined {
-    return [this.#tail, this.#block].find((block) => block !== undefined && holds(block, at, length));
-  }
-
-  /** Why a read failed, if one did: yauzl's errors are then only its echo. */
-  get failure(): { readonly error: unknown } | undefined {
-    return this.#failure;
-  }
-
-  override read(
-    target: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-    done: (error: Error | null) => void,
-  ): void {
-    const at = this.start + position;
-    const known = this.#known(at, length);
-    const copy = ({ at: begin, bytes }: Block) => {
-      target.set(bytes.subarray(at - begin, at - begin + length), offset);
-      done(null);
-    };
-    if (known !== undefined) copy(known);
-    else {
-      this.#load(at, length).then(copy, (error) => {
-        this.#failure = { error };
-        done(new Error("a read failed"));
-      });
-    }
+    const partOf = ({ at: begin, bytes }: Block) => bytes.subarray(at - begin, at - begin + length);
+    const known = [this.#block, this.#tail].find((block) => block !== undefined && holds(block, at, length));
+    return known === undefined ? this.#load(at, length).then(partOf) : partOf(known);
   }
 
   async #load(at: number, length: number): Promise<Block> {
@@ -204,6 +186,13 @@ async function findStart(
   return isShifted ? start : 0;
 }
 
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+function assertOneFile(number: number): void {
+  if (number === 0) return;
+  throw new ZarrflowError("unsupported-operation", "the zip is one of several files", {
+    hint: "Join the files first (`zip -s 0`).",
+  });
+}
+
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { type Builtins, builtin, isNode } from "../../util/platform.node.ts";
 import { Inflation, wrongSize } from "./inflation.ts";
 
 /** A way to inflate raw deflate data. Either call throws when the data are broken or cut off. */
@@ -18,15 +19,12 @@ const MAX_ADDED = 64 * 1024;
 
 export const nodeInflater: Inflater = {
   async *pieces(packed) {
-    const [{ createInflateRaw }, { pipeline }] = await Promise.all([
-      import("node:zlib"),
-      import("node:stream"),
-    ]);
+    const { createInflateRaw } = nodes("node:zlib");
     // what fails is thrown where it is read
-    yield* pipeline(packed, createInflateRaw(), () => {});
+    yield* nodes("node:stream").pipeline(packed, createInflateRaw(), () => {});
   },
   async whole(packed, size) {
-    const { inflateRaw, inflateRawSync } = await import("node:zlib");
+    const { inflateRaw, inflateRawSync } = nodes("node:zlib");
     // a chunk one byte larger than the value: no second one is taken, and a longer value is noticed
     const options = { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) };
     if (packed.length <= SMALL_BYTES) return inflateRawSync(packed, options);
@@ -54,8 +52,13 @@ export const fflateInflater: Inflater = {
   },
 };
 
+/** A module that is there where this is used. */
+function nodes<Name extends keyof Builtins>(name: Name): Builtins[Name] {
+  return builtin(name) as Builtins[Name];
+}
+
 /** The way of this runtime. */
-export const inflaterHere = globalThis.process?.versions?.node === undefined ? fflateInflater : nodeInflater;
+export const inflaterHere = isNode ? nodeInflater : fflateInflater;
 
 /**
  * Inflates `packed` into `into`, which has the size that its value is stated to have.

@@ -1,17 +1,14 @@
-import { type Entry, getFileNameLowLevel, validateFileName } from "yauzl";
 import { throwIfAborted } from "../../util/abort.ts";
 import type { RangeReader } from "../../util/byte-range.ts";
-import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { ZarrflowError } from "../../util/errors.ts";
 import { isKey } from "../key.ts";
 import type { StoreFinding } from "../store.ts";
-import { directoryEntries } from "./directory-entries.ts";
+import { type DirectoryEntry, directoryEntries } from "./directory-entries.ts";
 import { DirectoryReader } from "./directory-reader.ts";
 import { ENCRYPTED, LINK, ZipIndex } from "./zip-index.ts";
 
 /** Entries that are named one by one. */
 const MAX_FINDINGS = 1000;
-/** Folders above an entry: more than any file system has, and few enough to walk one by one. */
-const MAX_DEPTH = 1000;
 
 export interface ZipDirectory {
   readonly index: ZipIndex;
@@ -47,8 +44,8 @@ export async function readDirectory(
       );
     for await (const entry of directoryEntries(archive, tellCount)) {
       throwIfAborted(signal);
-      const name = nameOf(entry);
-      const offset = archive.start + entry.relativeOffsetOfLocalHeader;
+      const { name, packedSize, size, crc32, nameLength } = entry;
+      const offset = archive.start + entry.offset;
       index.occupy(offset);
       const link = isLink(entry);
       if (link && prefix.startsWith(`${name}/`)) throw linkError(name);
@@ -64,48 +61,23 @@ export async function readDirectory(
       }
       if (link) note(key, "the zip entry is a symbolic link, which is not followed and cannot be read");
       const isSecond = index.add(key, {
-        offset,
-        packedSize: entry.compressedSize,
-        size: entry.uncompressedSize,
-        crc32: entry.crc32,
-        method: link ? LINK : entry.isEncrypted() ? ENCRYPTED : entry.compressionMethod,
-        nameLength: entry.fileNameLength,
+        ...{ offset, packedSize, size, crc32, nameLength },
+        method: link ? LINK : entry.isEncrypted ? ENCRYPTED : entry.method,
       });
       if (isSecond) note(key, "two zip entries have this name: the later one counts", { isDuplicate: true });
     }
   } catch (error) {
     throwIfAborted(signal);
-    throw archive.failure === undefined ? directoryError(error) : archive.failure.error;
+    throw error;
   }
   if (untold > 0)
     findings.push({ key: "", message: `${untold} more zip entries that are skipped or duplicate` });
   return { index, findings };
 }
 
-function nameOf(entry: Entry): string {
-  const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false);
-  const fault = validateFileName(name);
-  if (fault !== null) {
-    throw new ZarrflowError("path-not-allowed", `a zip entry points outside the archive: ${fault}`, {
-      key: name,
-    });
-  }
-  if (isTooDeep(name)) {
-    throw new ZarrflowError("resource-limit", "the name of a zip entry has too many folders", {
-      expected: `at most ${MAX_DEPTH}`,
-      value: name,
-    });
-  }
-  return name;
-}
-
-function isTooDeep(name: string): boolean {
-  return name.length > 2 * MAX_DEPTH && name.split("/", MAX_DEPTH + 2).length > MAX_DEPTH + 1;
-}
-
 /** Whether an entry made on Unix is a symbolic link. */
-function isLink({ versionMadeBy, externalFileAttributes }: Entry): boolean {
-  return versionMadeBy >>> 8 === 3 && ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
+function isLink({ versionMadeBy, attributes }: DirectoryEntry): boolean {
+  return versionMadeBy >>> 8 === 3 && ((attributes >>> 16) & 0o170000) === 0o120000;
 }
 
 /** The error for reading what is a symbolic link, or is reached through one. */
@@ -114,16 +86,4 @@ export function linkError(key: string): ZarrflowError {
     key,
     hint: "Zip the files themselves instead of the links (`zip -r` without `-y`).",
   });
-}
-
-/** yauzl's own errors are bare sentences. */
-function directoryError(error: unknown): unknown {
-  if (isZarrflowError(error) || !(error instanceof Error)) return error;
-  const isUnsupported = /not supported/.test(error.message);
-  return new ZarrflowError(
-    isUnsupported ? "unsupported-operation" : "corrupt-store",
-    `the zip directory cannot be read: ${error.message}`,
-    {},
-    { cause: error },
-  );
 }

@@ -1,7 +1,7 @@
+import { builtin } from "../../../util/platform.node.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { type Deflate, type DeflateFormat, maxDeflatedSize } from "./deflate.ts";
-import { nodeZlib } from "./node-zlib.ts";
 
 /** What distinguishes the codecs of deflate. */
 interface DeflateCodec {
@@ -62,7 +62,7 @@ function isGzip([first, second]: Uint8Array): boolean {
 
 /** Node's zlib, or fflate where there is none. */
 export async function loadDeflate(): Promise<Deflate> {
-  const zlib = await nodeZlib();
+  const zlib = builtin("node:zlib");
   if (zlib) return (await import("./node-deflate.ts")).nodeDeflate(zlib);
   return (await import("./fflate-deflate.ts")).fflateDeflate;
 }

@@ -1,6 +1,7 @@
 import { corrupt, overrun } from "../../failures.ts";
 import type { Deflate } from "./deflate.ts";
-import type { NodeZlib } from "./node-zlib.ts";
+
+type NodeZlib = typeof import("node:zlib");
 
 const SMALLEST_CHUNK = 64;
 

@@ -1,8 +1,8 @@
+import { builtin } from "../../../util/platform.node.ts";
 import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
 import { kernels } from "../../kernels/kernels.ts";
-import { nodeZlib } from "../deflate/node-zlib.ts";
 import { ZSTD_LEVELS, type ZstdBackend } from "./backend.ts";
 import { type ZstdFrame, zstdFrames } from "./frames.ts";
 import { kernelZstd } from "./kernel-zstd.ts";
@@ -69,7 +69,7 @@ function contentSize(frames: readonly ZstdFrame[]): number | undefined {
 
 /** Kernels of our own, and beside them Node's zstd where it has one (from 22.15). */
 export async function loadZstd(): Promise<ZstdBackend> {
-  const zlib = await nodeZlib();
+  const zlib = builtin("node:zlib");
   const library = zlib && "zstdCompressSync" in zlib ? nodeZstd(zlib as unknown as NodeZstd) : undefined;
   return kernelZstd(kernels().zstd, library);
 }

@@ -1,4 +1,3 @@
-import { invalid } from "../../../util/check-options.ts";
 import { direct } from "./direct.ts";
 import { staged } from "./staged.ts";
 import type { Strategy } from "./strategy.ts";
@@ -11,15 +10,8 @@ type Listed = (typeof listed)[number];
 /** Names of strategies, as plans contain them. */
 export type StrategyName = Listed["name"];
 
-/** The strategies that change the grid, which may be asked for. */
-export type GridStrategy = Extract<Listed, Strategy<string, true>>["name"];
-
 /** All strategies. The first that keeps the grid and can make the target is taken; else the cheapest of the others. */
 export const strategies: readonly Strategy<StrategyName>[] = listed;
-
-export const gridStrategies: readonly GridStrategy[] = listed.flatMap((strategy) =>
-  strategy.changesGrid ? [strategy.name] : [],
-);
 
 const byName = new Map<string, Strategy>(strategies.map((strategy) => [strategy.name, strategy]));
 
@@ -27,11 +19,4 @@ export function strategyNamed(name: string): Strategy {
   const strategy = byName.get(name);
   if (strategy === undefined) throw new RangeError(`the strategy ${name} does not exist`);
   return strategy;
-}
-
-/** Holds that a strategy may be asked for. @throws `invalid-option` */
-export function assertGridStrategy(name: GridStrategy | undefined): void {
-  if (name === undefined || gridStrategies.includes(name)) return;
-  const expected = `one of ${gridStrategies.join(", ")}`;
-  throw invalid("invalid value for the option `strategy`", expected, name);
 }

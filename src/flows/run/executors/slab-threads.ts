@@ -6,6 +6,7 @@ import { abortError, onAbort } from "../../../util/abort.ts";
 import { product } from "../../../util/shape.ts";
 import { type Slab, SlabQueue } from "../../slabs/slab-queue.ts";
 import { type SlabReading, slabRunner, slabTasks } from "../../slabs/slab-tasks.ts";
+import { machine } from "../machine.node.ts";
 import { MAX_WAITING, type SlabResult, type SlabsWork } from "./messages.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
 import { loopTasks } from "./task-loop.ts";
@@ -35,7 +36,7 @@ export async function slabsOfThreads(
 ): Promise<AsyncGenerator<Slab> | undefined> {
   const { array, pipeline, plan, io } = slabs;
   const { dataType } = pipeline.spec;
-  if (!isFixed(dataType)) return undefined;
+  if (!isFixed(dataType) || !machine) return undefined;
   const slabBytes = pooledSize(product(plan.slabShape) * dataType.size);
   const memoryEach = plan.job.leaseBytes + MAX_WAITING * slabBytes;
   const isWorthwhile = plan.chunksRead * pipeline.decodedSize >= WORTH_A_THREAD;
@@ -47,7 +48,7 @@ export async function slabsOfThreads(
   if (nodeIn(documents, array.store, path, reading)?.kind !== "array") return undefined;
   const each = { maxMemory: Math.floor(maxMemory / threads), io: Math.max(1, Math.floor(io / threads)) };
   const work = { kind: "slabs" as const, path, documents, reading, plan, ...each };
-  const { canStartWorkers, WorkerPool } = await import("./worker-pool.ts");
+  const { canStartWorkers, WorkerPool } = await machine.workers();
   if (!canStartWorkers(worker)) return undefined;
   const pool = await WorkerPool.start<SlabsWork, SlabResult>(threads, worker);
   // They keep the process only while somebody waits for a slab: slabs may be dropped, which nobody reports.

@@ -1,4 +1,4 @@
-import { threadId } from "node:worker_threads";
+import { builtin } from "../../../util/platform.node.ts";
 import type { TaskPlan } from "../../plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../plan/task.ts";
 import type { TaskSet } from "../ledger/task-set.ts";
@@ -38,7 +38,7 @@ export async function loopTasks(
   run: TaskRunner,
   { control, note, done, stop, dealtAtOnce, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
-  const reporter = new TaskReporter(threadId, REPORT_INTERVAL_MS, note);
+  const reporter = new TaskReporter(builtin("node:worker_threads")?.threadId ?? 0, REPORT_INTERVAL_MS, note);
   const { driver, tasksAtOnce } = plan.execution;
   // Calls that block leave nothing to a second task of the same thread.
   const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / control.threads);

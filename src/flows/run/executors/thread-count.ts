@@ -1,6 +1,7 @@
 import { registeredCodecs } from "../../../codecs/registry.ts";
 import { requestHookOf } from "../../../stores/remote/request-hook.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
+import { builtin, isNode } from "../../../util/platform.node.ts";
 
 /** What of a flow says whether its tasks can run in other threads. */
 export interface Reach {
@@ -15,7 +16,7 @@ export interface Reach {
 
 /** Why all tasks of a flow run in the thread that started it; undefined where others can run them too. */
 export function singleThreadReason({ source, target, scratch, isPaced }: Reach): string | undefined {
-  if (globalThis.process?.versions?.node === undefined) return "worker threads are not available here";
+  if (!isNode) return "worker threads are not available here";
   const [ownCodec] = registeredCodecs();
   if (ownCodec !== undefined) return `the codec \`${ownCodec}\` belongs to the program`;
   if (isPaced) return "limits on requests or bytes per second need a single thread";
@@ -30,6 +31,5 @@ export function singleThreadReason({ source, target, scratch, isPaced }: Reach):
 
 /** Cores that this process may use. */
 export async function coresAvailable(): Promise<number> {
-  const os = globalThis.process?.getBuiltinModule?.("node:os") ?? (await import("node:os"));
-  return os.availableParallelism();
+  return builtin("node:os")?.availableParallelism() ?? navigator.hardwareConcurrency ?? 1;
 }

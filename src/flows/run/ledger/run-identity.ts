@@ -1,5 +1,6 @@
 import type { StoreSpec } from "../../../stores/store.ts";
 import { type ErrorDetails, ZarrflowError } from "../../../util/errors.ts";
+import { currentFolder } from "../../../util/platform.node.ts";
 import { textHash } from "../../../util/text-hash.ts";
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
 import type { RunIdentity } from "./ledger-lines.ts";
@@ -45,7 +46,7 @@ function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...jo
 function folderOf(store: StoreSpec): string | undefined {
   if (store.kind === "zip-value") return folderOf(store.store);
   const isRelative = "path" in store && !/^(?:[/\\]|[A-Za-z]:)/.test(store.path);
-  return isRelative ? globalThis.process?.cwd?.() : undefined;
+  return isRelative ? currentFolder() : undefined;
 }
 
 function hashed(value: unknown): string {

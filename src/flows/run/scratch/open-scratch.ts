@@ -1,6 +1,9 @@
 import type { StoreSpec } from "../../../stores/store.ts";
 import { parseStoreUrl } from "../../../stores/url.ts";
-import { assertGridStrategy, type GridStrategy } from "../../plan/strategies/strategies.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
+import { isNode } from "../../../util/platform.node.ts";
+import { assertGridStrategy, type GridStrategy } from "../../plan/strategies/grid-strategy.ts";
+import { machine } from "../machine.node.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
 /** The store that a path or URL for scratch objects names. @throws as `parseStoreUrl` */
@@ -14,8 +17,7 @@ export function possibleStrategy(
   place: StoreSpec | undefined,
 ): GridStrategy | undefined {
   assertGridStrategy(strategy);
-  const hasFolders = globalThis.process?.versions?.node !== undefined;
-  return strategy ?? (hasFolders || place ? undefined : "direct");
+  return strategy ?? (isNode || place ? undefined : "direct");
 }
 
 /**
@@ -26,7 +28,10 @@ export function possibleStrategy(
  */
 export async function openScratch({ place, ...options }: OpenScratchOptions): Promise<Scratch> {
   if (place === undefined || place.kind === "directory") {
-    return (await import("./scratch-folder.node.ts")).openScratchFolder(place?.path, options);
+    if (machine !== undefined) return machine.openScratch(place?.path, options);
+    throw new ZarrflowError("unsupported-operation", "there are no folders for scratch objects here", {
+      hint: "Name a store for them (`scratch`), or use the strategy `direct`.",
+    });
   }
   return (await import("./scratch-store.ts")).openScratchStore(place, options);
 }
@@ -34,5 +39,5 @@ export async function openScratch({ place, ...options }: OpenScratchOptions): Pr
 /** Removes the folders of scratch objects that killed runs have left in a place, and that no run can resume any more. */
 export async function removeLeftScratch(place: StoreSpec | undefined): Promise<void> {
   if (place !== undefined && place.kind !== "directory") return;
-  await (await import("./scratch-folder.node.ts")).removeLeftFolders(place?.path);
+  await machine?.removeScratch(place?.path);
 }

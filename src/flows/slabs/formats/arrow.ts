@@ -1,5 +1,6 @@
 import type { DataType as ArrowType, Data, RecordBatch } from "apache-arrow";
 import type { DataType } from "../../../meta/data-type.ts";
+import { machine } from "../../run/machine.node.ts";
 import type { Slice } from "../../slice.ts";
 import type { DecodedValues, DecodeOptions } from "../decode/decoder.ts";
 import { loadPackage } from "../table/load-package.ts";
@@ -22,7 +23,7 @@ export async function* arrowPieces(
   { decode = true, flags }: DecodeOptions,
   form: "file" | "stream",
 ): AsyncGenerator<Uint8Array> {
-  const arrow = await loadPackage(() => import("apache-arrow"), "apache-arrow@21", "Arrow");
+  const arrow = await loadPackage(machine?.arrow, "apache-arrow@21", "Arrow");
   const table = await openTable(slices, { decode, flags });
   try {
     const columns = table.columns.map((column) => ({ column, ...plainColumn(column, decode) }));

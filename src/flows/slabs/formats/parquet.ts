@@ -1,4 +1,5 @@
 import type { DataType } from "../../../meta/data-type.ts";
+import { machine } from "../../run/machine.node.ts";
 import type { Slice } from "../../slice.ts";
 import type { DecodedValues, DecodeOptions } from "../decode/decoder.ts";
 import { loadPackage } from "../table/load-package.ts";
@@ -23,7 +24,7 @@ export async function* parquetPieces(
   { decode = true, flags }: DecodeOptions,
 ): AsyncGenerator<Uint8Array> {
   const { ByteWriter, ParquetWriter } = await loadPackage(
-    () => import("hyparquet-writer"),
+    machine?.parquet,
     "hyparquet-writer@0.17",
     "Parquet",
   );

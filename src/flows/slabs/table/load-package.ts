@@ -5,7 +5,16 @@ import { ZarrflowError } from "../../../util/errors.ts";
  *
  * @throws `unsupported-operation` with the command that installs it, where it is not there
  */
-export async function loadPackage<T>(load: () => Promise<T>, name: string, format: string): Promise<T> {
+export async function loadPackage<T>(
+  load: (() => Promise<T>) | undefined,
+  name: string,
+  format: string,
+): Promise<T> {
+  if (load === undefined) {
+    throw new ZarrflowError("unsupported-operation", `${format} is not written in browsers`, {
+      hint: "Choose another format: raw, npy, npz, json, ndjson or csv.",
+    });
+  }
   try {
     return await load();
   } catch (cause) {

@@ -1,4 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
+import { isNode } from "../../../util/platform.node.ts";
+import { machineFiles } from "../../machine-files.ts";
 import { retrier } from "../../remote/retry-requests.ts";
 import {
   Credentials,
@@ -28,7 +30,7 @@ export function findCredentials({ env, profile }: CredentialPlaces): S3Credentia
   if (fixed !== undefined) return fixed;
   const { credential_process: command } = profile;
   if (command) {
-    return shared(command, async () => (await import("./process.ts")).processCredentials(command));
+    return shared(command, () => machineFiles().credentialsOf(command));
   }
   if (profile.source_profile || profile.credential_source || profile.sso_session || profile.sso_start_url) {
     throw otherTool(env.AWS_PROFILE);
@@ -48,8 +50,7 @@ function fetched(settings: Variables): S3CredentialSource {
       (await import("./container.ts")).containerCredentials(settings),
     );
   }
-  const isBrowser = globalThis.process?.versions?.node === undefined;
-  if (isBrowser || /^true$/i.test(settings.AWS_EC2_METADATA_DISABLED ?? "")) throw noCredentials();
+  if (!isNode || /^true$/i.test(settings.AWS_EC2_METADATA_DISABLED ?? "")) throw noCredentials();
   return shared(`instance ${settings.AWS_EC2_METADATA_SERVICE_ENDPOINT}`, async () => {
     const { instanceCredentials } = await import("./instance.ts");
     return instanceCredentials(settings);

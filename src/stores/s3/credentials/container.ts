@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
+import { machineFiles } from "../../machine-files.ts";
 import { parseCredentials, type S3Credentials, type Variables } from "../credentials.ts";
 import { ask, textOfGood } from "./ask.ts";
-import { secretFile } from "./secret-file.ts";
 
 const FROM = "the container's credential service";
 const TIMEOUT = 5000;
@@ -15,7 +15,7 @@ export async function containerCredentials(variables: Variables): Promise<S3Cred
   const url = endpointOf(variables);
   const file = variables.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
   // The file changes: it is read each time.
-  const token = file ? await secretFile(file) : variables.AWS_CONTAINER_AUTHORIZATION_TOKEN;
+  const token = file ? await machineFiles().secret(file) : variables.AWS_CONTAINER_AUTHORIZATION_TOKEN;
   const headers: Record<string, string> = token ? { authorization: token } : {};
   return parseCredentials(textOfGood(await ask({ url, headers, timeout: TIMEOUT }), FROM), FROM);
 }

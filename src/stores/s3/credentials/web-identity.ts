@@ -1,9 +1,9 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { failureOf } from "../../http/http-failure.ts";
+import { machineFiles } from "../../machine-files.ts";
 import { dateOf, type S3Credentials, type Variables } from "../credentials.ts";
 import { textOf } from "../xml.ts";
 import { ask } from "./ask.ts";
-import { secretFile } from "./secret-file.ts";
 
 const TIMEOUT = 10_000;
 
@@ -15,7 +15,7 @@ export async function webIdentityCredentials(variables: Variables): Promise<S3Cr
     Version: "2011-06-15",
     RoleArn: AWS_ROLE_ARN,
     RoleSessionName: AWS_ROLE_SESSION_NAME || `zarrflow-${Date.now()}`,
-    WebIdentityToken: await secretFile(AWS_WEB_IDENTITY_TOKEN_FILE),
+    WebIdentityToken: await machineFiles().secret(AWS_WEB_IDENTITY_TOKEN_FILE),
   });
   const { text, response } = await ask({
     url: endpointOf(variables),

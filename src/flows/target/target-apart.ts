@@ -1,8 +1,8 @@
-import { realpath } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve } from "node:path";
 import type { ZarrNode } from "../../hierarchy/node.ts";
+import { machineFiles } from "../../stores/machine-files.ts";
 import { objectPlace } from "../../stores/object-spec.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
+import { absolutePath } from "../../stores/url/local-path.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 /**
@@ -29,25 +29,27 @@ type Places = readonly [string | Promise<string>, string | Promise<string>];
 function folders(source: StoreSpec, target: StoreSpec): Places | undefined {
   const to = "path" in target ? target.path : folderOf(target);
   const from = "path" in source ? source.path : folderOf(source);
-  return from === undefined || to === undefined ? undefined : [realPath(from), realPath(to)];
+  return from === undefined || to === undefined
+    ? undefined
+    : [machineFiles().realPath(from), machineFiles().realPath(to)];
 }
 
 /** Prefixes that are named by URL are of one server, the one that the environment names. */
 function prefixes(source: StoreSpec, path: string, target: StoreSpec): Places | undefined {
   if (source.kind !== "s3" || target.kind !== "s3" || source.bucket !== target.bucket) return undefined;
-  return [join("/", source.prefix, path), join("/", target.prefix)];
+  return [absolutePath(`/${source.prefix}/${path}`), absolutePath(`/${target.prefix}`)];
 }
 
 function inOneStore(store: Store, source: StoreSpec, path: string, target: StoreSpec): Places | undefined {
   const place = objectPlace(target);
   const isOne = place !== undefined && place.root === (objectPlace(source)?.root ?? store);
-  return isOne ? [join("/", path), join("/", place.path)] : undefined;
+  return isOne ? [absolutePath(`/${path}`), absolutePath(`/${place.path}`)] : undefined;
 }
 
 /** The folder of a disk that a place in a store of the caller's is, if it is one. */
 function folderOf(spec: StoreSpec): string | undefined {
   const place = objectPlace(spec);
-  return place?.root.folder === undefined ? undefined : join(place.root.folder, place.path);
+  return place?.root.folder === undefined ? undefined : `${place.root.folder}/${place.path}`;
 }
 
 function notApart(reason: string, value: string): ZarrflowError {
@@ -58,17 +60,5 @@ function notApart(reason: string, value: string): ZarrflowError {
 }
 
 function contains(outer: string, inner: string): boolean {
-  const way = relative(outer, inner);
-  return way === "" || (way !== ".." && !way.startsWith("../") && !way.startsWith("..\\"));
-}
-
-/** The real path of what need not exist yet: of its nearest ancestor that does. */
-async function realPath(path: string): Promise<string> {
-  const absolute = resolve(path);
-  try {
-    return await realpath(absolute);
-  } catch {
-    const parent = dirname(absolute);
-    return parent === absolute ? absolute : join(await realPath(parent), basename(absolute));
-  }
+  return inner.startsWith(outer.endsWith("/") ? outer : `${outer}/`);
 }

@@ -1,0 +1,28 @@
+import type { DirectoryStoreOptions } from "./directory.ts";
+import type { Variables } from "./s3/credentials.ts";
+import type { StoreSpec } from "./store.ts";
+import type { LockOptions } from "./target/prefix-lock.ts";
+
+type FileSpec = Extract<StoreSpec, { readonly kind: "directory" | "zip" }>;
+
+const here = {
+  openDirectory: async (path: string, options: DirectoryStoreOptions) =>
+    new (await import("./directory.ts")).DirectoryStore(path, options),
+  openFile: async (path: string) => (await import("./files/file-reader.ts")).FileReader.open(path),
+  /** The real path of what need not exist yet. */
+  realPath: async (path: string) => (await import("./files/real-path.ts")).realPath(path),
+  place: async (spec: FileSpec) => (await import("./target/file-build.ts")).filePlace(spec),
+  assertNotBuilt: async (path: string, options: LockOptions) =>
+    (await import("./target/builds-at.ts")).assertNotBuilt(path, options),
+  leftovers: () => import("./target/file-leftovers.ts"),
+  processes: () => import("./target/process-record.node.ts"),
+  fetch: () => import("./http/fetch-by-http.ts"),
+  yazl: () => import("yazl"),
+  profile: async (env: Variables) => (await import("./s3/profile.ts")).readProfile(env),
+  credentialsOf: async (command: string) =>
+    (await import("./s3/credentials/process.ts")).processCredentials(command),
+  secret: async (path: string) => (await import("./s3/credentials/secret-file.ts")).secretFile(path),
+};
+
+/** What reaches files, programs and the network of this machine, each part loaded on use; undefined in browsers. */
+export const files: typeof here | undefined = here;

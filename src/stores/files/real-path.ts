@@ -1,0 +1,18 @@
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { slashed } from "../url/local-path.ts";
+
+/** The real path of what need not exist yet: of its nearest ancestor that does; with `/` between its segments. */
+export async function realPath(path: string): Promise<string> {
+  return slashed(await realPathOf(path));
+}
+
+async function realPathOf(path: string): Promise<string> {
+  const absolute = resolve(path);
+  try {
+    return await realpath(absolute);
+  } catch {
+    const parent = dirname(absolute);
+    return parent === absolute ? absolute : join(await realPathOf(parent), basename(absolute));
+  }
+}

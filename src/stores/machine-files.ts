@@ -1,0 +1,10 @@
+import { ZarrflowError } from "../util/errors.ts";
+import { files } from "./files.node.ts";
+
+/** The files of this machine. @throws `unsupported-operation` where there are none: in browsers. */
+export function machineFiles(): NonNullable<typeof files> {
+  if (files !== undefined) return files;
+  throw new ZarrflowError("unsupported-operation", "files and folders of this machine have no paths here", {
+    hint: "Use a URL (https://, s3://, memory:), or a store that the program has opened.",
+  });
+}

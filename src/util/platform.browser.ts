@@ -1,0 +1,9 @@
+export const isNode = false;
+
+export const environment = () => ({});
+
+export const isOnWindows = () => false;
+
+export const currentFolder = () => "";
+
+export const builtin = () => undefined;

@@ -1,0 +1,130 @@
+// @module-tag slow
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { nodeResolve } from "@rollup/plugin-node-resolve";
+import { build as esbuild } from "esbuild";
+import { type Browser, chromium } from "playwright-core";
+import { rollup } from "rollup";
+import { build as vite } from "vite";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import webpack from "webpack";
+import { packedProject } from "../package/packed-project.ts";
+import { chromiumPath, hasChromium } from "./chromium.ts";
+import { type PageServer, servePages } from "./page-server.ts";
+import { SAMPLE_PAGE, SAMPLE_PART, writeSample } from "./sample-array.ts";
+
+/** Bundles `page.mjs` of a project into a folder of it. */
+type Bundle = (project: string, folder: string) => Promise<unknown>;
+
+const esbuildWith =
+  (format: "esm" | "iife", splitting: boolean): Bundle =>
+  (project, folder) =>
+    esbuild({
+      entryPoints: [join(project, "page.mjs")],
+      outdir: join(project, folder),
+      bundle: true,
+      format,
+      splitting,
+      minify: true,
+      logLevel: "silent",
+    }).then(({ warnings }) => expect(warnings).toEqual([]));
+
+const rollupWith =
+  (splitting: boolean): Bundle =>
+  async (project, folder) => {
+    const warnings: string[] = [];
+    const bundle = await rollup({
+      input: join(project, "page.mjs"),
+      plugins: [nodeResolve({ browser: true })],
+      onwarn: ({ message }) => warnings.push(message),
+    });
+    await bundle.write(
+      splitting
+        ? { dir: join(project, folder), format: "es" }
+        : { file: join(project, folder, "page.js"), format: "iife", inlineDynamicImports: true },
+    );
+    await bundle.close();
+    expect(warnings).toEqual([]);
+  };
+
+const viteWith =
+  (splitting: boolean): Bundle =>
+  (project, folder) =>
+    vite({
+      root: project,
+      configFile: false,
+      logLevel: "error",
+      build: {
+        outDir: folder,
+        modulePreload: false,
+        rolldownOptions: {
+          input: join(project, "page.mjs"),
+          output: { entryFileNames: "page.js", codeSplitting: splitting },
+        },
+      },
+    });
+
+const webpackWith =
+  (splitting: boolean): Bundle =>
+  (project, folder) =>
+    new Promise((resolve, reject) => {
+      webpack(
+        {
+          mode: "production",
+          context: project,
+          entry: "./page.mjs",
+          output: { path: join(project, folder), filename: "page.js", publicPath: "auto" },
+          ...(!splitting && { plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })] }),
+          optimization: { minimize: false },
+          performance: false,
+        },
+        (error, stats) => {
+          const { errors = [], warnings = [] } = stats?.toJson({ errors: true, warnings: true }) ?? {};
+          const said = [...errors, ...warnings].map(({ message }) => message);
+          if (error || said.length > 0) reject(error ?? new Error(said.join("\n")));
+          else resolve(undefined);
+        },
+      );
+    });
+
+const BUNDLES: readonly (readonly [string, Bundle])[] = [
+  ["esbuild, with splitting", esbuildWith("esm", true)],
+  ["esbuild, in one script", esbuildWith("iife", false)],
+  ["Rollup, with splitting", rollupWith(true)],
+  ["Rollup, in one script", rollupWith(false)],
+  ["Vite, with splitting", viteWith(true)],
+  ["Vite, in one script", viteWith(false)],
+  ["webpack, with splitting", webpackWith(true)],
+  ["webpack, in one script", webpackWith(false)],
+];
+
+describe.runIf(hasChromium)("a page that opens an array and cuts it", () => {
+  let project = "";
+  let browser: Browser;
+  let server: PageServer;
+  beforeAll(async () => {
+    project = await packedProject();
+    await Promise.all([writeFile(join(project, "page.mjs"), SAMPLE_PAGE), writeSample(project)]);
+    browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
+    server = await servePages(project);
+  });
+  afterAll(async () => {
+    await Promise.all([browser?.close(), server?.close()]);
+    await rm(project, { recursive: true, force: true });
+  });
+
+  it.each(BUNDLES)("bundled by %s", async (name, bundle) => {
+    const folder = name.replaceAll(/\W+/g, "-");
+    await bundle(project, folder);
+    const page = await browser.newPage();
+    const said: string[] = [];
+    page.on("console", (message) => said.push(message.text()));
+    page.on("pageerror", (error) => said.push(`${error.stack}`));
+    await page.goto(server.url);
+    await page.addScriptTag({ url: `/${folder}/page.js`, type: "module" });
+    const part = await page.evaluate(`readSample(${JSON.stringify(`${server.url}/sample.zarr`)})`);
+    expect(part).toEqual(SAMPLE_PART);
+    expect(said.filter((text) => !text.includes("404"))).toEqual([]);
+    await page.close();
+  });
+});
