@@ -1,9 +1,7 @@
-import type { Hash } from "./hash.ts";
-
 const BLOCK = 64;
 
 /** SHA-256, piece by piece, which the digests of browsers cannot do. @see FIPS 180-4, 6.2 */
-export class Sha256 implements Hash {
+export class Sha256 {
   readonly #state = fractions(8, 1 / 2);
   readonly #words = new Int32Array(BLOCK);
   readonly #block = new Uint8Array(BLOCK);

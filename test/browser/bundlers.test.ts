@@ -9,6 +9,7 @@ import { build as vite } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import webpack from "webpack";
 import { packedProject } from "../package/packed-project.ts";
+import { cdnOf } from "./cdn.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
 import { type PageServer, servePages } from "./page-server.ts";
 import { SAMPLE_PAGE, SAMPLE_PART, writeSample } from "./sample-array.ts";
@@ -106,25 +107,42 @@ describe.runIf(hasChromium)("a page that opens an array and cuts it", () => {
     project = await packedProject();
     await Promise.all([writeFile(join(project, "page.mjs"), SAMPLE_PAGE), writeSample(project)]);
     browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
-    server = await servePages(project);
+    server = await servePages(project, { answer: cdnOf(project) });
   });
   afterAll(async () => {
     await Promise.all([browser?.close(), server?.close()]);
     await rm(project, { recursive: true, force: true });
   });
 
-  it.each(BUNDLES)("bundled by %s", async (name, bundle) => {
-    const folder = name.replaceAll(/\W+/g, "-");
-    await bundle(project, folder);
+  /** Runs a script of the project in a page, which must say nothing. */
+  async function expectSample(script: string): Promise<void> {
     const page = await browser.newPage();
     const said: string[] = [];
     page.on("console", (message) => said.push(message.text()));
     page.on("pageerror", (error) => said.push(`${error.stack}`));
     await page.goto(server.url);
-    await page.addScriptTag({ url: `/${folder}/page.js`, type: "module" });
+    await page.addScriptTag({ url: script, type: "module" });
+    await page.waitForFunction("globalThis.readSample !== undefined");
     const part = await page.evaluate(`readSample(${JSON.stringify(`${server.url}/sample.zarr`)})`);
     expect(part).toEqual(SAMPLE_PART);
+    // Chromium reports each missing document that the format is found by
     expect(said.filter((text) => !text.includes("404"))).toEqual([]);
     await page.close();
+  }
+
+  it.each(BUNDLES)("bundled by %s", async (name, bundle) => {
+    const folder = name.replaceAll(/\W+/g, "-");
+    await bundle(project, folder);
+    await expectSample(`/${folder}/page.js`);
+  });
+
+  it("from a CDN, and costs no more than it may", async () => {
+    const script = SAMPLE_PAGE.replace('"zarrflow"', '"/node_modules/zarrflow/dist/index.js"');
+    await writeFile(join(project, "cdn.mjs"), script);
+    await expectSample("/cdn.mjs");
+    const loaded = server.requests
+      .map(({ path }) => path)
+      .filter((path) => path.startsWith("/node_modules/"));
+    expect(loaded.filter((path) => /s3|zip|run-|files-|pyramid|platform\/node/.test(path))).toEqual([]);
   });
 });

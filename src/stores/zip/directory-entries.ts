@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { type DirectoryReader, viewOf } from "./directory-reader.ts";
-import { entryName } from "./entry-name.ts";
+import { type ExtraField, entryName } from "./entry-name.ts";
 
 const COUNTS = 0x1_0000;
 const ENTRY_SIGNATURE = 0x02014b50;
@@ -22,12 +22,6 @@ export interface DirectoryEntry {
   readonly size: number;
   readonly attributes: number;
   readonly offset: number;
-}
-
-/** A field that extends an entry. */
-export interface ExtraField {
-  readonly id: number;
-  readonly data: Uint8Array;
 }
 
 /**

@@ -1,12 +1,17 @@
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ExtraField } from "./directory-entries.ts";
 import { viewOf } from "./directory-reader.ts";
 
 /** Folders above an entry: more than any file system has, and few enough to walk one by one. */
 const MAX_DEPTH = 1000;
 const UTF8 = 0x800;
 const UNICODE_PATH = 0x7075;
+
+/** A field that extends an entry. */
+export interface ExtraField {
+  readonly id: number;
+  readonly data: Uint8Array;
+}
 
 /** What code page 437 has in place of control characters, and from 127 on. */
 const CP437 =
