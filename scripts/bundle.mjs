@@ -34,7 +34,7 @@ const RUNS = [
 ];
 
 /** What a page loads at once that opens an array and reads a part of it: it lies in a file of its own, with nothing else. */
-const READS = ["hierarchy/open/open", "flows/slice"];
+const READS = ["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/bytes/codec"];
 
 /** The entry points of pages; the command, and what `#platform` reaches in Node, are none. */
 const WEB = entries.filter((entry) => entry !== "stores/directory");
@@ -95,11 +95,24 @@ const importedDirectly = {
       file.code &&= file.code.replace(/import"[^"]*parts?\/[^"]*";|(?<=[;\n]|^)import"\.\/[^"]+";/g, "");
       file.code &&= file.code.replace(/import\(`([^`]*\/)([^`/]+)`\)/g, (call, path, name) => {
         const { from, pick } = passing.get(name) ?? {};
+        const to = from ?? name;
+        // esbuild makes no sense of a file that imports itself
+        if (file.fileName === `parts/${to}`) return ownExports(file.code, pick);
         return from === undefined ? call : `import(\`${path}${from}\`)${pick}`;
       });
     }
   },
 };
+
+/** A promise of what a file exports, for use in that file: `pick` says which of it. */
+function ownExports(code, pick = "") {
+  const [, list = ""] = /export\{([^}]*)\};?\s*$/.exec(code) ?? [];
+  const pairs = list.split(",").map((name) => name.split(" as "));
+  const local = new Map(pairs.map(([inside, outside = inside]) => [outside, inside]));
+  const picked = [...pick.matchAll(/([\w$]+):m\.([\w$]+)/g)];
+  if (picked.length === 0) throw new Error("a file imports all of itself");
+  return `Promise.resolve().then(()=>({${picked.map(([, name, own]) => `${name}:${local.get(own)}`)}}))`;
+}
 
 /** People see names of classes where they print objects. Those of functions are for profiles, and take 80 kB. */
 const namesFunctions = process.argv.includes("--function-names");
