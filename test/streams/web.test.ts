@@ -75,6 +75,7 @@ describe("the choice of streams", () => {
       vi.resetModules();
       Object.assign(globalThis, { ReadableStream: lacking });
       const fresh = await import("../../src/util/web-streams.ts");
+      await fresh.loadStreams();
       expect(fresh.ReadableStream).toBe(ponyfill.ReadableStream);
       expect(fresh.TransformStream).toBe(ponyfill.TransformStream);
       expect(fresh.WritableStream).toBe(ponyfill.WritableStream);

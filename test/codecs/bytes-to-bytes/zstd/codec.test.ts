@@ -137,13 +137,17 @@ describe("without WebAssembly", () => {
   test("and without a library, zstd is an unsupported codec, with a hint", async () => {
     vi.resetModules();
     vi.stubGlobal("WebAssembly", undefined);
-    vi.stubGlobal("process", undefined);
+    vi.doMock(
+      "../../../../src/util/platform.node.ts",
+      () => import("../../../../src/util/platform.browser.ts"),
+    );
     try {
       const fresh = await import("../../../../src/codecs/bytes-to-bytes/zstd/codec.ts");
       const error = await fresh.loadZstd().catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: "unsupported-codec", details: { hint: expect.any(String) } });
     } finally {
       vi.unstubAllGlobals();
+      vi.doUnmock("../../../../src/util/platform.node.ts");
       vi.resetModules();
     }
   });
