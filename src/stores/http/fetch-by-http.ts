@@ -114,8 +114,9 @@ function bodyOf(message: Readable, signal: Abortable | null | undefined): HttpBo
   };
 }
 
-/** When all has come the connection is of use again; else it is closed. */
+/** When all has come the connection is of use again; else it is closed. The last piece is given before it is known to be the last. */
 async function letGo(message: Readable): Promise<void> {
+  await undefined;
   if (message.readableEnded || message.destroyed) return;
   if (!isComplete(message)) message.destroy();
   else await readToEnd(message);

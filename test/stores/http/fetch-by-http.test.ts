@@ -78,6 +78,18 @@ describe("fetchByHttp", () => {
     expect(connections()).toBe(1);
   });
 
+  it("keeps one connection open for bodies of a stated length", async () => {
+    const { url, connections } = await serve((_, response) => {
+      response.setHeader("content-length", 300_000).end(new Uint8Array(300_000));
+    });
+    for (let i = 0; i < 3; i++) {
+      const { body } = await fetchByHttp(url, { headers: {} });
+      const read = await readBody(body, { skip: 0, length: 300_000 }, (size) => new Uint8Array(size));
+      expect(read).toHaveLength(300_000);
+    }
+    expect(connections()).toBe(1);
+  });
+
   it("cancels a body that was read, or was cancelled before", async () => {
     const { url } = await serve((_, response) => response.end("0123456789"));
     const { body } = await fetchByHttp(url, { headers: {} });
