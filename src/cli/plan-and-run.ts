@@ -3,7 +3,7 @@ import type { Plan } from "../flows/plan/plan.ts";
 import type { Planned } from "../flows/request/flow.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
-import { optimiseLater } from "./optimise-later.ts";
+import { followRun } from "./optimise-later.ts";
 import { runOptions } from "./option-values.ts";
 import type { Values } from "./parse-arguments.ts";
 import { peakMemory } from "./peak-memory.ts";
@@ -35,9 +35,7 @@ export async function planAndRun(
   const trace = values.trace === undefined ? undefined : await openTrace(values.trace);
   const onEvent = (event: FlowEvent) => {
     trace?.note(event);
-    // Threads are started between the two.
-    if (event.type === "plan") optimiseLater("off");
-    if (event.type === "task-start" || event.type === "progress") optimiseLater("on");
+    followRun(event);
     recorder.note(event);
     if (event.type === "retry") retries.note(event.retry);
   };

@@ -6,7 +6,7 @@ import type { JobOptions } from "../flows/jobs/run-share.ts";
 import { fileError } from "../stores/files/file-error.ts";
 import { formatBytes } from "../util/byte-size.ts";
 import { EXIT_CODES, ZarrflowError } from "../util/errors.ts";
-import { optimiseLater } from "./optimise-later.ts";
+import { followRun } from "./optimise-later.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-progress.ts";
 import { progressView } from "./progress/view.ts";
@@ -41,8 +41,7 @@ export async function reportJob(
   const view = progressView(errors, { quiet, noLines: json });
   const advance = eventAdvance(file.plan);
   const onEvent = (event: FlowEvent) => {
-    if (event.type === "plan") optimiseLater("off");
-    if (event.type === "task-start" || event.type === "progress") optimiseLater("on");
+    followRun(event);
     if (event.type === "warning" && !quiet) printLine(warningText(event));
     const latest = advance(event);
     if (latest) view.show(latest);

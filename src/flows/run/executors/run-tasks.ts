@@ -1,4 +1,5 @@
 import type { Store, TargetBuild } from "../../../stores/store.ts";
+import { storeTraits } from "../../../stores/store-traits.ts";
 import type { BufferPool } from "../../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../../streams/byte-budget.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -9,6 +10,7 @@ import type { Scratch } from "../scratch/scratch.ts";
 import { type InlineOptions, runInline } from "./inline.ts";
 import type { TaskStats } from "./messages.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
+import { taskBuffers } from "./task-buffers.ts";
 import { taskRunner } from "./task-runner.ts";
 import type { OtherThreads } from "./threads.ts";
 
@@ -54,8 +56,12 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
 }
 
 async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {
-  const { source, build, scratch, documents, buffers, maxMemory, note, writeEmpty, checksums } = options;
+  const { source, build, scratch, documents, maxMemory, log, note, writeEmpty, checksums } = options;
   const { wasRead, done, stop, signal } = options;
+  // Stores of a program may keep, or take away, what they are given.
+  const leave = [plan.source.store, plan.target.store].some((spec) => !storeTraits(spec).isReopenable);
+  const { buffers, close } = taskBuffers(plan, { limit: maxMemory, leave });
+  log.expectedBytes = () => options.buffers.taken + buffers.taken;
   const run = taskRunner({
     plan,
     open: (job, signal) => openJob(job, { plan, source, target: build.store, documents, wasRead, signal }),
@@ -66,12 +72,17 @@ async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions,
     writeEmpty,
     checksums,
   });
-  await runInline(plan, run, {
-    budget: new ByteBudget(maxMemory),
-    note,
-    done,
-    stop,
-    stageEnded: async (stage) => scratch?.removePass(stage - 1),
-    signal,
-  });
+  try {
+    await runInline(plan, run, {
+      budget: new ByteBudget(maxMemory),
+      note,
+      done,
+      stop,
+      stageEnded: async (stage) => scratch?.removePass(stage - 1),
+      signal,
+    });
+  } finally {
+    close();
+  }
+  log.notePeak(buffers.peak);
 }

@@ -14,7 +14,8 @@ export async function serveTasks(
   { plan, target, scratch, documents, done, ...how }: TasksWork,
   { control, stop, source, openExclusive, send, onBack }: WorkerContext<TasksResult>,
 ): Promise<void> {
-  const { buffers } = taskBuffers(plan, { control, leave: target === undefined });
+  const share = control.shareOf(plan.budget.maxMemory);
+  const { buffers } = taskBuffers(plan, { ...share, leave: target === undefined });
   const sink = new TransferSink((values, sent) => send({ kind: "values", values }, sent), buffers);
   onBack((stored) => sink.stored(stored));
   const writable = async (spec: StoreSpec) => assertWritable(await openExclusive(spec));

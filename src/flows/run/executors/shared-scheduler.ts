@@ -89,6 +89,11 @@ export class SharedScheduler implements Admission {
     return Atomics.load(this.#counters, TAKEN) * UNIT;
   }
 
+  /** What the buffers of one thread may hold of `bytes` for all, and what counts them. */
+  shareOf(bytes: number): { readonly limit: number; readonly onChange: (bytes: number) => void } {
+    return { limit: Math.floor(bytes / this.threads), onChange: (taken) => this.count(taken) };
+  }
+
   /** Counts bytes that a thread took into buffers, or gave back where they are below 0. */
   count(bytes: number): void {
     const units = Math.sign(bytes) * Math.ceil(Math.abs(bytes) / UNIT);

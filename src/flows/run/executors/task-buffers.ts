@@ -2,7 +2,6 @@ import { openKernelHeap, WORTH_A_HEAP } from "../../../codecs/kernels/kernels.ts
 import { BufferPool } from "../../../streams/buffer-pool.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { strategyNamed } from "../../plan/strategies/strategies.ts";
-import type { SharedScheduler } from "./shared-scheduler.ts";
 
 /** The buffers of one thread's tasks. */
 export interface TaskBuffers {
@@ -11,23 +10,23 @@ export interface TaskBuffers {
 }
 
 export interface TaskBuffersOptions {
-  readonly control: SharedScheduler;
-  /** Whether buffers are handed to another thread, which takes them away: those of the kernels' memory stay in it. */
+  /** Bytes that they may hold together. */
+  readonly limit: number;
+  readonly onChange?: (bytes: number) => void;
+  /** Whether buffers are handed to others, who may take them away: those of the kernels' memory stay in it. */
   readonly leave?: boolean;
 }
 
 /**
- * Buffers for the tasks of one of so many threads: in the memory of the kernels, where these have enough to do, so that
- * files are read and written and chunks are encoded and decoded where they lie.
+ * Buffers for the tasks of one thread: in the memory of the kernels, where these have enough to do, so that values are read
+ * and written and chunks are encoded and decoded where they lie.
  */
 export function taskBuffers(
-  { budget, jobs }: Plan,
-  { control, leave = false }: TaskBuffersOptions,
+  { jobs }: Pick<Plan, "jobs">,
+  { limit, onChange, leave = false }: TaskBuffersOptions,
 ): TaskBuffers {
   const open = leave || decodedBytes(jobs) < WORTH_A_HEAP ? undefined : openKernelHeap();
-  const limit = Math.floor(budget.maxMemory / control.threads);
-  const onChange = (bytes: number) => control.count(bytes);
-  const buffers = new BufferPool(limit, { onChange, source: open?.heap });
+  const buffers = new BufferPool(limit, { ...(onChange && { onChange }), source: open?.heap });
   return {
     buffers,
     close() {

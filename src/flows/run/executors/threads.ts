@@ -106,7 +106,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     return io.yield();
   };
   const { driver } = plan.execution;
-  const { buffers, close } = taskBuffers(plan, { control });
+  const { buffers, close } = taskBuffers(plan, control.shareOf(plan.budget.maxMemory));
   const reading = withBlockingCalls(source, before);
   const target = withBlockingCalls(build.store, before);
   const run = taskRunner({
