@@ -112,7 +112,7 @@ async function runShowingProgress(
   const { runFlow } = await import("../flows/run/run-flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
   const { plan } = planned;
-  const advance = eventAdvance(plan);
+  const advance = eventAdvance();
   let unfinished: UnfinishedWords | undefined;
   try {
     return await runFlow(planned, {

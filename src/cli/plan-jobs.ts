@@ -39,7 +39,7 @@ export async function reportJob(
 ): Promise<void> {
   const file = parsePlan(await planText(path));
   const view = progressView(errors, { quiet, noLines: json });
-  const advance = eventAdvance(file.plan);
+  const advance = eventAdvance();
   const onEvent = (event: FlowEvent) => {
     followRun(event);
     if (event.type === "warning" && !quiet) printLine(warningText(event));

@@ -29,6 +29,9 @@ export class ClosedPipe extends Error {
   override readonly name = "ClosedPipe";
 }
 
+/** What takes progress from the terminal, before a line is printed, while it is drawn there. */
+export const drawn = { clear: "" };
+
 /** The process's own terminal. */
 export function openTerminal(interrupts: Interrupts): Terminal {
   const { signal } = interrupts;
@@ -43,7 +46,7 @@ export function openTerminal(interrupts: Interrupts): Terminal {
     errors: stderr,
     write: (data) => writeTo(stdout, typeof data === "string" ? shown(data) : data, signal),
     printLine: (line) => {
-      stderr.write(`${shown(redact(line))}\n`);
+      stderr.write(`${drawn.clear}${shown(redact(line))}\n`);
     },
     endWith: (exitCode) => {
       process.exitCode = exitCode;

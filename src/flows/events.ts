@@ -3,7 +3,7 @@ import type { RequestsNow } from "../stores/remote/server-counters.ts";
 import type { Plan } from "./plan/plan.ts";
 import type { Warning } from "./request/warnings.ts";
 
-/** How far a run is; all counts only grow. */
+/** What a run has done so far; all counts only grow. */
 export interface RunCounts {
   readonly tasks: number;
   readonly chunksRead: number;
@@ -13,8 +13,35 @@ export interface RunCounts {
   readonly bytesWritten: number;
 }
 
+/** How much there is to do in all, as the plan counts it: the same in every event of a run. */
+export interface ProgressTotals {
+  readonly arrays: number;
+  /** Tasks of all stages; arrays whose keys are copied as they are have none. */
+  readonly tasks: number;
+  /** Chunks of all arrays. Chunks that are missing, or come to nothing but the fill value, are never counted as done. */
+  readonly chunksRead: number;
+  readonly chunksWritten: number;
+  /** Bytes of the items of all arrays, decoded; of items that vary in size an estimate. */
+  readonly bytes: number;
+}
+
+/** How far one array is. */
+export interface ArrayProgress {
+  /** Path of the array in the target store. */
+  readonly path: string;
+  /** Bytes of its items: those that are done, and all. */
+  readonly bytesDone: number;
+  readonly bytes: number;
+}
+
 /** How far a run is, and what it takes to be there. */
 export interface Progress extends RunCounts {
+  readonly totals: ProgressTotals;
+  /** Arrays that are done, and bytes of items that are, of `totals`: what an earlier run or an update found done too. */
+  readonly arraysDone: number;
+  readonly bytesDone: number;
+  /** Arrays that went on since the last such event, the latest first; 8 at most. */
+  readonly arrays: readonly ArrayProgress[];
   /** Bytes in buffers at this moment. */
   readonly expectedBytes: number;
   /** Keys that an update found to be right so far. */

@@ -28,9 +28,11 @@ export type { ArrayTree, DigestTree, TreeCells } from "./digest/tree.ts";
 export { type ArrayDigest, type DigestOptions, digest } from "./digest.ts";
 export { type DigestTreeOptions, digestTree, type TreePart } from "./digest-tree.ts";
 export type {
+  ArrayProgress,
   EventOptions,
   FlowEvent,
   Progress,
+  ProgressTotals,
   ReadEvent,
   ReadEventOptions,
   RunCounts,

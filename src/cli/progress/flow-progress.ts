@@ -1,45 +1,60 @@
-import type { FlowEvent, Progress, RunCounts } from "../../flows/events.ts";
-import type { Plan } from "../../flows/plan/plan.ts";
+import type { ArrayProgress, FlowEvent, Progress } from "../../flows/events.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { grouped } from "../text/numbers.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
 import { bytesProgress } from "./read-progress.ts";
 
-/**
- * How far a run is: reading is half of the work and writing the other, each by the chunks that the plan counts.
- * Chunks that an update finds to be right are done; those that are not there make it end early.
- */
-export function flowProgress({
-  jobs,
-}: Plan): (counts: RunCounts & Pick<Progress, "keysKept">) => ProgressUpdate {
-  const reads = jobs.reduce((sum, job) => sum + job.chunksRead, 0);
-  const writes = jobs.reduce((sum, job) => sum + job.chunksWritten, 0);
-  return ({ chunksRead, chunksWritten, bytesRead, bytesWritten, keysKept = 0 }) => ({
-    fraction:
-      reads * writes > 0
-        ? (part(chunksRead + keysKept, reads) + part(chunksWritten + keysKept, writes)) / 2
-        : undefined,
-    bytes: bytesRead + bytesWritten,
-    words: [
-      `${formatBytes(bytesRead)} in`,
-      `${formatBytes(bytesWritten)} out`,
-      `${grouped(Math.min(chunksWritten + keysKept, writes))}/${grouped(writes)} chunks`,
-    ],
-  });
-}
+/** Arrays below the bar: those that went on last, and are not done. */
+const MAX_LINES = 4;
 
-/** The same by the events of a run; undefined for those that say nothing of how far it is. */
-export function eventAdvance(plan: Plan): (event: FlowEvent) => ProgressUpdate | undefined {
-  let advance = flowProgress(plan);
+/** How far a run is by its events; undefined for those that say nothing of that. */
+export function eventAdvance(): (event: FlowEvent) => ProgressUpdate | undefined {
+  const arrays = new ArrayLines();
   let latest: ProgressUpdate = { bytes: 0, words: [] };
   return (event) => {
-    if (event.type === "plan") advance = flowProgress(event.plan);
-    if (event.type === "progress") latest = advance(event.progress);
+    if (event.type === "progress") latest = runProgress(event.progress, arrays);
     else if (event.type === "verify") latest = { bytes: latest.bytes, words: readBack(event) };
     else if (event.type === "read") latest = { bytes: latest.bytes, words: compared(event) };
     else return undefined;
     return latest;
   };
+}
+
+/** By the bytes of items that are done, of all arrays together. */
+function runProgress(progress: Progress, lines: ArrayLines): ProgressUpdate {
+  const { totals, bytesDone, arraysDone, bytesRead, bytesWritten } = progress;
+  return {
+    fraction: totals.bytes > 0 ? Math.min(1, bytesDone / totals.bytes) : undefined,
+    bytes: bytesRead + bytesWritten,
+    words: [
+      `${formatBytes(bytesRead)} in`,
+      `${formatBytes(bytesWritten)} out`,
+      totals.arrays > 1
+        ? `${grouped(arraysDone)}/${grouped(totals.arrays)} arrays`
+        : `${formatBytes(bytesDone)} of ${formatBytes(totals.bytes)}`,
+    ],
+    ...(totals.arrays > 1 && { lines: lines.with(progress.arrays) }),
+  };
+}
+
+/** A line for each of a few arrays at work; each keeps its place while it is there. */
+class ArrayLines {
+  #shown: ArrayProgress[] = [];
+
+  with(latest: readonly ArrayProgress[]): readonly string[] {
+    const byPath = new Map(latest.map((array) => [array.path, array]));
+    const kept = this.#shown.map((array) => byPath.get(array.path) ?? array).filter(isUndone);
+    const added = latest.filter(({ path }) => !kept.some((array) => array.path === path)).filter(isUndone);
+    this.#shown = [...kept, ...added].slice(-MAX_LINES);
+    return this.#shown.map(({ path, bytesDone, bytes }) => {
+      const percent = `${Math.floor((100 * bytesDone) / bytes)}%`.padStart(6);
+      return `${percent}  ${path}  ${formatBytes(bytesDone)} of ${formatBytes(bytes)}`;
+    });
+  }
+}
+
+function isUndone({ bytesDone, bytes }: ArrayProgress): boolean {
+  return bytesDone < bytes;
 }
 
 function readBack({ keys, allKeys }: Extract<FlowEvent, { type: "verify" }>): string[] {
@@ -48,8 +63,4 @@ function readBack({ keys, allKeys }: Extract<FlowEvent, { type: "verify" }>): st
 
 function compared({ path, bytes, allBytes }: Extract<FlowEvent, { type: "read" }>): string[] {
   return ["comparing values", path, ...bytesProgress(bytes, allBytes).words].filter(Boolean);
-}
-
-function part(done: number, all: number): number {
-  return Math.min(1, done / all);
 }

@@ -10,11 +10,13 @@ export interface ProgressUpdate {
   readonly bytes: number;
   /** What went so far, in words. */
   readonly words: readonly string[];
+  /** Lines below, on a terminal that can draw. */
+  readonly lines?: readonly string[];
 }
 
 /** Percentage, words, rate and time left. */
-export function advanceText({ fraction, words }: ProgressUpdate, meter: Meter, now: number): string {
-  const left = fraction === undefined ? undefined : meter.left(now, fraction);
+export function advanceText({ fraction, words }: ProgressUpdate, meter: Meter): string {
+  const left = fraction === undefined ? undefined : meter.left(fraction);
   const parts = [
     fraction !== undefined && `${Math.floor(100 * fraction)}%`.padStart(4),
     ...words,

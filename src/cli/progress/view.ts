@@ -1,3 +1,4 @@
+import { drawn } from "../terminal.ts";
 import { printable } from "../text/printable.ts";
 import { Meter } from "./meter.ts";
 import { advanceText, type ProgressUpdate } from "./progress-update.ts";
@@ -13,12 +14,14 @@ interface ProgressView {
 interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
 const BAR_INTERVAL_MS = 100;
 const LINE_INTERVAL_MS = 5000;
-const CLEAR_LINE = "\r\u001b[K";
+/** Clears the line of the cursor and all below. */
+const CLEAR = "\r\u001b[J";
 
 export interface ProgressOptions {
   /** No progress at all. */
@@ -31,10 +34,23 @@ export interface ProgressOptions {
 export function progressView(stream: ProgressStream, { quiet, noLines }: ProgressOptions = {}): ProgressView {
   if (quiet) return { show() {}, stop() {} };
   if (stream.isTTY && process.env.TERM !== "dumb") {
-    const { stop, show } = drawing(BAR_INTERVAL_MS, (text, { fraction }) => {
-      stream.write(CLEAR_LINE + drawBar(text, fraction, stream.columns ?? 80));
+    const { stop, show } = drawing(BAR_INTERVAL_MS, (text, { fraction, lines = [] }) => {
+      const { columns = 80, rows = 24 } = stream;
+      const below = lines
+        .slice(0, Math.max(0, rows - 2))
+        .map((line) => `\n${printable(line).slice(0, columns - 1)}`);
+      // The cursor goes back to the bar: what others print takes its place.
+      const back = below.length > 0 ? `\r\u001b[${below.length}A` : "";
+      stream.write(`${CLEAR}${drawBar(text, fraction, columns)}${below.join("")}${back}`);
+      drawn.clear = CLEAR;
     });
-    return { show, stop: () => stop() && stream.write(CLEAR_LINE) };
+    return {
+      show,
+      stop() {
+        if (stop()) stream.write(CLEAR);
+        drawn.clear = "";
+      },
+    };
   }
   if (noLines) return { show() {}, stop() {} };
   return drawing(LINE_INTERVAL_MS, (text) => {
@@ -46,13 +62,13 @@ export function progressView(stream: ProgressStream, { quiet, noLines }: Progres
 function drawing(interval: number, draw: (text: string, advance: ProgressUpdate) => void) {
   const meter = new Meter(seconds());
   let latest: ProgressUpdate | undefined;
-  let drawn = false;
+  let isDrawn = false;
   const timer = setInterval(() => {
     if (!latest) return;
     const now = seconds();
-    meter.note(now, latest.bytes);
-    draw(printable(advanceText(latest, meter, now)), latest);
-    drawn = true;
+    meter.note(now, latest.bytes, latest.fraction);
+    draw(printable(advanceText(latest, meter)), latest);
+    isDrawn = true;
   }, interval);
   return {
     show(advance: ProgressUpdate): void {
@@ -61,7 +77,7 @@ function drawing(interval: number, draw: (text: string, advance: ProgressUpdate)
     /** Returns whether anything was drawn. */
     stop(): boolean {
       clearInterval(timer);
-      return drawn;
+      return isDrawn;
     },
   };
 }

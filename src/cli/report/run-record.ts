@@ -2,7 +2,7 @@ import type { FlowEvent, Progress, RunReport } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 
 /** A moment of a run. */
-export interface Sample extends Progress {
+export interface Sample extends Omit<Progress, "totals" | "arraysDone" | "bytesDone" | "arrays"> {
   /** Since the run began. */
   readonly seconds: number;
   /** Bytes that the process had in memory. */
@@ -45,7 +45,8 @@ export class RunRecorder {
   note(event: FlowEvent): void {
     if (event.type === "progress") {
       const seconds = (performance.now() - this.#begin) / 1000;
-      this.#samples.push({ ...event.progress, seconds, processBytes: process.memoryUsage.rss() });
+      const { totals, arraysDone, bytesDone, arrays, ...counts } = event.progress;
+      this.#samples.push({ ...counts, seconds, processBytes: process.memoryUsage.rss() });
       if (this.#samples.length > MAX_KEPT) this.#samples = highestOfPairs(this.#samples);
     }
     if (event.type === "retry") this.retries++;

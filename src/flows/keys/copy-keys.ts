@@ -192,7 +192,7 @@ async function* notDone(
     const left: KeyToCopy[] = [];
     for (const value of page) {
       const size = value.size ?? (await source.size(value.key, { signal }));
-      if (size !== undefined && isDone({ key: value.targetKey, size })) log.keyResumed(size);
+      if (size !== undefined && isDone({ key: value.targetKey, size })) log.keyResumed(value.targetKey, size);
       else left.push(value);
     }
     yield left;

@@ -54,6 +54,17 @@ export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
   };
 }
 
+/** The array that a task works on, by its place among all tasks of the plan. */
+export function jobOfTask(plan: StagedPlan, number: number): ArrayJob {
+  let stage = 0;
+  let index = number;
+  for (let tasks = plan.stages[0] ?? 0; index >= tasks && stage + 1 < plan.stages.length; stage++) {
+    index -= tasks;
+    tasks = plan.stages[stage + 1] ?? 0;
+  }
+  return jobAt(plan, stage, index).job;
+}
+
 /** Bytes that a task may hold at one time. */
 export function leaseBytesOf(task: Task): number {
   return task.kind === "scratch" ? (task.job.passes?.[task.pass]?.leaseBytes ?? 0) : task.job.leaseBytes;

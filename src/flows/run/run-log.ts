@@ -1,8 +1,11 @@
 import { requestsNow } from "../../stores/remote/server-counters.ts";
 import { crc32 } from "../../util/crc32.ts";
-import type { FlowEvent, Progress, RunCounts, ThreadReport } from "../events.ts";
+import type { FlowEvent, Progress, RunCounts, RunReport, ThreadReport } from "../events.ts";
+import type { StagedPlan } from "../plan/task.ts";
 import type { TaskStats } from "./executors/messages.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import type { TaskSet } from "./ledger/task-set.ts";
+import { RunProgress } from "./run-progress.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
 
@@ -21,13 +24,16 @@ export class RunLog {
   #deleted = 0;
   #copied = 0;
   #reportedAt = 0;
+  readonly #progress: RunProgress;
 
   /** @param expectedBytes returns the bytes that are in buffers now */
   constructor(
+    plan: StagedPlan,
     ledger: Ledger,
     expectedBytes: () => number,
     onEvent: ((event: FlowEvent) => void) | undefined = () => {},
   ) {
+    this.#progress = new RunProgress(plan);
     this.ledger = ledger;
     this.expectedBytes = expectedBytes;
     this.#onEvent = onEvent;
@@ -42,6 +48,9 @@ export class RunLog {
     const requests = requestsNow();
     return {
       ...this.#counts,
+      totals: this.#progress.totals,
+      ...this.#progress.done,
+      arrays: this.#progress.takeArrays(),
       expectedBytes: this.expectedBytes(),
       ...(keysKept > 0 && { keysKept }),
       ...(requests && { requests }),
@@ -67,10 +76,26 @@ export class RunLog {
     return this.#resumed;
   }
 
-  keyResumed(size: number): void {
+  /** Tasks that a run which this one resumes has done. */
+  tasksResumed(done: TaskSet): void {
+    this.#progress.tasksDoneBefore(done);
+  }
+
+  keyResumed(key: string, size: number): void {
+    this.#progress.keyDone(key);
     this.#resumed.keys++;
     this.#resumed.bytes += size;
     this.#reportProgress();
+  }
+
+  keyKept(key: string): void {
+    this.#progress.keyDone(key);
+    this.keysKept(1);
+  }
+
+  /** What was found to be right will be found again. */
+  repeat(): void {
+    this.#progress.repeat();
   }
 
   keysKept(keys: number): void {
@@ -88,16 +113,23 @@ export class RunLog {
   }
 
   /** What tasks did in whichever threads. */
-  tasksNoted({ thread, tasks, chunksRead, bytesRead, chunksWritten, stored }: TaskStats): void {
+  tasksNoted({ thread, tasks, reads, bytesRead, writes, stored }: TaskStats): void {
     const ended = tasks.filter(({ end }) => end).length;
     const before = this.#threads.get(thread)?.tasks ?? 0;
     this.#threads.set(thread, { thread, tasks: before + ended });
-    this.#counts.chunksRead += chunksRead;
+    for (const [task, chunks] of reads) {
+      this.#counts.chunksRead += chunks;
+      this.#progress.chunksRead(task, chunks);
+    }
     this.#counts.bytesRead += bytesRead;
-    this.#counts.chunksWritten += chunksWritten;
+    for (const [task, chunks] of writes) {
+      this.#counts.chunksWritten += chunks;
+      this.#progress.chunksWritten(task, chunks);
+    }
     for (const value of stored) this.#enter(value);
     for (const { task, end, failure } of tasks) {
       if (end) {
+        this.#progress.taskEnded(task);
         this.#counts.tasks++;
         this.ledger.taskEnded(task);
       }
@@ -127,6 +159,7 @@ export class RunLog {
     this.#counts.chunksWritten++;
     this.#counts.bytesRead += size;
     this.#copied++;
+    this.#progress.keyDone(key);
     this.#enter({ key, size, ...(checksum !== undefined && { crc32: checksum }) });
     this.#reportProgress();
   }
@@ -145,6 +178,13 @@ export class RunLog {
 
   keysVerified(keys: number): void {
     this.#nowAndThen(() => ({ type: "verify", keys, allKeys: this.#keys }));
+  }
+
+  /** All is done. */
+  ended(report: RunReport): void {
+    this.#progress.end();
+    this.emit({ type: "progress", progress: this.progress });
+    this.emit({ type: "done", report });
   }
 
   #reportProgress(): void {

@@ -74,7 +74,8 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
     throw error;
   });
   const buffers = new BufferPool(memoryForTasks(plan));
-  const log = new RunLog(ledger, () => buffers.taken, options.onEvent);
+  const log = new RunLog(plan, ledger, () => buffers.taken, options.onEvent);
+  log.tasksResumed(before.tasks);
   try {
     const verified = await withWorkers(plan, options, (threads) =>
       fill(plan, { ...options, threads, before }, log, buffers),
@@ -92,8 +93,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
       peakBuffers: Math.max(buffers.peak, log.peak),
       ...(log.threads.length > 0 && { threads: log.threads }),
     };
-    log.emit({ type: "progress", progress: log.progress });
-    log.emit({ type: "done", report });
+    log.ended(report);
     return report;
   } catch (error) {
     await ledger.close().catch(() => {});

@@ -63,7 +63,7 @@ export async function openUpdate(
     verify,
     budget: new ByteBudget(plan.budget.maxMemory),
     buffers,
-    log: new RunLog(verify !== false ? new MemoryLedger() : noLedger, () => buffers.taken, onEvent),
+    log: new RunLog(plan, verify !== false ? new MemoryLedger() : noLedger, () => buffers.taken, onEvent),
     maxMetadata,
     signal,
   };

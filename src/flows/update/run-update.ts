@@ -68,8 +68,7 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
     ...verified,
     peakBuffers: buffers.peak,
   };
-  log.emit({ type: "progress", progress: log.progress });
-  log.emit({ type: "done", report });
+  log.ended(report);
   return report;
 }
 
@@ -80,11 +79,12 @@ async function isRight(context: UpdateContext): Promise<boolean> {
   await changes.look(documents.keys());
   let kept = documents.size;
   const areRight =
-    (await isEmpty(differences(context, "values", () => log.keysKept(1)))) &&
+    (await isEmpty(differences(context, "values", ({ key }) => log.keyKept(key)))) &&
     (await isEmpty(differences(context, "documents", () => kept++))) &&
     changes.outdated(documents).size === 0 &&
     extraDocuments(context).length === 0;
   if (areRight) log.keysKept(kept);
+  else log.repeat();
   return areRight;
 }
 
@@ -102,7 +102,7 @@ async function updateLocked(
   let verified: Verified = {};
   const change = async () => {
     const listed = new ListedChunks();
-    const values = differences(context, "values", () => log.keysKept(1), listed.count);
+    const values = differences(context, "values", ({ key }) => log.keyKept(key), listed.count);
     verified = await update(values, { ...context, changes, lock, areLate, listed });
     return documentsAt(place, maxMetadata);
   };

@@ -1,61 +1,53 @@
 import { describe, expect, it } from "vitest";
-import { eventAdvance, flowProgress } from "../../../src/cli/progress/flow-progress.ts";
-import type { Plan } from "../../../src/flows/plan/plan.ts";
+import { eventAdvance } from "../../../src/cli/progress/flow-progress.ts";
+import type { ArrayProgress, Progress } from "../../../src/flows/events.ts";
 
-const plan = (...jobs: { chunksRead: number; chunksWritten: number }[]) => ({ jobs }) as unknown as Plan;
-const progress = (chunksRead: number, chunksWritten: number) => ({
-  tasks: 0,
-  chunksRead,
-  chunksWritten,
-  bytesRead: 2000 * chunksRead,
-  bytesWritten: 1000 * chunksWritten,
-});
+const totals = { arrays: 1, tasks: 4, chunksRead: 10, chunksWritten: 10, bytes: 10_000 };
 
-describe("flowProgress", () => {
-  it("takes reading and writing for half of the work each", () => {
-    const advance = flowProgress(
-      plan({ chunksRead: 10, chunksWritten: 1000 }, { chunksRead: 0, chunksWritten: 0 }),
-    );
-    expect(advance(progress(0, 0)).fraction).toBe(0);
-    expect(advance(progress(5, 0))).toEqual({
-      fraction: 0.25,
-      bytes: 10_000,
-      words: ["10 kB in", "0 B out", "0/1,000 chunks"],
-    });
-    expect(advance(progress(10, 500)).fraction).toBe(0.75);
-    expect(advance(progress(10, 1000)).fraction).toBe(1);
-  });
+function progress(bytesDone: number, more: Partial<Progress> = {}) {
+  const counts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 3000, bytesWritten: 1000 };
+  return {
+    type: "progress",
+    progress: { ...counts, totals, arraysDone: 0, bytesDone, arrays: [], expectedBytes: 7, ...more },
+  } as const;
+}
 
-  it("stays at its end when keys are copied that no plan counts", () => {
-    const advance = flowProgress(plan({ chunksRead: 2, chunksWritten: 2 }));
-    expect(advance(progress(3, 3))).toMatchObject({
-      fraction: 1,
-      words: ["6.0 kB in", "3.0 kB out", "2/2 chunks"],
-    });
-  });
-
-  it("takes keys that an update finds to be right for done", () => {
-    const advance = flowProgress(plan({ chunksRead: 10, chunksWritten: 10 }));
-    expect(advance({ ...progress(1, 1), keysKept: 4 })).toMatchObject({
-      fraction: 0.5,
-      words: ["2.0 kB in", "1.0 kB out", "5/10 chunks"],
-    });
-  });
-
-  it("knows no end of a plan without chunks", () => {
-    expect(flowProgress(plan())(progress(1, 1)).fraction).toBeUndefined();
-  });
-});
+const array = (path: string, bytesDone: number, bytes = 100): ArrayProgress => ({ path, bytesDone, bytes });
 
 describe("eventAdvance", () => {
-  it("goes by progress, then by what is read back, and passes over the rest", () => {
-    const advance = eventAdvance(plan({ chunksRead: 2, chunksWritten: 2 }));
+  it("goes by bytes of items, then by what is read back, and passes over the rest", () => {
+    const advance = eventAdvance();
     expect(advance({ type: "task-start", task: 0 })).toBeUndefined();
-    const told = advance({ type: "progress", progress: { ...progress(1, 1), expectedBytes: 7 } });
-    expect(told).toMatchObject({ fraction: 0.5, bytes: 3000 });
+    expect(advance(progress(2500))).toEqual({
+      fraction: 0.25,
+      bytes: 4000,
+      words: ["3.0 kB in", "1.0 kB out", "2.5 kB of 10 kB"],
+    });
     expect(advance({ type: "verify", keys: 3, allKeys: 1200 })).toEqual({
-      bytes: 3000,
+      bytes: 4000,
       words: ["reading back", "3/1,200 keys"],
     });
+  });
+
+  it("counts the arrays of a hierarchy, and has a line for each at work, which keeps its place", () => {
+    const advance = eventAdvance();
+    const of = (arrays: readonly ArrayProgress[], arraysDone = 0) =>
+      advance(progress(0, { totals: { ...totals, arrays: 7 }, arraysDone, arrays }));
+    expect(of([array("b", 7), array("a", 50)])).toMatchObject({
+      words: ["3.0 kB in", "1.0 kB out", "0/7 arrays"],
+      lines: ["    7%  b  7 B of 100 B", "   50%  a  50 B of 100 B"],
+    });
+    expect(of([array("a", 60)])?.lines?.map((line) => line.trim())).toEqual([
+      "7%  b  7 B of 100 B",
+      "60%  a  60 B of 100 B",
+    ]);
+    const later = of([array("b", 100), array("c", 1), array("d", 1), array("e", 1), array("f", 1)], 1);
+    expect(later?.words.at(-1)).toBe("1/7 arrays");
+    expect(later?.lines?.map((line) => line.split("  ").at(-2))).toEqual(["c", "d", "e", "f"]);
+  });
+
+  it("knows no end of a plan without items", () => {
+    const none = progress(0, { totals: { ...totals, bytes: 0 } });
+    expect(eventAdvance()(none)?.fraction).toBeUndefined();
   });
 });

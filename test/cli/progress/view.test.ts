@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { drawBar, type ProgressOptions, progressView } from "../../../src/cli/progress/view.ts";
+import { drawn } from "../../../src/cli/terminal.ts";
 
 class Screen {
   readonly columns = 100;
@@ -19,8 +20,10 @@ class Screen {
 function shown(isTTY: boolean, ms: number, options: ProgressOptions = {}): string {
   const screen = new Screen(isTTY);
   const view = progressView(screen, options);
+  view.show({ fraction: 0.1, bytes: 0, words: ["0 B"] });
+  if (ms >= 10_000) vi.advanceTimersByTime(5000);
   view.show({ fraction: 0.5, bytes: 1000, words: ["1 kB"] });
-  vi.advanceTimersByTime(ms);
+  vi.advanceTimersByTime(ms >= 10_000 ? ms - 5000 : ms);
   view.stop();
   vi.advanceTimersByTime(60_000);
   return screen.written;
@@ -38,10 +41,24 @@ describe("progressView", () => {
 
   it("draws a bar on a terminal over and over in one line, and clears it", () => {
     const written = shown(true, 350);
-    expect(written.split("\r\u001b[K")).toHaveLength(5);
+    expect(written.split("\r\u001b[J")).toHaveLength(5);
     expect(written).toContain("50%  1 kB");
-    expect(written.endsWith("\r\u001b[K")).toBe(true);
+    expect(written.endsWith("\r\u001b[J")).toBe(true);
     expect(written).not.toContain("\n");
+  });
+
+  it("draws the lines of arrays below the bar, goes back up to it, and makes room for what others print", () => {
+    const screen = new Screen(true);
+    const view = progressView(screen);
+    view.show({ fraction: 0.5, bytes: 1000, words: ["1 kB"], lines: ["a", "b\u001b[31m"] });
+    vi.advanceTimersByTime(110);
+    const [bar, ...below] = screen.written.split("\n");
+    expect(bar).toContain("-]  50%  1 kB");
+    expect(below).toEqual(["a", "b\\u{1b}[31m\r\u001b[2A"]);
+    expect(drawn.clear).toBe("\r\u001b[J");
+    view.stop();
+    expect(screen.written.endsWith("\u001b[2A\r\u001b[J")).toBe(true);
+    expect(drawn.clear).toBe("");
   });
 
   it("leaves a terminal as it was when nothing was drawn", () => {
@@ -50,7 +67,7 @@ describe("progressView", () => {
 
   it("writes a line every five seconds elsewhere, and none for a short run", () => {
     expect(shown(false, 4900)).toBe("");
-    expect(shown(false, 10_100)).toMatch(/^50% {2}1 kB {2}200 B\/s {2}5\.0 s left\n50%.*\n$/);
+    expect(shown(false, 10_100)).toMatch(/^10% {2}0 B {2}0 B\/s\n50% {2}1 kB {2}200 B\/s {2}6\.3 s left\n$/);
   });
 
   it("writes lines to a terminal that cannot draw", () => {

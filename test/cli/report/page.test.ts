@@ -99,7 +99,12 @@ describe("the page of a run at a server", () => {
 });
 
 describe("a recorder", () => {
-  const progress = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
+  const counts = { tasks: 0, chunksRead: 0, chunksWritten: 0 };
+  const totals = { ...counts, arrays: 1, bytes: 0 };
+  const progress = {
+    ...{ ...counts, bytesRead: 0, bytesWritten: 0 },
+    ...{ totals, arraysDone: 0, bytesDone: 0, arrays: [] },
+  };
 
   it("keeps a bounded number of samples and times, and the highest peak", async () => {
     const run = await rechunked();

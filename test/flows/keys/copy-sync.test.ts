@@ -28,7 +28,7 @@ function setUp({ ms = 0, target = new MemoryStore("target") as WritableStore, sk
   const budget = new ByteBudget(1e6);
   const buffers = new BufferPool(1e6);
   const ledger = new MemoryLedger();
-  const log = new RunLog(ledger, () => 0, undefined);
+  const log = new RunLog({ jobs: [], stages: [] }, ledger, () => 0, undefined);
   const copier = new SyncCopier({ source, target, mostBytes: 1000, skipChecksum, budget, buffers, log });
   return { copier, target, ledger, held: () => [budget.leased, buffers.taken] };
 }

@@ -98,9 +98,10 @@ export interface TaskStats {
   readonly thread: number;
   /** Tasks that began, ended and failed, in order. */
   readonly tasks: readonly TaskNote[];
-  readonly chunksRead: number;
+  /** Chunks that each task read, and wrote. */
+  readonly reads: ReadonlyMap<number, number>;
   readonly bytesRead: number;
-  readonly chunksWritten: number;
+  readonly writes: ReadonlyMap<number, number>;
   readonly stored: readonly (StoredValue & { readonly task: number })[];
 }
 

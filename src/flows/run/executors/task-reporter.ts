@@ -10,7 +10,9 @@ export class TaskReporter {
   readonly #report: (notes: TaskStats) => void;
   #tasks: TaskNote[] = [];
   #stored: (StoredValue & { readonly task: number })[] = [];
-  #counts = { chunksRead: 0, bytesRead: 0, chunksWritten: 0 };
+  #reads = new Map<number, number>();
+  #writes = new Map<number, number>();
+  #bytesRead = 0;
   /** The first task is reported as it starts. */
   #reported = Number.NEGATIVE_INFINITY;
 
@@ -42,12 +44,12 @@ export class TaskReporter {
     let bytes = 0;
     const events: TaskEvents = {
       onRead: (chunk) => {
-        this.#counts.chunksRead++;
-        this.#counts.bytesRead += chunk.bytes?.length ?? 0;
+        this.#reads.set(task, (this.#reads.get(task) ?? 0) + 1);
+        this.#bytesRead += chunk.bytes?.length ?? 0;
         this.#reportWhenDue();
       },
       onWritten: () => {
-        this.#counts.chunksWritten++;
+        this.#writes.set(task, (this.#writes.get(task) ?? 0) + 1);
         this.#reportWhenDue();
       },
       onStored: (value) => {
@@ -75,12 +77,16 @@ export class TaskReporter {
     const notes = {
       thread: this.#thread,
       tasks: this.#tasks,
-      ...this.#counts,
+      reads: this.#reads,
+      bytesRead: this.#bytesRead,
+      writes: this.#writes,
       stored: this.#stored,
     };
     this.#tasks = [];
     this.#stored = [];
-    this.#counts = { chunksRead: 0, bytesRead: 0, chunksWritten: 0 };
+    this.#reads = new Map();
+    this.#writes = new Map();
+    this.#bytesRead = 0;
     this.#report(notes);
   }
 
