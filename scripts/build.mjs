@@ -8,6 +8,7 @@ import "./build-kernels.mjs";
 import "./build-page.mjs";
 import { bundle } from "./bundle.mjs";
 import { referToGlobals, removeUnreadDeclarations } from "./declarations.mjs";
+import { makeManPage } from "./man-page.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -20,3 +21,4 @@ removeUnreadDeclarations();
 referToGlobals();
 await bundle();
 chmodSync(join(root, "dist/cli/main.js"), 0o755);
+makeManPage(root);

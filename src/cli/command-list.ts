@@ -9,7 +9,7 @@ interface ListedCommand {
 /** Every command. Its module is loaded when the command is used: the overview loads none. */
 export const commandList: Readonly<Record<string, ListedCommand>> = {
   info: {
-    summary: "show an array, or each array of a group: shape, data type, chunks, codecs, sizes",
+    summary: "show an array, or each node of a group: shape, data type, chunks, codecs, sizes, totals",
     load: () => import("./commands/info.ts"),
   },
   tree: {

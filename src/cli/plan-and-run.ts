@@ -1,6 +1,7 @@
-import type { EventOptions, FlowEvent } from "../flows/events.ts";
+import type { EventOptions, FlowEvent, RunReport } from "../flows/events.ts";
 import type { Plan } from "../flows/plan/plan.ts";
 import type { Planned } from "../flows/request/flow.ts";
+import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
 import { followRun } from "./optimise-later.ts";
@@ -13,6 +14,7 @@ import { progressView } from "./progress/view.ts";
 import { RunRecorder } from "./report/run-record.ts";
 import type { outputOptions, updateOption, writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
+import { failureText } from "./text/failure.ts";
 import { toJson } from "./text/json.ts";
 import { place } from "./text/place.ts";
 import { reportText } from "./text/report.ts";
@@ -91,16 +93,29 @@ async function run(
   const { json, quiet, report: page } = values;
   const { plan } = planned;
   if (page !== undefined) await assertOutputReplaceable(page);
-  const report = await runShowingProgress(planned, values, onEvent, terminal);
-  const peak = peakMemory();
-  if (page !== undefined) {
+  const writeReport = async (report: RunReport, failure?: string) => {
+    if (page === undefined) return;
     const { reportPage } = await import("./report/page.ts");
-    const ran = recorder.record({ ...named(), plan, report, peakMemory: peak });
-    await writePage(page, reportPage(ran), terminal.signal);
-  }
+    const record = { ...named(), plan, report, peakMemory: peakMemory(), ...(failure && { failure }) };
+    // who interrupts a run wants its report all the same
+    const signal = failure === undefined ? terminal.signal : new AbortController().signal;
+    await writePage(page, reportPage(recorder.record(record)), signal);
+  };
+  const report = await runShowingProgress(planned, values, onEvent, terminal).catch(async (error) => {
+    await writeReport(recorder.report, reportedFailure(error)).catch(() => {});
+    throw error;
+  });
+  const peak = peakMemory();
+  await writeReport(report);
   const { retries } = recorder;
   if (json) await terminal.write(`${toJson({ ...report, retries, peakMemory: peak }, 2)}\n`);
   else if (!quiet) terminal.printLine(reportText(report, plan, peak));
+}
+
+/** What the terminal shows of a failure. */
+function reportedFailure(thrown: unknown): string {
+  const unfinished = thrown instanceof UnfinishedRun ? thrown : undefined;
+  return redact(failureText(unfinished?.cause ?? thrown, { unfinished: unfinished?.words }));
 }
 
 async function runShowingProgress(

@@ -183,7 +183,7 @@ export const writingOptions = {
     type: "string",
     value: "FILE.html",
     summary:
-      "write a report of the run as a page: plan, figures, memory over time, chunks before and after; replaces FILE.html",
+      "write a report of the run, also of one that fails, as a page: plan, figures, memory over time, chunks before and after; replaces FILE.html",
   },
 } as const satisfies Options;
 

@@ -25,23 +25,23 @@ import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.
 import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
+import type { PlanOptions } from "./request/flow.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./request/open-source.ts";
-import { type IoOption, usualIo } from "./request/usual-io.ts";
+import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { assertApart } from "./target/target-apart.ts";
 
-export interface AppendOptions extends StoreAccess, FormatOptions, ReadEventOptions {
+export interface AppendOptions
+  extends StoreAccess,
+    FormatOptions,
+    ReadEventOptions,
+    Pick<PlanOptions, "maxMemory" | "io" | "signal"> {
   /** The name of the dimension along which arrays grow; of an array without dimension names its number, such as `0`. */
   readonly dim: string;
-  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
-  readonly maxMemory?: number | string;
-  /** Requests in flight; 16 by default, 64 at servers. */
-  readonly io?: IoOption;
   /** Writes chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
   /** Checks everything, and writes nothing. */
   readonly dryRun?: boolean;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** An array that has grown. */

@@ -40,7 +40,15 @@ export type {
   ThreadReport,
   WarningEvent,
 } from "./events.ts";
-export { type ArrayInfo, type InfoOptions, info } from "./info.ts";
+export {
+  type ArrayInfo,
+  type BrokenInfo,
+  type GroupInfo,
+  type InfoOptions,
+  type InfoTotals,
+  info,
+  type NodeInfo,
+} from "./info.ts";
 export { type CopyEstimate, estimateCopy } from "./keys/estimate-copy.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
 export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";

@@ -1,17 +1,28 @@
-import type { ZarrArray } from "../hierarchy/node.ts";
+import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
+import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { gridShape } from "../meta/array-metadata.ts";
+import { parseMissing, statedMissing } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { describeCodec } from "../meta/describe.ts";
 import { isListable } from "../stores/store.ts";
+import { mapConcurrent } from "../streams/map-concurrent.ts";
+import { reorder } from "../streams/reorder.ts";
+import { streamFrom } from "../streams/web.ts";
 import { checkedOptions } from "../util/check-options.ts";
+import type { ErrorCode, ZarrflowError } from "../util/errors.ts";
+import { belowPath } from "../util/node-path.ts";
 import { product } from "../util/shape.ts";
+import { fillText } from "./diff/compare-metadata.ts";
+import { bytesText } from "./diff/compare-values.ts";
 import type { ReadEventOptions } from "./events.ts";
-import { type ArrayBelow, arraysBelow } from "./request/arrays-below.ts";
+import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
+import { readableArray } from "./request/chunk-separators.ts";
 import type { PlanOptions } from "./request/flow.ts";
-import type { FlowSource } from "./request/open-source.ts";
+import { type FlowSource, openSource } from "./request/open-source.ts";
 
 /** What there is to know of one array without decoding it. */
 export interface ArrayInfo {
+  readonly kind: "array";
   /** Path below the node that was asked for; "" for that itself. */
   readonly path: string;
   readonly zarrFormat: string;
@@ -34,19 +45,178 @@ export interface ArrayInfo {
   readonly logicalBytes: number | null;
   /** Logical by stored bytes; null where either is unknown or nothing is stored. */
   readonly ratio: number | null;
+  /** What missing chunks read as, as JSON text; null where the format leaves that open. */
+  readonly fillValue: string | null;
+  /** What items without a value hold by the attributes `_FillValue` or `missing_value`, as JSON text; null without these. */
+  readonly missingValue: string | null;
   readonly attributes: unknown;
 }
 
-export interface InfoOptions extends PlanOptions, ReadEventOptions {}
+/** A group of a hierarchy. */
+export interface GroupInfo {
+  readonly kind: "group";
+  readonly path: string;
+  readonly zarrFormat: string;
+  readonly attributes: unknown;
+}
 
-/** Describes an array, or every array of a group, from metadata and a listing. */
-export async function* info(source: FlowSource, given: InfoOptions = {}): AsyncGenerator<ArrayInfo> {
+/** A node that cannot be read; what lies below it is not looked at. */
+export interface BrokenInfo {
+  readonly kind: "broken";
+  readonly path: string;
+  readonly error: { readonly code: ErrorCode; readonly message: string };
+}
+
+/** All arrays of a group together; null is what is unknown of one of them. */
+export interface InfoTotals
+  extends Pick<ArrayInfo, "chunks" | "chunksPresent" | "storedBytes" | "logicalBytes" | "ratio"> {
+  readonly kind: "totals";
+  readonly arrays: number;
+  readonly groups: number;
+  readonly broken: number;
+}
+
+/** One node; or, after all nodes of a group, its totals. */
+export type NodeInfo = ArrayInfo | GroupInfo | BrokenInfo | InfoTotals;
+
+export interface InfoOptions extends PlanOptions, ReadEventOptions {
+  /**
+   * Whether groups are described too, nodes that cannot be read are reported rather than thrown, and the totals of a group
+   * come last.
+   *
+   * @default false
+   */
+  readonly all?: boolean;
+}
+
+/** Nodes that are described at one time. */
+const AT_ONCE = 16;
+
+/**
+ * Describes an array, or every array of a group, from metadata and a listing, parents first; several at one time, in order.
+ *
+ * @throws as `open`; without `all` also for the first node that cannot be read.
+ * @example
+ * ```ts
+ * import { info } from "zarrflow";
+ *
+ * for await (const node of info("era5.zarr", { all: true })) {
+ *   if (node.kind === "totals") console.log(node.arrays, node.chunks);
+ * }
+ * ```
+ */
+export function info(
+  source: FlowSource,
+  given: InfoOptions & { readonly all: true },
+): AsyncGenerator<NodeInfo>;
+export function info(source: FlowSource, given?: InfoOptions): AsyncGenerator<ArrayInfo>;
+export async function* info(source: FlowSource, given: InfoOptions = {}): AsyncGenerator<NodeInfo> {
   const options = checkedOptions(given);
-  for await (const array of arraysBelow(source, options)) yield describeArray(array, options);
+  const { all = false, signal } = options;
+  const { root, close } = await openSource(source, options);
+  const totals = new Totals();
+  try {
+    const described = streamFrom(namedNodes(root, signal))
+      .pipeThrough(
+        mapConcurrent((named, context) => describe(named, root, { ...options, ...context }), {
+          concurrency: AT_ONCE,
+          signal,
+        }),
+      )
+      .pipeThrough(reorder());
+    for await (const { node, failure } of described) {
+      if (failure && !all) throw failure;
+      totals.add(node);
+      if (all || node.kind === "array") yield node;
+    }
+    if (all && root.kind === "group") yield totals.info;
+  } finally {
+    await close();
+  }
+}
+
+interface NamedNode {
+  readonly index: number;
+  readonly node: ZarrNode | BrokenNode;
+  readonly dimensionNames?: DimensionNames | undefined;
+}
+
+async function* namedNodes(root: ZarrNode, signal: AbortSignal | undefined): AsyncGenerator<NamedNode> {
+  const namesOf = await dimensionNaming(root, signal);
+  yield { index: 0, node: root, dimensionNames: namesOf(root) };
+  if (root.kind === "array") return;
+  let index = 1;
+  for await (const node of walkPastBroken(root, { signal })) {
+    yield { index: index++, node, dimensionNames: node.kind === "broken" ? undefined : namesOf(node) };
+  }
+}
+
+interface Described {
+  readonly index: number;
+  readonly node: Exclude<NodeInfo, InfoTotals>;
+  readonly failure?: ZarrflowError;
+}
+
+async function describe(
+  { index, node, dimensionNames }: NamedNode,
+  root: ZarrNode,
+  options: InfoOptions,
+): Promise<Described> {
+  const path = belowPath(root.path, node.path);
+  try {
+    if (node.kind === "broken") throw node.error;
+    if (node.kind === "array") {
+      const array = await readableArray(node, root, options);
+      return { index, node: await describeArray(array, path, dimensionNames, options) };
+    }
+    const { layout, attributes } = node;
+    return { index, node: { kind: "group", path, zarrFormat: layout.zarrFormat, attributes } };
+  } catch (error) {
+    const { error: failure } = brokenNode(node.path, error);
+    const { code, message } = failure;
+    return { index, node: { kind: "broken", path, error: { code, message } }, failure };
+  }
+}
+
+const COUNTED = { array: "arrays", group: "groups", broken: "broken" } as const;
+
+/** Adds up the arrays of a group. */
+class Totals {
+  #counts = { arrays: 0, groups: 0, broken: 0 };
+  #sums = { chunks: 0, chunksPresent: 0 as number | null, storedBytes: 0 as number | null };
+  #logicalBytes: number | null = 0;
+
+  add(node: Exclude<NodeInfo, InfoTotals>): void {
+    this.#counts[COUNTED[node.kind]]++;
+    if (node.kind !== "array") return;
+    const { chunks, chunksPresent, storedBytes } = this.#sums;
+    this.#sums = {
+      chunks: chunks + node.chunks,
+      chunksPresent: sum(chunksPresent, node.chunksPresent),
+      storedBytes: sum(storedBytes, node.storedBytes),
+    };
+    this.#logicalBytes = sum(this.#logicalBytes, node.logicalBytes);
+  }
+
+  get info(): InfoTotals {
+    const [logicalBytes, { storedBytes }] = [this.#logicalBytes, this.#sums];
+    const ratio = ratioOf(logicalBytes, storedBytes);
+    return { kind: "totals", ...this.#counts, ...this.#sums, logicalBytes, ratio };
+  }
+}
+
+function sum(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+function ratioOf(logicalBytes: number | null, storedBytes: number | null): number | null {
+  return logicalBytes && storedBytes ? logicalBytes / storedBytes : null;
 }
 
 async function describeArray(
-  { array, path, dimensionNames }: ArrayBelow,
+  array: ZarrArray,
+  path: string,
+  dimensionNames: DimensionNames | undefined,
   options: PlanOptions,
 ): Promise<ArrayInfo> {
   const { metadata } = array;
@@ -55,6 +225,7 @@ async function describeArray(
   const stored = await storedChunks(array, options);
   const logicalBytes = isFixed(dataType) ? product(metadata.shape) * dataType.size : null;
   return {
+    kind: "array",
     path,
     zarrFormat: array.layout.zarrFormat,
     shape: metadata.shape,
@@ -67,9 +238,18 @@ async function describeArray(
     chunksPresent: stored?.count ?? null,
     storedBytes: stored?.bytes ?? null,
     logicalBytes,
-    ratio: logicalBytes && stored?.bytes ? logicalBytes / stored.bytes : null,
+    ratio: ratioOf(logicalBytes, stored?.bytes ?? null),
+    fillValue: fillText(metadata.fillValue, dataType),
+    missingValue: missingText(array),
     attributes: array.attributes,
   };
+}
+
+function missingText({ metadata: { attributes, dataType } }: ZarrArray): string | null {
+  const stated = statedMissing(attributes) ?? attributes.missing_value;
+  if (stated === undefined) return null;
+  const bytes = parseMissing(stated, dataType);
+  return bytes ? bytesText(bytes, dataType) : JSON.stringify(stated);
 }
 
 async function storedChunks(

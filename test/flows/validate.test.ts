@@ -17,7 +17,10 @@ const array: V2Array = {
 
 async function findings(url: string, options: ValidateOptions = {}): Promise<ValidateFinding[]> {
   const found: ValidateFinding[] = [];
-  for await (const finding of validate(url, options)) found.push(finding);
+  for await (const finding of validate(url, options)) {
+    // One test has them as its subject; here chunks are few on purpose.
+    if (finding.what !== "missing-chunks") found.push(finding);
+  }
   return found;
 }
 

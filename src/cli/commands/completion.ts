@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
+import { namesInside } from "../complete-names.ts";
 import { type CommandDefinition, defineCommand } from "../define-command.ts";
 import { completionScript, type NamedCommand, type Shell } from "../text/completion.ts";
 
@@ -9,16 +10,31 @@ const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
 export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): CommandDefinition {
   return defineCommand({
     usage: "bash|zsh|fish",
-    operands: [1, 1],
+    notes: [
+      "Names inside stores are completed too: `zarrflow info era5.zarr/` and the tab key show the groups and arrays",
+      "there. The scripts get them from `zarrflow completion names URL`, which prints nothing where it finds nothing.",
+    ],
+    operands: [1, 2],
     options: { help: { type: "boolean", summary: "this text" } },
     examples: [
       { line: "completion bash > ~/.local/share/bash-completion/completions/zarrflow", says: "for bash" },
       { line: "completion zsh > ~/.zfunc/_zarrflow", says: "for zsh, where ~/.zfunc is in fpath" },
       { line: "completion fish > ~/.config/fish/completions/zarrflow.fish", says: "for fish" },
     ],
-    async run([name = ""], _values, terminal) {
+    async run([name = "", url], _values, terminal) {
+      if (name === "names" && url !== undefined) {
+        const names = await namesInside(url);
+        return terminal.write(names.map((each) => `${each}\n`).join(""));
+      }
+      if (url !== undefined) throw unexpected(url);
       return terminal.write(completionScript(shellNamed(name), await loadAll()));
     },
+  });
+}
+
+function unexpected(operand: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", `unexpected operand \`${operand}\``, {
+    hint: "The command takes the name of a shell: bash, zsh or fish.",
   });
 }
 

@@ -1,29 +1,42 @@
-import { defineCommand } from "../define-command.ts";
+import { defineCommand, FAILED } from "../define-command.ts";
 import { accessOf } from "../option-values.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
-import { arrayInfoText } from "../text/array-info.ts";
+import { nodeInfoText } from "../text/array-info.ts";
 import { writeJsonList } from "../text/json.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
   usage: "URL",
+  notes: [
+    "Of a group, its attributes and those of groups below are shown, and at the end the totals of all arrays. A node",
+    "that cannot be read is `broken`: the others are shown, and the exit code is 1.",
+  ],
   operands: [1, 1],
   options: { ...accessOptions, ...outputOptions },
   examples: [
-    { line: "info era5.zarr", says: "every array of a group" },
+    { line: "info era5.zarr", says: "every array of a group, and their totals" },
     { line: "info era5.zarr.zip/t2m", says: "one array in a zip" },
-    { line: "info era5.zarr --json", says: "a JSON list with an object for each array" },
+    { line: "info era5.zarr --json", says: "a JSON list with an object for each node, `kind` first" },
   ],
   async run([url = ""], values, terminal) {
     const { info } = await import("../../flows/info.ts");
     const onEvent = printWarnings(terminal, values);
-    const infos = info(url, { ...accessOf(values), signal: terminal.signal, onEvent });
-    if (values.json) return writeJsonList(infos, terminal);
+    const options = { ...accessOf(values), signal: terminal.signal, onEvent };
+    let arrays = 0;
+    async function* noted() {
+      for await (const node of info(url, { ...options, all: true })) {
+        if (node.kind === "broken") terminal.endWith(FAILED);
+        if (node.kind === "array") arrays++;
+        yield node;
+      }
+    }
+    if (values.json) return writeJsonList(noted(), terminal);
     let separator = "";
-    for await (const each of infos) {
-      await terminal.write(separator + arrayInfoText(each, url));
+    for await (const node of noted()) {
+      if (node.kind === "totals" && arrays === 0) continue;
+      await terminal.write(separator + nodeInfoText(node, url));
       separator = "\n";
     }
-    if (separator === "" && !values.quiet) terminal.printLine(`no arrays in ${url}`);
+    if (arrays === 0 && !values.quiet) terminal.printLine(`no arrays in ${url}`);
   },
 });

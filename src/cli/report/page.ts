@@ -15,18 +15,25 @@ const MAX_ROWS = 400;
 /** Seconds over which a rate says anything. */
 const SHORTEST_SPAN = 0.05;
 
-/** A page about a run that stands by itself: no script, nothing from elsewhere. */
+/** A page about a run, done or failed, that stands by itself: no script, nothing from elsewhere. */
 export function reportPage(run: RunRecord): string {
-  const { report, peakMemory } = run;
+  const { report, peakMemory, failure } = run;
   return page(
     run,
-    html`<div class="figures">
+    html`${failure !== undefined && failed(failure)}<div class="figures">
 ${figure("time", formatDuration(report.seconds))}${figure("read and written", `${rate(report.bytesRead + report.bytesWritten, report.seconds)}`)}${figure("in buffers, at most", formatBytes(report.peakBuffers))}${figure("the whole process, at most", formatBytes(peakMemory))}</div>
 <h2>Planned and measured</h2>
 ${figures(run.plan, run)}<h2>Over time</h2>
 ${charts(run)}<h2>Arrays</h2>
 ${arrays(run)}`,
   );
+}
+
+function failed(failure: string): Html {
+  return html`<section class="card"><h2>The run failed</h2>
+<pre>${failure}</pre>
+<p class="soft">What it had done until then:</p></section>
+`;
 }
 
 /** The page about a plan that is not run. */

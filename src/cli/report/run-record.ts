@@ -1,4 +1,4 @@
-import type { FlowEvent, Progress, RunReport } from "../../flows/events.ts";
+import type { FlowEvent, Progress, RunCounts, RunReport } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 
 /** A moment of a run. */
@@ -17,9 +17,12 @@ export interface PlanRecord {
   readonly plan: Plan;
 }
 
-/** What there is to report of a run that is done. */
+/** What there is to report of a run that has ended. */
 export interface RunRecord extends PlanRecord {
+  /** What it did, until it failed. */
   readonly report: RunReport;
+  /** Why it failed, and how it is resumed, in lines; absent: it is done. */
+  readonly failure?: string;
   readonly samples: readonly Sample[];
   /** Milliseconds that tasks took. */
   readonly taskTimes: readonly number[];
@@ -39,6 +42,9 @@ export class RunRecorder {
   /** Of tasks, each how-manieth is kept. */
   #every = 1;
   #tasks = 0;
+  #keys = 0;
+  #bytes = 0;
+  #counts: RunCounts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
   /** Requests that were made again. */
   retries = 0;
 
@@ -46,8 +52,13 @@ export class RunRecorder {
     if (event.type === "progress") {
       const seconds = (performance.now() - this.#begin) / 1000;
       const { totals, arraysDone, bytesDone, arrays, ...counts } = event.progress;
+      this.#counts = counts;
       this.#samples.push({ ...counts, seconds, processBytes: process.memoryUsage.rss() });
       if (this.#samples.length > MAX_KEPT) this.#samples = highestOfPairs(this.#samples);
+    }
+    if (event.type === "written") {
+      this.#keys++;
+      this.#bytes += event.size;
     }
     if (event.type === "retry") this.retries++;
     if (event.type === "task-end") {
@@ -58,13 +69,27 @@ export class RunRecorder {
     }
   }
 
+  /** What a run has done that fails now. */
+  get report(): RunReport {
+    return {
+      ...this.#counts,
+      tasks: this.#tasks,
+      bytesWritten: this.#bytes,
+      seconds: (performance.now() - this.#begin) / 1000,
+      keysWritten: this.#keys,
+      peakBuffers: this.#samples.reduce((peak, { expectedBytes }) => Math.max(peak, expectedBytes), 0),
+    };
+  }
+
   /** The record of a plan that is not run. */
   planned(planned: Omit<PlanRecord, "started">): PlanRecord {
     return { ...planned, started: this.started };
   }
 
-  /** The record of the run, when it is done. */
-  record(done: Pick<RunRecord, "command" | "version" | "plan" | "report" | "peakMemory">): RunRecord {
+  /** The record of the run, when it has ended. */
+  record(
+    done: Pick<RunRecord, "command" | "version" | "plan" | "report" | "peakMemory" | "failure">,
+  ): RunRecord {
     return { ...done, started: this.started, samples: this.#samples, taskTimes: this.#taskTimes };
   }
 }

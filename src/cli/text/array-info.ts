@@ -1,14 +1,14 @@
-import type { ArrayInfo } from "../../flows/info.ts";
+import type { ArrayInfo, InfoTotals, NodeInfo } from "../../flows/info.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { columns } from "./columns.ts";
 import { toJson } from "./json.ts";
-import { formatShape, grouped } from "./numbers.ts";
+import { counted, formatShape, grouped } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
 const ATTRIBUTE_WIDTH = 60;
 
 /** An array as a block of lines; `name` stands for one without a path of its own. */
-export function arrayInfoText(info: ArrayInfo, name: string): string {
+function arrayInfoText(info: ArrayInfo, name: string): string {
   const { path, dataType, shape, dimensionNames, zarrFormat, chunkShape, innerChunkShape, codecs } = info;
   const rows = [
     ["format", zarrFormat],
@@ -16,22 +16,57 @@ export function arrayInfoText(info: ArrayInfo, name: string): string {
     [innerChunkShape ? "shards" : "chunks", `${formatShape(chunkShape)}, ${presence(info)}`],
     ["codecs", printable(codecs.join(", ")) || "none"],
     ["size", sizes(info)],
-    ...Object.entries(info.attributes as object).map(([attribute, value], i) => [
-      i === 0 ? "attributes" : "",
-      printable(`${attribute}: ${shortened(toJson(value))}`),
-    ]),
+    ["fill value", shortened(printable(info.fillValue ?? "undefined"))],
+    ...(info.missingValue === null ? [] : [["missing value", shortened(printable(info.missingValue))]]),
+    ...attributeRows(info.attributes),
   ];
   const title = `${path || name}  ${dataType} ${formatShape(shape, dimensionNames)}`;
   return `${printable(title)}\n${columns(rows)}\n`;
 }
 
-function presence({ chunks, chunksPresent }: ArrayInfo): string {
+/** Any node, or the totals of all, as a block of lines. */
+export function nodeInfoText(info: NodeInfo, name: string): string {
+  if (info.kind === "array") return arrayInfoText(info, name);
+  if (info.kind === "totals") return totalsText(info);
+  const title = printable(info.path || name);
+  if (info.kind === "broken") return `${title}  broken\n  ! ${printable(info.error.message)}\n`;
+  const rows = [["format", info.zarrFormat], ...attributeRows(info.attributes)];
+  return `${title}  group\n${columns(rows)}\n`;
+}
+
+function totalsText(totals: InfoTotals): string {
+  const { arrays, groups, broken } = totals;
+  const rows = [
+    [
+      "nodes",
+      [counted(arrays, "array"), counted(groups, "group"), broken > 0 && `${broken} broken`]
+        .filter(Boolean)
+        .join(", "),
+    ],
+    ["chunks", presence(totals)],
+    ["size", sizes(totals)],
+  ];
+  return `total\n${columns(rows)}\n`;
+}
+
+function attributeRows(attributes: unknown): string[][] {
+  return Object.entries(attributes as object).map(([attribute, value], i) => [
+    i === 0 ? "attributes" : "",
+    printable(`${attribute}: ${shortened(toJson(value))}`),
+  ]);
+}
+
+function presence({ chunks, chunksPresent }: Pick<ArrayInfo, "chunks" | "chunksPresent">): string {
   return chunksPresent === null
     ? `${grouped(chunks)} in the grid`
     : `${grouped(chunksPresent)} of ${grouped(chunks)} present`;
 }
 
-function sizes({ storedBytes, logicalBytes, ratio }: ArrayInfo): string {
+function sizes({
+  storedBytes,
+  logicalBytes,
+  ratio,
+}: Pick<ArrayInfo, "storedBytes" | "logicalBytes" | "ratio">): string {
   const parts = [
     storedBytes !== null && `${formatBytes(storedBytes)} stored`,
     logicalBytes !== null && `${formatBytes(logicalBytes)} of items`,

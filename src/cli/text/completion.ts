@@ -23,7 +23,7 @@ function bash(commands: readonly NamedCommand[]): string {
   return `# bash completion of zarrflow; load it with: source <(zarrflow completion bash)
 _zarrflow() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
-  local flags="" words=""
+  local flags="" words="" names=""
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${namesOf(commands)}" -- "$current"))
@@ -41,6 +41,10 @@ ${values.join("\n")}
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   elif [[ "$current" == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  elif [[ "$current" =~ \\.(zarr|zip|ozx)/ ]] && names=$(zarrflow completion names "$current" 2>/dev/null) && [ -n "$names" ]; then
+    local IFS=$'\\n'
+    COMPREPLY=($names)
+    [[ "$names" == */ ]] && compopt -o nospace 2>/dev/null
   else
     compopt -o filenames 2>/dev/null
     COMPREPLY=($(compgen -f -- "$current"))
@@ -56,10 +60,17 @@ function zsh(commands: readonly NamedCommand[]): string {
     const specs = Object.entries(options).map(
       ([option, table]) => `        ${quoted(zshSpec(option, table))}`,
     );
-    return `      ${name})\n        _arguments \\\n${specs.join(" \\\n")} \\\n        '*: :${name === "completion" ? "(bash zsh fish)" : "_files"}'\n        ;;`;
+    return `      ${name})\n        _arguments \\\n${specs.join(" \\\n")} \\\n        '*: :${name === "completion" ? "(bash zsh fish)" : "_zarrflow_names"}'\n        ;;`;
   });
   return `#compdef zarrflow
 # zsh completion of zarrflow; load it with: source <(zarrflow completion zsh)
+_zarrflow_names() {
+  local -a names
+  if [[ "$PREFIX" =~ '\\.(zarr|zip|ozx)/' ]]; then
+    names=(\${(f)"$(zarrflow completion names "\${(Q)PREFIX}" 2>/dev/null)"})
+  fi
+  if (( $#names )); then compadd -S '' -- $names; else _files; fi
+}
 _zarrflow() {
   local -a commands
   commands=(
@@ -135,6 +146,7 @@ ${first.join("\n")}
 complete -c zarrflow -n __fish_use_subcommand -f -a help -d 'explain a command'
 complete -c zarrflow -n '__fish_seen_subcommand_from help' -f -a ${quoted(namesOf(commands))}
 complete -c zarrflow -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
+complete -c zarrflow -n 'string match -qr "\\.(zarr|zip|ozx)/" -- (commandline -ct)' -f -a '(zarrflow completion names (commandline -ct) 2>/dev/null)'
 ${flags.join("\n")}
 `;
 }

@@ -120,7 +120,7 @@ function sameFill({ bytes: a }: FillValue, { bytes: b }: FillValue): boolean {
 }
 
 /** A fill value as JSON text; null where the format leaves missing chunks undefined. */
-function fillText({ bytes }: FillValue, dataType: DataType): string | null {
+export function fillText({ bytes }: FillValue, dataType: DataType): string | null {
   return bytes && bytesText(bytes, dataType);
 }
 

@@ -4,11 +4,15 @@ import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import type { ReadEventOptions } from "../events.ts";
-import type { IoOption } from "../request/usual-io.ts";
+import type { PlanOptions } from "../request/flow.ts";
 import type { LevelsOption } from "./level-plan.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 
-export interface PyramidOptions extends StoreAccess, FormatOptions, ReadEventOptions {
+export interface PyramidOptions
+  extends StoreAccess,
+    FormatOptions,
+    ReadEventOptions,
+    Pick<PlanOptions, "maxMemory" | "io" | "signal"> {
   /** Items along each spatial dimension that become one in the next level, or a number for each: `{ z: 1, y: 2, x: 2 }`; 2 by default. */
   readonly factor?: number | Readonly<Record<string, number>> | string;
   /** How a block of items becomes one; `mean` by default. */
@@ -17,17 +21,12 @@ export interface PyramidOptions extends StoreAccess, FormatOptions, ReadEventOpt
   readonly levels?: LevelsOption;
   /** Names of the axes of an image whose dimensions have no such names, in order: `tczyx`, `zyx`. */
   readonly axes?: string;
-  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
-  readonly maxMemory?: number | string;
-  /** Requests in flight; 16 by default, 64 at servers. */
-  readonly io?: IoOption;
   /** What to do when there is something at the target; `error` by default. */
   readonly ifExists?: "error" | "skip" | "replace";
   /** Writes chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
   /** Plans all, and writes nothing. */
   readonly dryRun?: boolean;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -24,6 +24,8 @@ export interface ValidateFinding {
     | "orphan-chunk"
     | "unknown-key"
     | "zip-entry"
+    /** They read as the fill value; `count` says how many. */
+    | "missing-chunks"
     | "chunk-size"
     | "broken-chunk"
     /** What is there is neither a value nor a folder that can be read. */
@@ -37,7 +39,7 @@ export interface ValidateFinding {
   readonly message: string;
   /** The key in question; the first of them where there are several. */
   readonly key?: string;
-  /** How many keys; absent for one. */
+  /** How many keys, or missing chunks; absent for one key. */
   readonly count?: number;
   readonly pointer?: string;
   /** Where it is, where that is no key of the store: of what runs have left. */

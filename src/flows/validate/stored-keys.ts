@@ -5,6 +5,7 @@ import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
 import type { KeyEntry } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
 import type { ZarrflowError } from "../../util/errors.ts";
+import { product } from "../../util/shape.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
 
@@ -29,6 +30,7 @@ export class StoredKeys {
   readonly #read: ReadNodes;
   readonly #groups = new Map<string, ValidateFinding>();
   readonly #findings: ValidateFinding[] = [];
+  readonly #present = new Map<ZarrArray, number>();
   readonly #sizes = new Map<ZarrArray, Promise<number | undefined>>();
 
   constructor(root: ZarrNode, read: ReadNodes) {
@@ -79,8 +81,21 @@ export class StoredKeys {
         "a chunk outside the grid: data if the array grows",
       );
     }
+    this.#present.set(owner, (this.#present.get(owner) ?? 0) + 1);
     const chunk = { array: owner, key, coords, size: size ?? (await owner.store.size(key)) ?? 0 };
     return (await this.#hasRightSize(chunk)) ? chunk : undefined;
+  }
+
+  /** Chunks of the grids that are not stored, when all keys were taken. */
+  *missingChunks(): Generator<ValidateFinding> {
+    for (const array of this.#read.nodes.values()) {
+      if (array.kind !== "array") continue;
+      const chunks = product(gridShape(array.shape, array.metadata.chunkGrid.chunkShape));
+      const count = chunks - (this.#present.get(array) ?? 0);
+      if (count <= 0) continue;
+      const message = `${count} of ${chunks} chunks are missing: their items read as the fill value`;
+      yield { level: "info", what: "missing-chunks", path: array.path, message, count };
+    }
   }
 
   /** The array that a key is a chunk of, outside its grid; undefined for any other key. */

@@ -49,6 +49,26 @@ describe("--report", () => {
     expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "plan.html"]);
   });
 
+  it("writes a page about a run that fails: why, what was done, and how it is resumed", async () => {
+    const cwd = await array();
+    await writeFile(join(cwd, "a.zarr/1.1"), "short");
+    const args = ["rechunk", "a.zarr", "b.zarr", "--chunks", "2,6", "--threads", "1", "--report", "run.html"];
+    const { code, stderr } = await runCli(cwd, ...args, "--max-mem", "1MB");
+    expect(code).toBe(1);
+    const page = await readFile(join(cwd, "run.html"), "utf8");
+    expect(elementsOf(page)).toContain("pre");
+    expect(page).toContain("<h2>The run failed</h2>");
+    const text = page.slice(page.indexOf("<pre>") + 5, page.indexOf("</pre>"));
+    const plain = text
+      .replaceAll("&lt;", "<")
+      .replaceAll("&gt;", ">")
+      .replaceAll("&#39;", "'")
+      .replaceAll("&amp;", "&");
+    expect(`${plain}\n`).toBe(stderr);
+    expect(plain).toContain("to continue: zarrflow rechunk a.zarr b.zarr");
+    expect(page).toMatch(/<td>tasks<\/td><td class="n">2<\/td><td class="n">1, of/);
+  });
+
   it("fails before the plan where no page can be written", async () => {
     const cwd = await array();
     const args = ["copy", "a.zarr", "b.zarr", "--dry-run", "--report", "no/run.html"];

@@ -1,6 +1,6 @@
 // @module-tag slow
 // @module-tag alone
-import { truncate, writeFile } from "node:fs/promises";
+import { rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testFolder } from "../../support/cli.ts";
@@ -46,6 +46,18 @@ warning  a.zarr (key 2 and 1 more): a chunk outside the grid: data if the array 
       expect.objectContaining({ level: "error", what: "chunk-size", key: "1" }),
       expect.objectContaining({ level: "warning", what: "outside-grid", count: 2 }),
     ]);
+  });
+
+  it("counts missing chunks in a note", async () => {
+    const cwd = await array();
+    await rm(join(cwd, "a.zarr/1"));
+    expect(await runHere(cwd, "validate", "a.zarr", "--deep")).toMatchObject({
+      code: 0,
+      stdout: "info     a.zarr: 1 of 2 chunks are missing: their items read as the fill value\n",
+      stderr: "0 errors, 0 warnings, 1 note\n",
+    });
+    const { stdout } = await runHere(cwd, "validate", "a.zarr", "--json");
+    expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ what: "missing-chunks", count: 1 })]);
   });
 
   it("fixes what is certain, says so, and why the rest stays", async () => {

@@ -1,13 +1,23 @@
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandNames, loadCommands } from "../../../src/cli/command-list.ts";
 import { completionScript } from "../../../src/cli/text/completion.ts";
+import { testFolder } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
+import { ramp, writeV2Group } from "../../support/v2-store.ts";
 
 /** What bash offers for the last of `words`. */
-async function offered(...words: readonly string[]): Promise<string[]> {
+function offered(...words: readonly string[]): Promise<string[]> {
+  return offeredBy("", ...words);
+}
+
+/** The same, with functions of the shell in place of programs. */
+async function offeredBy(functions: string, ...words: readonly string[]): Promise<string[]> {
   const script = completionScript("bash", await loadCommands());
   const line = words.map((word) => `'${word}'`).join(" ");
   const program = `${script}
+${functions}
 COMP_WORDS=(zarrflow ${line}); COMP_CWORD=${words.length}; _zarrflow; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr, status } = spawnSync("bash", ["-c", program], { encoding: "utf8" });
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
@@ -59,5 +69,42 @@ describe.each(["zsh", "fish"] as const)("completion in %s", (shell) => {
     for (const line of script.split("\n").filter((each) => !each.startsWith("#"))) {
       expect(line.replaceAll("'\\''", "").split("'").length % 2, line).toBe(1);
     }
+  });
+});
+
+describe("completion of names inside stores", () => {
+  async function store(): Promise<string> {
+    const cwd = await testFolder();
+    const array = { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) };
+    await writeV2Group(join(cwd, "d.zarr"), { t2m: array, time: array, "sub/u v": array });
+    return cwd;
+  }
+
+  it("prints arrays, and groups with a slash", async () => {
+    const cwd = await store();
+    const names = async (url: string) => (await runHere(cwd, "completion", "names", url)).stdout;
+    expect(await names("d.zarr/")).toBe("d.zarr/sub/\nd.zarr/t2m\nd.zarr/time\n");
+    expect(await names("d.zarr/t2")).toBe("d.zarr/t2m\n");
+    expect(await names("d.zarr/sub/")).toBe("d.zarr/sub/u v\n");
+  });
+
+  it.each(["nothing.zarr/", "d.zarr/t2m/", "d.zarr/sub/no/", "d", "", "s3:///"])(
+    "is silent about %s",
+    async (url) => {
+      const ran = await runHere(await store(), "completion", "names", url);
+      expect(ran).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    },
+  );
+
+  it("is asked for by bash inside of stores alone", async () => {
+    const asked = (word: string) =>
+      offeredBy(
+        `zarrflow() { [ "$*" = "completion names $current" ] && printf '%s\\n' "$current"{a,b\\ c/}; }`,
+        "info",
+        word,
+      );
+    expect(await asked("d.zarr/")).toEqual(["d.zarr/a", "d.zarr/b c/"]);
+    expect(await asked("package.js")).toEqual(["package.json"]);
+    expect(await offeredBy("zarrflow() { return 1; }", "info", "x.zarr/")).toEqual([]);
   });
 });

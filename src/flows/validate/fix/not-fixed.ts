@@ -24,6 +24,7 @@ const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
     "It is not certain that its array was deleted: its document may be lost. Write the document again, or remove the chunks.",
   "unknown-key": "It is not certain that it belongs to an array.",
   "zip-entry": "Entries that are no keys would be lost if the zip were written again.",
+  "missing-chunks": "Missing chunks are valid.",
   "chunk-size": LOST,
   "broken-chunk": LOST,
   unreadable: WANTED,

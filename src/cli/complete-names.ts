@@ -1,0 +1,25 @@
+/** Milliseconds that a shell waits for names at most. */
+const PATIENCE_MS = 2000;
+
+/** What the last part of a URL may become: arrays, and groups with a `/`; without what cannot be read. */
+export async function namesInside(url: string): Promise<string[]> {
+  const parent = url.slice(0, url.lastIndexOf("/"));
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const names: string[] = [];
+  try {
+    const { closeOpened, openGroup } = await import("../hierarchy/open/open.ts");
+    const { children } = await import("../hierarchy/open/walk.ts");
+    const group = await openGroup(parent, { signal });
+    try {
+      for await (const { kind, path } of children(group, { signal })) {
+        const name = `${parent}/${path.slice(path.lastIndexOf("/") + 1)}`;
+        if (name.startsWith(url)) names.push(kind === "group" ? `${name}/` : name);
+      }
+    } finally {
+      await closeOpened(parent, group.store);
+    }
+  } catch {
+    // A shell that completes a word has no use for an error.
+  }
+  return names;
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { info } from "../../src/flows/info.ts";
+import { createGroup } from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { streamFrom } from "../../src/streams/web.ts";
+
+const array = { shape: [4], chunks: [2], dataType: "int32" } as const;
+
+const nameOf = (i: number) => `a${String(i).padStart(2, "0")}`;
+
+async function group(arrays: number): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const root = await createGroup(store, { attributes: { title: "many" } });
+  for (let i = 0; i < arrays; i++) await root.create(nameOf(i), array);
+  return store;
+}
+
+describe("info of a group", () => {
+  it("lists the keys of several arrays at one time, and describes them in order", async () => {
+    const store = await group(20);
+    const { list } = store;
+    let [now, most] = [0, 0];
+    async function* slow(...args: Parameters<typeof list>) {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      yield* list.apply(store, args);
+      now--;
+    }
+    store.list = (...args) => streamFrom(slow(...args));
+    const paths = [];
+    for await (const { path } of info(store)) paths.push(path);
+    expect(paths).toEqual(Array.from({ length: 20 }, (_, i) => nameOf(i)));
+    expect(most).toBeGreaterThan(4);
+  });
+
+  it("throws for the first broken node, or with `all` reports it and adds up the others", async () => {
+    const store = await group(3);
+    await store.set("a01/zarr.json", new TextEncoder().encode("{"));
+    const nodes = [];
+    for await (const node of info(store, { all: true })) nodes.push(node);
+    expect(nodes.map((node) => node.kind)).toEqual(["group", "array", "broken", "array", "totals"]);
+    expect(nodes[0]).toMatchObject({ attributes: { title: "many" } });
+    expect(nodes.at(-1)).toMatchObject({ arrays: 2, groups: 1, broken: 1, chunks: 4, chunksPresent: 0 });
+    const all = async () => {
+      for await (const _ of info(store));
+    };
+    await expect(all()).rejects.toMatchObject({ code: "invalid-metadata" });
+  });
+});
