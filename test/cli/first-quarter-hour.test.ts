@@ -101,7 +101,6 @@ const chapters: Readonly<Record<string, readonly string[]>> = {
     "zarrflow slice era5.zarr/t2m --slice time=0,longitude=0 --format raw --flags",
     "zarrflow slice era5.zarr/t2m --slice time=0 --decod --format csv",
     "zarrflow slice era5.zarr/t2m --slice time=0 --output day.xlsx",
-    "zarrflow slice era5.zarr/t2m --slice time=0 --format parquet",
     "zarrflow slice era5.zarr/t2m --slice time=0..2024-01-01 --format csv",
     "zarrflow slice era5.zarr/t2m --slice latitude=north --format csv",
     "zarrflow slice era5.zarr/t2m out.zarr --format csv",

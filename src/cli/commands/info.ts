@@ -8,8 +8,8 @@ import { printWarnings } from "../text/warning.ts";
 export const command = defineCommand({
   usage: "URL",
   notes: [
-    "Of a group, its attributes and those of groups below are shown, and at the end the totals of all arrays. A node",
-    "that cannot be read is `broken`: the others are shown, and the exit code is 1.",
+    "Of a group, its attributes and those of groups below are shown, and at the end the totals of all arrays.",
+    "A node that cannot be read is `broken`: the others are shown, and the exit code is 1.",
   ],
   operands: [1, 1],
   options: { ...accessOptions, ...outputOptions },

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandNames, loadCommands } from "../../../src/cli/command-list.ts";
+import { namesInside } from "../../../src/cli/complete-names.ts";
 import { completionScript } from "../../../src/cli/text/completion.ts";
 import { testFolder } from "../../support/cli.ts";
-import { runHere } from "../../support/cli-here.ts";
 import { ramp, writeV2Group } from "../../support/v2-store.ts";
 
 /** What bash offers for the last of `words`. */
@@ -80,21 +80,22 @@ describe("completion of names inside stores", () => {
     return cwd;
   }
 
-  it("prints arrays, and groups with a slash", async () => {
+  it("are arrays, and groups with a slash", async () => {
     const cwd = await store();
-    const names = async (url: string) => (await runHere(cwd, "completion", "names", url)).stdout;
-    expect(await names("d.zarr/")).toBe("d.zarr/sub/\nd.zarr/t2m\nd.zarr/time\n");
-    expect(await names("d.zarr/t2")).toBe("d.zarr/t2m\n");
-    expect(await names("d.zarr/sub/")).toBe("d.zarr/sub/u v\n");
+    const names = async (url: string) =>
+      (await namesInside(join(cwd, url))).map((name) => name.slice(cwd.length + 1));
+    expect(await names("d.zarr/")).toEqual(["d.zarr/sub/", "d.zarr/t2m", "d.zarr/time"]);
+    expect(await names("d.zarr/t2")).toEqual(["d.zarr/t2m"]);
+    expect(await names("d.zarr/sub/")).toEqual(["d.zarr/sub/u v"]);
   });
 
-  it.each(["nothing.zarr/", "d.zarr/t2m/", "d.zarr/sub/no/", "d", "", "s3:///"])(
-    "is silent about %s",
-    async (url) => {
-      const ran = await runHere(await store(), "completion", "names", url);
-      expect(ran).toMatchObject({ code: 0, stdout: "", stderr: "" });
-    },
-  );
+  it.each(["nothing.zarr/", "d.zarr/t2m/", "d.zarr/sub/no/", "d"])("are none for %s", async (url) => {
+    expect(await namesInside(`${await store()}/${url}`)).toEqual([]);
+  });
+
+  it.each(["", "d", "s3:///", "ftp://x/"])("are none for `%s`, which is no place", async (url) => {
+    expect(await namesInside(url)).toEqual([]);
+  });
 
   it("is asked for by bash inside of stores alone", async () => {
     const asked = (word: string) =>
