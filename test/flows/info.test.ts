@@ -1,17 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { info } from "../../src/flows/info.ts";
-import { createGroup } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 
-const array = { shape: [4], chunks: [2], dataType: "int32" } as const;
+const NODE = { zarr_format: 3, node_type: "group", attributes: { title: "many" } };
+const ARRAY = {
+  ...{ zarr_format: 3, node_type: "array", shape: [4], data_type: "int32", fill_value: 0 },
+  chunk_grid: { name: "regular", configuration: { chunk_shape: [2] } },
+  chunk_key_encoding: { name: "default" },
+  codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+};
 
 const nameOf = (i: number) => `a${String(i).padStart(2, "0")}`;
 
 async function group(arrays: number): Promise<MemoryStore> {
   const store = new MemoryStore();
-  const root = await createGroup(store, { attributes: { title: "many" } });
-  for (let i = 0; i < arrays; i++) await root.create(nameOf(i), array);
+  const put = (key: string, document: object) =>
+    store.set(key, new TextEncoder().encode(JSON.stringify(document)));
+  await put("zarr.json", NODE);
+  for (let i = 0; i < arrays; i++) await put(`${nameOf(i)}/zarr.json`, ARRAY);
   return store;
 }
 

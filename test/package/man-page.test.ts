@@ -18,8 +18,9 @@ describe("the manual page", () => {
         .slice(page.indexOf(`.SS ${name}\n`))
         .split("\n.S", 2)
         .join("");
+      const text = `${own}\n`;
       for (const flag of Object.keys(options)) expect(own).toMatch(new RegExp(`--${flag}\\b`));
-      for (const { line } of examples) expect(own).toContain(`.B zarrflow ${line}\n`);
+      for (const { line } of examples) expect(text).toContain(`.B zarrflow ${line}\n`);
     }
   });
 

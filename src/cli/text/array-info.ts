@@ -16,8 +16,8 @@ function arrayInfoText(info: ArrayInfo, name: string): string {
     [innerChunkShape ? "shards" : "chunks", `${formatShape(chunkShape)}, ${presence(info)}`],
     ["codecs", printable(codecs.join(", ")) || "none"],
     ["size", sizes(info)],
-    ["fill value", shortened(printable(info.fillValue ?? "undefined"))],
-    ...(info.missingValue === null ? [] : [["missing value", shortened(printable(info.missingValue))]]),
+    ["fill value", itemText(info.fillValue ?? "undefined")],
+    ...(info.missingValue === null ? [] : [["missing value", itemText(info.missingValue)]]),
     ...attributeRows(info.attributes),
   ];
   const title = `${path || name}  ${dataType} ${formatShape(shape, dimensionNames)}`;
@@ -73,6 +73,11 @@ function sizes({
     ratio !== null && `ratio ${ratio.toFixed(2)}`,
   ];
   return parts.filter(Boolean).join(", ") || "unknown";
+}
+
+/** An item that is JSON text; what JSON has no number for is in quotes there. */
+function itemText(json: string): string {
+  return shortened(printable(json.replace(/^"(NaN|-?Infinity)"$/, "$1")));
 }
 
 function shortened(text: string): string {

@@ -50,8 +50,10 @@ describe("--report", () => {
   });
 
   it("writes a page about a run that fails: why, what was done, and how it is resumed", async () => {
-    const cwd = await array();
-    await writeFile(join(cwd, "a.zarr/1.1"), "short");
+    const cwd = await testFolder();
+    const rows = { shape: [800, 6], chunks: [2, 3], dtype: "<f4", items: ramp(4800) };
+    await writeV2Array(join(cwd, "a.zarr"), rows);
+    await writeFile(join(cwd, "a.zarr/399.1"), "short");
     const args = ["rechunk", "a.zarr", "b.zarr", "--chunks", "2,6", "--threads", "1", "--report", "run.html"];
     const { code, stderr } = await runCli(cwd, ...args, "--max-mem", "1MB");
     expect(code).toBe(1);
@@ -66,7 +68,7 @@ describe("--report", () => {
       .replaceAll("&amp;", "&");
     expect(`${plain}\n`).toBe(stderr);
     expect(plain).toContain("to continue: zarrflow rechunk a.zarr b.zarr");
-    expect(page).toMatch(/<td>tasks<\/td><td class="n">2<\/td><td class="n">1, of/);
+    expect(page).toMatch(/<td>tasks<\/td><td class="n">400<\/td><td class="n">[1-9]\d*, of/);
   });
 
   it("fails before the plan where no page can be written", async () => {
