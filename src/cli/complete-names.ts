@@ -2,13 +2,13 @@
 const PATIENCE_MS = 2000;
 
 /** What the last part of a URL may become: arrays, and groups with a `/`; without what cannot be read. */
-export async function namesInside(url: string): Promise<string[]> {
+export async function namesInside(url: string, patience = PATIENCE_MS): Promise<string[]> {
   const parent = url.slice(0, url.lastIndexOf("/"));
-  const signal = AbortSignal.timeout(PATIENCE_MS);
   const names: string[] = [];
   try {
     const { closeOpened, openGroup } = await import("../hierarchy/open/open.ts");
     const { children } = await import("../hierarchy/open/walk.ts");
+    const signal = AbortSignal.timeout(patience);
     const group = await openGroup(parent, { signal });
     try {
       for await (const { kind, path } of children(group, { signal })) {

@@ -83,7 +83,7 @@ describe("completion of names inside stores", () => {
   it("are arrays, and groups with a slash", async () => {
     const cwd = await store();
     const names = async (url: string) =>
-      (await namesInside(join(cwd, url))).map((name) => name.slice(cwd.length + 1));
+      (await namesInside(join(cwd, url), 60_000)).map((name) => name.slice(cwd.length + 1));
     expect(await names("d.zarr/")).toEqual(["d.zarr/sub/", "d.zarr/t2m", "d.zarr/time"]);
     expect(await names("d.zarr/t2")).toEqual(["d.zarr/t2m"]);
     expect(await names("d.zarr/sub/")).toEqual(["d.zarr/sub/u v"]);
