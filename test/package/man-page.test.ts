@@ -14,10 +14,7 @@ describe("the manual page", () => {
     const page = (await readFile(PAGE, "utf8")).replaceAll("\\-", "-").replaceAll("\\e", "\\");
     for (const [name, { summary, options, examples }] of await loadCommands()) {
       expect(page).toContain(`.SS ${name}\n${summary}.\n`);
-      const own = page
-        .slice(page.indexOf(`.SS ${name}\n`))
-        .split("\n.S", 2)
-        .join("");
+      const [own = ""] = page.slice(page.indexOf(`.SS ${name}\n`)).split("\n.S", 1);
       const text = `${own}\n`;
       for (const flag of Object.keys(options)) expect(own).toMatch(new RegExp(`--${flag}\\b`));
       for (const { line } of examples) expect(text).toContain(`.B zarrflow ${line}\n`);

@@ -68,7 +68,7 @@ describe("--report", () => {
       .replaceAll("&amp;", "&");
     expect(`${plain}\n`).toBe(stderr);
     expect(plain).toContain("to continue: zarrflow rechunk a.zarr b.zarr");
-    expect(page).toMatch(/<td>tasks<\/td><td class="n">400<\/td><td class="n">[1-9]\d*, of/);
+    expect(page).toMatch(/<td>tasks<\/td><td class="n">[\d,]+<\/td><td class="n">[1-9]\d*, of/);
   });
 
   it("fails before the plan where no page can be written", async () => {
