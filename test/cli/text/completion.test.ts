@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandNames, loadCommands } from "../../../src/cli/command-list.ts";
@@ -77,6 +78,7 @@ describe("completion of names inside stores", () => {
     const cwd = await testFolder();
     const array = { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) };
     await writeV2Group(join(cwd, "d.zarr"), { t2m: array, time: array, "sub/u v": array });
+    await writeFile(join(cwd, "d.zarr/sub/.zgroup"), '{"zarr_format":2}');
     return cwd;
   }
 
