@@ -15,7 +15,7 @@ import { fileError, hasSystemCode, isMissing } from "./files/file-error.ts";
 import { fileVersion } from "./files/file-version.ts";
 import { assertKey, assertPrefix, assertRename, folderOf } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
-import { isOwnName, temporaryName } from "./reserved-names.ts";
+import { assertNotOwn, temporaryName } from "./reserved-names.ts";
 import type {
   GetOptions,
   GetSyncOptions,
@@ -261,11 +261,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   #check(key: string, signal: AbortSignal | undefined): void {
     throwIfAborted(signal);
     assertKey(key);
-    if (key.includes("zarrflow-") && key.split("/").some(isOwnName)) {
-      throw new ZarrflowError("path-not-allowed", "names of this form are reserved for temporary files", {
-        key,
-      });
-    }
+    assertNotOwn(key);
   }
 
   #writeSync(key: string, bytes: Uint8Array): boolean {

@@ -1,3 +1,5 @@
+import { ZarrflowError } from "../util/errors.ts";
+
 /**
  * Names of the files and folders that exist only while something is written: `.zarrflow-RANDOM-N` beside a value,
  * `.NAME.zarrflow-RANDOM` beside a target. They are no keys, and no listing shows them.
@@ -16,6 +18,12 @@ let count = 0;
 /** Whether a file or folder of this name is one of ours. */
 export function isOwnName(name: string): boolean {
   return own.test(name);
+}
+
+/** Refuses keys of files that exist only while something is written. @throws `path-not-allowed` */
+export function assertNotOwn(key: string): void {
+  if (!key.includes("zarrflow-") || !key.split("/").some(isOwnName)) return;
+  throw new ZarrflowError("path-not-allowed", "names of this form are reserved for temporary files", { key });
 }
 
 /** Name of the lock that a run holds for as long as it takes to rewrite the consolidated metadata beside it. */

@@ -5,6 +5,7 @@ import { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
 
 export type { ByteSink } from "./byte-sink.ts";
 export type { StoreFinding as ZipFinding } from "./store.ts";
+export { type ZipPlace, zipInStore, zipIntoStream } from "./zip/zip-places.ts";
 export { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
 export { ZipWriter, type ZipWriterOptions } from "./zip/zip-writer.ts";
 

@@ -1,0 +1,109 @@
+import { throwIfAborted } from "../../util/abort.ts";
+import { sortUtf8 } from "../../util/utf8-order.ts";
+import { folderOf } from "../key.ts";
+import { isOwnName, isReservedKey } from "../reserved-names.ts";
+import type { ListOptions } from "../store.ts";
+import { isBrowserError } from "./browser-error.ts";
+import type { FolderHandle } from "./handles.ts";
+
+/** Folders that are kept in mind. */
+const MAX_KNOWN = 4096;
+/** A folder that others remove while it is being written to is made again so often. */
+const ATTEMPTS = 5;
+/** What Chromium writes the bytes of a file to until it is closed. */
+const SWAP = ".crswap";
+
+/** The folders below a handle, by their keys. */
+export class FolderTree {
+  readonly #root: FolderHandle;
+  /** Handles are names: one that was removed and made again is as good as before. */
+  readonly #known = new Map<string, FolderHandle>();
+
+  constructor(root: FolderHandle) {
+    this.#root = root;
+  }
+
+  /** The folder with a key, "" for the root; undefined where there is none. */
+  async find(key: string): Promise<FolderHandle | undefined> {
+    try {
+      return await this.#at(key, false);
+    } catch (error) {
+      if (isBrowserError(error, "NotFoundError", "TypeMismatchError")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Does something in the folder with a key, which is made where it is missing, and again where others remove it. */
+  async inFolder<T>(key: string, act: (folder: FolderHandle) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await act(await this.#at(key, true));
+      } catch (error) {
+        if (!isBrowserError(error, "NotFoundError") || attempt === ATTEMPTS) throw error;
+        this.#known.clear();
+      }
+    }
+  }
+
+  /** Removes a folder and those above it, as far as they are empty. */
+  async prune(key: string): Promise<void> {
+    for (let here = key; here !== ""; here = folderOf(here)) {
+      const above = await this.find(folderOf(here));
+      try {
+        await above?.removeEntry(nameOf(here));
+      } catch (error) {
+        if (isBrowserError(error, "InvalidModificationError")) return; // it is not empty
+        if (!isBrowserError(error, "NotFoundError")) throw error;
+      }
+      this.#known.delete(here);
+    }
+  }
+
+  /** Keys below `prefix`, sorted by UTF-8 bytes; holds the names in the folders on the way to the current one. */
+  async *keys(
+    prefix: string,
+    options: Pick<ListOptions, "signal" | "onFolder">,
+  ): AsyncGenerator<{ readonly key: string }> {
+    for (const name of await this.namesIn(prefix, options.signal)) {
+      throwIfAborted(options.signal);
+      if (!name.endsWith("/")) yield { key: prefix + name };
+      else {
+        options.onFolder?.(prefix + name);
+        yield* this.keys(prefix + name, options);
+      }
+    }
+  }
+
+  /** What is in the folder at `prefix`, sorted by UTF-8 bytes: names of files, and of folders with `/` at the end. */
+  async namesIn(prefix: string, signal: AbortSignal | undefined): Promise<string[]> {
+    throwIfAborted(signal);
+    const folder = await this.find(prefix.slice(0, -1));
+    const names: string[] = [];
+    try {
+      for await (const { kind, name } of folder?.values() ?? []) {
+        if (name.endsWith(SWAP) || isOwnName(name) || isReservedKey(name)) continue;
+        names.push(kind === "directory" ? `${name}/` : name);
+      }
+    } catch (error) {
+      if (!isBrowserError(error, "NotFoundError")) throw error;
+    }
+    throwIfAborted(signal);
+    return sortUtf8(names);
+  }
+
+  async #at(key: string, create: boolean): Promise<FolderHandle> {
+    if (key === "") return this.#root;
+    const known = this.#known.get(key);
+    if (known) return known;
+    const above = await this.#at(folderOf(key), create);
+    const folder = await above.getDirectoryHandle(nameOf(key), { create });
+    if (this.#known.size === MAX_KNOWN) this.#known.clear();
+    this.#known.set(key, folder);
+    return folder;
+  }
+}
+
+/** The last segment of a key. */
+export function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,94 @@
+import { folderOf } from "../key.ts";
+import { temporaryName } from "../reserved-names.ts";
+import { isBrowserError } from "./browser-error.ts";
+import { type FolderTree, nameOf } from "./folder-tree.ts";
+import type { FileHandle, FileWritable, FolderHandle } from "./handles.ts";
+import { readBlob } from "./read-blob.ts";
+
+/** Bytes of a file that are copied at a time. */
+const STEP = 4 * 2 ** 20;
+
+/** The bytes of a value that nobody sees yet: browsers show an empty file from when a new one is opened for writing. */
+export class PendingFile {
+  readonly #folders: FolderTree;
+  readonly #folder: FolderHandle;
+  readonly #key: string;
+  readonly #file: FileHandle;
+  readonly #writable: FileWritable;
+
+  private constructor(
+    folders: FolderTree,
+    key: string,
+    { folder, file, writable }: { folder: FolderHandle; file: FileHandle; writable: FileWritable },
+  ) {
+    this.#folders = folders;
+    this.#key = key;
+    this.#folder = folder;
+    this.#file = file;
+    this.#writable = writable;
+  }
+
+  static async create(folders: FolderTree, key: string): Promise<PendingFile> {
+    return folders.inFolder(folderOf(key), async (folder) => {
+      const file = await folder.getFileHandle(temporaryName(), { create: true });
+      try {
+        return new PendingFile(folders, key, { folder, file, writable: await file.createWritable() });
+      } catch (error) {
+        await folder.removeEntry(file.name).catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  /** `bytes` are the caller's again when it resolves. */
+  async write(bytes: Uint8Array): Promise<void> {
+    // browsers write no shared memory
+    await this.#writable.write(bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes));
+  }
+
+  /** Makes it the value; where that fails, nothing is left. */
+  async publish(): Promise<void> {
+    try {
+      await this.#writable.close();
+      await this.#move();
+    } catch (error) {
+      await this.discard();
+      throw error;
+    }
+  }
+
+  async discard(): Promise<void> {
+    await this.#writable.abort().catch(() => {}); // it is closed, or has failed
+    await this.#remove();
+    await this.#folders.prune(folderOf(this.#key));
+  }
+
+  async #move(): Promise<void> {
+    const name = nameOf(this.#key);
+    const isMoved = await this.#file.move?.(this.#folder, name).then(
+      () => true,
+      () => false, // outside of the browser's own files some cannot
+    );
+    if (isMoved) return;
+    const target = await this.#folder.getFileHandle(name, { create: true });
+    const writable = await target.createWritable();
+    const file = await this.#file.getFile();
+    try {
+      for (let offset = 0; offset < file.size; offset += STEP)
+        await writable.write(await readBlob(file, { range: { offset, length: STEP } }));
+      await writable.close();
+    } catch (error) {
+      await writable.abort().catch(() => {});
+      throw error;
+    }
+    await this.#remove();
+  }
+
+  async #remove(): Promise<void> {
+    try {
+      await this.#folder.removeEntry(this.#file.name);
+    } catch (error) {
+      if (!isBrowserError(error, "NotFoundError")) throw error;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { throwIfAborted } from "../../util/abort.ts";
+import { plainBuffers } from "../../util/buffers.ts";
+import { type RangeReader, type RangeReadOptions, resolveRange } from "../../util/byte-range.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { GetOptions } from "../store.ts";
+import { browserError } from "./browser-error.ts";
+import type { BlobLike } from "./handles.ts";
+
+/** Bytes that the browser holds besides the buffer that they are read into, at most. */
+const STEP = 4 * 2 ** 20;
+
+/** What distinguishes the bytes of a file from others, as far as the browser tells. */
+export function blobVersion({ size, lastModified }: BlobLike): string | undefined {
+  return lastModified === undefined ? undefined : `${size}-${lastModified}`;
+}
+
+/** As `get` of a store, of a value that is a blob. */
+export async function readBlob(
+  blob: BlobLike,
+  { range, allocate = plainBuffers.take, signal }: GetOptions,
+): Promise<Uint8Array> {
+  const { offset, length } = resolveRange(range, blob.size);
+  const bytes = allocate(length);
+  await fill(blob, offset, bytes, signal);
+  return bytes;
+}
+
+async function fill(
+  blob: BlobLike,
+  offset: number,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let at = 0; at < bytes.length; at += STEP) {
+    throwIfAborted(signal);
+    const end = Math.min(bytes.length, at + STEP);
+    const part = await blob.slice(offset + at, offset + end).arrayBuffer();
+    if (part.byteLength !== end - at) {
+      const found = at + part.byteLength;
+      throw new ZarrflowError("short-read", "the file ends early", { expected: bytes.length, found });
+    }
+    bytes.set(new Uint8Array(part), at);
+  }
+  throwIfAborted(signal);
+}
+
+/** A blob, read in part. */
+export class BlobReader implements RangeReader {
+  readonly size: number;
+  readonly #blob: BlobLike;
+  readonly #description: string;
+
+  /** @param description the blob in words, such as `file era5.zarr.zip` */
+  constructor(blob: BlobLike, description: string) {
+    this.#blob = blob;
+    this.#description = description;
+    this.size = blob.size;
+  }
+
+  /** @throws `source-changed` where the file is no longer what was chosen; `short-read` */
+  async read(offset: number, length: number, { signal, into }: RangeReadOptions = {}): Promise<Uint8Array> {
+    const bytes = into ?? new Uint8Array(length);
+    try {
+      await fill(this.#blob, offset, bytes, signal);
+      return bytes;
+    } catch (error) {
+      throw browserError(error, { store: this.#description });
+    }
+  }
+
+  async version(): Promise<string | undefined> {
+    return blobVersion(this.#blob);
+  }
+}

@@ -1,0 +1,105 @@
+import { ZarrflowError } from "../../util/errors.ts";
+import type { WritableStream } from "../../util/web-streams.ts";
+import { Gathered } from "../file-system/gathered.ts";
+import { assertKey } from "../key.ts";
+import { specOfObject } from "../object-spec.ts";
+import type { StoreSpec, StoreWriter, WritableStore } from "../store.ts";
+import { serialized } from "../writer.ts";
+
+/** A zip that is a value of a store of the caller's, as `open` and targets take it, in this process. */
+export interface ZipPlace {
+  readonly spec: StoreSpec;
+  readonly path: string;
+}
+
+/**
+ * A zip in a store of the caller's: as a target it is streamed there, and appears when it is whole.
+ *
+ * @throws `path-not-allowed` for what is no key
+ * @example
+ * ```ts
+ * import { copy } from "zarrflow";
+ * import { MemoryStore } from "zarrflow/stores/memory";
+ * import { zipInStore } from "zarrflow/stores/zip";
+ *
+ * const store = new MemoryStore();
+ * await copy("era5.zarr", zipInStore(store, "era5.zarr.zip"));
+ * ```
+ */
+export function zipInStore(store: WritableStore, key: string): ZipPlace {
+  assertKey(key);
+  return { spec: { kind: "zip-value", store: specOfObject(store), key }, path: "" };
+}
+
+/**
+ * A zip as a target that is written to a stream, from its begin to its end, and never held: a download, a file of
+ * `showSaveFilePicker()`, the body of a request. The stream is closed when the zip is whole, and aborted when the run is;
+ * one run takes it. What was written cannot be read back, so `verify` is refused.
+ *
+ * @param name the zip in words, for messages
+ * @example
+ * ```ts
+ * import { copy } from "zarrflow";
+ * import { zipIntoStream } from "zarrflow/stores/zip";
+ *
+ * let bytes = 0;
+ * const stream = new WritableStream<Uint8Array>({
+ *   write(part) {
+ *     bytes += part.length;
+ *   },
+ * });
+ * await copy("era5.zarr", zipIntoStream(stream));
+ * ```
+ */
+export function zipIntoStream(stream: WritableStream<Uint8Array>, name = "archive.zip"): ZipPlace {
+  return zipInStore(new StreamStore(stream), name);
+}
+
+/** The one value of a stream. */
+class StreamStore implements WritableStore {
+  readonly description = "stream";
+  readonly #stream: WritableStream<Uint8Array>;
+  #isWhole = false;
+
+  constructor(stream: WritableStream<Uint8Array>) {
+    this.#stream = stream;
+  }
+
+  async get(): Promise<undefined> {
+    return this.size();
+  }
+
+  async size(): Promise<undefined> {
+    if (this.#isWhole) throw this.#failure("what was written to a stream cannot be read back");
+  }
+
+  async set(): Promise<never> {
+    throw this.#failure("a stream takes one value, piece by piece");
+  }
+
+  async openWriter(key: string): Promise<StoreWriter> {
+    if (this.#stream.locked) throw this.#failure("the stream is taken, or was written before");
+    const writer = this.#stream.getWriter();
+    writer.closed.catch(() => {}); // writing fails with that
+    const gathered = new Gathered((bytes) => writer.write(bytes));
+    return serialized(
+      {
+        write: (bytes) => gathered.write(bytes),
+        commit: async () => {
+          await gathered.flush();
+          await writer.close();
+          this.#isWhole = true;
+        },
+        abort: (reason) => writer.abort(reason).catch(() => {}), // it has failed, which leaves nothing
+      },
+      key,
+    );
+  }
+
+  async delete(): Promise<void> {}
+
+  #failure(reason: string): ZarrflowError {
+    const hint = "Leave `verify` out, and make a new stream for each run.";
+    return new ZarrflowError("unsupported-operation", reason, { store: this.description, hint });
+  }
+}
