@@ -5,7 +5,7 @@ import { findNode } from "../../hierarchy/open/find-node.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { PlanOptions } from "../request/flow.ts";
-import { type OpenedSource, openSource } from "../request/open-source.ts";
+import { type FlowSource, type OpenedSource, openSource } from "../request/open-source.ts";
 import { type TreeNode, tree } from "../tree.ts";
 import { type ChunkMap, chunkMap } from "./chunk-map.ts";
 import { describeViewed, type ViewedNode } from "./describe-node.ts";
@@ -14,27 +14,30 @@ import { type Cut, type Numbers, readNumbers } from "./read-numbers.ts";
 
 /** An array or a hierarchy that a page shows part by part. Values are read for one request at a time, within the budget. */
 export class ViewedSource {
+  /** Its URL, or what stands for it. */
   readonly url: string;
+  readonly #source: FlowSource;
   readonly #opened: OpenedSource;
   readonly #options: PlanOptions;
   /** Nodes as they were when they were shown last. */
   readonly #nodes = new Map<string, Promise<ZarrNode>>();
   readonly #oneByOne = pLimit(1);
 
-  private constructor(url: string, opened: OpenedSource, options: PlanOptions) {
+  private constructor(url: string, source: FlowSource, opened: OpenedSource, options: PlanOptions) {
     this.url = url;
+    this.#source = source;
     this.#opened = opened;
     this.#options = options;
   }
 
-  /** @throws as `open` */
-  static async open(url: string, options: PlanOptions): Promise<ViewedSource> {
-    return new ViewedSource(url, await openSource(url, options), options);
+  /** @param source what the URL stands for, where it is no URL. @throws as `open` */
+  static async open(url: string, options: PlanOptions, source: FlowSource = url): Promise<ViewedSource> {
+    return new ViewedSource(url, source, await openSource(source, options), options);
   }
 
   /** All nodes, as they are now. @throws as `tree` */
   tree(signal: AbortSignal): AsyncGenerator<TreeNode> {
-    return tree(this.url, { ...this.#options, signal });
+    return tree(this.#source, { ...this.#options, signal });
   }
 
   /** A node as it is now. @throws `not-found`; as `open` */
