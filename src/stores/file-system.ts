@@ -2,7 +2,7 @@ import { throwIfAborted } from "../util/abort.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { streamFromPages } from "../util/web-streams.ts";
 import { browserError, isBrowserError } from "./file-system/browser-error.ts";
-import { FolderTree, nameOf } from "./file-system/folder-tree.ts";
+import { FolderTree, nameOf, whenFree } from "./file-system/folder-tree.ts";
 import { Gathered } from "./file-system/gathered.ts";
 import type { BlobLike, FolderHandle } from "./file-system/handles.ts";
 import { PendingFile } from "./file-system/pending-file.ts";
@@ -134,7 +134,7 @@ export class FileSystemStore implements ListableStore, WritableStore {
       const folder = await this.#folders.find(folderOf(key));
       try {
         await folder?.getFileHandle(nameOf(key)); // an empty folder would be removed, too
-        await folder?.removeEntry(nameOf(key));
+        await whenFree(async () => folder?.removeEntry(nameOf(key)));
       } catch (error) {
         if (!isBrowserError(error, "NotFoundError", "TypeMismatchError")) throw error;
         return;

@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../../util/abort.ts";
+import { pause } from "../../util/pause.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { folderOf } from "../key.ts";
 import { isOwnName, isReservedKey } from "../reserved-names.ts";
@@ -10,6 +11,8 @@ import type { FolderHandle } from "./handles.ts";
 const MAX_KNOWN = 4096;
 /** A folder that others remove while it is being written to is made again so often. */
 const ATTEMPTS = 5;
+/** In milliseconds. */
+const LONGEST_PAUSE = 500;
 /** What Chromium writes the bytes of a file to until it is closed. */
 const SWAP = ".crswap";
 
@@ -33,13 +36,14 @@ export class FolderTree {
     }
   }
 
-  /** Does something in the folder with a key, which is made where it is missing, and again where others remove it. */
+  /** Does something in the folder with a key, which is made where it is missing, and again where others remove it meanwhile. */
   async inFolder<T>(key: string, act: (folder: FolderHandle) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await act(await this.#at(key, true));
       } catch (error) {
-        if (!isBrowserError(error, "NotFoundError") || attempt === ATTEMPTS) throw error;
+        const isRemoved = isBrowserError(error, "NotFoundError", "NoModificationAllowedError");
+        if (!isRemoved || attempt === ATTEMPTS) throw error;
         this.#known.clear();
       }
     }
@@ -52,7 +56,8 @@ export class FolderTree {
       try {
         await above?.removeEntry(nameOf(here));
       } catch (error) {
-        if (isBrowserError(error, "InvalidModificationError")) return; // it is not empty
+        // it is not empty, or something is being written there
+        if (isBrowserError(error, "InvalidModificationError", "NoModificationAllowedError")) return;
         if (!isBrowserError(error, "NotFoundError")) throw error;
       }
       this.#known.delete(here);
@@ -100,6 +105,19 @@ export class FolderTree {
     if (this.#known.size === MAX_KNOWN) this.#known.clear();
     this.#known.set(key, folder);
     return folder;
+  }
+}
+
+/** Does something again while the browser has not yet let go of a file that was closed, or of a folder around it. */
+export async function whenFree<T>(act: () => Promise<T>): Promise<T> {
+  for (let milliseconds = 1; ; milliseconds *= 2) {
+    try {
+      return await act();
+    } catch (error) {
+      const isBusy = isBrowserError(error, "NoModificationAllowedError");
+      if (!isBusy || milliseconds > LONGEST_PAUSE) throw error;
+    }
+    await pause(milliseconds);
   }
 }
 

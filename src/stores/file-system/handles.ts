@@ -1,3 +1,5 @@
+import type { OwnBytes } from "../../util/platform-types.ts";
+
 /** A file's bytes as browsers hand them out: a `Blob`, or a `File`. */
 export interface BlobLike {
   readonly size: number;
@@ -9,7 +11,7 @@ export interface BlobLike {
 
 /** What takes the bytes of a file, which has them once it is closed: a `FileSystemWritableFileStream`. */
 export interface FileWritable {
-  write(bytes: Uint8Array): Promise<void>;
+  write(bytes: OwnBytes): Promise<void>;
   close(): Promise<void>;
   abort(reason?: unknown): Promise<void>;
 }

@@ -1,7 +1,8 @@
+import type { OwnBytes } from "../../util/platform-types.ts";
 import { folderOf } from "../key.ts";
 import { temporaryName } from "../reserved-names.ts";
 import { isBrowserError } from "./browser-error.ts";
-import { type FolderTree, nameOf } from "./folder-tree.ts";
+import { type FolderTree, nameOf, whenFree } from "./folder-tree.ts";
 import type { FileHandle, FileWritable, FolderHandle } from "./handles.ts";
 import { readBlob } from "./read-blob.ts";
 
@@ -34,7 +35,7 @@ export class PendingFile {
       try {
         return new PendingFile(folders, key, { folder, file, writable: await file.createWritable() });
       } catch (error) {
-        await folder.removeEntry(file.name).catch(() => {});
+        await removeFile(folder, file.name);
         throw error;
       }
     });
@@ -43,7 +44,8 @@ export class PendingFile {
   /** `bytes` are the caller's again when it resolves. */
   async write(bytes: Uint8Array): Promise<void> {
     // browsers write no shared memory
-    await this.#writable.write(bytes.buffer instanceof ArrayBuffer ? bytes : new Uint8Array(bytes));
+    const isOwn = bytes.buffer instanceof ArrayBuffer;
+    await this.#writable.write(isOwn ? (bytes as OwnBytes) : new Uint8Array(bytes));
   }
 
   /** Makes it the value; where that fails, nothing is left. */
@@ -59,36 +61,37 @@ export class PendingFile {
 
   async discard(): Promise<void> {
     await this.#writable.abort().catch(() => {}); // it is closed, or has failed
-    await this.#remove();
+    await removeFile(this.#folder, this.#file.name);
     await this.#folders.prune(folderOf(this.#key));
   }
 
   async #move(): Promise<void> {
     const name = nameOf(this.#key);
-    const isMoved = await this.#file.move?.(this.#folder, name).then(
-      () => true,
-      () => false, // outside of the browser's own files some cannot
-    );
-    if (isMoved) return;
+    try {
+      const isMoved = await whenFree(async () => this.#file.move?.(this.#folder, name).then(() => true));
+      if (isMoved) return;
+    } catch {
+      // outside of their own files some cannot: copying fails with what is wrong
+    }
     const target = await this.#folder.getFileHandle(name, { create: true });
     const writable = await target.createWritable();
     const file = await this.#file.getFile();
     try {
       for (let offset = 0; offset < file.size; offset += STEP)
-        await writable.write(await readBlob(file, { range: { offset, length: STEP } }));
+        await writable.write((await readBlob(file, { range: { offset, length: STEP } })) as OwnBytes);
       await writable.close();
     } catch (error) {
       await writable.abort().catch(() => {});
       throw error;
     }
-    await this.#remove();
+    await removeFile(this.#folder, this.#file.name);
   }
+}
 
-  async #remove(): Promise<void> {
-    try {
-      await this.#folder.removeEntry(this.#file.name);
-    } catch (error) {
-      if (!isBrowserError(error, "NotFoundError")) throw error;
-    }
+async function removeFile(folder: FolderHandle, name: string): Promise<void> {
+  try {
+    await whenFree(() => folder.removeEntry(name));
+  } catch (error) {
+    if (!isBrowserError(error, "NotFoundError")) throw error;
   }
 }
