@@ -171,3 +171,7 @@ function firstOf(nodes: readonly ListedNode[]): string {
   const arrays = nodes.filter(({ kind }) => kind === "array");
   return [...arrays].sort((a, b) => items(b) - items(a))[0]?.path ?? "";
 }
+
+function nodeName(url: string): string {
+  return url.replace(/\?.*$/, "").split("/").filter(Boolean).at(-1) ?? url;
+}
