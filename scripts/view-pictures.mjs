@@ -1,12 +1,16 @@
-// Takes the pictures of `zarrflow view` in docs/pictures/, in Chromium: node scripts/view-pictures.mjs
+// Takes the pictures of `zarrflow view` and of examples/browser in docs/pictures/, in Chromium: node scripts/view-pictures.mjs
 // Its data are made up: sea temperatures with land, where nothing is measured, and cells under a microscope.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { chromium } from "playwright-core";
-import { createGroup } from "zarrflow";
+import sirv from "sirv";
+import { copy, createGroup } from "zarrflow";
 
 const command = fileURLToPath(new URL("cli/main.js", import.meta.resolve("zarrflow")));
 const pictures = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
@@ -23,12 +27,47 @@ try {
   await picture("sea.zarr", "view.png", { width: 1280, height: 940, act: click });
   await picture("cells.zarr", "view-image.png", { width: 1280, height: 760, colorScheme: "dark" });
   await picture("sea.zarr", "view-narrow.png", { width: 390, height: 844 });
+  const plan = async (page) => {
+    await page.getByLabel("time: chunk length").fill("365");
+    await page.getByText("Show the plan").click();
+    await page.getByText(/of memory\./).waitFor();
+  };
+  await pictureInBrowser("browser.png", { width: 1280, height: 940, act: plan });
+  await pictureInBrowser("browser-narrow.png", { width: 390, height: 844, colorScheme: "dark" });
 } finally {
   await browser.close();
   await rm(folder, { recursive: true, force: true });
 }
 
-async function picture(name, file, { act, colorScheme = "light", ...viewport }) {
+/** The page of examples/browser about a zip of the sea. */
+async function pictureInBrowser(file, options) {
+  const site = join(folder, "site");
+  const build = fileURLToPath(new URL("../examples/browser/build.mjs", import.meta.url));
+  await promisify(execFile)(process.execPath, [build, site]);
+  await copy(join(folder, "sea.zarr"), join(site, "sea.zarr.zip"), { ifExists: "replace" });
+  const server = createServer(sirv(site)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const { origin } = new URL(`http://127.0.0.1:${server.address().port}`);
+    await shoot(`${origin}/index.html?url=${origin}/sea.zarr.zip`, file, options);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+async function shoot(address, file, { act, colorScheme = "light", ...viewport }) {
+  const page = await browser.newPage({ viewport, colorScheme });
+  await page.goto(address);
+  await page.locator("[aria-busy=false]").waitFor();
+  await act?.(page);
+  await page.waitForLoadState("networkidle");
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: join(pictures, file) });
+  await page.close();
+}
+
+async function picture(name, file, options) {
   const child = spawn(process.execPath, [command, "view", name, "--quiet"], {
     cwd: folder,
     stdio: ["ignore", "pipe", "inherit"],
@@ -37,14 +76,7 @@ async function picture(name, file, { act, colorScheme = "light", ...viewport }) 
     const address = await new Promise((resolve) =>
       child.stdout.once("data", (line) => resolve(`${line}`.trim())),
     );
-    const page = await browser.newPage({ viewport, colorScheme });
-    await page.goto(address);
-    await page.locator("[aria-busy=false]").waitFor();
-    await act?.(page);
-    await page.waitForLoadState("networkidle");
-    await page.waitForTimeout(300);
-    await page.screenshot({ path: join(pictures, file) });
-    await page.close();
+    await shoot(address, file, options);
   } finally {
     child.kill("SIGINT");
   }

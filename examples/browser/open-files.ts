@@ -1,0 +1,67 @@
+import type { FlowSource } from "../../src/index.ts";
+import { type BlobLike, FileSystemStore, FilesStore, openZipBlob } from "../../src/stores/file-system.ts";
+import type { Store } from "../../src/stores/store.ts";
+
+/** What the page is about: its name, and as `open` takes it. */
+export interface Opened {
+  readonly name: string;
+  readonly source: string | Store;
+}
+
+/** A node below what was opened. */
+export function sourceAt({ source }: Opened, path: string): FlowSource {
+  if (typeof source === "string") return path === "" ? source : `${source.replace(/\/$/, "")}/${path}`;
+  return { store: source, path };
+}
+
+/** A zip that was chosen. */
+export async function openZip(file: File): Promise<Opened> {
+  return { name: file.name, source: await openZipBlob(file) };
+}
+
+/** The zip or the folder that was dropped first. Must be called in the event itself: what was dropped is gone afterwards. */
+export async function openDropped({ items }: DataTransfer): Promise<Opened> {
+  const item = [...items].find(({ kind }) => kind === "file");
+  if (item === undefined) throw new Error("Drop a zip or a folder.");
+  // nothing can be taken from the item once anything was waited for
+  const [entry, file] = [item.webkitGetAsEntry(), item.getAsFile()];
+  const handle = await (item as Partial<HandleItem>).getAsFileSystemHandle?.();
+  if (handle?.kind === "directory") {
+    return { name: handle.name, source: new FileSystemStore(handle as FileSystemDirectoryHandle) };
+  }
+  if (entry?.isDirectory) {
+    const files: [string, BlobLike][] = [];
+    await collect(entry as FileSystemDirectoryEntry, "", files);
+    return { name: entry.name, source: new FilesStore(files, `folder ${entry.name}`) };
+  }
+  if (file === null) throw new Error("Drop a zip or a folder.");
+  return openZip(file);
+}
+
+/** As Chromium has items of what is dropped. */
+type HandleItem = DataTransferItem & { getAsFileSystemHandle(): Promise<FileSystemHandle | null> };
+
+async function collect(
+  folder: FileSystemDirectoryEntry,
+  prefix: string,
+  files: [string, BlobLike][],
+): Promise<void> {
+  const reader = folder.createReader();
+  for (;;) {
+    // it gives a part at a time, and none at the end
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (entries.length === 0) return;
+    for (const entry of entries) {
+      const key = prefix + entry.name;
+      if (entry.isDirectory) await collect(entry as FileSystemDirectoryEntry, `${key}/`, files);
+      else {
+        const file = new Promise<File>((resolve, reject) =>
+          (entry as FileSystemFileEntry).file(resolve, reject),
+        );
+        files.push([key, await file]);
+      }
+    }
+  }
+}
