@@ -8,7 +8,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { copy, digest, openArray, rechunk } from "../../src/index.ts";
 import { root } from "../built-package.ts";
-import { testFolder } from "../support/cli.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { writeSea } from "../support/view-samples.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
 import { type PageServer, servePages } from "./page-server.ts";
@@ -16,9 +16,10 @@ import { type PageServer, servePages } from "./page-server.ts";
 describe.runIf(hasChromium)("examples/browser, in Chromium", () => {
   let browser: Browser;
   let site: string;
+  const temporary = temporaryFolder();
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
-    const folder = await testFolder();
+    const { path: folder } = temporary;
     site = join(folder, "site");
     await promisify(execFile)(process.execPath, [join(root, "examples/browser/build.mjs"), site]);
     await writeSea(folder);
@@ -104,7 +105,7 @@ describe.runIf(hasChromium)("examples/browser, in Chromium", () => {
     const download = page.waitForEvent("download");
     await panel.getByText("Download zip").click();
     const path = await (await download).path();
-    const folder = await testFolder();
+    const folder = temporary.path;
     const [here, there] = ["page.zarr.zip", "node.zarr.zip"].map((name) => join(folder, name)) as [
       string,
       string,

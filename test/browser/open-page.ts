@@ -19,7 +19,10 @@ export async function openPageOf(
 ): Promise<Page> {
   const server = await servePages(folder, {
     ...(headers && { headers }),
-    answer: async (path) => (path === "/page.js" ? { type: "text/javascript", body: script } : undefined),
+    async answer(path) {
+      if (path === "/page.js") return { type: "text/javascript", body: script };
+      return path === "/favicon.ico" ? { type: "image/x-icon", body: "" } : undefined;
+    },
   });
   const context = await browser.newContext();
   const page = await context.newPage();

@@ -1,0 +1,16 @@
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+import { requireBuild } from "../built-package.ts";
+
+/** Bundles a module of `pages`, which imports the built package as a program does, into one script for a page. */
+export async function bundlePage(name: string): Promise<string> {
+  requireBuild();
+  const { output } = await build({
+    input: fileURLToPath(new URL(`pages/${name}`, import.meta.url)),
+    platform: "browser",
+    tsconfig: false,
+    write: false,
+    output: { format: "esm", codeSplitting: false },
+  });
+  return output[0].code;
+}

@@ -1,0 +1,39 @@
+import { rechunk } from "zarrflow";
+import { FileSystemStore } from "zarrflow/stores/file-system";
+import { zipInStore } from "zarrflow/stores/zip";
+
+let running = new AbortController();
+
+/** Rechunks to a zip in the folder of the site; what failed is returned in words. */
+globalThis.rechunkToZip = async (url, name, options) => {
+  running = new AbortController();
+  const store = new FileSystemStore(await navigator.storage.getDirectory());
+  globalThis.tasksDone = 0;
+  try {
+    const { keysWritten } = await rechunk(url, zipInStore(store, name), {
+      ...options,
+      signal: running.signal,
+      onEvent: ({ type }) => {
+        if (type === "task-end") globalThis.tasksDone++;
+      },
+    });
+    return { keysWritten };
+  } catch ({ code, message }) {
+    return { code, message };
+  }
+};
+
+globalThis.stop = () => running.abort();
+
+globalThis.namesInSite = async () => {
+  const names = [];
+  for await (const name of (await navigator.storage.getDirectory()).keys()) names.push(name);
+  return names;
+};
+
+/** Downloads a file of the site. */
+globalThis.download = async (name) => {
+  const folder = await navigator.storage.getDirectory();
+  const file = await (await folder.getFileHandle(name)).getFile();
+  Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: name }).click();
+};
