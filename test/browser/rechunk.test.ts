@@ -71,8 +71,9 @@ describe.runIf(hasChromium)("rechunk to a zip in a page, in Chromium", () => {
 
   /** The zip that the page has built, on the disk. */
   async function downloaded(page: Page): Promise<string> {
+    await page.evaluate('offer("out.zarr.zip")');
     const download = page.waitForEvent("download");
-    await page.evaluate('download("out.zarr.zip")');
+    await page.getByText("save").click();
     const path = join(temporary.path, `out-${downloads++}.zarr.zip`);
     await copyFile(await (await download).path(), path);
     return path;

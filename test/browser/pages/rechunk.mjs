@@ -31,9 +31,11 @@ globalThis.namesInSite = async () => {
   return names;
 };
 
-/** Downloads a file of the site. */
-globalThis.download = async (name) => {
+/** Shows a link to a file of the site. */
+globalThis.offer = async (name) => {
   const folder = await navigator.storage.getDirectory();
-  const file = await (await folder.getFileHandle(name)).getFile();
-  Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: name }).click();
+  const href = URL.createObjectURL(await (await folder.getFileHandle(name)).getFile());
+  document.body.append(
+    Object.assign(document.createElement("a"), { href, download: name, textContent: "save" }),
+  );
 };
