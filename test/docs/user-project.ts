@@ -18,6 +18,9 @@ export class UserProject {
     this.folder = mkdtempSync(join(tmpdir(), "zarrflow-project-"));
     mkdirSync(join(this.folder, "node_modules/.bin"), { recursive: true });
     symlinkSync(root, join(this.folder, "node_modules/zarrflow"));
+    for (const name of ["zarrita", "@zarrita"]) {
+      symlinkSync(join(root, "node_modules", name), join(this.folder, "node_modules", name));
+    }
     symlinkSync(join(root, "node_modules/@types"), join(this.folder, "node_modules/@types"));
     symlinkSync(command, join(this.folder, "node_modules/.bin/zarrflow"));
     cpSync(join(root, "examples"), join(this.folder, "examples"), { recursive: true });

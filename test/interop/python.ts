@@ -3,12 +3,19 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 /** A Python with the packages of requirements.txt; CI insists that there is one. */
-const python = process.env.ZARRFLOW_PYTHON;
+export const python = process.env.ZARRFLOW_PYTHON;
 
 export const hasPython = python !== undefined && python !== "";
 
 if (!hasPython && process.env.REQUIRE_PYTHON === "1") {
   throw new Error("REQUIRE_PYTHON is set, but ZARRFLOW_PYTHON does not name a Python");
+}
+
+/** A Python with the packages of requirements-rechunker.txt, which go with zarr-python 2 only. */
+export const pythonOfRechunker = process.env.ZARRFLOW_PYTHON_RECHUNKER;
+
+if (hasPython && !pythonOfRechunker && process.env.REQUIRE_PYTHON === "1") {
+  throw new Error("REQUIRE_PYTHON is set, but ZARRFLOW_PYTHON_RECHUNKER does not name a Python");
 }
 
 /** A Python with zarr-python 1.1.0, as requirements-v1.txt tells. */

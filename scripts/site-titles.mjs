@@ -1,0 +1,28 @@
+// A plugin of typedoc: pages of the site are named by their headings, up to a colon, and in groups by their folders;
+// modules as they are imported.
+import { Converter, ReflectionKind } from "typedoc";
+
+const GROUPS = [
+  [/\/docs\/guides\//, "Guides"],
+  [/\/docs\/decisions\//, "Decisions"],
+  [/\/docs\//, "Reference"],
+  [/./, "Project"],
+];
+
+export function load(app) {
+  app.converter.on(Converter.EVENT_CREATE_DECLARATION, (_, module) => {
+    if (module.kindOf(ReflectionKind.Module)) {
+      module.name = module.name === "index" ? "zarrflow" : `zarrflow/${module.name}`;
+    }
+  });
+  app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_, page) => {
+    const [first, ...rest] = page.content;
+    const [heading, title, lead] = /^# (.+?)(?:: (.+))?\n+/.exec(first?.text ?? "") ?? [];
+    if (title === undefined) throw new Error(`a page without a heading: ${page.name}`);
+    page.name = title.replaceAll("`", "");
+    const text = first.text.slice(heading.length);
+    page.content = [{ ...first, text: lead ? `_${lead}_\n\n${text}` : text }, ...rest];
+    const file = page.project.files.getReflectionPath(page) ?? "";
+    page.frontmatter.group = GROUPS.find(([pattern]) => pattern.test(file))?.[1];
+  });
+}
