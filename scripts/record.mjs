@@ -21,7 +21,7 @@ const LINES = [
   ],
   [`${RECHUNK} --dry-run`, false],
   [`${RECHUNK} --verify`, true],
-  ["zarrflow diff weather.zarr places.zarr && echo the same", true],
+  ["zarrflow diff weather.zarr places.zarr", true],
   ["zarrflow slice places.zarr/t2m --slice latitude=45.0,longitude=10.0 --output place.npy", true],
 ];
 
@@ -77,7 +77,7 @@ function castOf(session) {
     [0.3, "\r\n"],
     ...output
       .replaceAll(CLEAR_LINE, `\n${CLEAR_LINE}`)
-      .split(/(?<=\r\n)|\n/)
+      .split(/(?<=\r\n)|(?<!\r)\n/)
       .filter(Boolean)
       .map((piece) => [piece.startsWith(CLEAR_LINE) ? 0.15 : 0.05, piece]),
     ["read", ""],

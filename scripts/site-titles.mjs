@@ -16,12 +16,9 @@ export function load(app) {
     }
   });
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_, page) => {
-    const [first, ...rest] = page.content;
-    const [heading, title, lead] = /^# (.+?)(?:: (.+))?\n+/.exec(first?.text ?? "") ?? [];
+    const [, title] = /^# (.+?)(?:: .+)?\n/.exec(page.content[0]?.text ?? "") ?? [];
     if (title === undefined) throw new Error(`a page without a heading: ${page.name}`);
     page.name = title.replaceAll("`", "");
-    const text = first.text.slice(heading.length);
-    page.content = [{ ...first, text: lead ? `_${lead}_\n\n${text}` : text }, ...rest];
     const file = page.project.files.getReflectionPath(page) ?? "";
     page.frontmatter.group = GROUPS.find(([pattern]) => pattern.test(file))?.[1];
   });
