@@ -33,7 +33,7 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
     load: () => import("./commands/convert.ts"),
   },
   slice: {
-    summary: "extract a part of an array or group as raw bytes, a NumPy file, JSON or Zarr",
+    summary: "extract a part of an array or group as bytes, a NumPy file, a table, JSON or Zarr",
     load: () => import("./commands/slice.ts"),
   },
   serve: {

@@ -114,7 +114,7 @@ describe("the site that npm run docs builds", () => {
           "modules/zarrflow.html",
         ]) {
           await page.goto(address + path, { waitUntil: "networkidle" });
-        expect(await page.locator("h1").count(), path).toBeGreaterThan(0);
+          expect(await page.locator("h1").count(), path).toBeGreaterThan(0);
           expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([
             path,
             width,
