@@ -123,9 +123,41 @@ for strategy in direct staged; do
 done
 
 start_slurm
+
+# The command, which is killed with -9 in the first run of a third of the tasks of each array job, once it has a ledger:
+# SLURM then requeues the task, as the script of the plan asks it to.
+lossy=$data/lossy
+cat > "$lossy" << EOF
+#!/bin/bash
+index=\${SLURM_ARRAY_TASK_ID:-1}
+if [ "\$1" != run ] || [ \$((index % 3)) -ne 0 ] || [ "\${SLURM_RESTART_COUNT:-0}" -gt 0 ]; then exec "$ZARRFLOW" "\$@"; fi
+[[ "\$*" =~ --stage\ ([0-9]+) ]]
+stage=\$((BASH_REMATCH[1] - 1))
+"$ZARRFLOW" "\$@" &
+pid=\$!
+until compgen -G "$data/.killed-*.zarr.zarrflow-*/ledger-\$stage-\$index-*" > /dev/null; do
+  kill -0 "\$pid" 2> /dev/null || break
+  sleep 0.01
+done
+if kill -9 "\$pid" 2> /dev/null; then echo "stage \$stage, task \$index" >> "$data/killed"; fi
+wait "\$pid"
+EOF
+chmod +x "$lossy"
+
 for strategy in direct staged; do
   examples/array-jobs/rechunk-slurm.sh "$data/src.zarr" "$data/slurm-$strategy.zarr" "$data/scratch" 8 \
     "${flags[@]}" --strategy "$strategy"
   rm -rf "$data"/plan-*
   same "slurm-$strategy"
+done
+
+for strategy in direct staged; do
+  rm -f "$data/killed"
+  ZARRFLOW=$lossy examples/array-jobs/rechunk-slurm.sh "$data/src.zarr" "$data/killed-$strategy.zarr" "$data/scratch" 8 \
+    "${flags[@]}" --strategy "$strategy"
+  rm -rf "$data"/plan-*
+  same "killed-$strategy"
+  killed=$(wc -l < "$data/killed")
+  [ "$killed" -ge 3 ]
+  echo "killed-$strategy: $killed tasks were killed with -9 and requeued"
 done

@@ -55,7 +55,7 @@ if [ "\\$code" -gt 128 ] && kill -0 "\\$pid" 2> /dev/null; then
   wait "\\$pid"
   code=\\$?
 fi
-if { [ "\\$code" -eq 75 ] || [ "\\$code" -eq 5 ]; } && [ "\\\${SLURM_RESTART_COUNT:-0}" -lt 20 ]; then
+if { [ "\\$code" -eq 75 ] || [ "\\$code" -eq 5 ] || [ "\\$code" -eq 137 ]; } && [ "\\\${SLURM_RESTART_COUNT:-0}" -lt 20 ]; then
   scontrol requeue "\\\${SLURM_ARRAY_JOB_ID}_\\\${SLURM_ARRAY_TASK_ID}"
   sleep 60
 fi

@@ -49,6 +49,8 @@ export {
   info,
   type NodeInfo,
 } from "./info.ts";
+export { simulatePlan } from "./jobs/simulate.ts";
+export type { Prices, SimulatedStage, Simulation, SimulationOptions } from "./jobs/simulation.ts";
 export { type CopyEstimate, estimateCopy } from "./keys/estimate-copy.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
 export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";

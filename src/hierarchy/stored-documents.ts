@@ -43,6 +43,23 @@ export async function readDocument(
   return bytes && { bytes, version };
 }
 
+/** As `readDocument`, by a call that blocks; undefined where the store cannot say what is there by such a call. */
+export function readDocumentSync(
+  store: Pick<Store, "getSync">,
+  key: string,
+  maxBytes: number = DEFAULT_MAX_METADATA,
+): { readonly document: StoredDocument | undefined } | undefined {
+  let version: string | undefined;
+  const onVersion = (of: string) => {
+    version = of;
+  };
+  const found = store.getSync?.(key, { maxBytes: Math.min(maxBytes, MAX_SYNC_BYTES), onVersion });
+  return found && { document: found.bytes && { bytes: found.bytes, version } };
+}
+
+/** Larger documents are not worth blocking the thread. */
+const MAX_SYNC_BYTES = 2 ** 20;
+
 function tooLargeDocument(store: string, found: number, limit: number): ZarrflowError {
   return new ZarrflowError("resource-limit", "the metadata document is too large", {
     store,

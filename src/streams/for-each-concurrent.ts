@@ -1,4 +1,4 @@
-import { abortError, onAbort } from "../util/abort.ts";
+import { abortError, onAbort, RequestEnd } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 export interface ForEachOptions {
@@ -23,7 +23,7 @@ export async function forEachConcurrent<T>(
     throw new ZarrflowError("invalid-option", "concurrency must be at least 1", { found: concurrency });
   }
   /** Each call has a signal of its own: runtimes warn of leaks when very many listen on one. */
-  const running = new Map<Promise<void>, AbortController>();
+  const running = new Map<Promise<void>, RequestEnd>();
   const stop = new AbortController();
   const fail = (reason: unknown) => {
     if (stop.signal.aborted) return;
@@ -34,23 +34,23 @@ export async function forEachConcurrent<T>(
   const stopListening = onAbort(signal, abort);
   if (signal?.aborted) abort();
   let onEnded = () => {};
-  const call = async (item: T, controller: AbortController) => {
+  const call = async (item: T, end: RequestEnd) => {
     try {
-      await fn(item, { signal: controller.signal });
+      await fn(item, end);
     } catch (error) {
       fail(error);
     }
   };
   const start = (item: T) => {
-    const controller = new AbortController();
+    const end = new RequestEnd();
     // It counts as running before it starts: what it does first may abort the signal.
     const ended: Promise<void> = Promise.resolve()
-      .then(() => call(item, controller))
+      .then(() => call(item, end))
       .then(() => {
         running.delete(ended);
         onEnded();
       });
-    running.set(ended, controller);
+    running.set(ended, end);
   };
   try {
     if (!stop.signal.aborted) {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Planned } from "../../flows/request/flow.ts";
+import { parseBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { defineCommand } from "../define-command.ts";
@@ -18,6 +19,7 @@ import {
   writingOptions,
 } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
+import { toJson } from "../text/json.ts";
 import { counted } from "../text/numbers.ts";
 
 const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
@@ -34,6 +36,28 @@ const options = {
     type: "string",
     value: "N",
     summary: "how many jobs the script starts for each stage; 8 by default",
+  },
+  simulate: {
+    type: "boolean",
+    summary:
+      "show what the plan would take on --workers, with all stores in S3, by a simulation; no file is needed",
+  },
+  workers: { type: "string", value: "N", summary: "with --simulate: how many processes; 100 by default" },
+  "request-ms": {
+    type: "string",
+    value: "MS",
+    summary: "with --simulate: milliseconds that a request takes; 30 by default",
+  },
+  bandwidth: {
+    type: "string",
+    value: "SIZE/s",
+    summary: "with --simulate: what a worker reads and writes in a second; 100MB/s by default",
+  },
+  prefixes: {
+    type: "string",
+    value: "N",
+    summary:
+      "with --simulate: partitions of the bucket, each of which takes 5,500 GET and 3,500 PUT a second; 1 by default",
   },
   slice: {
     type: "string",
@@ -75,13 +99,17 @@ const defined = defineCommand({
       says: "a plan for `zarrflow run` and `zarrflow finish`",
     },
     {
+      line: "plan copy era5.zarr small.zarr --codec zstd:5 --simulate --workers 1000 --request-ms 30 --bandwidth 1GB/s",
+      says: "what that would take on 1,000 workers",
+    },
+    {
       line: "plan copy era5.zarr small.zarr --codec zstd:5 --output copy.json --script slurm --jobs 16",
       says: "and a script that submits it to SLURM as array jobs of 16",
     },
   ],
   async run([verb = "", source = "", target = ""], values, terminal) {
     const { output, script, jobs = "8" } = values;
-    if (output === undefined) {
+    if (output === undefined && !values.simulate) {
       throw new ZarrflowError("invalid-option", "plan needs --output", { hint: "Write --output plan.json." });
     }
     if (!/^[1-9]\d{0,5}$/.test(jobs)) {
@@ -90,8 +118,9 @@ const defined = defineCommand({
     assertNamedAsZarr(target);
     const planned = await planOf(verb, source, target, values, terminal.signal);
     try {
-      await writePlan(planned, output, values, terminal);
-      if (!script) return;
+      if (output !== undefined) await writePlan(planned, output, values, terminal);
+      if (values.simulate) await writeSimulation(planned, values, terminal);
+      if (!script || output === undefined) return;
       const { plan } = planned;
       const maxMemory = plan.budget.maxMemory;
       const count = Number(jobs);
@@ -147,6 +176,28 @@ async function writePlan(
       `${counted(Number(count), "job")} have ${counted(fewest, "task")} between them; a smaller --max-mem makes more tasks`,
     );
   }
+}
+
+async function writeSimulation(planned: Planned, values: PlanValues, { write }: Terminal): Promise<void> {
+  const { workers = "100", "request-ms": ms = "30", bandwidth = "100MB/s", prefixes = "1" } = values;
+  const numberOf = (flag: string, text: string) => {
+    if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
+    throw new ZarrflowError("invalid-option", `\`${text}\` in --${flag} is not a number above 0`);
+  };
+  const latency = numberOf("request-ms", ms) / 1000;
+  const bytesPerSecond = parseBytes(bandwidth.replace(/\/s$/, ""));
+  const { simulatePlan } = await import("../../flows/jobs/simulate.ts");
+  const profile = { latency, bytesPerSecond, basis: "stated" } as const;
+  const plan = await planned.planWith({ source: profile, target: profile, scratch: profile });
+  const run = simulatePlan(plan, {
+    workers: numberOf("workers", workers),
+    latency,
+    bytesPerSecond,
+    prefixes: numberOf("prefixes", prefixes),
+  });
+  if (values.json) return await write(`${toJson(run)}\n`);
+  const { simulationText } = await import("../text/simulation.ts");
+  await write(`${simulationText(run)}\n`);
 }
 
 async function planOf(

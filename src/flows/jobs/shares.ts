@@ -22,6 +22,13 @@ export function tasksOf(plan: SharedPlan, { stage, index, count }: ShareName): S
   return { first: taskAtPart(runs, index, count), end: taskAtPart(runs, index + 1, count) };
 }
 
+/** The tasks of all shares of a stage. */
+export function allShares(plan: SharedPlan, stage: number, count: number): ShareTasks[] {
+  const runs = runsOf(plan, stage);
+  const firsts = Array.from({ length: count + 1 }, (_, part) => taskAtPart(runs, part, count));
+  return firsts.slice(1).map((end, index) => ({ first: firsts[index] ?? 0, end }));
+}
+
 /** Number of a stage's first task among all tasks of the plan. */
 export function firstOfStage({ stages }: SharedPlan, stage: number): number {
   return stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, 0);

@@ -10,7 +10,7 @@ import { BlockingIo } from "../../util/blocking-io.ts";
  * @param attempt the bytes that an item took where it is done; if it is not, undefined: it is left over
  */
 export async function* processSync<T>(
-  pages: AsyncIterable<readonly T[]>,
+  pages: AsyncIterable<Iterable<T>> | Iterable<Iterable<T>>,
   attempt: (item: T) => number | undefined,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T> {

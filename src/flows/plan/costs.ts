@@ -53,15 +53,65 @@ export interface CostRequest {
 
 /** What it takes to make an array of another grid, in the windows and passes that are given. */
 export function costOf(request: CostRequest): Cost {
-  const { sides, items, chunksWritten, windows, io, profiles } = request;
+  const { chunksWritten, windows, io, profiles } = request;
   const { passes = [], pieces = 0, scratchBytes = 0 } = request;
+  const { reading, writing, between, logical, decoded, objects } = workOf(request);
+  const stages = [...passes, { ...windows, tasks: request.tasks }];
+  // Half of what is between reading and writing is done by tasks that read, half by tasks that write.
+  const work =
+    (reading + between / 2) / atOnce(request, stages[0]) +
+    (writing + between / 2) / atOnce(request, stages.at(-1));
+  const waits =
+    waitOf(profiles.source, windows.chunksRead, decoded * STORED, io) +
+    waitOf(profiles.scratch, objects + pieces, 2 * passes.length * logical, io) +
+    waitOf(profiles.target, chunksWritten, logical * STORED, io);
+  return {
+    seconds: overlapped(work, waits),
+    timesDecoded: decoded / Math.max(1, logical),
+    requests: windows.chunksRead + objects + pieces + chunksWritten,
+    scratchBytes,
+    peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.expectedBytes)),
+  };
+}
+
+/** Seconds of work and of waits that overlap. */
+export function overlapped(work: number, waits: number): number {
+  return Math.max(work, waits) + NOT_OVERLAPPED * Math.min(work, waits);
+}
+
+/** What all tasks of a stage have to do together. */
+export interface StageLoad {
+  /** Seconds of one thread. */
+  readonly work: number;
+  readonly gets: number;
+  readonly puts: number;
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+}
+
+/** What each stage of an array has to do, the last of them makes the target's chunks. */
+export function loadsOf(request: CostRequest): StageLoad[] {
+  const { passes = [], pieces = 0, windows, chunksWritten } = request;
+  const { reading, writing, between, logical, decoded } = workOf(request);
+  const last = passes.length;
+  return Array.from({ length: last + 1 }, (_, stage) => ({
+    work: (stage === 0 ? reading : 0) + (stage === last ? writing : 0) + between / (last + 1),
+    gets: stage === 0 ? windows.chunksRead : pieces / last,
+    puts: stage === last ? chunksWritten : (passes[stage]?.tasks ?? 0),
+    bytesRead: stage === 0 ? decoded * STORED : logical,
+    bytesWritten: stage === last ? logical * STORED : logical,
+  }));
+}
+
+/** Seconds of one thread: to read and decode, to encode and write, and for all that is between. */
+function workOf(request: CostRequest) {
+  const { sides, items, chunksWritten, windows, profiles } = request;
+  const { passes = [], pieces = 0 } = request;
   const { source, target } = sides;
   const logical = items * itemBytes(source);
   const decoded = windows.chunksRead * source.decodedSize;
   const objects = passes.reduce((sum, { tasks }) => sum + tasks, 0);
-  const stages = [...passes, { ...windows, tasks: request.tasks }];
   const passCount = passes.length;
-
   const reading =
     windows.chunksRead * callOf(profiles.source) +
     decoded * (COSTS.read + COSTS.decoded[classOf(source)] * (passCount > 0 ? 1 : partDecoded(request)));
@@ -72,23 +122,8 @@ export function costOf(request: CostRequest): Cost {
     objects + pieces > 0
       ? (objects + pieces) * callOf(profiles.scratch) + passCount * logical * SCRATCH_BYTE
       : 0;
-  const starting = stages.reduce((sum, { tasks }) => sum + tasks, 0) * COSTS.task;
-  // Half of what is between reading and writing is done by tasks that read, half by tasks that write.
-  const between = (moving + staging + starting) / 2;
-  const work =
-    (reading + between) / atOnce(request, stages[0]) + (writing + between) / atOnce(request, stages.at(-1));
-
-  const waits =
-    waitOf(profiles.source, windows.chunksRead, decoded * STORED, io) +
-    waitOf(profiles.scratch, objects + pieces, 2 * passCount * logical, io) +
-    waitOf(profiles.target, chunksWritten, logical * STORED, io);
-  return {
-    seconds: Math.max(work, waits) + NOT_OVERLAPPED * Math.min(work, waits),
-    timesDecoded: decoded / Math.max(1, logical),
-    requests: windows.chunksRead + objects + pieces + chunksWritten,
-    scratchBytes,
-    peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.expectedBytes)),
-  };
+  const starting = (objects + request.tasks) * COSTS.task;
+  return { reading, writing, between: moving + staging + starting, logical, decoded, objects };
 }
 
 /** A chunk on its way through the stages, and the call that reads or writes it. */

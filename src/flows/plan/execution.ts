@@ -1,6 +1,7 @@
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import type { ArrayJob, Driver, Execution, NodeSpec, PlanTotals } from "./plan.ts";
+import type { StoreProfiles } from "./store-profile.ts";
 
 /** What a thread costs before it runs its first task, in milliseconds. */
 const START_MS = 40;
@@ -18,10 +19,12 @@ export interface ExecutionRequest {
   readonly threads?: number;
   /** Why it must be one thread, where others cannot run tasks. */
   readonly singleThreadReason?: string | undefined;
+  readonly profiles?: StoreProfiles | undefined;
 }
 
 /** A loop where this thread may open both stores again with calls that block, and their files answer at once. */
-export function driverOf({ source, target, singleThreadReason }: ExecutionRequest): Driver {
+export function driverOf({ source, target, singleThreadReason, profiles = {} }: ExecutionRequest): Driver {
+  if (profiles.source || profiles.target) return "streams";
   const answersAtOnce = (store: StoreSpec) => storeTraits(store).isFileBacked;
   const isLoop =
     singleThreadReason === undefined && [source, target].every(({ store }) => answersAtOnce(store));

@@ -119,10 +119,11 @@ export async function consolidatedGroups(
   { io, signal }: Pick<SourceNodesOptions, "io" | "signal">,
 ): Promise<string[]> {
   const found = new Set<string>();
-  const lookAt = async (node: ZarrNode, context: { readonly signal: AbortSignal }) => {
-    if (node.kind === "group" && (await hasConsolidated(node, context.signal))) found.add(node.path);
+  const lookAt = async (node: ZarrGroup, context: { readonly signal: AbortSignal }) => {
+    if (await hasConsolidated(node, context.signal)) found.add(node.path);
   };
-  await forEachConcurrent(nodes, lookAt, { concurrency: io, signal });
+  const groups = nodes.filter((node) => node.kind === "group");
+  await forEachConcurrent(groups, lookAt, { concurrency: io, signal });
   return nodes.flatMap(({ path }) => (found.has(path) ? [path] : []));
 }
 

@@ -5,6 +5,7 @@ import type { Store, WritableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
+import { processSync } from "../keys/sync-fast-path.ts";
 import type { Plan, PlannedDocument } from "../plan/plan.ts";
 
 export interface LoadDocumentsOptions {
@@ -30,11 +31,13 @@ export async function loadDocuments(
   const documents = new Map<string, Uint8Array>(
     publication.documents.map(({ key }) => [key, new Uint8Array(0)]),
   );
+  const isLeft = (document: PlannedDocument) => {
+    const bytes = "text" in document ? encoder.encode(document.text) : wasRead(document.from);
+    if (bytes) documents.set(document.key, bytes);
+    return bytes === undefined;
+  };
   const load = async (document: PlannedDocument, context: { readonly signal: AbortSignal }) => {
-    const bytes =
-      "text" in document
-        ? encoder.encode(document.text)
-        : (wasRead(document.from) ?? (await source.get(document.from, context)));
+    const bytes = "from" in document ? await source.get(document.from, context) : undefined;
     if (bytes === undefined) {
       throw new ZarrflowError("source-changed", "a metadata document was removed after the plan was made", {
         key: "from" in document ? document.from : document.key,
@@ -42,7 +45,7 @@ export async function loadDocuments(
     }
     documents.set(document.key, bytes);
   };
-  await forEachConcurrent(publication.documents, load, { concurrency: execution.io, signal });
+  await forEachConcurrent(publication.documents.filter(isLeft), load, { concurrency: execution.io, signal });
   return publication.consolidate.reduce(
     (published, group) => consolidate(publication.zarrFormat, group, published),
     new Map([...others, ...documents]),
@@ -81,10 +84,20 @@ export async function publishDocuments(
     await store.set(key, bytes, context);
     onWritten(key, bytes);
   };
+  const writeSync = (key: string) => {
+    const bytes = documents.get(key) ?? new Uint8Array(0);
+    if (bytes.length > MAX_SYNC_BYTES || !store.setSync?.(key, bytes)) return undefined;
+    onWritten(key, bytes);
+    return bytes.length;
+  };
   for (const wave of inWaves([...documents.keys()], hierarchy)) {
-    await forEachConcurrent(wave, write, { concurrency: store.singleWriter ? 1 : io, signal });
+    const left = processSync([wave], writeSync, signal);
+    await forEachConcurrent(left, write, { concurrency: store.singleWriter ? 1 : io, signal });
   }
 }
+
+/** Larger documents are not worth blocking the thread. */
+const MAX_SYNC_BYTES = 2 ** 20;
 
 /** Keys of documents in waves, of which each may be written when the one before it is. */
 function inWaves(keys: readonly string[], { nodeOf }: HierarchyKeys): string[][] {

@@ -9,6 +9,7 @@ import { sourceChanged } from "../../stores/version.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { textHash } from "../../util/text-hash.ts";
+import { processSync } from "../keys/sync-fast-path.ts";
 
 /** A document as it was when the flow began: its version, or where the store knows none what is in it. */
 type DocumentState = string | { readonly size: number; readonly crc32: number };
@@ -64,7 +65,8 @@ export class SourceWatch {
       });
     }
     const check = (document: WatchedDocument, context: StoreOptions) => assertSame(document, context);
-    await forEachConcurrent(this.#watched(), check, { concurrency: io, signal });
+    const left = processSync([this.#watched()], bytesIfSame, signal);
+    await forEachConcurrent(left, check, { concurrency: io, signal });
     for (const missing of this.#missing) await missing.assertUnchanged({ signal });
   }
 
@@ -101,6 +103,17 @@ export class SourceWatch {
   *#watched(): Generator<WatchedDocument> {
     for (const documents of this.#documents.values()) yield* documents.values();
   }
+}
+
+/** Looks by calls that block whether a document has its version still; undefined where that is not certain. */
+function bytesIfSame({ store, key, state }: WatchedDocument): number | undefined {
+  if (typeof state !== "string") return undefined;
+  let version: string | undefined;
+  const onVersion = (of: string) => {
+    version = of;
+  };
+  store.getSync?.(key, { range: { offset: 0, length: 0 }, onVersion });
+  return version === state ? 0 : undefined;
 }
 
 async function assertSame(

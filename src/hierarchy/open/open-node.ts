@@ -4,9 +4,15 @@ import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
 import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
+import type { BlockingIo } from "../../util/blocking-io.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { ZarrArray, ZarrGroup, type ZarrNode } from "../node.ts";
-import { readDocument, type StoredDocument, type StoredDocuments } from "../stored-documents.ts";
+import {
+  readDocument,
+  readDocumentSync,
+  type StoredDocument,
+  type StoredDocuments,
+} from "../stored-documents.ts";
 
 export interface OpenNodeOptions extends FormatOptions {
   /** How another process opens the store. */
@@ -17,6 +23,8 @@ export interface OpenNodeOptions extends FormatOptions {
   readonly isInside?: boolean;
   /** Whether to ask for the document of a group only where there is none of an array. */
   readonly isSparing?: boolean;
+  /** Given where many nodes are opened: documents are read by calls that block, as long as storage answers at once. */
+  readonly blocking?: BlockingIo | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -28,7 +36,7 @@ export interface OpenNodeOptions extends FormatOptions {
 export async function openNode<S extends Store>(
   store: S,
   path: string,
-  { signal, isInside = false, isSparing = false, ...options }: OpenNodeOptions = {},
+  { signal, isInside = false, isSparing = false, blocking, ...options }: OpenNodeOptions = {},
 ): Promise<ZarrNode<S> | undefined> {
   const documents = new Map<string, Uint8Array>();
   const stored = new Map<string, StoredDocument>();
@@ -36,7 +44,11 @@ export async function openNode<S extends Store>(
   const reading = { maxMetadata: options.maxMetadata, signal };
   const load = async (keys: readonly string[]) => {
     const others = keys.filter((key) => !asked.has(key));
-    const reads = others.map((key) => readDocument(store, key, reading));
+    const readSync = (key: string) => readDocumentSync(store, key, options.maxMetadata);
+    const reads = others.map((key) => {
+      const found = blocking?.attempt(readSync, key, bytesRead);
+      return found ? found.document : readDocument(store, key, reading);
+    });
     await Promise.allSettled(reads); // of several failures, the first key's is thrown
     const values = await Promise.all(reads);
     others.forEach((key, i) => {
@@ -69,6 +81,10 @@ export async function openNode<S extends Store>(
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
   const { spec = specOf(store) } = options;
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
+}
+
+function bytesRead({ document }: { readonly document: StoredDocument | undefined }): number {
+  return document?.bytes.length ?? 0;
 }
 
 /** The format of a node by its own documents, or by the one that the whole store has at its root. */
@@ -115,7 +131,8 @@ function specOf(store: Store): StoreSpec {
   return { kind: "object", description: store.description };
 }
 
-export interface NodeInOptions extends Omit<OpenNodeOptions, "signal" | "isInside" | "isSparing"> {
+export interface NodeInOptions
+  extends Omit<OpenNodeOptions, "signal" | "isInside" | "isSparing" | "blocking"> {
   /** Whether `documents` are those of consolidated metadata, which alone hold them. */
   readonly areConsolidated?: boolean;
   /** The documents of the store that `documents` come from. */

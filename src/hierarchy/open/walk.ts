@@ -2,6 +2,8 @@ import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { isListable } from "../../stores/store.ts";
+import { throwIfAborted } from "../../util/abort.ts";
+import { BlockingIo } from "../../util/blocking-io.ts";
 import { checkedOptions } from "../../util/check-options.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
@@ -93,7 +95,7 @@ async function* nodesOf(
     group.consolidated ?? (mayTell ? await consolidatedOf(group, { stored: read, signal }) : undefined);
   const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
   if (isInstead) yield* nodesBelow(group, consolidated, { stored, levels, options });
-  else yield* nodesOfMembers(group, { levels, named: undefined, options });
+  else yield* nodesOfMembers(group, { levels, named: undefined, options, blocking: new BlockingIo() });
 }
 
 interface Descent {
@@ -101,6 +103,7 @@ interface Descent {
   /** Paths below the group that a group above it names; undefined for the group that the walk began with. */
   readonly named: readonly string[] | undefined;
   readonly options: WalkOptions;
+  readonly blocking: BlockingIo;
 }
 
 interface MembersFound {
@@ -193,17 +196,22 @@ function comparePaths(a: string, b: string): number {
 }
 
 async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode | BrokenNode> {
-  const { levels, options } = descent;
+  const { levels, options, blocking } = descent;
   if (levels < 1) return;
   const { members: found, broken } = await membersOf(group, descent);
   const members = [...found];
   yield* broken;
   for (let start = 0; start < members.length; start += AHEAD) {
+    const others = blocking.yield();
+    if (others) {
+      await others;
+      throwIfAborted(options.signal);
+    }
     const children = members
       .slice(start, start + AHEAD)
-      .map(async ([name, named]) => ({ named, ...(await openChild(group, name, options)) }));
+      .map(async ([name, named]) => ({ named, ...(await openChild(group, name, { ...options, blocking })) }));
     for (const { node, implied, named } of await Promise.all(children)) {
-      const below = { levels: levels - 1, named, options };
+      const below = { levels: levels - 1, named, options, blocking };
       if (node) yield node;
       if (node?.kind === "group") yield* nodesOfMembers(node, below);
       if (implied) yield* withNodes(implied, below);
@@ -221,7 +229,7 @@ interface Child {
 async function openChild(
   group: ZarrGroup,
   name: string,
-  { isLeftOut, onLeftOut, signal }: WalkOptions,
+  { isLeftOut, onLeftOut, blocking, signal }: WalkOptions & Pick<Descent, "blocking">,
 ): Promise<Child> {
   const { store, spec, layout, reading } = group;
   const implied = impliedGroup(joinKey(group.path, name), group);
@@ -231,7 +239,7 @@ async function openChild(
     return {};
   }
   const { zarrFormat } = layout;
-  const how = { ...reading, spec, zarrFormat, isInside: true, isSparing: true, signal };
+  const how = { ...reading, spec, zarrFormat, isInside: true, isSparing: true, blocking, signal };
   try {
     const node = await openNode(store, implied.path, how);
     return node ? { node } : { implied };

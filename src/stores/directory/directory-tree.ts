@@ -98,8 +98,8 @@ export class DirectoryTree {
     if (folder === "" || !this.makeSync(folderOf(folder))) return false;
     try {
       mkdirSync(this.pathOf(folder));
-    } catch {
-      return false;
+    } catch (error) {
+      return hasSystemCode(error, "EEXIST") && this.hasSync(folder) === true;
     }
     this.remember(folder);
     return true;

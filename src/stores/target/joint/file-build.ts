@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { isZarrflowError } from "../../../util/errors.ts";
 import { removeFolder } from "../../directory/remove-folder.ts";
 import { DirectoryStore } from "../../directory.ts";
 import { hasSystemCode, isMissing } from "../../files/file-error.ts";
@@ -21,6 +22,7 @@ import {
   ledgerName,
   notBegun,
   RUN_RECORD,
+  targetIsThere,
 } from "./records.ts";
 
 type Options = TargetBuildOptions & { readonly joint: JointRun };
@@ -56,7 +58,9 @@ export async function openJointFolder(
   const begin = async () => {
     if (await isThere(folders.closed)) throw jointRunClosed(description);
     if (!(await isThere(folders.open))) {
-      await place.assertFree();
+      await place.assertFree().catch((error: unknown) => {
+        throw isZarrflowError(error, "target-exists") ? targetIsThere(description) : error;
+      });
       await mkdir(dirname(target), { recursive: true });
       await beginRun(target, folders.open, joint);
     }

@@ -79,6 +79,14 @@ export function jointRunClosed(store: string): ZarrflowError {
   });
 }
 
+/** That no run of the plan is at work, and the target is there: most likely, the plan is finished. */
+export function targetIsThere(store: string): ZarrflowError {
+  return new ZarrflowError("target-exists", "the target exists, and no run of this plan is at work there", {
+    store,
+    hint: "If the target is the result of this plan, the plan is finished, and nothing needs to be done. Else choose another target, or remove this one before the jobs start.",
+  });
+}
+
 /** That there is nothing of a run that is to be finished. */
 export function notBegun(store: string): ZarrflowError {
   return new ZarrflowError("not-found", "no process of this plan has left any work at the target", {

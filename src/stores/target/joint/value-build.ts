@@ -17,6 +17,7 @@ import {
   ledgerName,
   notBegun,
   RUN_RECORD,
+  targetIsThere,
 } from "./records.ts";
 
 /** The record that the run is being ended: no process begins with a share from then on. */
@@ -121,10 +122,7 @@ async function beginRun(
     // whoever has written values has entered before what the run is
     found = others ? await records.get(RUN_RECORD, { signal }) : undefined;
     if (others && found === undefined) {
-      throw new ZarrflowError("target-exists", "objects exist at the target", {
-        store: store.description,
-        hint: "Choose another target, or delete this one before the jobs start. If it is the result of this plan, nothing needs to be done.",
-      });
+      throw targetIsThere(store.description);
     }
     if (found === undefined) {
       await records.setIfAbsent?.(RUN_RECORD, new TextEncoder().encode(joint.header), { signal });

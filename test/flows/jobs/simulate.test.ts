@@ -1,0 +1,153 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { EventQueue } from "../../../src/flows/jobs/event-queue.ts";
+import { type Plan, planCopy, planRechunk, simulatePlan } from "../../../src/index.ts";
+import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { runCli } from "../../support/cli.ts";
+
+const FAR = { latency: 0.03, bytesPerSecond: 1e9 };
+const CALM = { ...FAR, stragglers: 0, failuresPerHour: 0 };
+const place = temporaryFolder();
+let plan: Plan;
+let staged: Plan;
+let copied: Plan;
+
+beforeAll(async () => {
+  const folder = place.path;
+  const array = {
+    ...{ zarr_format: 2, shape: [1e5, 1e5, 1e5], chunks: [100, 100, 100], dtype: "<f4" },
+    ...{ compressor: { id: "zstd", level: 1 }, fill_value: 0, order: "C", filters: null },
+  };
+  mkdirSync(join(folder, "large.zarr"));
+  writeFileSync(join(folder, "large.zarr", ".zarray"), JSON.stringify(array));
+  const profile = { ...FAR, basis: "stated" } as const;
+  const far = { source: profile, target: profile, scratch: profile };
+  const planOf = async (planning: ReturnType<typeof planCopy>) => {
+    const planned = await planning;
+    try {
+      return await planned.planWith(far);
+    } finally {
+      await planned.close();
+    }
+  };
+  const [from, to] = [join(folder, "large.zarr"), join(folder, "out.zarr")];
+  const how = { threads: 1, io: 64 };
+  plan = await planOf(planRechunk(from, to, { ...how, chunks: [200, 200, 50] }));
+  staged = await planOf(
+    planRechunk(from, to, { ...how, chunks: [-1, 20, 20], strategy: "staged", maxMemory: "2GB" }),
+  );
+  copied = await planOf(planCopy(from, to, how));
+});
+
+test("one worker that nothing disturbs takes what the plan predicts", () => {
+  const near = { workers: 1, latency: 0, bytesPerSecond: 1e15, stragglers: 0, failuresPerHour: 0 };
+  const profiles = { latency: 1e-9, bytesPerSecond: 1e15, basis: "stated" } as const;
+  const nearPlan = { ...plan, profiles: { source: profiles, target: profiles } };
+  const { cost } = plan.jobs[0] ?? {};
+  const { stages, requests } = simulatePlan(nearPlan, near);
+  expect(cost?.seconds).toBeGreaterThan(stages[0]?.seconds ?? 0);
+  expect(stages[0]?.seconds).toBeGreaterThan((cost?.seconds ?? 0) / 2);
+  expect(requests.gets).toBe(plan.totals.chunksRead + 6);
+  expect(stages).toHaveLength(1);
+});
+
+test("the same options give the same, and another seed other workers that are lost", () => {
+  const run = (seed: number) => simulatePlan(plan, { ...FAR, workers: 500, seed });
+  expect(run(7)).toEqual(run(7));
+  expect(run(7).seconds).not.toBe(run(8).seconds);
+});
+
+describe("more workers", () => {
+  test("take as much less time, until the prefixes give no more", () => {
+    const at = (workers: number, prefixes = 1) => simulatePlan(plan, { ...CALM, workers, prefixes });
+    expect(at(1).stages[0]?.seconds).toBeCloseTo(100 * (at(100).stages[0]?.seconds ?? 0), -4);
+    const { stages, requests } = at(10_000);
+    const least = Math.max(plan.totals.chunksRead / 5500, plan.totals.chunksWritten / 3500);
+    expect(stages[0]?.seconds).toBeGreaterThan(least);
+    expect(stages[0]?.seconds).toBeLessThan(1.1 * least);
+    expect(requests.rejected).toBeGreaterThan(0.01 * requests.gets);
+    expect(at(10_000, 10).seconds).toBeLessThan(at(10_000).seconds / 3);
+    expect(at(10_000, 1000).requests.rejected).toBe(0);
+  });
+
+  test("of which some are slow are waited for", () => {
+    const { skew, seconds } = simulatePlan(plan, { ...CALM, workers: 100, stragglers: 0.05 });
+    expect(skew).toBeGreaterThan(2);
+    expect(seconds).toBeGreaterThan(
+      2.5 * simulatePlan(plan, { ...CALM, workers: 100, prefixes: 100 }).seconds * 0.9,
+    );
+  });
+
+  test("that are lost start again, and repeat what they had at work", () => {
+    const { failures, tasksRepeated, seconds, workerSeconds } = simulatePlan(plan, {
+      ...CALM,
+      workers: 100,
+      failuresPerHour: 0.2,
+    });
+    const expected = (workerSeconds / 3600) * 0.2;
+    expect(failures).toBeGreaterThan(0.9 * expected);
+    expect(failures).toBeLessThan(1.1 * expected);
+    expect(tasksRepeated).toBe(failures * plan.execution.tasksAtOnce);
+    expect(seconds).toBeGreaterThan(simulatePlan(plan, { ...CALM, workers: 100 }).seconds);
+  });
+});
+
+test("stages run one after the other, and their scratch objects are paid for", () => {
+  const { stages, scratchBytes, cost, seconds, finishSeconds } = simulatePlan(staged, {
+    ...CALM,
+    workers: 1000,
+  });
+  expect(stages.map(({ tasks }) => tasks)).toEqual(staged.stages);
+  expect(seconds).toBeCloseTo(
+    stages.reduce((sum, stage) => sum + stage.seconds, finishSeconds),
+    6,
+  );
+  expect(scratchBytes).toBe(staged.totals.scratchBytes);
+  expect(cost.scratch).toBeCloseTo((scratchBytes / 1e9) * 0.023 * (seconds / (30 * 86400)), 3);
+  const free = simulatePlan(staged, { ...CALM, workers: 1000, prices: { gets: 0, puts: 0 } });
+  expect(free.cost.requests).toBe(0);
+});
+
+test("keys that are copied without tasks are dealt as well", () => {
+  const { requests, stages } = simulatePlan(copied, { ...CALM, workers: 1000 });
+  expect(stages[0]?.tasks).toBe(0);
+  expect(requests.puts).toBeGreaterThan(1e9);
+  expect(stages[0]?.seconds).toBeGreaterThan(1e9 / 3500);
+});
+
+test("what cannot be is rejected", () => {
+  for (const wrong of [
+    { workers: 0 },
+    { workers: 1.5 },
+    { workers: 1e6 },
+    { latency: -1 },
+    { bytesPerSecond: 0 },
+  ]) {
+    expect(() => simulatePlan(plan, { ...FAR, workers: 10, ...wrong })).toThrow(
+      expect.objectContaining({ code: "invalid-option" }),
+    );
+  }
+});
+
+test("the command shows it, for people and as JSON", async () => {
+  const args = ["plan", "rechunk", "large.zarr", "out.zarr", "--chunks", "200,200,50", "--simulate"];
+  const far = ["--workers", "1000", "--request-ms", "30", "--bandwidth", "1GB/s", "--io", "64"];
+  const text = await runCli(place.path, ...args, ...far);
+  expect(text).toMatchObject({ code: 0, stderr: "" });
+  expect(text.stdout).toMatch(/time .* on 1,000 workers\n.*tasks .*at the limit of a prefix/s);
+  const json = await runCli(place.path, ...args, ...far, "--json");
+  expect(JSON.parse(json.stdout)).toEqual(simulatePlan(plan, { ...FAR, workers: 1000 }));
+  const wrong = await runCli(place.path, ...args, "--workers", "many");
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("--workers") });
+});
+
+test("events come in the order of their times", () => {
+  const queue = new EventQueue();
+  const times = Array.from({ length: 500 }, (_, i) => (i * 7919) % 503);
+  for (const at of times) queue.add(at, at);
+  const taken = times.map(() => queue.take());
+  expect(taken).toEqual(times.toSorted((a, b) => a - b));
+  expect(queue.take()).toBeUndefined();
+  expect(queue.next).toBe(Number.POSITIVE_INFINITY);
+});
