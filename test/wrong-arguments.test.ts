@@ -203,6 +203,7 @@ describe("wrong arguments", () => {
     runFlow: [],
     runTask: [],
     setAttributes: [array, {}, {}],
+    simulatePlan: [],
     slice: [array, { x: 0 }, {}],
     sliceTo: [source, target(), { slice: { x: 0 } }],
     stepsOf: [],

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Job } from "kubernetes-models/batch/v1";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { jobScript, SCRIPTS } from "../../../src/cli/job-scripts.ts";
 import { testFolder } from "../../support/cli.ts";
 
@@ -69,7 +71,14 @@ describe("what the scripts call", () => {
     expect(calls.match(/^kubectl\|wait\|--for=condition=complete/gm)).toHaveLength(3);
     const manifests = calls.split(/^kubectl.*$/m).filter((text) => text.includes("kind: Job"));
     const example = linesOf(readFileSync("examples/array-jobs/kubernetes.yaml", "utf8"));
-    for (const manifest of manifests) assertIndexedJob(linesOf(manifest));
+    for (const manifest of manifests) {
+      assertIndexedJob(linesOf(manifest));
+      new Job(parse(manifest)).validate();
+    }
+    const written = readFileSync("examples/array-jobs/kubernetes.yaml", "utf8");
+    new Job(parse(written)).validate();
+    const wrong = parse(written.replace("completionMode: Indexed", "completionMode: 3"));
+    expect(() => new Job(wrong).validate()).toThrow(/completionMode/);
     assertIndexedJob(example);
     // what the example says, but for names, numbers and the claim
     const keys = (lines: readonly string[]) => new Set(lines.map((line) => line.replace(/:.*/, ":")));

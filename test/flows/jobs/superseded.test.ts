@@ -49,7 +49,8 @@ test("a process that is too slow changes nothing of a folder that was published 
   await expect(slow.publish()).rejects.toThrow();
   expect(filesOf(target)).toEqual(published);
   expect(await readdir(folder)).toEqual(["out.zarr"]);
-  await expect(open(share)).rejects.toMatchObject({ code: "target-exists" });
+  const hint = expect.stringContaining("the plan is finished");
+  await expect(open(share)).rejects.toMatchObject({ code: "target-exists", hint });
   expect(await readdir(folder)).toEqual(["out.zarr"]);
 });
 
