@@ -39,8 +39,7 @@ const options = {
   },
   simulate: {
     type: "boolean",
-    summary:
-      "show what the plan would take on --workers, with all stores in S3, by a simulation; no file is needed",
+    summary: "show what the plan would take on many workers in S3, by a simulation; needs no FILE",
   },
   workers: { type: "string", value: "N", summary: "with --simulate: how many processes; 100 by default" },
   "request-ms": {
@@ -57,7 +56,7 @@ const options = {
     type: "string",
     value: "N",
     summary:
-      "with --simulate: partitions of the bucket, each of which takes 5,500 GET and 3,500 PUT a second; 1 by default",
+      "with --simulate: partitions of the bucket, of 5,500 GET and 3,500 PUT per second each; 1 by default",
   },
   slice: {
     type: "string",
@@ -99,12 +98,12 @@ const defined = defineCommand({
       says: "a plan for `zarrflow run` and `zarrflow finish`",
     },
     {
-      line: "plan copy era5.zarr small.zarr --codec zstd:5 --simulate --workers 1000 --request-ms 30 --bandwidth 1GB/s",
-      says: "what that would take on 1,000 workers",
-    },
-    {
       line: "plan copy era5.zarr small.zarr --codec zstd:5 --output copy.json --script slurm --jobs 16",
       says: "and a script that submits it to SLURM as array jobs of 16",
+    },
+    {
+      line: "plan copy era5.zarr small.zarr --codec zstd:5 --simulate --workers 1000",
+      says: "and what it would take on 1,000 workers",
     },
   ],
   async run([verb = "", source = "", target = ""], values, terminal) {

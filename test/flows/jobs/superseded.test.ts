@@ -50,7 +50,7 @@ test("a process that is too slow changes nothing of a folder that was published 
   expect(filesOf(target)).toEqual(published);
   expect(await readdir(folder)).toEqual(["out.zarr"]);
   const hint = expect.stringContaining("the plan is finished");
-  await expect(open(share)).rejects.toMatchObject({ code: "target-exists", hint });
+  await expect(open(share)).rejects.toMatchObject({ code: "target-exists", details: { hint } });
   expect(await readdir(folder)).toEqual(["out.zarr"]);
 });
 
