@@ -1,4 +1,4 @@
-import { invalid } from "../../util/check-options.ts";
+import { invalid, isObject } from "../../util/check-options.ts";
 import { product } from "../../util/shape.ts";
 import { admitted, COSTS, type CostRequest, loadsOf, overlapped, type StageLoad } from "../plan/costs.ts";
 import { lastStage } from "../plan/passes.ts";
@@ -27,6 +27,8 @@ const MONTH = 30 * 24 * 3600;
  * @throws `invalid-option`
  */
 export function simulatePlan(plan: Plan, options: SimulationOptions): Simulation {
+  if (!isObject(plan) || !Array.isArray(plan.stages)) throw invalid("this is not a plan", "a plan", plan);
+  if (!isObject(options)) throw invalid("options are missing", "an object", options);
   const { workers, latency, bytesPerSecond } = options;
   const { prefixes = 1, stragglers = 0.01, failuresPerHour = 0.01, seed = 1 } = options;
   if (!Number.isSafeInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
