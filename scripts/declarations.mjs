@@ -102,7 +102,7 @@ function withOnly(statements, shown, file, checker) {
     .trimStart()}\n`;
 }
 
-/** The text of a statement without comments in it and before it. */
+/** The text of a statement without comments in it and before it, but for those that refer to libraries. */
 function withoutComments(statement) {
   const { text } = statement.getSourceFile();
   const comments = new Map();
@@ -112,7 +112,8 @@ function withoutComments(statement) {
     ts.forEachChild(node, visit);
   };
   ts.forEachChild(statement, visit);
-  let kept = "";
+  const references = text.slice(statement.getFullStart(), statement.getStart()).match(/^\/\/\/ <.*\n/gm);
+  let kept = references?.join("") ?? "";
   let at = statement.getStart();
   for (const [pos, end] of [...comments].sort(([a], [b]) => a - b)) {
     if (pos < at) continue;

@@ -83,7 +83,7 @@ function answer(
   }
   const validators = validatorsOf(value, manners);
   const condition = manners.ignoresConditions ? undefined : headers["if-match"];
-  if (condition !== undefined && condition !== validators["etag"]) {
+  if (condition !== undefined && condition !== validators.etag) {
     refuse(412);
     return;
   }

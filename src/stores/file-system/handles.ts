@@ -3,7 +3,7 @@ import type { OwnBytes } from "../../util/platform-types.ts";
 /** A file's bytes as browsers hand them out: a `Blob`, or a `File`. */
 export interface BlobLike {
   readonly size: number;
-  /** Milliseconds since 1970; absent where nobody can tell. */
+  /** Milliseconds since 1970; absent where that is unknown. */
   readonly lastModified?: number;
   slice(start: number, end: number): BlobLike;
   arrayBuffer(): Promise<ArrayBuffer>;

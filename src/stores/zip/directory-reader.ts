@@ -98,7 +98,7 @@ export class DirectoryReader {
       if (record.getUint32(0, true) !== ZIP64_END_SIGNATURE) {
         throw new ZarrflowError(
           "corrupt-store",
-          "the zip directory cannot be read: its zip64 record is none",
+          "the zip directory cannot be read: it has no valid zip64 record",
         );
       }
       assertOneFile(record.getUint32(16, true));
