@@ -146,10 +146,11 @@ describe("what is reported of an array of v1", () => {
     expect(await all(info(source))).toMatchObject([
       { zarrFormat: "v1", chunks: 9, chunksPresent: 4, codecs: ["bytes(little)", "blosc(lz4, 5, shuffle)"] },
     ]);
-    expect(await all(validate(source, { deep: true }))).toEqual([]);
+    expect(await all(validate(source, { deep: true }))).toMatchObject([{ what: "missing-chunks", count: 5 }]);
     await writeFile(join(source, "9.9"), "x");
     await writeFile(join(source, "0.0.x1.partial"), "x");
     expect((await all(validate(source))).map(({ what }) => what).sort()).toEqual([
+      "missing-chunks",
       "outside-grid",
       "unknown-key",
     ]);
@@ -162,6 +163,7 @@ describe("what is reported of an array of v1", () => {
     const source = await made({ dataType: "float32", fillValue: Number.NaN }, Float32Array.from(ramp));
     expect(await all(validate(source))).toMatchObject([
       { level: "warning", what: "metadata", pointer: "/fill_value" },
+      { level: "info", what: "missing-chunks" },
     ]);
   });
 });
