@@ -1,10 +1,10 @@
 /**
- * Imports point one way: cli -> flows -> hierarchy -> streams -> codecs | stores -> meta -> descriptors -> util.
+ * Imports point one way: cli | bullmq -> flows -> hierarchy -> streams -> codecs | stores -> meta -> descriptors -> util.
  * Descriptors lie in the folders of their codecs, and list for every other layer which codecs there are. Each loads its
  * codec on first use.
  */
 const descriptors = "^src/codecs/(descriptors?|option-parts|.*/descriptor)\\.ts$";
-const layers = ["util", "meta", "codecs|stores", "streams", "hierarchy", "flows", "cli"];
+const layers = ["util", "meta", "codecs|stores", "streams", "hierarchy", "flows", "cli|bullmq"];
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 module.exports = {

@@ -19,6 +19,9 @@ const entries = Object.values(exports).flatMap(
 /** The script of worker threads, and the module that finds it beside itself: what runs load at once never imports that. */
 const THREADS = ["worker-pool", "worker"].map((name) => `flows/run/executors/${name}`);
 
+/** The script of threads that do jobs of BullMQ, beside its entry. */
+const JOB_THREAD = "bullmq/thread";
+
 /** What the command says of itself needs nothing else. */
 const ITSELF = ["cli/version", "cli/command-list", "cli/text/help"];
 
@@ -36,8 +39,8 @@ const RUNS = [
 /** What a page loads at once that opens an array and reads a part of it: it lies in a file of its own, with nothing else. */
 const READS = ["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/bytes/codec"];
 
-/** The entry points of pages; the command, and what `#platform` reaches in Node, are none. */
-const WEB = entries.filter((entry) => entry !== "stores/directory");
+/** The entry points of pages; the command, queues, and what `#platform` reaches in Node, are none. */
+const WEB = entries.filter((entry) => !["stores/directory", "bullmq/index"].includes(entry));
 
 const sourceOf = (entry) => join(root, `src/${entry}.ts`);
 
@@ -130,7 +133,9 @@ export async function bundle() {
   const ofRunsOfWeb = lazily((graph) => new Set([...ofRuns(graph)].filter((id) => ofWeb(graph).has(id))));
   await build({
     input: {
-      ...Object.fromEntries([COMMAND, ...THREADS, ...entries].map((entry) => [entry, sourceOf(entry)])),
+      ...Object.fromEntries(
+        [COMMAND, ...THREADS, JOB_THREAD, ...entries].map((entry) => [entry, sourceOf(entry)]),
+      ),
       ...Object.fromEntries(Object.keys(PLATFORMS).map((name) => [name, name])),
     },
     platform: "neutral",

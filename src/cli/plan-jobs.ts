@@ -1,11 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import type { FlowEvent, RunReport } from "../flows/events.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
-import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
+import type { PlanFile } from "../flows/jobs/plan-file.ts";
 import type { JobOptions } from "../flows/jobs/run-share.ts";
 import { fileError } from "../stores/files/file-error.ts";
 import { formatBytes } from "../util/byte-size.ts";
 import { EXIT_CODES, ZarrflowError } from "../util/errors.ts";
+import { encodersHere } from "./encoders.ts";
 import { followRun } from "./optimise-later.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-progress.ts";
@@ -14,15 +15,9 @@ import type { Terminal } from "./terminal.ts";
 import { toJson } from "./text/json.ts";
 import { counted } from "./text/numbers.ts";
 import { warningText } from "./text/warning.ts";
-import { packageVersion } from "./version.ts";
 
 /** Bytes of the largest plan that is read: one of 100,000 arrays has some hundreds of megabytes. */
 const MAX_PLAN = 1024 ** 3;
-
-/** Those of this process. */
-export function encodersHere(): Encoders {
-  return { zarrflow: packageVersion(), zlib: process.versions.zlib ?? "" };
-}
 
 /** A job that the system stopped, and that is to be run again. */
 export class Requeue extends Error {

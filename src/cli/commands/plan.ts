@@ -4,12 +4,12 @@ import { parseBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { defineCommand } from "../define-command.ts";
+import { encodersHere } from "../encoders.ts";
 import { writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
 import { changesOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import type { Options, Values } from "../parse-arguments.ts";
-import { encodersHere } from "../plan-jobs.ts";
 import {
   changingOptions,
   filterOptions,

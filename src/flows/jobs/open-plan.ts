@@ -64,7 +64,8 @@ export async function openPlan(
   }
 }
 
-function assertEncoders({ encoders: planned }: PlanFile, here: Encoders): void {
+/** @throws `plan-mismatch` where this process may compress to other bytes than the others of a run. */
+export function assertEncoders({ encoders: planned }: Pick<PlanFile, "encoders">, here: Encoders): void {
   for (const name of ["zarrflow", "zlib"] as const) {
     if (planned[name] === here[name]) continue;
     throw new ZarrflowError("plan-mismatch", `the plan was made with another version of ${name}`, {

@@ -136,7 +136,8 @@ function assertNumber(what: string, value: number, least: number, most: number):
   });
 }
 
-function sumOf(a: RunReport, b: RunReport): RunReport {
+/** What two parts of a run did together. */
+export function sumOf(a: RunReport, b: RunReport): RunReport {
   return {
     tasks: a.tasks + b.tasks,
     chunksRead: a.chunksRead + b.chunksRead,

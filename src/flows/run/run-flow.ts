@@ -158,7 +158,8 @@ async function allKeysOf(source: Store, plan: Plan, options: StoreOptions): Prom
 /** Loaded for targets inside a hierarchy only. */
 const parents = () => import("../../hierarchy/parent-hierarchy.ts");
 
-const NOTHING_DONE: RunReport = {
+/** What a run reports that had nothing to do. */
+export const NOTHING_DONE: RunReport = {
   tasks: 0,
   chunksRead: 0,
   chunksWritten: 0,

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 
 /**
- * Loads a package that users install where they need it.
+ * Loads a package that users install where they write its format.
  *
  * @throws `unsupported-operation` with the command that installs it, where it is not there
  */
@@ -15,6 +15,15 @@ export async function loadPackage<T>(
       hint: "Choose another format: raw, npy, npz, json, ndjson or csv.",
     });
   }
+  return importPackage(load, name, `${format} is written`);
+}
+
+/**
+ * Loads a package that users install where they need it.
+ *
+ * @throws `unsupported-operation` with the command that installs it, where it is not there
+ */
+export async function importPackage<T>(load: () => Promise<T>, name: string, what: string): Promise<T> {
   try {
     return await load();
   } catch (cause) {
@@ -23,7 +32,7 @@ export async function loadPackage<T>(
     if (!isAbsent) throw cause;
     throw new ZarrflowError(
       "unsupported-operation",
-      `${format} is written by a package that is not installed`,
+      `${what} by a package that is not installed`,
       {
         expected: name.replace(/@.*/, ""),
         hint: `Install it beside zarrflow: npm install ${name}.`,

@@ -1,0 +1,84 @@
+import type { RunReport } from "../flows/events.ts";
+import { isObject } from "../util/check-options.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { pause } from "../util/pause.ts";
+import { Connection, type QueueOptions } from "./connection.ts";
+import { failureOf, runId } from "./job-data.ts";
+import { statusAt } from "./status.ts";
+
+/** What happens to a job of a run, wherever that is. */
+export interface JobEvent {
+  /** `stalled`: its worker is gone, and another one takes it. `retry`: it failed, and is tried again later. */
+  readonly type: "start" | "progress" | "done" | "retry" | "dead" | "stalled";
+  /** From 1 on; absent for the job that ends the run. */
+  readonly stage?: number;
+  readonly index?: number;
+  /** Tasks and bytes of a job at work, or of one that is done. */
+  readonly counts?: { readonly tasks: number; readonly bytesWritten: number };
+  readonly reason?: string;
+}
+
+export interface FollowOptions extends QueueOptions {
+  /** Called with what happens to the jobs of the run, in all workers. */
+  readonly onEvent?: (event: JobEvent) => void;
+}
+
+const POLL_MS = 2000;
+
+/**
+ * Waits until a run has ended, and gathers meanwhile the events of all its jobs.
+ *
+ * @param plan the text of the plan file, or its id
+ * @returns what all jobs did
+ * @throws what made the run fail; `not-found` for a plan that was not submitted; `transient` when the server is gone.
+ */
+export async function follow(plan: string, options: FollowOptions): Promise<RunReport> {
+  const id = runId(plan);
+  const connection = await Connection.open(options);
+  const { QueueEvents } = connection.bullmq;
+  const events = connection.watched(new QueueEvents(connection.name, ...connection.args({})));
+  const { onEvent } = options;
+  const tell = (jobId: string, event: Omit<JobEvent, "stage" | "index">) => {
+    if (!jobId.startsWith(id)) return;
+    const [stage, index] = jobId
+      .slice(id.length + 1)
+      .split("-")
+      .map(Number);
+    const which = index === undefined || stage === undefined ? {} : { stage: stage + 1, index };
+    onEvent?.({ ...event, ...which });
+  };
+  events.on("active", ({ jobId }) => tell(jobId, { type: "start" }));
+  events.on("stalled", ({ jobId }) => tell(jobId, { type: "stalled" }));
+  events.on("delayed", ({ jobId }) => tell(jobId, { type: "retry" }));
+  events.on("failed", ({ jobId, failedReason }) => tell(jobId, { type: "dead", reason: failedReason }));
+  events.on("progress", ({ jobId, data }) => {
+    const counts = countsOf(data);
+    if (counts) tell(jobId, { type: "progress", counts });
+  });
+  events.on("completed", ({ jobId, returnvalue }) => {
+    const counts = countsOf(returnvalue);
+    tell(jobId, { type: "done", ...(counts && { counts }) });
+  });
+  try {
+    for (;;) {
+      const found = await statusAt(connection, id);
+      if (found.state === "unknown") {
+        throw new ZarrflowError("not-found", "this plan is not in the queue", {
+          found: id,
+          hint: "Submit it.",
+        });
+      }
+      if (found.report) return found.report;
+      if (found.state === "failed") throw failureOf(found.reason ?? "");
+      await pause(POLL_MS, connection.signal);
+    }
+  } finally {
+    await connection.end(events);
+    await connection.close();
+  }
+}
+
+function countsOf(value: unknown): JobEvent["counts"] {
+  if (!isObject(value) || !("tasks" in value) || !("bytesWritten" in value)) return undefined;
+  return { tasks: Number(value.tasks), bytesWritten: Number(value.bytesWritten) };
+}

@@ -1,0 +1,84 @@
+import { parsePlan } from "../flows/jobs/parse-plan.ts";
+import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
+import type { ShareName } from "../stores/target/options.ts";
+import { type ErrorCode, EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
+
+/** Names of jobs: a share of a stage, and the parent of all shares, which begins the next stage and publishes at the end. */
+export const SHARE = "share";
+export const RUN = "run";
+
+/** What the job of a run holds. No job holds credentials: a plan has none. */
+export interface RunData {
+  /** The text of the plan file. */
+  readonly plan: string;
+  readonly encoders: Encoders;
+  /** Jobs of each stage. */
+  readonly jobs: readonly number[];
+  readonly verify: boolean | "written" | "values";
+}
+
+/** What the job of a share holds, besides the id of its run. */
+export interface ShareData extends ShareName {
+  readonly run: string;
+}
+
+/** Milliseconds for which jobs that are done are remembered. */
+const KEPT = { age: 7 * 24 * 3600 };
+
+/** Every job is tried again after 1, 2, 4 and 8 seconds. What is dead stays with its reason. */
+export const JOB_OPTIONS = {
+  attempts: 5,
+  backoff: { type: "exponential", delay: 1000 },
+  removeOnComplete: KEPT,
+  removeOnFail: false,
+} as const;
+
+/** Ids follow from the plan's, so that a job that is submitted again is the same job. */
+export function shareId({ run, stage, index }: ShareData): string {
+  return `${run}-${stage}-${index}`;
+}
+
+/** The jobs of a stage. The run waits for them all, also where some die. */
+export function shareJobs(run: string, stage: number, { jobs }: Pick<RunData, "jobs">) {
+  const count = jobs[stage] ?? 0;
+  return Array.from({ length: count }, (_, index) => {
+    const data: ShareData = { run, stage, index, count };
+    const opts = { ...JOB_OPTIONS, jobId: shareId(data), ignoreDependencyOnFailure: true };
+    return { name: SHARE, data, opts };
+  });
+}
+
+/** Work of a job, in seconds, and the bytes of a second where the plan does not say what it takes. */
+const JOB_SECONDS = 30;
+const BYTES_PER_SECOND = 50_000_000;
+const MAX_JOBS = 10_000;
+
+/** How many jobs each stage has. */
+export function jobCounts({ plan }: PlanFile, wanted: number | undefined): number[] {
+  const { predictedSeconds, decodedBytes } = plan.totals;
+  const stages = Math.max(1, plan.stages.length);
+  const seconds = (predictedSeconds ?? decodedBytes / BYTES_PER_SECOND) / stages;
+  const usual = Math.min(MAX_JOBS, Math.ceil(seconds / JOB_SECONDS));
+  return Array.from({ length: stages }, (_, stage) =>
+    Math.max(1, Math.min(wanted ?? usual, plan.stages[stage] || (wanted ?? 1))),
+  );
+}
+
+/** The id of a run: that of the plan, given as the text of its file, or alone. @throws `plan-mismatch` */
+export function runId(plan: string): string {
+  return /^[0-9a-f-]{36}$/.test(plan) ? plan : parsePlan(plan).id;
+}
+
+/** A failure in the words that a job keeps. */
+export function reasonOf(error: unknown): string {
+  if (!isZarrflowError(error)) return error instanceof Error ? error.message : String(error);
+  const { hint, store } = error.details;
+  return [`${error.code}: ${error.message}`, store, hint].filter((part) => part !== undefined).join("; ");
+}
+
+/** The failure that a job kept. */
+export function failureOf(reason: string): ZarrflowError {
+  const [, code = "", words = reason] = /^([a-z-]+): (.*)$/s.exec(reason) ?? [];
+  const known = Object.hasOwn(EXIT_CODES, code) ? (code as ErrorCode) : "transient";
+  return ZarrflowError.like({ code: known, reason: known === code ? words : reason, details: {} });
+}

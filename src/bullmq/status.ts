@@ -1,0 +1,95 @@
+import type { RunReport } from "../flows/events.ts";
+import { Connection, type QueueOptions } from "./connection.ts";
+import { type RunData, runId, SHARE, type ShareData } from "./job-data.ts";
+
+/** How far a run is. */
+export interface RunStatus {
+  /** That of the plan. */
+  readonly id: string;
+  /** `unknown`: the plan was not submitted to this queue, or ended more than a week ago. */
+  readonly state: "unknown" | "running" | "finished" | "failed";
+  /** Jobs of all stages; those that are waiting are the rest. */
+  readonly jobs: {
+    readonly all: number;
+    readonly done: number;
+    readonly active: number;
+    readonly dead: number;
+  };
+  /** Jobs that have failed for good, with why; `submit` tries them again. */
+  readonly dead: readonly DeadJob[];
+  /** Why the run failed. */
+  readonly reason?: string;
+  /** What all jobs did, when it is finished. */
+  readonly report?: RunReport;
+}
+
+/** A job that has failed for good. */
+export interface DeadJob {
+  /** From 1 on. */
+  readonly stage: number;
+  readonly index: number;
+  readonly count: number;
+  readonly attempts: number;
+  readonly reason: string;
+}
+
+/**
+ * How far the run of a plan is.
+ *
+ * @param plan the text of the plan file, or its id
+ * @throws `plan-mismatch` for what is no plan; `transient` when the server is gone; `access-denied`.
+ */
+export async function status(plan: string, options: QueueOptions): Promise<RunStatus> {
+  const id = runId(plan);
+  const connection = await Connection.open(options);
+  try {
+    return await statusAt(connection, id);
+  } finally {
+    await connection.close();
+  }
+}
+
+export async function statusAt(connection: Connection, id: string): Promise<RunStatus> {
+  const { queue } = connection;
+  const run = await connection.answer(queue.getJob(id));
+  if (run === undefined) {
+    return { id, state: "unknown", jobs: { all: 0, done: 0, active: 0, dead: 0 }, dead: [] };
+  }
+  const [state, counts, active, failed] = await connection.answer(
+    Promise.all([
+      run.getState(),
+      run.getDependenciesCount(),
+      queue.getActive(),
+      deadShares(queue, id),
+    ] as const),
+  );
+  const dead = failed.map(({ data, attemptsMade, failedReason }) => {
+    const { stage, index, count } = data as ShareData;
+    return { stage: stage + 1, index, count, attempts: attemptsMade, reason: failedReason };
+  });
+  return {
+    id,
+    state: state === "completed" ? "finished" : state === "failed" ? "failed" : "running",
+    jobs: {
+      all: (run.data as RunData).jobs.reduce((sum, count) => sum + count, 0),
+      done: counts.processed ?? 0,
+      active: active.filter(isShareOf(id)).length,
+      dead: dead.length,
+    },
+    dead,
+    ...(state === "failed" && { reason: run.failedReason }),
+    ...(state === "completed" && { report: run.returnvalue as RunReport }),
+  };
+}
+
+type Queue = Connection["queue"];
+type Job = Awaited<ReturnType<Queue["getFailed"]>>[number];
+
+/** The shares of a run that have failed for good. */
+export async function deadShares(queue: Queue, id: string): Promise<Job[]> {
+  return (await queue.getFailed()).filter(isShareOf(id));
+}
+
+function isShareOf(id: string): (job: Job | undefined) => boolean {
+  return (job) => job?.name === SHARE && (job.data as ShareData).run === id;
+}

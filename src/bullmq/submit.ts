@@ -1,0 +1,88 @@
+import { resolve } from "node:path";
+import { encodersHere } from "../cli/encoders.ts";
+import { assertEncoders } from "../flows/jobs/open-plan.ts";
+import { parsePlan } from "../flows/jobs/parse-plan.ts";
+import { planFileText } from "../flows/jobs/plan-file.ts";
+import type { Planned } from "../flows/request/flow.ts";
+import { assertRules } from "../util/check-options.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { Connection, type QueueOptions } from "./connection.ts";
+import { JOB_OPTIONS, jobCounts, RUN, type RunData, shareJobs } from "./job-data.ts";
+import { deadShares, type RunStatus, statusAt } from "./status.ts";
+
+export interface SubmitOptions extends QueueOptions {
+  /** How many jobs each stage has; by default as many as make jobs of about half a minute. */
+  readonly jobs?: number;
+  /** What is read back before the target is published. */
+  readonly verify?: RunData["verify"];
+}
+
+/** Characters of the largest plan that a queue is given. */
+const MAX_PLAN = 128 * 1024 ** 2;
+
+/**
+ * Puts a plan into a queue, as a flow of BullMQ: a job for each share of the first stage, and their parent, which adds
+ * the next stage when they are done, and publishes the target after the last. The plan goes with it, but no credentials.
+ * A plan that is submitted again is the same run: what is done stays, jobs that are dead are tried again.
+ *
+ * @param plan the text of a file that `zarrflow plan` wrote, or what `planText` returns
+ * @returns how far the run is
+ * @throws `plan-mismatch` for what is no plan, or of another version; `resource-limit` for one that is too large;
+ *   `transient` when the server is gone; `access-denied`; `unsupported-operation` without the package `bullmq`.
+ */
+export async function submit(plan: string, options: SubmitOptions): Promise<RunStatus> {
+  const { jobs: wanted, verify = false } = options;
+  assertRules({ jobs: wanted }, { jobs: { expected: "a whole number from 1 to 10,000", holds: isCount } });
+  const file = parsePlan(plan);
+  const encoders = encodersHere();
+  assertEncoders(file, encoders);
+  if (plan.length > MAX_PLAN) {
+    const hint = "Divide it with --include, or run it as an array job.";
+    throw new ZarrflowError("resource-limit", "the plan is too large for a queue", { hint });
+  }
+  const connection = await Connection.open(options);
+  const { bullmq, name: queueName, queue } = connection;
+  try {
+    const { id } = file;
+    const found = await connection.answer(queue.getJob(id));
+    if (found === undefined) {
+      const data: RunData = { plan, encoders, jobs: jobCounts(file, wanted), verify };
+      const flow = connection.watched(new bullmq.FlowProducer(...connection.args({})));
+      const children = shareJobs(id, 0, data).map((job) => ({ ...job, queueName }));
+      const root = { name: RUN, queueName, data, opts: { ...JOB_OPTIONS, jobId: id }, children };
+      try {
+        await connection.answer(flow.add(root));
+      } finally {
+        await connection.end(flow);
+      }
+    } else if (await connection.answer(found.isFailed())) {
+      const again = { resetAttemptsMade: true, resetAttemptsStarted: true };
+      for (const job of await connection.answer(deadShares(queue, id))) {
+        await connection.answer(job.retry("failed", again));
+      }
+      await connection.answer(found.retry("failed", again));
+    }
+    return await statusAt(connection, id);
+  } finally {
+    await connection.close();
+  }
+}
+
+/**
+ * What was planned as the text of a plan file, and closes it.
+ *
+ * @throws `unsupported-operation` for what several processes cannot do.
+ */
+export async function planText(planned: Planned | Promise<Planned>): Promise<string> {
+  const open = await planned;
+  const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders: encodersHere() } as const;
+  try {
+    return planFileText(open, how, (path) => resolve(path)).text;
+  } finally {
+    await open.close();
+  }
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= 10_000;
+}

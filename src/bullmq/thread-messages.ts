@@ -1,0 +1,24 @@
+import type { RunCounts, RunReport } from "../flows/events.ts";
+import type { Encoders } from "../flows/jobs/plan-file.ts";
+import type { ShareName } from "../stores/target/options.ts";
+import type { RunData } from "./job-data.ts";
+
+/** What a thread does for a job: a share, or the end of the run. */
+export type Work = { readonly share: ShareName } | { readonly verify: RunData["verify"] };
+
+export type ToThread =
+  | {
+      readonly type: "work";
+      /** The text of the plan; absent where it is the one that the thread had last. */
+      readonly plan: string | undefined;
+      readonly encoders: Encoders;
+      readonly work: Work;
+    }
+  /** Tasks in flight are completed. */
+  | { readonly type: "stop" }
+  | { readonly type: "abort" };
+
+export type FromThread =
+  | { readonly type: "progress"; readonly counts: RunCounts }
+  | { readonly type: "done"; readonly report: RunReport }
+  | { readonly type: "failed"; readonly error: unknown };

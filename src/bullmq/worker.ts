@@ -1,0 +1,223 @@
+import type { Job } from "bullmq";
+import { encodersHere } from "../cli/encoders.ts";
+import type { RunCounts, RunReport } from "../flows/events.ts";
+import { assertEncoders } from "../flows/jobs/open-plan.ts";
+import { followSignals, onAbort } from "../util/abort.ts";
+import { assertRules } from "../util/check-options.ts";
+import { type ErrorCode, isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { Connection, type QueueOptions } from "./connection.ts";
+import { endRun } from "./end-run.ts";
+import { RUN, type RunData, reasonOf, type ShareData } from "./job-data.ts";
+import type { Work } from "./thread-messages.ts";
+import { WorkThreads } from "./threads.ts";
+
+/** What a worker says of the jobs that it does. */
+export interface WorkerEvent {
+  /**
+   * `retry`: it failed, and is tried again later, perhaps by others. `dead`: it has failed for good. `returned`: this
+   * worker stops, and others do it. `lost`: others do it, as this worker was taken for dead.
+   */
+  readonly type: "start" | "done" | "retry" | "dead" | "returned" | "lost";
+  /** The id of the run. */
+  readonly run: string;
+  /** From 1 on; absent for the job that begins stages and ends the run. */
+  readonly stage?: number;
+  readonly index?: number;
+  readonly count?: number;
+  readonly report?: RunReport;
+  readonly reason?: string;
+}
+
+export interface WorkerOptions extends QueueOptions {
+  /** Jobs that are done at a time, each in a thread of its own, with the memory and the threads of its plan; 1 by default. */
+  readonly concurrency?: number;
+  readonly onEvent?: (event: WorkerEvent) => void;
+}
+
+/** A job whose worker is gone is given to another one 10 to 15 seconds later. */
+const LOCKS = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5 };
+/** Tasks in flight have so long to be completed when a worker is stopped. */
+const GRACE_MS = 8000;
+const PROGRESS_MS = 2000;
+
+/** Failures of the machine or of its environment: another worker may do the job, this one would fail with all. */
+const OF_THIS_WORKER: readonly ErrorCode[] = ["access-denied", "no-space", "too-many-files"];
+/** Failures that may pass; all others are of the plan, the source or the target, and come again. */
+const PASSING: readonly ErrorCode[] = [
+  ...OF_THIS_WORKER,
+  "transient",
+  "short-read",
+  "tasks-undone",
+  "locked",
+  "resource-limit",
+];
+
+/**
+ * Does jobs of a queue until the signal is aborted. Tasks in flight are then completed, for 8 seconds at most, and the
+ * rest of their jobs goes back to the queue. Stores are opened with the credentials of this process's environment.
+ *
+ * @throws `access-denied`, `no-space`, `too-many-files`, or `plan-mismatch` for a plan of another version of zarrflow,
+ *   when a job shows that this machine cannot do it: the job goes to others, and this worker ends. `transient` when the
+ *   server of the queue is gone; `unsupported-operation` without the package `bullmq`.
+ */
+export async function worker(options: WorkerOptions): Promise<void> {
+  const { concurrency = 1, signal, onEvent } = options;
+  assertRules(
+    { concurrency },
+    {
+      concurrency: {
+        expected: "a whole number, 1 or more",
+        holds: (one) => Number.isSafeInteger(one) && Number(one) > 0,
+      },
+    },
+  );
+  const connection = await Connection.open({ ...options, signal: undefined });
+  const jobs = new Jobs(connection, onEvent);
+  const { Worker } = connection.bullmq;
+  const queueWorker = connection.watched(
+    new Worker(
+      connection.name,
+      (job, token, lost) => jobs.do(job, token ?? "", lost),
+      ...connection.args({ ...LOCKS, concurrency, autorun: false }),
+    ),
+  );
+  queueWorker.on("lockRenewalFailed", (ids) => {
+    for (const id of ids) queueWorker.cancelJob(id);
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    if (signal?.aborted) resolve();
+    onAbort(signal, resolve);
+    onAbort(connection.signal, () => reject(connection.signal.reason));
+    onAbort(jobs.failed, () => reject(jobs.failed.reason));
+  });
+  const running = queueWorker.run();
+  running.catch(() => {});
+  try {
+    await ended;
+  } finally {
+    // from now on it takes no job; those that it has are done, or go back to the queue
+    queueWorker.close(connection.isGone).catch(() => {});
+    await jobs.stop();
+    await connection.end(queueWorker);
+    await connection.close();
+  }
+}
+
+/** What a worker does with the jobs that it is given. */
+class Jobs {
+  readonly #connection: Connection;
+  readonly #onEvent: WorkerOptions["onEvent"];
+  readonly #threads = new WorkThreads();
+  readonly #encoders = encodersHere();
+  readonly #stop = new AbortController();
+  readonly #abort = new AbortController();
+  readonly #failed = new AbortController();
+  readonly #doing = new Set<Promise<unknown>>();
+  /** That of the last job. */
+  #run: { readonly id: string; readonly data: RunData } | undefined;
+
+  constructor(connection: Connection, onEvent: WorkerOptions["onEvent"]) {
+    this.#connection = connection;
+    this.#onEvent = onEvent;
+  }
+
+  /** Aborted with a failure of this worker. */
+  get failed(): AbortSignal {
+    return this.#failed.signal;
+  }
+
+  do(job: Job, token: string, lost: AbortSignal | undefined): Promise<RunReport> {
+    const doing = this.#do(job, token, lost);
+    const settled = doing.catch(() => {}).finally(() => this.#doing.delete(settled));
+    this.#doing.add(settled);
+    return doing;
+  }
+
+  /** Ends what is being done, and the threads. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    const timer = setTimeout(() => this.#abort.abort(), GRACE_MS);
+    await Promise.all(this.#doing);
+    clearTimeout(timer);
+    await this.#threads.end();
+  }
+
+  async #do(job: Job, token: string, lost: AbortSignal | undefined): Promise<RunReport> {
+    const isRun = job.name === RUN;
+    const { run, stage, index, count } = job.data as ShareData;
+    const which = isRun ? { run: job.id ?? "" } : { run, stage: stage + 1, index, count };
+    const tell = (type: WorkerEvent["type"], more: Pick<WorkerEvent, "report" | "reason"> = {}) =>
+      this.#onEvent?.({ type, ...which, ...more });
+    tell("start");
+    try {
+      const { id, data } = await this.#runOf(job, which.run);
+      assertEncoders(data, this.#encoders);
+      const perform = (work: Work) => this.#perform(work, job, { id, data }, lost);
+      const report = isRun
+        ? await endRun(job as Job<RunData>, token, { connection: this.#connection, perform })
+        : await perform({ share: { stage, index, count } });
+      tell("done", { report });
+      return report;
+    } catch (error) {
+      const { UnrecoverableError, WaitingChildrenError, WaitingError } = this.#connection.bullmq;
+      if (error instanceof WaitingChildrenError || error instanceof UnrecoverableError) throw error;
+      if (this.#stop.signal.aborted && !lost?.aborted && !this.#connection.isGone) {
+        await this.#connection.answer(job.moveToWait(token));
+        tell("returned");
+        throw new WaitingError();
+      }
+      if (lost?.aborted) {
+        // another worker has it
+        tell("lost");
+        throw error;
+      }
+      const reason = reasonOf(error);
+      const code = isZarrflowError(error) ? error.code : "transient";
+      const isOtherVersion = code === "plan-mismatch" && this.#run?.data.encoders !== undefined;
+      const isMine = OF_THIS_WORKER.includes(code) || (isOtherVersion && !this.#isSame());
+      if (isMine) this.#failed.abort(error);
+      const mayPass = isMine || PASSING.includes(code);
+      const isLast = !mayPass || job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+      tell(isLast ? "dead" : "retry", { reason });
+      throw mayPass ? new Error(reason, { cause: error }) : new UnrecoverableError(reason);
+    }
+  }
+
+  #isSame(): boolean {
+    const planned = this.#run?.data.encoders;
+    return planned?.zarrflow === this.#encoders.zarrflow && planned.zlib === this.#encoders.zlib;
+  }
+
+  async #runOf(job: Job, id: string): Promise<{ readonly id: string; readonly data: RunData }> {
+    if (this.#run?.id === id) return this.#run;
+    const found = job.name === RUN ? job : await this.#connection.answer(this.#connection.queue.getJob(id));
+    if (found === undefined) {
+      throw new ZarrflowError("not-found", "the run of this job is not in the queue any more", { found: id });
+    }
+    this.#run = { id, data: found.data as RunData };
+    return this.#run;
+  }
+
+  async #perform(
+    work: Work,
+    job: Job,
+    { id, data }: { readonly id: string; readonly data: RunData },
+    lost: AbortSignal | undefined,
+  ): Promise<RunReport> {
+    let last = 0;
+    const onProgress = (counts: RunCounts) => {
+      const now = performance.now();
+      if (!("share" in work) || now - last < PROGRESS_MS) return;
+      last = now;
+      job.updateProgress(counts).catch(() => {});
+    };
+    const aborting = followSignals(lost, this.#abort.signal);
+    try {
+      const { encoders: _, plan } = data;
+      const signals = { stop: this.#stop.signal, signal: aborting.signal };
+      return await this.#threads.run(work, { id, plan, encoders: this.#encoders, ...signals, onProgress });
+    } finally {
+      aborting.end();
+    }
+  }
+}
