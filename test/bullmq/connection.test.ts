@@ -1,0 +1,59 @@
+// @module-tag slow
+import { createServer } from "node:net";
+import { describe, expect, test } from "vitest";
+import { follow, type QueueOptions, status, submit, worker } from "../../src/bullmq/index.ts";
+
+const ID = "00000000-0000-4000-8000-0123456789ab";
+
+async function unusedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+describe("a queue whose server is not there", () => {
+  test.each([
+    ["status", (options: QueueOptions) => status(ID, options)],
+    ["follow", (options: QueueOptions) => follow(ID, options)],
+    ["worker", worker],
+  ])("ends %s after the time that was given, without showing the password", async (_, call) => {
+    const port = await unusedPort();
+    const failure = await call({
+      connection: `redis://user:hunter2@127.0.0.1:${port}`,
+      patience: 0.5,
+    }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "transient" });
+    expect(String((failure as Error).message)).toMatch(/has not answered for 0\.5 s .*ECONNREFUSED/);
+    expect(JSON.stringify({ ...(failure as object) }) + String(failure)).not.toContain("hunter2");
+  });
+
+  test("ends when the caller aborts", async () => {
+    const connection = `redis://127.0.0.1:${await unusedPort()}`;
+    const signal = AbortSignal.timeout(200);
+    await expect(status(ID, { connection, signal })).rejects.toMatchObject({ code: "aborted" });
+    // a worker that is stopped has done what it should
+    await worker({ connection, signal: AbortSignal.timeout(200), patience: 30 });
+  });
+});
+
+describe("wrong arguments", () => {
+  test.each<[string, () => Promise<unknown>]>([
+    ["a URL of another server", () => status(ID, { connection: "http://127.0.0.1" })],
+    ["no URL", () => status(ID, { connection: "redis://[" })],
+    ["no connection", () => status(ID, { connection: 7 as unknown as string })],
+    ["a name that BullMQ cannot have", () => status(ID, { connection: "redis://x", queue: "a:b" })],
+    ["no time", () => status(ID, { connection: "redis://x", patience: 0 })],
+    ["no jobs at a time", () => worker({ connection: "redis://x", concurrency: 0 })],
+    ["too many jobs", () => submit("{}", { connection: "redis://x", jobs: 10_001 })],
+  ])("%s", async (_, call) => {
+    await expect(call()).rejects.toMatchObject({ code: "invalid-option" });
+  });
+
+  test("what is no plan", async () => {
+    for (const call of [submit, status, follow]) {
+      await expect(call("{}", { connection: "redis://x" })).rejects.toMatchObject({ code: "plan-mismatch" });
+    }
+  });
+});
