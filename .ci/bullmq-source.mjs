@@ -20,6 +20,6 @@ async function make(path, [time, y, x], chunkTime) {
 }
 
 await (await createGroup(group)).close();
-await make(`${group}/a0`, [8, 20, 20], 4);
+await make(`${group}/a0`, [8, 20, 20], 8);
 for (let i = 1; i < 1000; i++) cpSync(`${group}/a0`, `${group}/a${i}`, { recursive: true });
 await make(alone, [2400, 60, 60], 2);
