@@ -6,10 +6,10 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { linesLeft, piecesOf } from "./terminal.mjs";
 
 const [COLUMNS, ROWS, SECONDS] = [100, 30, 60];
 const PROMPT = "\u001b[32m$\u001b[39m ";
-const CLEAR_LINE = "\r\u001b[K";
 const RECHUNK =
   "zarrflow rechunk weather.zarr places.zarr --chunks time=-1,latitude=11,longitude=24 --max-mem 64MB --threads 2";
 /** Lines of the session, and whether the still picture shows them. */
@@ -75,11 +75,7 @@ function castOf(session) {
     ["", PROMPT],
     ...[...line].map((character) => [0.02, character]),
     [0.3, "\r\n"],
-    ...output
-      .replaceAll(CLEAR_LINE, `\n${CLEAR_LINE}`)
-      .split(/(?<=\r\n)|(?<!\r)\n/)
-      .filter(Boolean)
-      .map((piece) => [piece.startsWith(CLEAR_LINE) ? 0.15 : 0.05, piece]),
+    ...piecesOf(output).map(({ text, erases }) => [erases ? 0.15 : 0.05, text]),
     ["read", ""],
   ]);
   const busy = steps.reduce((sum, [seconds]) => sum + (Number(seconds) || 0), 0);
@@ -104,10 +100,7 @@ function castOf(session) {
 /** What is left on the screen at the end, however long, in the colours of the reader's choice. */
 function pictureOf(session) {
   const lines = session.flatMap(({ line, output }) => {
-    const shown = output
-      .split(CLEAR_LINE)
-      .filter((piece, i, { length }) => i === length - 1 || piece.includes("\n"));
-    return [`$ ${line}`, ...shown.join("").replace(/\r/g, "").trimEnd().split("\n"), ""].flatMap(wrapped);
+    return [`$ ${line}`, ...linesLeft(output.trimEnd()), ""].flatMap(wrapped);
   });
   const [width, height, row] = [COLUMNS * 8.43 + 32, (lines.length - 1) * 19 + 32, 19];
   const rows = lines.slice(0, -1).map((text, i) => {

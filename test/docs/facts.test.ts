@@ -143,3 +143,11 @@ function exists(path: string): boolean {
   );
   return readdirSync(join(root, dirname(path))).some((name) => pattern.test(name));
 }
+
+test("docs/decisions/README.md lists every decision", () => {
+  const names = readdirSync(join(root, "docs/decisions")).filter((name) => name !== "README.md");
+  const listed = [...read("docs/decisions/README.md").matchAll(/^- \[.*\]\((\d.*\.md)\)$/gm)].map(
+    ([, name]) => name,
+  );
+  expect(listed).toEqual(names.sort());
+});

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { linesLeft } from "../../scripts/terminal.mjs";
 import { requireBuild, root } from "../built-package.ts";
 import { hasProgram } from "../support/programs.ts";
 import { read } from "./code-block.ts";
@@ -19,9 +20,6 @@ const MEASURED = [
   /at most \d+ MB of/g,
   /\d+ MB(?= the whole process| of memory)/g,
 ];
-/** Before each bar of progress: how many there are depends on the machine. */
-const CLEAR_LINE = "\r\u001b[K";
-
 type Event = readonly [number, "o", string];
 
 interface Cast {
@@ -40,7 +38,7 @@ function parse(text: string): Cast {
 /** The lines as they are left. */
 function printed({ events }: Cast): string[] {
   const text = events.map(([, , piece]) => piece).join("");
-  return text.split("\r\n").map((line) => withoutMeasured(line.split(CLEAR_LINE).at(-1) ?? ""));
+  return linesLeft(text).map(withoutMeasured);
 }
 
 function withoutMeasured(text: string): string {

@@ -1,0 +1,38 @@
+// What a terminal shows in the end of a text that erases its own lines of progress.
+
+const ESCAPE = "\u001b";
+/** Back to the first column, up by so many lines, and everything from there on erased. */
+const ERASE = new RegExp(`((?:\\r${ESCAPE}\\[\\d+A)?\\r${ESCAPE}\\[[JK])`);
+
+/** The text in pieces that are shown one after the other: lines, and what is written after something was erased. */
+export function piecesOf(text) {
+  const pieces = [];
+  for (const [i, part] of text.split(ERASE).entries()) {
+    if (i % 2 === 1) pieces.push({ text: part, erases: true });
+    else {
+      const [first = "", ...lines] = part.split(/(?<=\r\n)/);
+      const last = pieces.at(-1);
+      if (last) last.text += first;
+      else pieces.push({ text: first, erases: false });
+      pieces.push(...lines.map((line) => ({ text: line, erases: false })));
+    }
+  }
+  return pieces.filter((piece) => piece.text !== "");
+}
+
+/** The lines that are left, without what was erased. */
+export function linesLeft(text) {
+  const lines = [""];
+  for (const [i, part] of text.split(ERASE).entries()) {
+    if (i % 2 === 1) {
+      const [, up = "0"] = /\[(\d+)A/.exec(part) ?? [];
+      lines.length = Math.max(1, lines.length - Number(up));
+      lines[lines.length - 1] = "";
+    } else {
+      const [first = "", ...rest] = part.split("\r\n");
+      lines[lines.length - 1] += first;
+      lines.push(...rest);
+    }
+  }
+  return lines;
+}
