@@ -8,6 +8,7 @@ import { zipIntoStream } from "../../src/stores/zip.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { saveZip } from "./save-zip.ts";
 
+const STOPPING = "Stopping …";
 const BUDGETS = ["16MB", "64MB", "256MB", "1GB"].map((text) => [text, text] as const);
 
 /** What is taken of a dimension, and its new chunk length. */
@@ -103,13 +104,14 @@ export class TakeAway implements Reading {
       async (signal) => {
         const zip = await saveZip(this.#name);
         this.#setRunning(true);
-        const stopped = () => this.#setRunning(false, "Stopped. Nothing is left.");
-        signal.addEventListener("abort", stopped, { once: true });
+        const stopping = () => this.#setRunning(false, STOPPING);
+        signal.addEventListener("abort", stopping, { once: true });
         try {
           let [tasks, done, bytes] = [0, 0, 0];
           await rechunk(this.#source, zip.target, {
             ...this.#options(signal),
             onEvent: (event) => {
+              if (signal.aborted) return;
               if (event.type === "plan") tasks = event.plan.totals.tasks;
               if (event.type === "task-end") this.#bar.value = ++done / Math.max(1, tasks);
               if (event.type === "written") bytes += event.size;
@@ -120,9 +122,10 @@ export class TakeAway implements Reading {
           this.#setRunning(false, `${await zip.finish()} ${bytesText(bytes)} of values.`);
         } catch (error) {
           await zip.giveUp();
+          if (this.#status.textContent === STOPPING) fill(this.#status, "Stopped. Nothing is left.");
           throw error;
         } finally {
-          signal.removeEventListener("abort", stopped);
+          signal.removeEventListener("abort", stopping);
         }
       },
       (error) => {

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 
 const TYPES: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
   ".mjs": "text/javascript",
