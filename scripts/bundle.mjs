@@ -39,6 +39,9 @@ const RUNS = [
 /** What a page loads at once that opens an array and reads a part of it: it lies in a file of its own, with nothing else. */
 const READS = ["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/bytes/codec"];
 
+/** What a page loads on use, to read an array over HTTP: what of it runs load at once lies in the file of reads. */
+const READS_ON_USE = ["stores/http", "stores/remote/retry-requests", "codecs/bytes-to-bytes/zstd/codec"];
+
 /** The entry points of pages; the command, queues, and what `#platform` reaches in Node, are none. */
 const WEB = entries.filter((entry) => !["stores/directory", "bullmq/index"].includes(entry));
 
@@ -124,7 +127,11 @@ export async function bundle() {
   const ofItself = lazily((graph) => importedBy(ITSELF.map(sourceOf), graph));
   // what no page reaches is files of their own, which nothing that a page loads imports
   const ofWeb = lazily((graph) => importedBy(WEB.map(sourceOf), graph, true));
-  const ofReads = lazily((graph) => importedBy(READS.map(sourceOf), graph));
+  const ofReads = lazily((graph) => {
+    const found = importedBy(READS.map(sourceOf), graph);
+    for (const id of importedBy(READS_ON_USE.map(sourceOf), graph)) if (ofRuns(graph).has(id)) found.add(id);
+    return found;
+  });
   const ofRuns = lazily((graph) => {
     const found = importedBy(RUNS.map(sourceOf), graph);
     for (const entry of THREADS) found.delete(sourceOf(entry));

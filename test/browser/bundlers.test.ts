@@ -1,6 +1,7 @@
 // @module-tag slow
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { nodeResolve } from "@rollup/plugin-node-resolve";
 import { build as esbuild } from "esbuild";
 import { type Browser, chromium } from "playwright-core";
@@ -12,16 +13,16 @@ import { packedProject } from "../package/packed-project.ts";
 import { cdnOf } from "./cdn.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
 import { type PageServer, servePages } from "./page-server.ts";
-import { SAMPLE_PAGE, SAMPLE_PART, writeSample } from "./sample-array.ts";
+import { SAMPLE_PART, samplePage, writeSample } from "./sample-array.ts";
 
 /** Bundles `page.mjs` of a project into a folder of it. */
-type Bundle = (project: string, folder: string) => Promise<unknown>;
+type Bundle = (project: string, folder: string, page?: string) => Promise<unknown>;
 
 const esbuildWith =
   (format: "esm" | "iife", splitting: boolean): Bundle =>
-  (project, folder) =>
+  (project, folder, page = "page.mjs") =>
     esbuild({
-      entryPoints: [join(project, "page.mjs")],
+      entryPoints: [join(project, page)],
       outdir: join(project, folder),
       bundle: true,
       format,
@@ -105,7 +106,7 @@ describe.runIf(hasChromium)("a page that opens an array and cuts it", () => {
   let server: PageServer;
   beforeAll(async () => {
     project = await packedProject();
-    await Promise.all([writeFile(join(project, "page.mjs"), SAMPLE_PAGE), writeSample(project)]);
+    await Promise.all([writeFile(join(project, "page.mjs"), samplePage("zarrflow")), writeSample(project)]);
     browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
     server = await servePages(project, { answer: cdnOf(project) });
   });
@@ -136,13 +137,32 @@ describe.runIf(hasChromium)("a page that opens an array and cuts it", () => {
     await expectSample(`/${folder}/page.js`);
   });
 
-  it("from a CDN, and costs no more than it may", async () => {
-    const script = SAMPLE_PAGE.replace('"zarrflow"', '"/node_modules/zarrflow/dist/index.js"');
-    await writeFile(join(project, "cdn.mjs"), script);
-    await expectSample("/cdn.mjs");
-    const loaded = server.requests
-      .map(({ path }) => path)
-      .filter((path) => path.startsWith("/node_modules/"));
-    expect(loaded.filter((path) => /s3|zip|run-|files-|pyramid|platform\/node/.test(path))).toEqual([]);
+  it.each(["index", "read"])("from a CDN, by %s.js", async (entry) => {
+    await writeFile(join(project, `${entry}.mjs`), samplePage(`/node_modules/zarrflow/dist/${entry}.js`));
+    await expectSample(`/${entry}.mjs`);
+  });
+
+  /** Scripts that a page of `zarrflow/read` loads to read the sample, and their bytes, gzipped each. */
+  async function expectSmall(script: string, maxBytes: number): Promise<void> {
+    const before = server.requests.length;
+    await expectSample(script);
+    const paths = server.requests.slice(before).map(({ path }) => path);
+    const scripts = paths.filter((path) => path.endsWith(".js"));
+    expect(scripts.filter((path) => /s3|zip|run-|files-|pyramid|platform\/node/.test(path))).toEqual([]);
+    const sizes = await Promise.all(
+      scripts.map(async (path) => gzipSync(await readFile(join(project, path))).length),
+    );
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    expect(total).toBeLessThanOrEqual(maxBytes);
+    expect(total).toBeGreaterThan(maxBytes * 0.97);
+  }
+
+  it("costs a page no more than it may, from a CDN", () => expectSmall("/read.mjs", 116_000));
+
+  it("costs a page no more than it may, bundled by esbuild", async () => {
+    await mkdir(join(project, "small"));
+    await writeFile(join(project, "small/page.mjs"), samplePage("zarrflow/read"));
+    await esbuildWith("esm", true)(project, "small", "small/page.mjs");
+    await expectSmall("/small/page.js", 116_000);
   });
 });

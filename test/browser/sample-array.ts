@@ -23,9 +23,9 @@ export async function writeSample(folder: string): Promise<void> {
   await array.close();
 }
 
-/** What a page exports that opens the sample and cuts it: the items, and where a bundle may need more. */
-export const SAMPLE_PAGE = `
-import { open, slice } from "zarrflow";
+/** The script of a page that opens the sample, by an entry point of the package, and cuts it. */
+export const samplePage = (entry: string) => `
+import { open, slice } from ${JSON.stringify(entry)};
 
 globalThis.readSample = async (url) => {
   const array = await open(url);

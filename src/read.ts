@@ -1,0 +1,17 @@
+/**
+ * Opens arrays and reads parts of them, and nothing else: what a page loads that shows data. All of it is in the package
+ * itself, too.
+ *
+ * @module
+ */
+export { type Slice, type SliceChunk, type SliceValues, slice } from "./flows/slice.ts";
+export type { ZarrArray, ZarrGroup, ZarrNode } from "./hierarchy/node.ts";
+export {
+  exists,
+  type OpenOptions,
+  type OpenSource,
+  open,
+  openArray,
+  openGroup,
+} from "./hierarchy/open/open.ts";
+export { isZarrflowError, ZarrflowError } from "./util/errors.ts";
