@@ -80,6 +80,19 @@ const platforms = {
   load: (id) => PLATFORMS[id.slice(1)]?.map((path) => `export * from ${JSON.stringify(path)};`).join("\n"),
 };
 
+/** Workers of Cloudflare compile no WebAssembly: their bundler takes the kernels as a file. */
+const forWorkerd = {
+  name: "for-workerd",
+  generateBundle() {
+    const [, base64 = ""] =
+      /"([^"]+)";/.exec(readFileSync(sourceOf("codecs/kernels/wasm-bytes"), "utf8")) ?? [];
+    const source = Buffer.from(base64, "base64");
+    this.emitFile({ type: "asset", fileName: "platform/kernels.wasm", source });
+    const code = 'export*from"./browser.js";export{default as compiledKernels}from"./kernels.wasm";\n';
+    this.emitFile({ type: "asset", fileName: "platform/workerd.js", source: code });
+  },
+};
+
 /**
  * What is imported on use out of a file of many modules comes by way of a file that holds one line. Here it is imported
  * from where it is, which spares a run of the command ten files.
@@ -146,7 +159,7 @@ export async function bundle() {
       ...Object.fromEntries(Object.keys(PLATFORMS).map((name) => [name, name])),
     },
     platform: "neutral",
-    plugins: [platforms, versionInside, importedDirectly],
+    plugins: [platforms, versionInside, importedDirectly, forWorkerd],
     external: [/^(?:node:|#)/, ...Object.keys({ ...dependencies, ...peerDependencies })],
     treeshake: { moduleSideEffects: false },
     output: {

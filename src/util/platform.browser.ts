@@ -7,3 +7,5 @@ export const isOnWindows = () => false;
 export const currentFolder = () => "";
 
 export const builtin = () => undefined;
+
+export const compiledKernels = undefined;

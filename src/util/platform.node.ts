@@ -25,3 +25,6 @@ export const currentFolder = (): string => process.cwd();
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] | undefined {
   return (process.getBuiltinModule?.(name) ?? createRequire(import.meta.url)(name)) as Builtins[Name];
 }
+
+/** The kernels, where a runtime compiles no WebAssembly at run time but takes modules of it, as workerd does. */
+export const compiledKernels: WebAssembly.Module | undefined = undefined;

@@ -1,3 +1,4 @@
+import { compiledKernels } from "../../util/platform.node.ts";
 import type { CopyRows } from "./kernel-types.ts";
 import { wasmBase64 } from "./wasm-bytes.ts";
 import { SLACK, WasmHeap } from "./wasm-heap.ts";
@@ -79,7 +80,7 @@ export class WasmMemory {
 
   /** @throws where WebAssembly or its SIMD is missing or blocked. */
   constructor() {
-    this.#module = new WebAssembly.Module(moduleBytes());
+    this.#module = compiledKernels ?? new WebAssembly.Module(moduleBytes());
     this.#own = instantiate(this.#module);
     this.#now = this.#own;
   }
