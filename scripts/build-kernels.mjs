@@ -1,10 +1,11 @@
-// Compiles src/codecs/kernels/assembly (AssemblyScript) and embeds the module as Base64 in src/codecs/kernels/wasm-bytes.ts.
+// Compiles src/codecs/kernels/assembly (AssemblyScript) and embeds the module, deflated, as Base64 in src/codecs/kernels/wasm-bytes.ts.
 // Does nothing when that file was made of the same sources.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { deflateRawSync } from "node:zlib";
 import { firstLine } from "./first-line.mjs";
 
 const MAX_BYTES = 45_000;
@@ -23,14 +24,15 @@ const stamp = `// Made by scripts/build-kernels.mjs of ${sourceHash()}.`;
 if (firstLine(output) !== stamp) {
   const bytes = await compile();
   if (bytes.length > MAX_BYTES) fail(`the kernels have ${bytes.length} bytes, above ${MAX_BYTES}`);
-  const text = Buffer.from(bytes).toString("base64");
-  writeFileSync(output, `${stamp}\nexport const wasmBase64 =\n  "${text}";\n`);
+  const text = deflateRawSync(bytes, { level: 9 }).toString("base64");
+  const size = `export const WASM_SIZE = ${bytes.length};`;
+  writeFileSync(output, `${stamp}\n${size}\nexport const packedWasm =\n  "${text}";\n`);
   console.error(`kernels: ${bytes.length} bytes of WebAssembly`);
 }
 
 /** Of all that the module depends on. */
 function sourceHash() {
-  const hash = createHash("sha256").update(version).update(OPTIONS.join(" "));
+  const hash = createHash("sha256").update("deflated").update(version).update(OPTIONS.join(" "));
   for (const name of readdirSync(assembly).sort())
     hash.update(name).update(readFileSync(join(assembly, name)));
   return hash.digest("hex");

@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inflateRawSync } from "node:zlib";
 import { build } from "rolldown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -86,7 +87,7 @@ const forWorkerd = {
   generateBundle() {
     const [, base64 = ""] =
       /"([^"]+)";/.exec(readFileSync(sourceOf("codecs/kernels/wasm-bytes"), "utf8")) ?? [];
-    const source = Buffer.from(base64, "base64");
+    const source = inflateRawSync(Buffer.from(base64, "base64"));
     this.emitFile({ type: "asset", fileName: "platform/kernels.wasm", source });
     const code = 'export*from"./browser.js";export{default as compiledKernels}from"./kernels.wasm";\n';
     this.emitFile({ type: "asset", fileName: "platform/workerd.js", source: code });

@@ -1,6 +1,7 @@
-import { compiledKernels } from "../../util/platform.node.ts";
+import { builtin, compiledKernels } from "../../util/platform.node.ts";
+import { inflatePacked } from "./inflate-packed.ts";
 import type { CopyRows } from "./kernel-types.ts";
-import { wasmBase64 } from "./wasm-bytes.ts";
+import { packedWasm, WASM_SIZE } from "./wasm-bytes.ts";
 import { SLACK, WasmHeap } from "./wasm-heap.ts";
 
 /** What the module exports; addresses and lengths in bytes. */
@@ -180,10 +181,17 @@ interface Instance {
   readonly start: number;
 }
 
-/** Each thread makes them anew: where there is no `Buffer`, by a loop, which takes a millisecond; `Uint8Array.from` takes 4 more. */
+/** Each thread makes them anew. */
 function moduleBytes(): Uint8Array<ArrayBuffer> {
-  if (globalThis.Buffer) return globalThis.Buffer.from(wasmBase64, "base64");
-  const text = atob(wasmBase64);
+  const packed = bytesOfBase64(packedWasm);
+  const zlib = builtin("node:zlib");
+  return zlib ? new Uint8Array(zlib.inflateRawSync(packed)) : inflatePacked(packed, WASM_SIZE);
+}
+
+/** Where there is no `Buffer`, by a loop: `Uint8Array.from` takes milliseconds. */
+function bytesOfBase64(base64: string): Uint8Array {
+  if (globalThis.Buffer) return globalThis.Buffer.from(base64, "base64");
+  const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
