@@ -112,6 +112,12 @@ export class Connection {
     const closing = this.isGone ? one.getBackend().close(true) : one.close();
     const close = closing.catch(() => {}).finally(() => ended.abort());
     await Promise.race([close, pause(END_MS, ended.signal).catch(() => {})]);
+    // or it is made again for ever
+    if (!ended.signal.aborted)
+      await one
+        .getBackend()
+        .close(true)
+        .catch(() => {});
   }
 
   /** Asks the server now and then whether it is there. */

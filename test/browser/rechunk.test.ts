@@ -13,8 +13,8 @@ import { openPageOf } from "./open-page.ts";
 
 const MB = 1e6;
 const BUDGET = 64 * MB;
-/** What code, kernels and the engine's own buffers take besides the budget, as measured (30 MB) and half as much again. */
-const BESIDES = 45 * MB;
+/** What code, kernels and bodies that the browser holds before they are read take besides the budget: 71 MB at most, as measured. */
+const BESIDES = 100 * MB;
 const SHAPE = [64, 1024, 2048];
 
 type Outcome = { readonly keysWritten: number } | { readonly code: string; readonly message: string };
@@ -141,7 +141,7 @@ describe.runIf(hasChromium)("rechunk to a zip in a page, in Chromium", () => {
     const failed = await second;
     expect(failed).toMatchObject({
       code: "transient",
-      message: expect.stringMatching(/made\.zarr|network|fetch/i),
+      message: expect.stringContaining("the connection failed"),
     });
     expect(await page.evaluate("namesInSite()")).toEqual(["out.zarr.zip"]);
   }, 240_000);

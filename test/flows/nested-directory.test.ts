@@ -70,7 +70,7 @@ test.each([
 
 test("every command that reads takes --v2-separator", async () => {
   const run = async (...args: string[]) => (await runHere(folder, ...args, "--v2-separator", "/")).stdout;
-  expect(JSON.parse(await run("info", "old.zarr", "--json"))).toMatchObject([{ chunksPresent: 4 }]);
+  expect(JSON.parse(await run("info", "old.zarr/a", "--json"))).toMatchObject([{ chunksPresent: 4 }]);
   expect(await run("slice", "old.zarr/a", "--format", "json", "--flat")).toContain("[0,1,2,3,4,5,6,");
   expect(await run("digest", "old.zarr")).toContain(await digestOf(source, nested));
   expect(await run("validate", "old.zarr")).not.toContain("other-separator");

@@ -49,7 +49,7 @@ describe("slabs of files", () => {
     const { array, getSync } = await watched();
     vi.spyOn(performance, "now").mockReturnValue(0);
     expect(await digestOf(array)).toBe(expected);
-    expect(getSync).toHaveBeenCalledTimes(80);
+    expect(getSync.mock.calls.filter(([key]) => key.startsWith("c/"))).toHaveLength(80);
   });
 
   it("are asked for several at one time when calls that block take long", async () => {
