@@ -43,7 +43,7 @@ export async function servePages(
       const end = first && last ? Math.min(Number(last) + 1, whole.length) : whole.length;
       const isPart = first !== undefined;
       const body = isPart ? whole.subarray(start, end) : whole;
-      requests.push({ path, bytes: body.length });
+      requests.push({ path, bytes: request.method === "HEAD" ? 0 : body.length });
       response.writeHead(isPart ? 206 : 200, {
         ...headers,
         "content-type": type,
