@@ -1,7 +1,7 @@
 import type { Job } from "bullmq";
 import { encodersHere } from "../cli/encoders.ts";
 import type { RunCounts, RunReport } from "../flows/events.ts";
-import { assertEncoders } from "../flows/jobs/open-plan.ts";
+import { assertEncoders, otherEncoder } from "../flows/jobs/open-plan.ts";
 import { followSignals, onAbort } from "../util/abort.ts";
 import { assertRules } from "../util/check-options.ts";
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../util/errors.ts";
@@ -173,8 +173,8 @@ class Jobs {
       }
       const reason = reasonOf(error);
       const code = isZarrflowError(error) ? error.code : "transient";
-      const isOtherVersion = code === "plan-mismatch" && this.#run?.data.encoders !== undefined;
-      const isMine = OF_THIS_WORKER.includes(code) || (isOtherVersion && !this.#isSame());
+      const isOtherVersion = code === "plan-mismatch" && this.#isOtherVersion();
+      const isMine = OF_THIS_WORKER.includes(code) || isOtherVersion;
       if (isMine) this.#failed.abort(error);
       const mayPass = isMine || PASSING.includes(code);
       const isLast = !mayPass || job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
@@ -183,9 +183,10 @@ class Jobs {
     }
   }
 
-  #isSame(): boolean {
+  /** Whether the plan of the last job was made with other encoders. */
+  #isOtherVersion(): boolean {
     const planned = this.#run?.data.encoders;
-    return planned?.zarrflow === this.#encoders.zarrflow && planned.zlib === this.#encoders.zlib;
+    return planned !== undefined && otherEncoder(planned, this.#encoders) !== undefined;
   }
 
   async #runOf(job: Job, id: string): Promise<{ readonly id: string; readonly data: RunData }> {

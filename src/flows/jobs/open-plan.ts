@@ -66,14 +66,18 @@ export async function openPlan(
 
 /** @throws `plan-mismatch` where this process may compress to other bytes than the others of a run. */
 export function assertEncoders({ encoders: planned }: Pick<PlanFile, "encoders">, here: Encoders): void {
-  for (const name of ["zarrflow", "zlib"] as const) {
-    if (planned[name] === here[name]) continue;
-    throw new ZarrflowError("plan-mismatch", `the plan was made with another version of ${name}`, {
-      expected: planned[name],
-      found: here[name],
-      hint: "Use the same zarrflow and the same Node on all machines, as chunks may be compressed to other bytes; or make the plan again.",
-    });
-  }
+  const name = otherEncoder(planned, here);
+  if (name === undefined) return;
+  throw new ZarrflowError("plan-mismatch", `the plan was made with another version of ${name}`, {
+    expected: planned[name],
+    found: here[name],
+    hint: "Use the same zarrflow and the same Node on all machines, as chunks may be compressed to other bytes; or make the plan again.",
+  });
+}
+
+/** The first encoder of which there are two versions; undefined where all are the same. */
+export function otherEncoder(a: Encoders, b: Encoders): keyof Encoders | undefined {
+  return (["zarrflow", "zlib"] as const).find((name) => a[name] !== b[name]);
 }
 
 function keysOf(jobs: readonly ArrayJob[]): Set<string> {

@@ -2,6 +2,7 @@ import type { ShareName } from "../../stores/target/options.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { lastStage } from "../plan/passes.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
+import { firstOfStage } from "../plan/task.ts";
 import { TaskSet } from "../run/ledger/task-set.ts";
 
 /** Tasks of a stage, by their place in it. */
@@ -27,11 +28,6 @@ export function allShares(plan: SharedPlan, stage: number, count: number): Share
   const runs = runsOf(plan, stage);
   const firsts = Array.from({ length: count + 1 }, (_, part) => taskAtPart(runs, part, count));
   return firsts.slice(1).map((end, index) => ({ first: firsts[index] ?? 0, end }));
-}
-
-/** Number of a stage's first task among all tasks of the plan. */
-export function firstOfStage({ stages }: SharedPlan, stage: number): number {
-  return stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, 0);
 }
 
 /** Tasks of one array, which cost the same. */

@@ -1,9 +1,10 @@
 import type { JointRecords, ShareName } from "../../stores/target/options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Plan } from "../plan/plan.ts";
+import { firstOfStage } from "../plan/task.ts";
 import { doneBefore } from "../run/ledger/done-before.ts";
 import type { TaskSet } from "../run/ledger/task-set.ts";
-import { firstOfStage, tasksOf, uncovered } from "./shares.ts";
+import { tasksOf, uncovered } from "./shares.ts";
 
 /** Shares that are named one by one, at most. */
 const MAX_NAMED = 20;

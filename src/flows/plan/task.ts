@@ -39,7 +39,7 @@ export type StagedPlan = Pick<Plan, "jobs" | "stages">;
 /** Computes task `index` of a stage; nothing is listed. */
 export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
   const { job, first } = jobAt(plan, stage, index);
-  const number = plan.stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, index);
+  const number = firstOfStage(plan, stage) + index;
   if (stage < lastStage(job)) {
     const coords = coordsAt(index - first, boxGrid(splitsOf(job, stage)));
     return { kind: "scratch", number, job, pass: stage, coords };
@@ -56,13 +56,13 @@ export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
 
 /** The array that a task works on, by its place among all tasks of the plan. */
 export function jobOfTask(plan: StagedPlan, number: number): ArrayJob {
-  let stage = 0;
-  let index = number;
-  for (let tasks = plan.stages[0] ?? 0; index >= tasks && stage + 1 < plan.stages.length; stage++) {
-    index -= tasks;
-    tasks = plan.stages[stage + 1] ?? 0;
-  }
-  return jobAt(plan, stage, index).job;
+  const stage = plan.stages.findIndex((tasks, at) => number < firstOfStage(plan, at) + tasks);
+  return jobAt(plan, stage, number - firstOfStage(plan, stage)).job;
+}
+
+/** Number of a stage's first task among all tasks of the plan. */
+export function firstOfStage({ stages }: Pick<Plan, "stages">, stage: number): number {
+  return stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, 0);
 }
 
 /** Bytes that a task may hold at one time. */

@@ -68,6 +68,7 @@ export class RunProgress {
 
   /** Tasks that a run before has done. */
   tasksDoneBefore(done: TaskSet): void {
+    if (done.size === 0) return;
     for (let task = 0; task < this.totals.tasks; task++) {
       const work = done.has(task) ? this.#ofTask(task) : undefined;
       if (work) work.before++;
