@@ -1,7 +1,7 @@
 // @module-tag slow
 // @module-tag alone
 import "../support/short-pauses.ts";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
@@ -146,6 +146,23 @@ it("goes on when a chunk of the source that could not be read has been put right
   expect(events).toContainEqual({ type: "unfinished", tasks: done, keys: expect.any(Number) });
   writeFileSync(chunk, bytes);
   expect((await rechunk(damaged, target, options)).tasksResumed).toBe(done);
+  expect(besides(target)).toEqual([]);
+});
+
+it("leaves nothing of runs that were killed before they had written their ledgers, beside the one it goes on with", async () => {
+  const target = folder.next("out.zarr");
+  const options = { ...BY_STEPS, maxMemory: "100kB", resume: true, ...SERIAL };
+  const flow: Flow = (to, more) => rechunk(source, to, { ...options, ...more });
+  const { unfinished } = await stoppedAfter(flow, target, 1, {});
+  expect(unfinished).toBeDefined();
+  const [name = ""] = besides(target);
+  const kept = join(dirname(target), name);
+  for (let number = 0; number < 8; number++) {
+    const killed = kept.replace(/-[\da-f]{12}/, `-${number.toString(16).repeat(12)}`);
+    cpSync(kept, killed, { recursive: true, preserveTimestamps: true });
+    writeFileSync(join(killed, "ledger.jsonl"), "");
+  }
+  expect((await rechunk(source, target, options)).tasksResumed).toBeGreaterThan(0);
   expect(besides(target)).toEqual([]);
 });
 

@@ -139,7 +139,7 @@ async function openJoint(
 /** What runs that are over have left unfinished at a place. */
 interface UnfinishedAt {
   /** The one that is resumed. */
-  readonly resumed?: { readonly control: ControlFolder; readonly how: ResumeOptions };
+  readonly resumed?: { readonly control: ControlFolder; readonly how: ResumeOptions } | undefined;
   readonly others: readonly ControlFolder[];
 }
 
@@ -148,6 +148,7 @@ async function unfinishedAt(
   { resume, onUnfinished, breakLock }: TargetBuildOptions,
 ): Promise<UnfinishedAt> {
   const others: ControlFolder[] = [];
+  let resumed: UnfinishedAt["resumed"];
   for (const control of await ControlFolder.all(target)) {
     if (!(await control.isUnfinished())) continue;
     if (!control.isDead && !breakLock) {
@@ -155,12 +156,14 @@ async function unfinishedAt(
       continue;
     }
     const found = { description: control.path, journal: new FileJournal(control.ledger) };
-    const how = await resume?.(found);
-    if (how) return { resumed: { control, how }, others };
-    onUnfinished?.(found);
-    others.push(control);
+    const how = resumed ? undefined : await resume?.(found);
+    if (how) resumed = { control, how };
+    else {
+      onUnfinished?.(found);
+      others.push(control);
+    }
   }
-  return { others };
+  return { resumed, others };
 }
 
 function stillAtWork({ path }: ControlFolder, target: string): ZarrflowError {
