@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -19,6 +19,7 @@ import { openArray } from "../../../../src/hierarchy/open/open.ts";
 import { create } from "../../../../src/index.ts";
 import { asyncFileCalls } from "../../../../src/stores/files/file-calls.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../../src/stores/memory.ts";
+import { processTag, thisProcess } from "../../../../src/stores/target/process-record.node.ts";
 import { product } from "../../../../src/util/shape.ts";
 import { withBucket } from "../../../support/s3-environment.ts";
 import { samples } from "../../../support/samples.ts";
@@ -73,7 +74,7 @@ describe("passes", () => {
       expect(report.chunksRead).toBe(400);
       expect(report.peakBuffers).toBeLessThanOrEqual(plan.totals.predictedPeak);
       expect(plan.totals.predictedPeak).toBeLessThanOrEqual(maxMemory);
-      expect(foldersLeft).toEqual([[String(passes.length - 1), "owner"]]);
+      expect(foldersLeft).toEqual([[String(passes.length - 1), "owner.json"]]);
       expect(await itemsOf("memory:staged")).toEqual(items);
       nameMemoryStore("staged", undefined);
     }
@@ -257,26 +258,38 @@ test("scratch objects may lie in a bucket, of which nothing stays", async () => 
 
 describe("scratch folders of other runs", () => {
   const place = () => ({ kind: "directory", path: scratch }) as const;
-  const make = async (name: string, owner?: string) => {
+  const make = async (name: string, owner?: object | string) => {
     await mkdir(join(scratch, name, "0"), { recursive: true });
     await writeFile(join(scratch, name, "0", "0"), "an object");
-    if (owner !== undefined) await writeFile(join(scratch, name, "owner"), owner);
+    if (owner !== undefined) {
+      const text =
+        typeof owner === "string" ? owner : JSON.stringify({ keptBy: "", isJoint: false, ...owner });
+      await writeFile(join(scratch, name, "owner.json"), text);
+    }
   };
 
   test("are removed where the run was killed, and left where it may go on", async () => {
-    const ended = spawnSync(process.execPath, ["--version"]).pid;
-    await make(".scratch.zarrflow-00000000000a", `${hostname()}\n${ended}\n`);
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    const here = thisProcess();
+    const ended = { ...here, pid };
+    // a number that another process has got since
+    const earlier = { ...here, started: "1" };
+    await make(".scratch.zarrflow-00000000000a", ended);
+    await make(".scratch.zarrflow-000000000003", earlier);
     await make(".scratch.zarrflow-00000000000b");
     await utimes(join(scratch, ".scratch.zarrflow-00000000000b"), 1e9, 1e9);
-    await make(`.scratch.zarrflow-00000000000f-${ended.toString(36)}`);
-    await make(".scratch.zarrflow-000000000001", `${hostname()}\n${ended}\nledger in s3://bucket/mine\n`);
+    const [, tag = ""] = processTag().split(/^\d+x/);
+    await make(`.scratch.zarrflow-00000000000f-${pid}x${tag}0`);
+    await make(`.scratch.zarrflow-000000000004-${pid}x${tag}0`, "");
+    await make(".scratch.zarrflow-000000000001", { ...ended, keptBy: "ledger in s3://bucket/mine" });
     const others = [
-      [".scratch.zarrflow-00000000000c", `${hostname()}\n${process.pid}\n`],
-      [".scratch.zarrflow-00000000000d", `another-machine\n${ended}\n`],
+      [".scratch.zarrflow-00000000000c", here],
+      [".scratch.zarrflow-00000000000d", { pid, host: "another-machine" }],
       [".scratch.zarrflow-00000000000e"],
-      [`.scratch.zarrflow-00000000000e-${process.pid.toString(36)}`],
-      [".scratch.zarrflow-000000000002", `${hostname()}\n${ended}\nledger in s3://bucket/other\n`],
-      ["scratch.zarrflow", `${hostname()}\n${ended}\n`],
+      [`.scratch.zarrflow-00000000000e-${processTag()}0`],
+      [".scratch.zarrflow-000000000002", { ...ended, keptBy: "ledger in s3://bucket/other" }],
+      [".scratch.zarrflow-000000000005", { isJoint: true }],
+      ["scratch.zarrflow", ended],
     ] as const;
     for (const [name, owner] of others) await make(name, owner);
     const opened = await openScratch({ place: place(), bytes: 1, keptBy: "ledger in s3://bucket/mine" });
