@@ -1,6 +1,6 @@
 // @module-tag slow
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -28,6 +28,7 @@ describe.skipIf(installed === undefined)("BullMQ on PostgreSQL", () => {
   beforeAll(async () => {
     requireBuild();
     folder = mkdtempSync(join(tmpdir(), "zarrflow-postgres-"));
+    chmodSync(folder, 0o711); // for the user postgres, who runs it when root runs this
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
