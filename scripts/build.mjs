@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import "./build-kernels.mjs";
 import "./build-page.mjs";
 import { bundle } from "./bundle.mjs";
-import { referToGlobals, removeUnreadDeclarations } from "./declarations.mjs";
+import { rollUpDeclarations } from "./declarations.mjs";
 import { makeManPage } from "./man-page.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -17,8 +17,7 @@ const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 const options = ["-p", join(root, "tsconfig.build.json"), "--emitDeclarationOnly"];
 const { status } = spawnSync(process.execPath, [tsc, ...options], { stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
-removeUnreadDeclarations();
-referToGlobals();
+rollUpDeclarations();
 await bundle();
 chmodSync(join(root, "dist/cli/main.js"), 0o755);
 makeManPage(root);

@@ -1,5 +1,6 @@
-// Leaves out of dist/ the declarations that no entry point's types lead to, and the comments that no editor shows; makes
-// the others compile where a program has neither the types of the DOM nor those of Node.
+// Puts all declarations that the entry points' types lead to into one file, dist/types.d.ts, without the comments that no
+// editor shows; each entry lists what it exports of them. They compile where a program has neither the types of the DOM
+// nor those of Node.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,8 +8,10 @@ import ts from "typescript";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
+const together = join(dist, "types.d.ts");
+const globals = join(dist, "globals.d.ts");
 
-export function removeUnreadDeclarations() {
+export function rollUpDeclarations() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const entries = Object.values(exports).flatMap(({ types }) => (types ? [join(root, types)] : []));
   const program = ts.createProgram(entries, {
@@ -17,19 +20,32 @@ export function removeUnreadDeclarations() {
     types: [],
   });
   const checker = program.getTypeChecker();
-  const exported = entries.flatMap((path) =>
-    checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(path))),
-  );
+  const files = entries.map((path) => program.getSourceFile(path));
+  const exportsOf = (file) => checker.getExportsOfModule(checker.getSymbolAtLocation(file));
+  const exported = files.flatMap(exportsOf);
   const read = statementsFrom(exported, symbolsIn, checker);
   const shown = statementsFrom(exported, symbolsOfMembers, checker);
-  for (const file of program.getSourceFiles()) {
-    if (file.fileName.startsWith(dist)) writeFileSync(file.fileName, withOnly(read, shown, file, checker));
-  }
-  const left = declarationsFrom(entries);
+  const statements = program
+    .getSourceFiles()
+    .flatMap((file) => file.statements)
+    .filter((statement) => read.has(statement));
+  const names = uniqueNames(statements, checker);
+  const texts = statements.map((statement, i) =>
+    textOf(statement, { isShown: shown.has(statement), isExported: i === 0, names, checker }),
+  );
+  const lists = files.map((file) => exportList(file, files, exportsOf, names, checker));
   for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
-    const path = join(dist, name);
-    if (name.endsWith(".d.ts") && !left.has(path)) rmSync(path);
+    if (name.endsWith(".d.ts")) rmSync(join(dist, name));
   }
+  const libraries = new Set(
+    statements.flatMap((one) => one.getFullText().match(/^\/\/\/ <reference lib.*/gm) ?? []),
+  );
+  const head = [`/// <reference path="globals.d.ts" />`, ...libraries];
+  writeFileSync(together, `${head.join("\n")}\n${texts.join("\n")}\n`);
+  copyFileSync(join(root, "src/util/globals.d.ts"), globals);
+  entries.forEach((path, i) => {
+    writeFileSync(path, lists[i]);
+  });
 }
 
 /** The statements that declare `symbols`, what these name as `symbolsOf` finds it, and so on. */
@@ -41,16 +57,16 @@ function statementsFrom(symbols, symbolsOf, checker) {
       const statement = statementOf(declaration);
       if (found.has(statement) || !statement.getSourceFile().fileName.startsWith(dist)) continue;
       found.add(statement);
-      left.push(...symbolsOf(statement, checker));
+      if (literalsOf(statement, checker) === undefined) left.push(...symbolsOf(statement, checker));
     }
   }
   return found;
 }
 
-function declarationsOf(symbol, checker) {
-  const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0;
-  return (isAlias ? checker.getAliasedSymbol(symbol) : symbol).declarations ?? [];
-}
+const meant = (symbol, checker) =>
+  (symbol.flags & ts.SymbolFlags.Alias) !== 0 ? checker.getAliasedSymbol(symbol) : symbol;
+
+const declarationsOf = (symbol, checker) => meant(symbol, checker).declarations ?? [];
 
 function statementOf(node) {
   return node.parent === undefined || ts.isSourceFile(node) || ts.isSourceFile(node.parent)
@@ -59,10 +75,13 @@ function statementOf(node) {
 }
 
 function symbolsIn(node, checker) {
+  return identifiersIn(node).flatMap((one) => checker.getSymbolAtLocation(one) ?? []);
+}
+
+function identifiersIn(node) {
   const found = [];
   const visit = (inner) => {
-    const symbol = ts.isIdentifier(inner) && checker.getSymbolAtLocation(inner);
-    if (symbol) found.push(symbol);
+    if (ts.isIdentifier(inner)) found.push(inner);
     ts.forEachChild(inner, visit);
   };
   visit(node);
@@ -75,97 +94,107 @@ function symbolsOfMembers(statement, checker) {
   return parts.flatMap((part) => symbolsIn(part, checker));
 }
 
-/** The text of a file with no other statements, and with the imports and exports that are still of use. */
-function withOnly(statements, shown, file, checker) {
-  const isNamed = (specifier) =>
-    declarationsOf(checker.getSymbolAtLocation(specifier.name), checker).some((one) =>
-      statements.has(statementOf(one)),
-    );
-  const kept = file.statements.filter((statement) => statements.has(statement));
-  const named = new Set(kept.flatMap((statement) => identifiersIn(statement)));
-  const texts = file.statements.map((statement) => {
-    if (statements.has(statement)) {
-      return shown.has(statement) ? statement.getFullText() : `\n${withoutComments(statement)}`;
-    }
-    const names = statement.importClause?.namedBindings ?? statement.exportClause;
-    const isList = names && (ts.isNamedImports(names) || ts.isNamedExports(names));
-    if (ts.isExportDeclaration(statement)) {
-      return isList ? listed(statement, names, names.elements.filter(isNamed)) : statement.getFullText();
-    }
-    if (!ts.isImportDeclaration(statement)) return "";
-    const isUsed = ({ name }) => named.has(name.text);
-    return isList ? listed(statement, names, names.elements.filter(isUsed)) : statement.getFullText();
-  });
-  return `${texts
-    .join("")
-    .replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4))
-    .trimStart()}\n`;
+/** What a type without parameters is, spelled out, where it is nothing but strings or numbers. */
+function literalsOf(statement, checker) {
+  if (!ts.isTypeAliasDeclaration(statement) || statement.typeParameters) return undefined;
+  const type = checker.getTypeAtLocation(statement.name);
+  const types = type.isUnion() ? type.types : [type];
+  if (!types.every((one) => one.isStringLiteral() || one.isNumberLiteral())) return undefined;
+  return types.map((one) => JSON.stringify(one.value)).join(" | ");
 }
 
-/** The text of a statement without comments in it and before it, but for those that refer to libraries. */
-function withoutComments(statement) {
+/** The name of each symbol that a statement declares; of two that have one name, the second gets another. */
+function uniqueNames(statements, checker) {
+  const names = new Map();
+  const taken = new Set();
+  for (const symbol of statements.flatMap((statement) => declaredBy(statement, checker))) {
+    if (names.has(symbol)) continue;
+    let name = symbol.name;
+    for (let i = 2; taken.has(name); i++) name = `${symbol.name}${i}`;
+    taken.add(name);
+    names.set(symbol, name);
+  }
+  return names;
+}
+
+function declaredBy(statement, checker) {
+  const declared = ts.isVariableStatement(statement) ? statement.declarationList.declarations : [statement];
+  return declared.map(({ name }) => checker.getSymbolAtLocation(name));
+}
+
+/** A statement under its names, indented by tabs. One that is exported makes a file export all that it declares. */
+function textOf(statement, { isShown, isExported, names, checker }) {
+  const literals = literalsOf(statement, checker);
+  const replaced = identifiersIn(statement).flatMap((one) => {
+    const symbol = checker.getSymbolAtLocation(one);
+    const name = symbol && names.get(meant(symbol, checker));
+    return name === undefined || name === one.text ? [] : [[one.getStart(), one.end, name]];
+  });
+  if (literals !== undefined) replaced.push([statement.type.getStart(), statement.type.end, literals]);
+  const [comment] = isShown ? ts.getJSDocCommentsAndTags(statement).slice(-1) : [];
+  const first = statement.modifiers?.find(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+  const start = isExported || first === undefined ? statement.getStart() : first.end + 1;
+  const removed = isShown ? [] : commentsIn(statement);
+  const text = edited(statement.getSourceFile().text, start, statement.end, [...replaced, ...removed]);
+  const tabbed = `${comment ? `${comment.getText()}\n` : ""}${text}`;
+  return tabbed.replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4));
+}
+
+/** The text from `start` to `end`, with `[from, to, other text]` in place of what stands there. */
+function edited(text, start, end, changes) {
+  let made = "";
+  let at = start;
+  for (const [from, to, other] of changes.sort(([a], [b]) => a - b)) {
+    if (from < at) continue;
+    made += text.slice(at, from) + other;
+    at = to;
+  }
+  return made + text.slice(at, end);
+}
+
+/** Comments inside a statement, with the space before them, to be left out. */
+function commentsIn(statement) {
   const { text } = statement.getSourceFile();
-  const comments = new Map();
+  const found = new Map();
   const visit = (node) => {
-    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
-      comments.set(pos, end);
+    for (const { pos, end } of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []) {
+      found.set(text.slice(0, pos).trimEnd().length, end);
+    }
     ts.forEachChild(node, visit);
   };
   ts.forEachChild(statement, visit);
-  const references = text.slice(statement.getFullStart(), statement.getStart()).match(/^\/\/\/ <.*\n/gm);
-  let kept = references?.join("") ?? "";
-  let at = statement.getStart();
-  for (const [pos, end] of [...comments].sort(([a], [b]) => a - b)) {
-    if (pos < at) continue;
-    kept += text.slice(at, pos).trimEnd();
-    at = end;
-  }
-  return kept + text.slice(at, statement.getEnd());
+  return [...found].map(([pos, end]) => [pos, end, ""]);
 }
 
-function listed(statement, list, elements) {
-  if (elements.length === 0) return "";
-  const text = statement.getText();
-  const from = list.getStart() - statement.getStart();
-  const names = elements.map((element) => element.getText()).join(", ");
-  return `\n${text.slice(0, from)}{ ${names} }${text.slice(from + list.getWidth())}`;
-}
-
-function identifiersIn(node) {
-  const found = [];
-  const visit = (inner) => {
-    if (ts.isIdentifier(inner)) found.push(inner.text);
-    ts.forEachChild(inner, visit);
+/** The text of an entry: what it exports, by way of another entry where it passes on all of that. */
+function exportList(file, files, exportsOf, names, checker) {
+  const passed = file.statements
+    .filter((one) => ts.isExportDeclaration(one) && !one.exportClause)
+    .map((one) => checker.getSymbolAtLocation(one.moduleSpecifier).declarations[0])
+    .filter((one) => files.includes(one));
+  const others = new Set(passed.flatMap((one) => exportsOf(one)).map((symbol) => symbol.name));
+  const from = (path) => {
+    const specifier = relative(dirname(file.fileName), path).replace(/\.d\.ts$/, ".js");
+    return JSON.stringify(specifier.startsWith(".") ? specifier : `./${specifier}`);
   };
-  visit(node);
-  return found;
+  const lists = { export: [], "export type": [] };
+  for (const symbol of exportsOf(file).filter(({ name }) => !others.has(name))) {
+    const name = names.get(meant(symbol, checker));
+    const list = lists[isOnlyType(symbol, checker) ? "export type" : "export"];
+    list.push(name === symbol.name ? name : `${name} as ${symbol.name}`);
+  }
+  const comment = file.text.match(/^\s*(\/\*\*(?:(?!\*\/).)*@module\s.*?\*\/\n)/s)?.[1] ?? "";
+  const lines = Object.entries(lists).flatMap(([how, list]) =>
+    list.length === 0 ? [] : [`${how} { ${list.join(", ")} } from ${from(together)};`],
+  );
+  return `${comment}${[...passed.map((one) => `export * from ${from(one.fileName)};`), ...lines].join("\n")}\n`;
 }
 
-/** Puts a reference to `util/globals.d.ts` into the declarations that name a type of it. */
-export function referToGlobals() {
-  const globals = join(dist, "util/globals.d.ts");
-  copyFileSync(join(root, "src/util/globals.d.ts"), globals);
-  const names = [...readFileSync(globals, "utf8").matchAll(/^interface (\w+)/gm)].map(([, name]) => name);
-  const named = new RegExp(`\\b(?:${names.join("|")})\\b`);
-  for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
-    const path = join(dist, name);
-    if (!name.endsWith(".d.ts") || path === globals) continue;
-    const text = readFileSync(path, "utf8");
-    const to = relative(dirname(path), globals);
-    if (named.test(text)) writeFileSync(path, `/// <reference path="${to}" />\n${text}`);
-  }
-}
-
-/** The declarations that those at `paths` import, and so on. */
-function declarationsFrom(paths) {
-  const found = new Set();
-  const left = [...paths];
-  for (let path = left.pop(); path !== undefined; path = left.pop()) {
-    if (found.has(path)) continue;
-    found.add(path);
-    for (const [, specifier] of readFileSync(path, "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)) {
-      left.push(join(dirname(path), specifier.replace(/\.[jt]s$/, ".d.ts")));
-    }
-  }
-  return found;
+/** Whether an export is a type, or is exported as no more. */
+function isOnlyType(symbol, checker) {
+  if ((symbol.flags & ts.SymbolFlags.Alias) === 0) return (symbol.flags & ts.SymbolFlags.Value) === 0;
+  const [specifier] = symbol.declarations ?? [];
+  const says = ts.isExportSpecifier(specifier) || ts.isImportSpecifier(specifier);
+  const isType = says && (specifier.isTypeOnly || specifier.parent.parent.isTypeOnly);
+  return isType || isOnlyType(checker.getImmediateAliasedSymbol(symbol), checker);
 }

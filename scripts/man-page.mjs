@@ -1,7 +1,8 @@
-// Makes dist/zarrflow.1, the manual page, of what `zarrflow help` prints. Flags of several commands are explained once.
+// Makes dist/zarrflow.1.gz, the manual page, of what `zarrflow help` prints. Flags of several commands are explained once.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 
 /** @param {string} root folder of the package, whose `dist/` is built */
 export function makeManPage(root) {
@@ -11,7 +12,7 @@ export function makeManPage(root) {
     if (status !== 0) throw new Error(`zarrflow help ${args.join(" ")} failed`);
     return String(stdout);
   };
-  writeFileSync(join(root, "dist/zarrflow.1"), manPage(help, version));
+  writeFileSync(join(root, "dist/zarrflow.1.gz"), gzipSync(manPage(help, version), { level: 9 }));
 }
 
 function manPage(help, version) {

@@ -1,17 +1,20 @@
 // @module-tag slow
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { loadCommands } from "../../src/cli/command-list.ts";
 
-const PAGE = new URL("../../dist/zarrflow.1", import.meta.url).pathname;
+const PAGE = new URL("../../dist/zarrflow.1.gz", import.meta.url).pathname;
 const manual = spawnSync("man", ["--version"]).status === 0 ? it : it.skip;
 
 describe("the manual page", () => {
   it("is named in package.json, and has every command, flag and example of the help", async () => {
     const { man } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
-    expect(man).toBe("./dist/zarrflow.1");
-    const page = (await readFile(PAGE, "utf8")).replaceAll("\\-", "-").replaceAll("\\e", "\\");
+    expect(man).toBe("./dist/zarrflow.1.gz");
+    const page = String(gunzipSync(await readFile(PAGE)))
+      .replaceAll("\\-", "-")
+      .replaceAll("\\e", "\\");
     for (const [name, { summary, options, examples }] of await loadCommands()) {
       expect(page).toContain(`.SS ${name}\n${summary}.\n`);
       const [own = ""] = page.slice(page.indexOf(`.SS ${name}\n`)).split("\n.S", 1);
