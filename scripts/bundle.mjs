@@ -43,6 +43,9 @@ const READS = ["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/byte
 /** What a page loads on use, to read an array over HTTP: what of it runs load at once lies in the file of reads. */
 const READS_ON_USE = ["stores/http", "stores/remote/retry-requests", "codecs/bytes-to-bytes/zstd/codec"];
 
+/** What it loads besides for other arrays than those of v3: the older formats, shards, and stores of others. */
+const OTHER_READS = ["meta/formats", "stores/with/zarrita", "hierarchy/assert-path"];
+
 /** The entry points of pages; the command, queues, and what `#platform` reaches in Node, are none. */
 const WEB = entries.filter((entry) => !["stores/directory", "bullmq/index"].includes(entry));
 
@@ -146,6 +149,10 @@ export async function bundle() {
     for (const id of importedBy(READS_ON_USE.map(sourceOf), graph)) if (ofRuns(graph).has(id)) found.add(id);
     return found;
   });
+  const ofOtherReads = lazily(
+    (graph) =>
+      new Set([...importedBy(OTHER_READS.map(sourceOf), graph)].filter((id) => ofRuns(graph).has(id))),
+  );
   const ofRuns = lazily((graph) => {
     const found = importedBy(RUNS.map(sourceOf), graph);
     for (const entry of THREADS) found.delete(sourceOf(entry));
@@ -175,13 +182,17 @@ export async function bundle() {
       comments: { legal: false, annotation: true, jsdoc: false },
       codeSplitting: {
         // each file holds all that its modules import at once, or that is in a file before it
-        groups: Object.entries({ itself: ofItself, read: ofReads, run: ofRunsOfWeb, files: ofRuns }).map(
-          ([file, of], i) => ({
-            debugName: file,
-            name: (id, graph) => (of(graph).has(id) ? file : null),
-            priority: 4 - i,
-          }),
-        ),
+        groups: Object.entries({
+          itself: ofItself,
+          read: ofReads,
+          other: ofOtherReads,
+          run: ofRunsOfWeb,
+          files: ofRuns,
+        }).map(([file, of], i, all) => ({
+          debugName: file,
+          name: (id, graph) => (of(graph).has(id) ? file : null),
+          priority: all.length - i,
+        })),
       },
     },
   });

@@ -1,4 +1,4 @@
-import { DEFAULT_MAX_METADATA } from "../meta/formats.ts";
+import { DEFAULT_MAX_METADATA } from "../meta/format.ts";
 import { isOnlyDocument } from "../stores/document-names.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { type TooLarge, valueAtMost } from "../stores/value-at-most.ts";

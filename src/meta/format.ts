@@ -1,5 +1,8 @@
 import type { ArrayMetadata, ChunkKeyEncoding, NodeMetadata, ZarrFormat } from "./array-metadata.ts";
 
+/** Bytes that a metadata document may have, where nothing else is asked for. */
+export const DEFAULT_MAX_METADATA = 32 * 2 ** 20;
+
 /**
  * Where a node's documents and chunks lie. Nothing else joins paths. Keys are relative to the store's root and
  * have no leading slash; the root's path is "".

@@ -7,9 +7,6 @@ import { type V2Options, v2Format } from "./v2/v2.ts";
 import { v3 } from "./v3/v3.ts";
 import { v3Draft2019, v3Draft2020 } from "./v3-draft/v3-draft.ts";
 
-/** Bytes that a metadata document may have, where nothing else is asked for. */
-export const DEFAULT_MAX_METADATA = 32 * 2 ** 20;
-
 /** How metadata are read: what a format leaves open to its reader, and how much of them. */
 export interface FormatOptions {
   /**

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { create, createGroup, open, rechunk, renameNode, validate } from "../../src/index.ts";
-import { DEFAULT_MAX_METADATA } from "../../src/meta/formats.ts";
+import { DEFAULT_MAX_METADATA } from "../../src/meta/format.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 

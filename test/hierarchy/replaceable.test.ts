@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assertReplaceable } from "../../src/hierarchy/replaceable.ts";
 import { clean, copy, create, createGroup } from "../../src/index.ts";
-import { DEFAULT_MAX_METADATA } from "../../src/meta/formats.ts";
+import { DEFAULT_MAX_METADATA } from "../../src/meta/format.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { readLock } from "../../src/stores/target/lock-record.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";

@@ -1,6 +1,7 @@
 import { ZarrArray } from "../../hierarchy/node.ts";
 import { findNode } from "../../hierarchy/open/find-node.ts";
-import { nodeIn, type OpenNodeOptions } from "../../hierarchy/open/open-node.ts";
+import { nodeIn } from "../../hierarchy/open/node-in.ts";
+import type { OpenNodeOptions } from "../../hierarchy/open/open-node.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";

@@ -1,5 +1,4 @@
 import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
-import { formatNamed } from "../../meta/formats.ts";
 import type { ZarrArray } from "../node.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove } from "./ancestors-of.ts";
 import { openNode } from "./open-node.ts";
@@ -16,7 +15,7 @@ export async function axesFromAbove(
   signal?: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   const { zarrFormat } = layout;
-  const isApart = formatNamed(zarrFormat).layout("").hierarchy.sharedKeys.length > 0;
+  const isApart = layout.hierarchy.sharedKeys.length > 0;
   if (isApart || dimensionNames?.some((name) => name !== null)) return undefined;
   const groups: { readonly above: Ancestor; readonly opened: ReturnType<typeof openNode> }[] = [];
   try {

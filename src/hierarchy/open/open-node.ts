@@ -1,24 +1,16 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectFormat, detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
-import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
-import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
+import type { Documents, NodeLayout } from "../../meta/format.ts";
+import { formatOnUse } from "../../meta/format-on-use.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
+import { isListable, type Store } from "../../stores/store.ts";
 import type { BlockingIo } from "../../util/blocking-io.ts";
-import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { ZarrArray, ZarrGroup, type ZarrNode } from "../node.ts";
-import {
-  readDocument,
-  readDocumentSync,
-  type StoredDocument,
-  type StoredDocuments,
-} from "../stored-documents.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ZarrGroup, type ZarrNode } from "../node.ts";
+import { readDocument, readDocumentSync, type StoredDocument } from "../stored-documents.ts";
+import { type NodeOptions, nodeOf, specOf } from "./node-of.ts";
 
-export interface OpenNodeOptions extends FormatOptions {
-  /** How another process opens the store. */
-  readonly spec?: StoreSpec;
-  /** The format to take, where documents of several are there; else the first in detection order. */
-  readonly zarrFormat?: ZarrFormat;
+export interface OpenNodeOptions extends NodeOptions {
   /** Whether documents that the hierarchy's nodes share were read already, with a node above. */
   readonly isInside?: boolean;
   /** Whether to ask for the document of a group only where there is none of an array. */
@@ -64,7 +56,8 @@ export async function openNode<S extends Store>(
     ? { zarrFormat: options.zarrFormat }
     : await findFormat(path, documents, load);
   if (!found) return undefined;
-  const layout = formatNamed(found.zarrFormat).layout(path);
+  const format = await formatOnUse(found.zarrFormat, options);
+  const layout = format.layout(path);
   const { sharedKeys, impliesGroups } = layout.hierarchy;
   const { documentKeys, attributesKey, groupKey } = layout;
   const isSpared = (key: string) => isSparing && key === groupKey;
@@ -77,7 +70,7 @@ export async function openNode<S extends Store>(
   }
   const isNodeKey = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
   const own = new Map([...stored].filter(([key]) => isNodeKey(key)));
-  const node = nodeIn(documents, store, path, { ...options, ...found, stored: own });
+  const node = nodeOf(format, documents, store, path, { ...options, ...found, stored: own });
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
   const { spec = specOf(store) } = options;
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
@@ -94,7 +87,7 @@ async function findFormat(
   load: (keys: readonly string[]) => Promise<void>,
 ): Promise<ReturnType<typeof detectFormat>> {
   const own = detectFormat(documents, path);
-  const isRootOfItsOwn = path !== "" && own && hasSharedDocuments(own.zarrFormat);
+  const isRootOfItsOwn = path !== "" && own && (await hasSharedDocuments(own.zarrFormat));
   if (own && !isRootOfItsOwn) return own;
   await load([HIERARCHY_KEY]);
   const root = documents.get(HIERARCHY_KEY);
@@ -102,8 +95,9 @@ async function findFormat(
   return zarrFormat && { zarrFormat, findings: [] };
 }
 
-function hasSharedDocuments(zarrFormat: ZarrFormat): boolean {
-  return formatNamed(zarrFormat).layout("").hierarchy.sharedKeys.length > 0;
+async function hasSharedDocuments(zarrFormat: ZarrFormat): Promise<boolean> {
+  const format = await formatOnUse(zarrFormat);
+  return format.layout("").hierarchy.sharedKeys.length > 0;
 }
 
 /** Whether a group needs no document: the root, and what nodes lie below, as far as the store can tell. */
@@ -125,62 +119,4 @@ function noSharedDocument(store: Store, { zarrFormat, path }: NodeLayout, key: s
     path,
     key,
   });
-}
-
-function specOf(store: Store): StoreSpec {
-  return { kind: "object", description: store.description };
-}
-
-export interface NodeInOptions
-  extends Omit<OpenNodeOptions, "signal" | "isInside" | "isSparing" | "blocking"> {
-  /** Whether `documents` are those of consolidated metadata, which alone hold them. */
-  readonly areConsolidated?: boolean;
-  /** The documents of the store that `documents` come from. */
-  readonly stored?: StoredDocuments;
-  /** What finding its format noticed. */
-  readonly findings?: readonly Finding[];
-}
-
-/** The node at `path` that `documents` describe; undefined when they describe none. @throws as `openNode`. */
-export function nodeIn<S extends Store>(
-  documents: Documents,
-  store: S,
-  path: string,
-  {
-    spec = specOf(store),
-    zarrFormat: asked,
-    areConsolidated,
-    stored,
-    findings = [],
-    ...reading
-  }: NodeInOptions,
-): ZarrNode<S> | undefined {
-  try {
-    const detected = asked ? { zarrFormat: asked, findings } : detectFormat(documents, path);
-    if (!detected) return undefined;
-    const zarrFormat = formatNamed(detected.zarrFormat, reading);
-    const layout = zarrFormat.layout(path);
-    const parsed = zarrFormat.parse(documents, layout, reading);
-    if (!parsed) return undefined;
-    const own = layout.documentKeys.flatMap((key) => {
-      const bytes = documents.get(key);
-      return bytes ? [[key, bytes] as const] : [];
-    });
-    const parts = {
-      store,
-      spec,
-      layout,
-      documents: new Map(own),
-      reading,
-      findings: [...detected.findings, ...parsed.findings],
-      ...(areConsolidated && { consolidated: documents }),
-      ...(stored && { stored }),
-    };
-    return parsed.metadata.kind === "array"
-      ? new ZarrArray({ ...parts, metadata: parsed.metadata })
-      : new ZarrGroup({ ...parts, metadata: parsed.metadata });
-  } catch (error) {
-    if (isZarrflowError(error)) error.addContext({ store: store.description, path });
-    throw error;
-  }
 }

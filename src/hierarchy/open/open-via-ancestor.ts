@@ -11,7 +11,8 @@ import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
 import type { ZarrNode } from "../node.ts";
 import { readDocument } from "../stored-documents.ts";
 import { type Ancestor, ancestorsOf } from "./ancestors-of.ts";
-import { nodeIn, type OpenNodeOptions, openNode } from "./open-node.ts";
+import { nodeIn } from "./node-in.ts";
+import { type OpenNodeOptions, openNode } from "./open-node.ts";
 import { suggestName } from "./suggest-name.ts";
 
 /**

@@ -1,5 +1,6 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectionKeys } from "../../meta/detect.ts";
+import type { NodeLayout } from "../../meta/format.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
@@ -7,13 +8,13 @@ import { assertPlace } from "../../stores/assertions.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
-import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { storeOnUse } from "../../stores/with/store-on-use.ts";
+import type { ZarritaStore } from "../../stores/with/zarrita.ts";
 import { checkedOptions } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { loadStreams } from "../../util/web-streams.ts";
-import { assertPath } from "../assert-path.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
 import { findNode } from "./find-node.ts";
 
@@ -63,7 +64,7 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
   assertPlace(source, "source");
   await loadStreams();
   const { spec, path, zarrFormat, ...place } = await locate(source, access);
-  const store = toStore(wrap(place.store));
+  const store = await storeOnUse(wrap(place.store));
   const reading = {
     ...(v1Order && { v1Order }),
     ...(v2 && { v2 }),
@@ -73,7 +74,7 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
   try {
     const node = await findNode(store, spec, path, options);
     if (node && typeof source !== "string" && "path" in source && !("get" in source))
-      assertPath(node.layout, source.path);
+      await assertGivenPath(node.layout, source.path);
     if (node) return node;
     const url = typeof source === "string" ? source : path || "the root";
     throw await notFound({ store, spec, path, url }, signal);
@@ -122,6 +123,13 @@ export async function openGroup(source: OpenSource, options: OpenOptions = {}): 
   });
 }
 
+/** As `assertPath`, in formats that know no normal form of paths. */
+async function assertGivenPath(layout: NodeLayout, given: string): Promise<void> {
+  if (layout.hierarchy.sharedKeys.length === 0) return;
+  const { assertPath } = await import("../assert-path.ts");
+  assertPath(layout, given);
+}
+
 /** Closes a store that `open` has opened for a source, and leaves one of the caller's. */
 export async function closeOpened(source: OpenSource, store: Store): Promise<void> {
   if (typeof source === "string" || isSpec(source)) await store.close?.();
@@ -148,7 +156,7 @@ async function locate(source: OpenSource, access: StoreAccess): Promise<Place> {
     return { ...named, store, spec: printable, path: normalisePath(path) };
   }
   const { store: given, path } = "get" in source ? { store: source, path: "" } : source;
-  const store = toStore(given);
+  const store = await storeOnUse(given);
   return { store, spec: specOfObject(store), path: normalisePath(path) };
 }
 

@@ -12,7 +12,8 @@ import { assertGroup, type NodeParts, ZarrGroup, type ZarrNode } from "../node.t
 import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
 import { childNames } from "./child-names.ts";
 import { type Members, namedMembers } from "./named-members.ts";
-import { nodeIn, openNode } from "./open-node.ts";
+import { nodeIn } from "./node-in.ts";
+import { openNode } from "./open-node.ts";
 
 export interface WalkOptions {
   /** Paths that are ignored with all below them: nothing there is opened. */

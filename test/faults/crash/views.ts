@@ -1,6 +1,7 @@
 import { consolidatedOf } from "../../../src/hierarchy/consolidated.ts";
 import type { ZarrNode } from "../../../src/hierarchy/node.ts";
-import { nodeIn, openNode } from "../../../src/hierarchy/open/open-node.ts";
+import { nodeIn } from "../../../src/hierarchy/open/node-in.ts";
+import { openNode } from "../../../src/hierarchy/open/open-node.ts";
 import { slice } from "../../../src/index.ts";
 import type { ListableStore, Store } from "../../../src/stores/store.ts";
 

@@ -1,5 +1,5 @@
 import { openKernelHeap } from "../../../codecs/kernels/kernels.ts";
-import { nodeIn } from "../../../hierarchy/open/open-node.ts";
+import { nodeIn } from "../../../hierarchy/open/node-in.ts";
 import { BufferPool } from "../../../streams/buffer-pool.ts";
 import { abortError, onAbort } from "../../../util/abort.ts";
 import { ZarrflowError } from "../../../util/errors.ts";

@@ -1,4 +1,4 @@
-import { nodeIn } from "../../../hierarchy/open/open-node.ts";
+import { nodeIn } from "../../../hierarchy/open/node-in.ts";
 import { isFixed } from "../../../meta/data-type.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { pooledSize } from "../../../streams/buffer-pool.ts";

@@ -1,0 +1,11 @@
+import type { ZarrFormat } from "./array-metadata.ts";
+import type { FormatDefinition } from "./format.ts";
+import type { FormatOptions } from "./formats.ts";
+import { v3 } from "./v3/v3.ts";
+
+/** As `formatNamed`, for what is read: formats before v3 are loaded when there is a node of one. */
+export async function formatOnUse(name: ZarrFormat, options: FormatOptions = {}): Promise<FormatDefinition> {
+  if (name === "v3") return v3;
+  const { formatNamed } = await import("./formats.ts");
+  return formatNamed(name, options);
+}
