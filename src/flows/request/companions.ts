@@ -1,9 +1,9 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import { groupCoordinates, referencesOf } from "../../meta/conventions/cf/references.ts";
+import { referencesOf } from "../../meta/conventions/cf/references.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import { ancestorPaths, isAtOrBelow } from "../../util/node-path.ts";
-import { isCoordinate } from "./is-coordinate.ts";
+import { coordinatesOf, type NamedArrays } from "./coordinates.ts";
 
 /** The nodes among which names are looked up. */
 export interface NamedNodes {
@@ -31,51 +31,33 @@ export async function companionsOf(
       companions.push(array);
     }
   };
-  for (const array of asked) add(await coordinatesOf(array, nodes));
-  for (const array of asked) add(await referredTo(array, nodes));
-  for (const array of companions) add(await referredTo(array, nodes));
+  const arrays = arraysAmong(nodes);
+  const referredTo = (array: ZarrArray) =>
+    Promise.all(referencesOf(array.metadata.attributes).map((name) => arrays.find(name, array)));
+  for (const array of asked) {
+    const { ofDimensions, others } = await coordinatesOf(array, array.dimensionNames ?? [], arrays);
+    add([...ofDimensions, ...others]);
+  }
+  for (const array of asked) add(await referredTo(array));
+  for (const array of companions) add(await referredTo(array));
   return companions;
 }
 
-/** The 1-d coordinates of an array's dimensions, and those that its group states for the dimensions. */
-async function coordinatesOf(array: ZarrArray, nodes: NamedNodes): Promise<(ZarrArray | undefined)[]> {
-  const { dimensionNames = [], shape } = array;
-  const ofDimensions = dimensionNames.map((name, d) => {
-    if (name === null) return undefined;
-    return lookUp(name, array, nodes, (found) => isCoordinate(found, name) && found.shape[0] === shape[d]);
-  });
-  const [group = ""] = groupsOf(array, nodes);
-  const own = await nodes.find(group);
-  const stated = own?.kind === "group" ? groupCoordinates(own.metadata.attributes) : [];
-  const ofGroup = stated.map((name) => lookUp(name, array, nodes, (found) => hasDimensionsOf(array, found)));
-  return Promise.all([...ofDimensions, ...ofGroup]);
-}
-
-function referredTo(array: ZarrArray, nodes: NamedNodes): Promise<(ZarrArray | undefined)[]> {
-  return Promise.all(referencesOf(array.metadata.attributes).map((name) => lookUp(name, array, nodes)));
-}
-
-function hasDimensionsOf(
-  { dimensionNames = [] }: ZarrArray,
-  { dimensionNames: names, shape }: ZarrArray,
-): boolean {
-  return (
-    shape.length === 0 || names?.every((name) => name !== null && dimensionNames.includes(name)) === true
-  );
-}
-
-/** The array that a name or a path means for an array. */
-async function lookUp(
-  name: string,
-  array: ZarrArray,
-  nodes: NamedNodes,
-  isMeant: (found: ZarrArray) => boolean = () => true,
-): Promise<ZarrArray | undefined> {
-  for (const path of pathsOf(name, groupsOf(array, nodes), nodes.root)) {
-    const found = await nodes.find(path);
-    if (found?.kind === "array" && isMeant(found)) return found;
-  }
-  return undefined;
+function arraysAmong(nodes: NamedNodes): NamedArrays {
+  return {
+    async find(name, array, isMeant = () => true) {
+      for (const path of pathsOf(name, groupsOf(array, nodes), nodes.root)) {
+        const found = await nodes.find(path);
+        if (found?.kind === "array" && isMeant(found)) return found;
+      }
+      return undefined;
+    },
+    groupOf(array) {
+      const [group = ""] = groupsOf(array, nodes);
+      return nodes.find(group);
+    },
+    maxStated: Number.POSITIVE_INFINITY,
+  };
 }
 
 /** Paths of the groups that an array is in, the nearest first. */

@@ -65,11 +65,11 @@ export async function describeViewed(
 }
 
 async function describeArray(array: ZarrArray, signal: AbortSignal): Promise<ViewedArray> {
-  const { metadata, layout, attributes } = array;
+  const { metadata, attributes } = array;
   const { dataType, chunkGrid, fillValue, shape } = metadata;
   const { dimensionNames } = withAxes(metadata, await axesFromAbove(array, signal));
   const { innerChunkShape } = chunkGrid;
-  const { missing, packing } = numberDecoding(metadata, layout.zarrFormat);
+  const { missing, packing } = numberDecoding(array);
   const { units, long_name: long, standard_name: standard } = attributes;
   const title = [long, standard].find((name) => typeof name === "string");
   const fill = fillValue.bytes && writeFillV3(fillValue.bytes, dataType);

@@ -37,7 +37,7 @@ export async function readNumbers(
   cuts: readonly Cut[],
   options: PlanOptions,
 ): Promise<Numbers> {
-  const { metadata, layout, path } = array;
+  const { metadata, path } = array;
   assertDrawn(array);
   const count = product(cuts.map((cut) => cut.count));
   if (count > MAX_ITEMS) {
@@ -47,13 +47,13 @@ export async function readNumbers(
       found: count,
     });
   }
-  const { decode, isSingle } = numberDecoding(metadata, layout.zarrFormat);
+  const { numbers, decode, isSingle } = numberDecoding(array);
   const data = isSingle ? new Float32Array(count) : new Float64Array(count);
   const parts = numbersPerItem(metadata.dataType);
   let [at, missing, low, high] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const ranges = cuts.map(({ start, step, count }) => [start, start + (count - 1) * step + 1, step] as const);
   for await (const { data: items } of slice(array, ranges, options).slabs()) {
-    const values = typedValues(items, metadata.dataType) as ArrayLike<number | bigint>;
+    const values = numbers(typedValues(items, metadata.dataType));
     for (let i = 0; i < values.length; i += parts) {
       const stored = values[i] ?? 0;
       const number = parts === 1 ? decode(stored) : Math.hypot(Number(stored), Number(values[i + 1]));

@@ -7,6 +7,7 @@ import { describeDataType } from "../../../meta/describe.ts";
 import { joinKey } from "../../../meta/join-key.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { isAtOrBelow } from "../../../util/node-path.ts";
+import type { NamedArrays } from "../coordinates.ts";
 import { isCoordinate } from "../is-coordinate.ts";
 import { Coordinate, type CoordinateOptions } from "./coordinate.ts";
 import { labelScaleOf } from "./label-scale.ts";
@@ -30,14 +31,14 @@ export function findCoordinate(
   return findNamed(place, dimension, { isMeant: (node) => isCoordinate(node, dimension), signal });
 }
 
-export interface FindNamedOptions {
+interface FindNamedOptions {
   /** Whether an array of the name is the one that is looked for; any by default. */
   readonly isMeant?: (array: ZarrArray) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The array that a name means for an array: in the same group, or the nearest one above. Undefined where there is none. */
-export async function findNamed(
+async function findNamed(
   { array, within }: LabelledArray,
   name: string,
   { isMeant = () => true, signal }: FindNamedOptions,
@@ -64,8 +65,20 @@ export async function findNamed(
   return undefined;
 }
 
+/** The most names that one array may state as coordinates: each is opened. */
+const MAX_STATED = 100;
+
+/** What is in the groups around arrays, beyond the root of their store too. */
+export function arraysAround(signal: AbortSignal | undefined): NamedArrays {
+  return {
+    find: (name, array, isMeant) => findNamed({ array }, name, { ...(isMeant && { isMeant }), signal }),
+    groupOf: (array) => findGroup(array, signal),
+    maxStated: MAX_STATED,
+  };
+}
+
 /** The group that an array is in, beyond the root of its store too; undefined where there is none. */
-export async function findGroup(
+async function findGroup(
   { store, spec, path, layout }: ZarrArray,
   signal: AbortSignal | undefined,
 ): Promise<ZarrNode | undefined> {

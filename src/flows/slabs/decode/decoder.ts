@@ -1,7 +1,5 @@
 import type { ZarrArray } from "../../../hierarchy/node.ts";
 import { flagNamesOf } from "../../../meta/conventions/cf/flags.ts";
-import { type Packing, packingOf, rereadInteger, unpacked } from "../../../meta/conventions/cf/packing.ts";
-import { outsideValidRange } from "../../../meta/conventions/cf/valid-range.ts";
 import type { Calendar } from "../../../meta/conventions/cf-time/calendars.ts";
 import { instantText } from "../../../meta/conventions/cf-time/instants.ts";
 import {
@@ -12,11 +10,10 @@ import {
 import { missingValueOf } from "../../../meta/conventions/missing-value.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { describeDataType } from "../../../meta/describe.ts";
-import { typedArrayOf } from "../../../meta/typed-array.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { itemValue } from "../item-value.ts";
 import type { ItemValues, TypedValues } from "../typed-values.ts";
-import { missingOf } from "./missing.ts";
+import { type NumberCoding, type NumberType, numberCodingOf } from "./number-coding.ts";
 
 /** How the values of an array are taken. */
 export interface DecodeOptions {
@@ -58,120 +55,62 @@ export function decoderOf(
   { decode = false, flags = false }: DecodeOptions,
   isCoordinate = false,
 ): Decoder {
-  const { metadata, attributes, layout } = array;
+  const { metadata, attributes } = array;
   const { dataType } = metadata;
   if (flags) return flagDecoder(array, isCoordinate);
   const { calendar } = (dataType.kind === "datetime" && timeCodingOf(dataType, {})) || {};
   const plain: Decoder = { dataType, ...(calendar && { calendar }) };
   if (!decode) return plain;
-  if (!isNumber(dataType)) return textDecoder(array, isCoordinate) ?? plain;
-  const packing = packingOf(dataType, attributes);
-  const stored = storedNumbers(dataType, packing);
-  const missing = isCoordinate ? [] : missingOf(metadata, layout.zarrFormat, stored.reread);
-  const outside = outsideValidRange(attributes, (value) =>
-    Number.isInteger(value) ? Number(stored.reread(value)) : value,
-  );
-  const isMissing = missingTest(missing, isCoordinate ? undefined : outside);
-  const numberOf = packing && scaling(packing);
+  const coding = numberCodingOf(array, isCoordinate);
+  if (coding === undefined) return textDecoder(array, isCoordinate) ?? plain;
+  const { packing, numbers, isMissing, scaled } = coding;
   const time = timeCodingOf(dataType, attributes);
-  if (time) return timeDecoder(time, stored, isMissing, numberOf);
+  if (time) return timeDecoder(time, coding);
   const span = spanCodingOf(attributes);
   if (span) {
     return {
       dataType: { kind: "timedelta", size: 8, unit: span.unit, scale: 1 },
       decode: (values) =>
-        BigInt64Array.from(stored.numbers(values), (value) =>
-          isMissing?.(value) ? NAT : (span.lengthOf(numberOf ? numberOf(value) : value) ?? NAT),
+        BigInt64Array.from(numbers(values), (value) =>
+          isMissing?.(value) ? NAT : (span.lengthOf(scaled ? scaled(value) : value) ?? NAT),
         ),
     };
   }
   if (attributes.dtype === "bool") {
     return {
       dataType: { kind: "bool", size: 1 },
-      decode: (values) => Uint8Array.from(stored.numbers(values), (value) => (value ? 1 : 0)),
+      decode: (values) => Uint8Array.from(numbers(values), (value) => (value ? 1 : 0)),
     };
   }
-  const target = numberOf
-    ? packedType(stored.dataType, metadata.attributes, isMissing !== undefined)
+  const target = scaled
+    ? packedType(coding.dataType, metadata.attributes, isMissing !== undefined)
     : isMissing
-      ? withMissing(stored.dataType)
-      : stored.dataType;
-  if (!numberOf && !isMissing) {
+      ? withMissing(coding.dataType)
+      : coding.dataType;
+  if (!scaled && !isMissing) {
     if (!packing) return plain;
-    return { dataType: target, decode: stored.numbers as (values: TypedValues) => TypedValues };
+    return { dataType: target, decode: numbers as (values: TypedValues) => TypedValues };
   }
   const Numbers = target.kind === "float" && target.size === 8 ? Float64Array : Float32Array;
   if (target.kind === "int") {
     const by = BigInt(packing?.scale ?? 1);
     return {
       dataType: target,
-      decode: (values) => BigInt64Array.from(stored.numbers(values), (value) => BigInt(value) * by),
+      decode: (values) => BigInt64Array.from(numbers(values), (value) => BigInt(value) * by),
     };
   }
   return {
     dataType: target,
     decode(values) {
-      const numbers = stored.numbers(values);
-      const decoded = new Numbers(numbers.length);
-      for (let i = 0; i < numbers.length; i++) {
-        const value = numbers[i] as number | bigint;
-        decoded[i] = isMissing?.(value) ? Number.NaN : Number(numberOf ? numberOf(value) : value);
+      const stored = numbers(values);
+      const decoded = new Numbers(stored.length);
+      for (let i = 0; i < stored.length; i++) {
+        const value = stored[i] as number | bigint;
+        decoded[i] = isMissing?.(value) ? Number.NaN : Number(scaled ? scaled(value) : value);
       }
       return decoded;
     },
   };
-}
-
-type NumberType = Extract<DataType, { readonly kind: "int" | "uint" | "float" }>;
-
-function isNumber(dataType: DataType): dataType is NumberType {
-  return dataType.kind === "int" || dataType.kind === "uint" || dataType.kind === "float";
-}
-
-type Numbers = ArrayLike<number | bigint> & Iterable<number | bigint>;
-
-interface StoredNumbers {
-  /** The type that integers have once they are read with the sign that is meant. */
-  readonly dataType: NumberType;
-  readonly numbers: (values: TypedValues) => Numbers;
-  readonly reread: (value: number | bigint) => number | bigint;
-}
-
-function storedNumbers(dataType: NumberType, packing: Packing | undefined): StoredNumbers {
-  const { reread } = packing ?? {};
-  if (!reread || dataType.kind === "float") {
-    return { dataType, numbers: (values) => values as Numbers, reread: (value) => value };
-  }
-  const meant = { kind: reread.signed ? "int" : "uint", size: dataType.size } as const;
-  const Other = typedArrayOf(meant) ?? Uint8Array;
-  return {
-    dataType: meant,
-    numbers: (values) => {
-      const { buffer, byteOffset, length } = values as Uint8Array<ArrayBuffer>;
-      return new Other(buffer, byteOffset, length) as Numbers;
-    },
-    reread: (value) => rereadInteger(value, reread),
-  };
-}
-
-/** What scales numbers; undefined where nothing does. */
-function scaling({ scale, offset }: Packing): ((value: number | bigint) => number | bigint) | undefined {
-  if (scale === undefined && offset === undefined) return undefined;
-  return (value) => unpacked(value, { scale, offset, reread: undefined });
-}
-
-type Test = (value: number | bigint) => boolean;
-
-function missingTest(missing: readonly (number | bigint)[], outside: Test | undefined): Test | undefined {
-  const [only] = missing;
-  const isListed: Test | undefined =
-    missing.length > 1
-      ? (value) => missing.includes(value)
-      : only === undefined
-        ? undefined
-        : (value) => value === only;
-  if (!isListed || !outside) return isListed ?? outside;
-  return (value) => isListed(value) || outside(value);
 }
 
 /** The type of numbers that are scaled, as xarray has it: attributes in JSON are doubles, or whole numbers. */
@@ -192,12 +131,10 @@ function withMissing(dataType: NumberType): NumberType {
 
 function timeDecoder(
   { calendar, instantOf, isInNanoseconds }: TimeCoding,
-  { numbers }: StoredNumbers,
-  isMissing: Test | undefined,
-  numberOf: ((value: number | bigint) => number | bigint) | undefined,
+  { numbers, isMissing, scaled }: NumberCoding,
 ): Decoder {
   const instantAt = (value: number | bigint) =>
-    isMissing?.(value) || value === NAT ? undefined : instantOf(numberOf ? numberOf(value) : value);
+    isMissing?.(value) || value === NAT ? undefined : instantOf(scaled ? scaled(value) : value);
   if (!COUNTED.includes(calendar.name)) {
     return {
       dataType: { kind: "string" },
@@ -236,14 +173,13 @@ function textDecoder(
   };
 }
 
-function flagDecoder(
-  { metadata, attributes, layout }: Parameters<typeof decoderOf>[0],
-  isCoordinate: boolean,
-): Decoder {
-  const { dataType } = metadata;
+function flagDecoder(array: Parameters<typeof decoderOf>[0], isCoordinate: boolean): Decoder {
+  const { attributes, layout } = array;
+  const { dataType } = array.metadata;
   const isInteger = dataType.kind === "int" || dataType.kind === "uint";
   const names = isInteger ? flagNamesOf(attributes) : undefined;
-  if (names === undefined || !isInteger) {
+  const coding = numberCodingOf(array, isCoordinate);
+  if (names === undefined || coding === undefined) {
     throw new ZarrflowError("invalid-option", "this array has no flags to name", {
       path: layout.path,
       expected: "integers with flag_meanings, and flag_values or flag_masks of as many",
@@ -251,12 +187,9 @@ function flagDecoder(
       hint: "Omit --flags (in code flags).",
     });
   }
-  const stored = storedNumbers(dataType, packingOf(dataType, attributes));
-  const missing = isCoordinate ? [] : missingOf(metadata, layout.zarrFormat, stored.reread);
-  const isMissing = missingTest(missing, undefined);
+  const { numbers, isListed } = coding;
   return {
     dataType: { kind: "string" },
-    decode: (values) =>
-      Array.from(stored.numbers(values), (value) => (isMissing?.(value) ? null : names(value))),
+    decode: (values) => Array.from(numbers(values), (value) => (isListed?.(value) ? null : names(value))),
   };
 }

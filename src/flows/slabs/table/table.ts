@@ -7,12 +7,13 @@ import { formatBytes, parseBytes } from "../../../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { cStrides, product } from "../../../util/shape.ts";
 import { budgetTooSmall } from "../../plan/task-memory.ts";
+import { coordinatesOf } from "../../request/coordinates.ts";
 import { DEFAULT_MAX_MEMORY } from "../../request/default-memory.ts";
+import { arraysAround } from "../../request/labels/find-coordinate.ts";
 import { insideOf, type Slice, slice } from "../../slice.ts";
 import { type DecodeOptions, decoderOf } from "../decode/decoder.ts";
 import { nameOf, placeOf, uniqueName } from "./array-name.ts";
 import { Column, type ColumnSource, type Rows } from "./column.ts";
-import { coordinatesOf } from "./coordinates.ts";
 import { StreamedValues } from "./streamed-values.ts";
 
 /** The part of the memory that coordinates may take, and rows on their way. */
@@ -122,7 +123,7 @@ async function tableOf(
   const found = await coordinatesOf(
     widest.array,
     widest.dimensions.map(({ name }) => name),
-    reading.signal,
+    arraysAround(reading.signal),
   );
   const others = [];
   for (const [d, dimension] of widest.dimensions.entries()) {
