@@ -43,8 +43,11 @@ const READS = ["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/byte
 /** What a page loads on use, to read an array over HTTP: what of it runs load at once lies in the file of reads. */
 const READS_ON_USE = ["stores/http", "stores/remote/retry-requests", "codecs/bytes-to-bytes/zstd/codec"];
 
-/** What it loads besides for other arrays than those of v3: the older formats, shards, and stores of others. */
-const OTHER_READS = ["meta/formats", "stores/with/zarrita", "hierarchy/assert-path"];
+/** What it loads besides for other arrays than those of v3: the older formats, blosc, and stores of others. */
+const OTHER_READS = [
+  ...["meta/formats", "stores/with/zarrita", "hierarchy/assert-path"],
+  "codecs/bytes-to-bytes/blosc/codec",
+];
 
 /** The entry points of pages; the command, queues, and what `#platform` reaches in Node, are none. */
 const WEB = entries.filter((entry) => !["stores/directory", "bullmq/index"].includes(entry));

@@ -6,6 +6,7 @@ import { joinKey } from "../../meta/join-key.ts";
 import { isListable, type Store } from "../../stores/store.ts";
 import type { BlockingIo } from "../../util/blocking-io.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { isNode } from "../../util/platform.node.ts";
 import { ZarrGroup, type ZarrNode } from "../node.ts";
 import { readDocument, readDocumentSync, type StoredDocument } from "../stored-documents.ts";
 import { type NodeOptions, nodeOf, specOf } from "./node-of.ts";
@@ -51,7 +52,11 @@ export async function openNode<S extends Store>(
       stored.set(key, value);
     });
   };
-  if (!options.zarrFormat) await load([...detectionKeys(path), joinKey(path, ".zattrs")]);
+  const tried = options.zarrFormat ? [] : isNode ? [detectionKeys(path)] : groupedByFormat(path);
+  for (const keys of tried) {
+    if (tried.flat().some((key) => documents.has(key))) break;
+    await load(keys.some((key) => key.endsWith(".zarray")) ? [...keys, joinKey(path, ".zattrs")] : keys);
+  }
   const found = options.zarrFormat
     ? { zarrFormat: options.zarrFormat }
     : await findFormat(path, documents, load);
@@ -74,6 +79,12 @@ export async function openNode<S extends Store>(
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
   const { spec = specOf(store) } = options;
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
+}
+
+/** In pages, where browsers report each request for what is not there, older formats are asked for after v3. */
+function groupedByFormat(path: string): string[][] {
+  const [ofV3 = "", ofArray = "", ofGroup = "", ofV1 = ""] = detectionKeys(path);
+  return [[ofV3], [ofArray, ofGroup], [ofV1]];
 }
 
 function bytesRead({ document }: { readonly document: StoredDocument | undefined }): number {
