@@ -23,8 +23,10 @@ function bash(commands: readonly NamedCommand[]): string {
   return `# bash completion of zarrflow; load it with: source <(zarrflow completion bash)
 _zarrflow() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
-  local flags="" words="" names=""
+  local flags="" words="" names="" scheme=""
   COMPREPLY=()
+  # a colon begins a word of its own
+  [[ "$previous" == : ]] && scheme="\${COMP_WORDS[COMP_CWORD-2]}:"
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${namesOf(commands)}" -- "$current"))
     return
@@ -41,9 +43,10 @@ ${values.join("\n")}
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   elif [[ "$current" == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
-  elif [[ "$current" =~ \\.(zarr|zip|ozx)/ ]] && names=$(zarrflow completion names "$current" 2>/dev/null) && [ -n "$names" ]; then
+  elif [[ "$current" =~ \\.(zarr|zip|ozx)/ ]] && names=$(zarrflow completion names "$scheme$current" 2>/dev/null) && [ -n "$names" ]; then
     local IFS=$'\\n'
     COMPREPLY=($names)
+    COMPREPLY=("\${COMPREPLY[@]#"$scheme"}")
     [[ "$names" == */ ]] && compopt -o nospace 2>/dev/null
   else
     compopt -o filenames 2>/dev/null

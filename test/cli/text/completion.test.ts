@@ -5,7 +5,10 @@ import { describe, expect, it } from "vitest";
 import { commandNames, loadCommands } from "../../../src/cli/command-list.ts";
 import { namesInside } from "../../../src/cli/complete-names.ts";
 import { completionScript } from "../../../src/cli/text/completion.ts";
+import { create } from "../../../src/hierarchy/create/create.ts";
+import { BUCKET } from "../../stores/s3-server.ts";
 import { testFolder } from "../../support/cli.ts";
+import { serveReachableBucket } from "../../support/s3-environment.ts";
 import { ramp, writeV2Group } from "../../support/v2-store.ts";
 
 /** What bash offers for the last of `words`. */
@@ -97,6 +100,31 @@ describe("completion of names inside stores", () => {
 
   it.each(["", "d", "s3:///", "ftp://x/"])("are none for `%s`, which is no place", async (url) => {
     expect(await namesInside(url)).toEqual([]);
+  });
+
+  it("are found in buckets, too", async () => {
+    const bucket = await serveReachableBucket();
+    try {
+      for (const name of ["t2m", "time"]) {
+        const array = { shape: [4], chunks: [2], dataType: "float32", zarrFormat: "v3" } as const;
+        await (await create(`s3://${BUCKET}/d.zarr/${name}`, array)).close();
+      }
+      expect(await namesInside(`s3://${BUCKET}/d.zarr/t`, 60_000)).toEqual([
+        `s3://${BUCKET}/d.zarr/t2m`,
+        `s3://${BUCKET}/d.zarr/time`,
+      ]);
+    } finally {
+      await bucket.close();
+    }
+  });
+
+  it("are what follows a colon, which ends a word of bash", async () => {
+    const asked = `zarrflow() { [ "$*" = "completion names s3://b/d.zarr/" ] && printf '%s\\n' s3://b/d.zarr/{a,b/}; }`;
+    expect(await offeredBy(asked, "info", "s3", ":", "//b/d.zarr/")).toEqual([
+      "//b/d.zarr/a",
+      "//b/d.zarr/b/",
+    ]);
+    expect(await offeredBy(asked, "info", "s3://b/d.zarr/")).toEqual(["s3://b/d.zarr/a", "s3://b/d.zarr/b/"]);
   });
 
   it("is asked for by bash inside of stores alone", async () => {
