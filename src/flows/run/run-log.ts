@@ -43,7 +43,8 @@ export class RunLog {
     return { ...this.#counts };
   }
 
-  get progress(): Progress {
+  /** For the next event: arrays are told of once. */
+  takeProgress(): Progress {
     const keysKept = this.#kept;
     const requests = requestsNow();
     return {
@@ -183,12 +184,12 @@ export class RunLog {
   /** All is done. */
   ended(report: RunReport): void {
     this.#progress.end();
-    this.emit({ type: "progress", progress: this.progress });
+    this.emit({ type: "progress", progress: this.takeProgress() });
     this.emit({ type: "done", report });
   }
 
   #reportProgress(): void {
-    this.#nowAndThen(() => ({ type: "progress", progress: this.progress }));
+    this.#nowAndThen(() => ({ type: "progress", progress: this.takeProgress() }));
   }
 
   #nowAndThen(event: () => FlowEvent): void {
