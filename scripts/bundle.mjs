@@ -2,7 +2,7 @@
 // run of the command a quarter of a millisecond. White space and long names of variables are left out; functions and
 // classes keep theirs, for stack traces.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inflateRawSync } from "node:zlib";
 import { build } from "rolldown";
@@ -109,6 +109,7 @@ const importedDirectly = {
   generateBundle(_, files) {
     const passing = new Map();
     for (const { fileName, code = "", isEntry } of Object.values(files)) {
+      if (fileName.endsWith(".js") && code === "") delete files[fileName];
       const [, names, from] = /^export\{([^}]*)\}from"\.\/([^"]+)";?\s*$/.exec(code) ?? [];
       if (names === undefined || isEntry || !fileName.startsWith("parts/")) continue;
       const wanted = names.split(",").map((name) => name.split(" as "));
@@ -176,7 +177,8 @@ export async function bundle() {
     output: {
       dir: join(root, "dist"),
       entryFileNames: "[name].js",
-      chunkFileNames: "parts/[name]-[hash].js",
+      chunkFileNames: ({ name, moduleIds: [id = ""] }) =>
+        `parts/${name === "codec" ? basename(dirname(id)) : name}.js`,
       minify: {
         compress: true,
         mangle: { toplevel: true, keepNames: { class: true, function: namesFunctions } },

@@ -1,4 +1,11 @@
 import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
+import {
+  assertUnlockedAbove,
+  hideFromAbove,
+  mendAround,
+  mendBelow,
+  publishedIn,
+} from "../../hierarchy/parent-hierarchy.ts";
 import type { Store, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { checkedOptions } from "../../util/check-options.ts";
@@ -78,7 +85,7 @@ async function runOpened(
   const { breakLock, signal } = options;
   // a run above that begins later sees this one, or is seen then
   const assertNoneAbove = async () => {
-    if (place) await (await parents()).assertUnlockedAbove(place, { breakLock, signal });
+    if (place) await assertUnlockedAbove(place, { breakLock, signal });
   };
   await assertNoneAbove();
   if (existing === "update") {
@@ -93,9 +100,9 @@ async function runOpened(
       ...options,
     });
   }
-  if (home) await (await parents()).mendAround(home, { maxMetadata, signal });
+  if (home) await mendAround(home, { maxMetadata, signal });
   const isThere = existing === "skip" && documents.length === 0;
-  if (isThere) await (await parents()).mendBelow(plan.target, options);
+  if (isThere) await mendBelow(plan.target, options);
   const sourceDocuments = planned.sourceDocuments();
   const identityOf = (run: Plan) =>
     part?.identity ?? runIdentity(run, { ...options, sourceDocuments, sourceKeys: keys?.state });
@@ -105,8 +112,7 @@ async function runOpened(
   const taking = { ...options, isEmpty, resume, onUnfinished, onTaken: assertNoneAbove, joint };
   const build = isThere ? undefined : await openHidden(plan, home, taking);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
-  const published =
-    paced && home ? (await parents()).publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
+  const published = paced && home ? publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
   if (published) {
     const wasRead = planned.sourceDocument;
     const resumed = planToRun();
@@ -137,7 +143,6 @@ async function openHidden(
 ): Promise<TargetBuild | undefined> {
   if (home === undefined) return openBuild(plan, options);
   const { maxMetadata, signal } = options;
-  const { hideFromAbove, mendAround } = await parents();
   try {
     return await openBuild(plan, {
       ...options,
@@ -154,9 +159,6 @@ async function allKeysOf(source: Store, plan: Plan, options: StoreOptions): Prom
   const { sourceKeys } = await import("./source-keys.ts");
   return sourceKeys(source, plan, options);
 }
-
-/** Loaded for targets inside a hierarchy only. */
-const parents = () => import("../../hierarchy/parent-hierarchy.ts");
 
 /** What a run reports that had nothing to do. */
 export const NOTHING_DONE: RunReport = {

@@ -1,4 +1,5 @@
 import { type ParentHierarchy, placeAround } from "../../hierarchy/edit/parent.ts";
+import { hierarchyAt } from "../../hierarchy/parent-hierarchy.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import type { StoreOptions, StoreSpec } from "../../stores/store.ts";
@@ -81,6 +82,5 @@ async function hierarchyOf(
 ): Promise<ParentHierarchy | undefined> {
   const place = await around;
   if (place === undefined) return undefined;
-  const { hierarchyAt } = await import("../../hierarchy/parent-hierarchy.ts");
   return hierarchyAt(place, zarrFormat, options);
 }
