@@ -112,7 +112,7 @@ export class FileSystemStore implements ListableStore, WritableStore {
   async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
     const attempt = <T>(step: () => Promise<T>) => this.#attempt(key, {}, step);
     const file = await this.#attempt(key, { signal }, () => PendingFile.create(this.#folders, key));
-    const gathered = new Gathered((bytes) => file.write(bytes));
+    const gathered = new Gathered((bytes) => file.write(bytes), { areKept: false });
     return serialized(
       {
         write: (bytes) => attempt(() => gathered.write(bytes)),

@@ -1,14 +1,17 @@
 /** Bytes that are handed over at a time: each call of a stream of the browser takes as long as copying so many. */
 const PIECE = 256 * 1024;
 
-/** Takes pieces of any size, and hands them on in few, each in a buffer of its own. */
+/** Takes pieces of any size, and hands them on in few. */
 export class Gathered {
   readonly #handOver: (bytes: Uint8Array) => Promise<void>;
+  readonly #areKept: boolean;
   #piece = new Uint8Array(PIECE);
   #used = 0;
 
-  constructor(handOver: (bytes: Uint8Array) => Promise<void>) {
+  /** @param areKept whether what is handed over stays in use, so that each piece needs a buffer of its own */
+  constructor(handOver: (bytes: Uint8Array) => Promise<void>, { areKept }: { readonly areKept: boolean }) {
     this.#handOver = handOver;
+    this.#areKept = areKept;
   }
 
   /** Resolves when more can be taken; `bytes` are the caller's again from then on. */
@@ -25,7 +28,7 @@ export class Gathered {
   async flush(): Promise<void> {
     const bytes = this.#piece.subarray(0, this.#used);
     this.#used = 0;
-    this.#piece = new Uint8Array(PIECE);
+    if (this.#areKept) this.#piece = new Uint8Array(PIECE);
     if (bytes.length > 0) await this.#handOver(bytes);
   }
 }

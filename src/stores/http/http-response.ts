@@ -4,7 +4,7 @@ import type { Abortable } from "../../util/abort.ts";
 export interface HttpBody {
   /**
    * Gives its pieces as they come, until it ends; what follows is cancelled when `take` returns true, or throws. A piece
-   * belongs to who takes it.
+   * is only valid until `take` returns.
    *
    * @throws what `take` throws; the platform's error where the body breaks off.
    */

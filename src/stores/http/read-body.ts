@@ -103,7 +103,7 @@ async function firstBytes(body: HttpBody | null, skip: number, length: number): 
   const pieces: Uint8Array[] = [];
   let left = length;
   await readFrom(body, skip, (piece) => {
-    pieces.push(piece.subarray(0, left));
+    pieces.push(piece.slice(0, left));
     left -= Math.min(left, piece.length);
     return left === 0;
   });
@@ -114,7 +114,7 @@ async function lastBytes(body: HttpBody | null, length: number): Promise<Uint8Ar
   const pieces: Uint8Array[] = [];
   let surplus = -length;
   await readFrom(body, 0, (piece) => {
-    pieces.push(piece);
+    pieces.push(piece.slice());
     surplus += piece.length;
     for (let [first] = pieces; first && surplus >= first.length; [first] = pieces) {
       surplus -= first.length;
@@ -130,7 +130,7 @@ async function collect(body: HttpBody | null, skip: number, most: number): Promi
   const pieces: Uint8Array[] = [];
   let size = 0;
   await readFrom(body, skip, (piece) => {
-    pieces.push(piece);
+    pieces.push(piece.slice());
     size += piece.length;
     if (size <= most) return false;
     throw new ZarrflowError("resource-limit", "the response is too large", {

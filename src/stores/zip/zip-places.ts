@@ -81,7 +81,7 @@ class StreamStore implements WritableStore {
     if (this.#stream.locked) throw this.#failure("the stream is taken, or was written before");
     const writer = this.#stream.getWriter();
     writer.closed.catch(() => {}); // writing fails with that
-    const gathered = new Gathered((bytes) => writer.write(bytes));
+    const gathered = new Gathered((bytes) => writer.write(bytes), { areKept: true });
     return serialized(
       {
         write: (bytes) => gathered.write(bytes),

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { bodyOfStream } from "../../../src/stores/http/plain-fetch.ts";
 import { countBytes, readBody, readUnstated } from "../../../src/stores/http/read-body.ts";
+import { bodyOfStream } from "../../../src/stores/http/stream-body.ts";
 
 it.each([0, 2])("lets go of a body of which %d bytes are wanted", async (length) => {
   const cancel = vi.fn();
@@ -11,6 +11,27 @@ it.each([0, 2])("lets go of a body of which %d bytes are wanted", async (length)
   const body = bodyOfStream(stream);
   expect(await readBody(body, { skip: 4, length }, (size) => new Uint8Array(size))).toHaveLength(length);
   expect(cancel).toHaveBeenCalledOnce();
+});
+
+it("reads a stream of bytes in one buffer, of which what is kept is copied", async () => {
+  const buffers = new Set<number>();
+  let sent = 0;
+  const stream = new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      const view = controller.byobRequest?.view as Uint8Array | undefined;
+      buffers.add(view?.buffer.byteLength ?? 0);
+      view?.set([sent++, sent++]);
+      controller.byobRequest?.respond(2);
+    },
+  });
+  const bytes = await readUnstated(
+    bodyOfStream(stream),
+    { offset: 1, length: 6 },
+    (size) => new Uint8Array(size),
+  );
+  expect([...bytes]).toEqual([1, 2, 3, 4, 5, 6]);
+  expect([...buffers]).toEqual([64 * 1024]);
 });
 
 describe("a body whose length nobody states", () => {
