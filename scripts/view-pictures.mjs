@@ -14,6 +14,8 @@ import { copy, createGroup } from "zarrflow";
 
 const command = fileURLToPath(new URL("cli/main.js", import.meta.resolve("zarrflow")));
 const pictures = fileURLToPath(new URL("../docs/pictures/", import.meta.url));
+/** What the address of the page reads in its picture, whichever port serves it. */
+const SITE = "https://zarr.example";
 const folder = await mkdtemp(join(tmpdir(), "zarrflow-pictures-"));
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -48,16 +50,22 @@ async function pictureInBrowser(file, options) {
   const server = createServer(sirv(site)).listen(0, "127.0.0.1");
   await once(server, "listening");
   try {
-    const { origin } = new URL(`http://127.0.0.1:${server.address().port}`);
-    await shoot(`${origin}/index.html?url=${origin}/sea.zarr.zip`, file, options);
+    const here = `http://127.0.0.1:${server.address().port}`;
+    const route = async (page) =>
+      page.route(`${SITE}/**`, async (route) => {
+        const url = route.request().url().replace(SITE, here);
+        await route.fulfill({ response: await route.fetch({ url }) });
+      });
+    await shoot(`${SITE}/index.html?url=${SITE}/sea.zarr.zip`, file, { ...options, route });
   } finally {
     server.closeAllConnections();
     server.close();
   }
 }
 
-async function shoot(address, file, { act, colorScheme = "light", ...viewport }) {
+async function shoot(address, file, { route, act, colorScheme = "light", ...viewport }) {
   const page = await browser.newPage({ viewport, colorScheme });
+  await route?.(page);
   await page.goto(address);
   await page.locator("[aria-busy=false]").waitFor();
   await act?.(page);
