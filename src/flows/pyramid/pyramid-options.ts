@@ -65,7 +65,7 @@ function parseFactor(text: string): number | Record<string, number> {
   for (const part of text.split(",")) {
     const [, name = "", number = ""] = /^\s*(.+?)\s*=\s*(\d+)\s*$/.exec(part) ?? [];
     if (name === "") {
-      throw new ZarrflowError("invalid-option", `\`${part}\` in \`${text}\` is not a factor`, {
+      throw new ZarrflowError("invalid-option", `\`${part}\` is not a factor`, {
         hint: "Write a number for all spatial dimensions, such as 2, or one for each: z=1,y=2,x=2.",
       });
     }

@@ -155,9 +155,12 @@ function nothingMeant(asked: AskedChunks, arrays: readonly GroupArray[], selecto
   const names = Object.keys(asked.sizes);
   const known = dimensionsOf(arrays);
   const stranger = names.find((name) => !known.includes(name));
+  const reason = `${those} has the dimensions ${names.join(", ")}`;
+  if (stranger === undefined && names.length > 1)
+    return invalid(reason, 'With --match any (in code match: "any") those that have one of them are meant.');
   const near = stranger === undefined ? undefined : nearestName(stranger, known);
   return invalid(
-    `${those} has the dimensions ${names.join(", ")}`,
+    reason,
     `The ${selector === undefined ? "group's" : "arrays'"} dimensions are ${known.join(", ") || "not named"}.`,
     near,
   );
