@@ -2,7 +2,7 @@ import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { belowPath } from "../../util/node-path.ts";
+import { belowPath, lastName } from "../../util/node-path.ts";
 import type { KeptChunks } from "../plan/plan.ts";
 import {
   type AskedChunks,
@@ -201,10 +201,6 @@ function coordinateOrDimension(path: string, asked: AskedChunks): ZarrflowError 
 function dimensionsOf(arrays: readonly GroupArray[]): string[] {
   const names = new Set(arrays.flatMap(({ metadata }) => metadata.dimensionNames ?? []));
   return [...names].filter((name) => name !== null);
-}
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 function invalid(reason: string, hint: string, meant?: string): ZarrflowError {

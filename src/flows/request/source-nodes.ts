@@ -8,7 +8,7 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { belowPath, isAtOrBelow } from "../../util/node-path.ts";
+import { belowPath, isAtOrBelow, lastName } from "../../util/node-path.ts";
 import type { NodesInFormat } from "../plan/hierarchy-request.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import { axesOf } from "./axes-of.ts";
@@ -99,7 +99,7 @@ function unmatchedGlobs(
     return !/\.[^./]+$/.test(glob) && !paths.some((path) => filter?.isTaken(path));
   });
   return unmatched.map((glob) => {
-    const near = nearestName(glob, paths);
+    const near = nearestName(glob, glob.includes("/") ? paths : paths.map(lastName));
     return {
       path: "",
       message: `no array or group matches \`${glob}\`, which is to be included`,

@@ -91,7 +91,7 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
       {
         path: "",
         message: "no array or group matches `t3m`, which is to be included",
-        hint: "Did you mean `2024/t2m`?",
+        hint: "Did you mean `t2m`?",
       },
     ]);
   });
