@@ -24,8 +24,8 @@ export const command = defineCommand({
   notes: [
     "An array, or a group that is an OME-Zarr image, becomes an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3. Its",
     "axes z, y and x shrink. Any other group becomes a group for each level, described by the convention",
-    "`multiscales` of GeoZarr; its dimensions of latitude, longitude, y and x shrink. Chunks stay as they are in SRC,",
-    "codecs and format too without --codec and --to.",
+    "`multiscales` of GeoZarr; its dimensions of latitude, longitude, y and x shrink. Chunks stay as they are in",
+    "SRC; so do codecs and format, without --codec and --to.",
     "",
     "mean, mode, min and max leave missing items out (NaN, _FillValue); a block of nothing else is missing. Means",
     "of integers are rounded, halves to the even one. nearest takes the first item of each block.",
