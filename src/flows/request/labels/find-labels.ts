@@ -246,8 +246,13 @@ async function notFound(
   const nearest = Array.isArray(question.labels)
     ? ""
     : ", or the nearest one with --nearest (in code nearest: true)";
-  const hint = `Take ${scale.text(before)} or ${scale.text(after)}${nearest}.`;
+  const hint = `Take ${asTyped(scale.text(before))} or ${asTyped(scale.text(after))}${nearest}.`;
   return failure(coordinate, question, `has no item ${wordsOf(question.labels)}`, hint);
+}
+
+/** A label as the command line takes it, where whole numbers alone are indices. */
+function asTyped(label: string): string {
+  return /^-?\d+$/.test(label) ? `${label}.0` : label;
 }
 
 function wrongKind(coordinate: Coordinate, question: LabelQuestion, label: unknown): ZarrflowError {
