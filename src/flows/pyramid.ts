@@ -70,7 +70,8 @@ export interface PyramidReport {
 /**
  * Writes an image, or a geographic data set, in several resolutions: the first level has the items of the source, each
  * other one is made of blocks of the one before. The source is read once, within the memory budget; chunks, codecs and
- * format of all levels are the source's, where `codec` and `to` do not say otherwise. The target appears under its name when it is complete, or not at all.
+ * format of all levels are the source's, where `codec` and `to` do not say otherwise. The target appears under its name
+ * when it is complete, or not at all.
  *
  * Of an array, or of a group that is an OME-Zarr image, levels are arrays `0`, `1`, ... with OME-Zarr metadata: 0.4 in Zarr
  * v2, 0.5 in v3. Axes of space shrink (z, y, x). Of any other group levels are groups `0`, `1`, ... of its arrays,
