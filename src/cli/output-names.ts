@@ -1,8 +1,12 @@
 import { fileEnding } from "../flows/slabs/formats/file-ending.ts";
 import { SLICE_FORMATS, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { nearestName } from "../util/nearest-name.ts";
 
 const DEFAULT_FORMAT = SLICE_FORMATS[0].name;
+
+/** Endings that name a format. */
+const ENDINGS = SLICE_FORMATS.flatMap(({ endings }): readonly string[] => endings);
 
 /**
  * The format that a slice is written in: what `--format` says, or the ending of `--output`, which must agree.
@@ -27,14 +31,25 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   if (named.kind === "foreign") {
     throw invalid(
       `slices cannot be written as .${named.ending} files`,
-      `Use a name that ends in ${SLICE_FORMATS.flatMap(({ endings }) => endings.map((ending) => `.${ending}`)).join(", ")}.`,
+      `Use a name that ends in ${ENDINGS.map((ending) => `.${ending}`).join(", ")}.`,
     );
   }
+  if (named.kind === "unknown" && asked === undefined) assertNoSlip(output, named.ending);
   if (named.kind !== "written") return asked ?? DEFAULT_FORMAT;
   if (asked === undefined || asked === named.format) return named.format;
   throw invalid(
     `--format ${asked} contradicts the name \`${output}\``,
     `Omit --format for a .${named.ending} file, or give the file another ending.`,
+  );
+}
+
+/** Questions an ending that is nearly one that names a format, since others name raw bytes. @throws `invalid-option` */
+function assertNoSlip(output: string, ending: string): void {
+  const near = nearestName(ending, ENDINGS);
+  if (near === undefined) return;
+  throw invalid(
+    `the ending of \`${output}\` names no format`,
+    `Did you mean .${near}? Write --format raw for raw bytes in a file of that name.`,
   );
 }
 
@@ -69,6 +84,16 @@ export function assertNamedAsZarr(target: string): void {
   throw invalid(
     `\`${target}\` would be a Zarr store named like a .${ending} file`,
     `Write ${file}${target}/ for a Zarr store of that name.`,
+  );
+}
+
+/** Questions a report, which is a page of HTML, that is named like another file. @throws `invalid-option` */
+export function assertNamedAsPage(file: string): void {
+  const { ending } = fileEnding(file);
+  if (/^(?:html?)?$/.test(ending)) return;
+  throw invalid(
+    `\`${file}\` would be a page of HTML named like a .${ending} file`,
+    `Write --report ${file.slice(0, -ending.length)}html.`,
   );
 }
 

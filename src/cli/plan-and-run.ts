@@ -6,6 +6,7 @@ import { streamFrom } from "../util/web-streams.ts";
 import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
 import { followRun } from "./optimise-later.ts";
 import { runOptions } from "./option-values.ts";
+import { assertNamedAsPage } from "./output-names.ts";
 import type { Values } from "./parse-arguments.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-progress.ts";
@@ -68,7 +69,7 @@ async function showPlan(
   const { json, explain, report: page } = values;
   try {
     const { plan, labels } = planned;
-    if (page !== undefined) await assertOutputReplaceable(page);
+    if (page !== undefined) await assertPage(page);
     await assertFlow(planned, { ...runOptions(values, signal), onEvent });
     const copied = await estimateCopy(planned, { signal, onEvent });
     const { planText } = await import("./text/plan.ts");
@@ -92,7 +93,7 @@ async function run(
 ): Promise<void> {
   const { json, quiet, report: page } = values;
   const { plan } = planned;
-  if (page !== undefined) await assertOutputReplaceable(page);
+  if (page !== undefined) await assertPage(page);
   const writeReport = async (report: RunReport, failure?: string) => {
     if (page === undefined) return;
     const { reportPage } = await import("./report/page.ts");
@@ -110,6 +111,11 @@ async function run(
   const { retries } = recorder;
   if (json) await terminal.write(`${toJson({ ...report, retries, peakMemory: peak }, 2)}\n`);
   else if (!quiet) terminal.printLine(reportText(report, plan, peak));
+}
+
+async function assertPage(file: string): Promise<void> {
+  assertNamedAsPage(file);
+  await assertOutputReplaceable(file);
 }
 
 /** What the terminal shows of a failure. */

@@ -69,8 +69,9 @@ export interface PyramidReport {
 
 /**
  * Writes an image, or a geographic data set, in several resolutions: the first level has the items of the source, each
- * other one is made of blocks of the one before. The source is read once, within the memory budget; chunks and codecs
- * of all levels are the source's. The target appears under its name when it is complete, or not at all.
+ * other one is made of blocks of the one before. The source is read once, within the memory budget; chunks, codecs and
+ * format of all levels are the source's, where `codec` and `to` do not say otherwise. The target appears under its name
+ * when it is complete, or not at all.
  *
  * Of an array, or of a group that is an OME-Zarr image, levels are arrays `0`, `1`, ... with OME-Zarr metadata: 0.4 in Zarr
  * v2, 0.5 in v3. Axes of space shrink (z, y, x). Of any other group levels are groups `0`, `1`, ... of its arrays,
@@ -97,7 +98,7 @@ export async function pyramid(
 ): Promise<PyramidReport> {
   const options = checkedOptions(given);
   const { method = "mean", levels = "auto", ifExists = "error", dryRun = false, signal } = options;
-  assertRules({ method, ifExists, levels, axes: options.axes }, RULES);
+  assertRules({ method, ifExists, levels, axes: options.axes, to: options.to }, RULES);
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const started = performance.now();
   const { root, close } = await openSource(source, options);
@@ -106,9 +107,7 @@ export async function pyramid(
     await assertApart(root, spec);
     const io = usualIo(options.io, root.spec, spec);
     const plan = await planPyramid(root, nameOf(target), { ...options, method, levels, maxMemory, io });
-    for (const path of plan.left) {
-      options.onEvent?.({ type: "warning", message: "this is not part of the pyramid", path });
-    }
+    for (const warning of plan.warnings) options.onEvent?.({ type: "warning", ...warning });
     const report = (peakBuffers: number, more: object = {}) => ({
       ...described(plan, method),
       seconds: (performance.now() - started) / 1000,
@@ -132,6 +131,7 @@ export async function pyramid(
 
 const RULES = {
   method: oneOf(...PYRAMID_METHODS),
+  to: oneOf("v2", "v3"),
   ifExists: oneOf("error", "skip", "replace"),
   axes: { expected: "names of axes such as tczyx", holds: (value: unknown) => typeof value === "string" },
   levels: {
@@ -156,9 +156,7 @@ async function write(
   options: WriteOptions,
 ): Promise<void> {
   const { ifExists, writeEmpty = false, maxMetadata, io, signal } = options;
-  const { zarrFormat } = root.layout;
-  if (zarrFormat !== "v2" && zarrFormat !== "v3") return;
-  const { attributes, jobs, levelAttributes } = plan;
+  const { zarrFormat, attributes, jobs, levelAttributes } = plan;
   const nodes = [root, ...jobs.map(({ array }) => array)];
   const watch = await SourceWatch.begin(nodes, [root.store], { signal });
   try {

@@ -200,7 +200,10 @@ function outside(at: number, n: number, name: string, path: string): ZarrflowErr
     return invalid(`${at} along dimension ${name} is not a whole number`, { path });
   return new ZarrflowError("invalid-selection", `${at} is outside dimension ${name}, which has ${n} items`, {
     path,
-    hint: n === 0 ? "The dimension is empty." : `Use 0 to ${n - 1}, or -1 to -${n} from the end.`,
+    hint:
+      n === 0
+        ? "The dimension is empty."
+        : `Use 0 to ${n - 1}, or -1 to -${n} from the end. Labels are written 45.0 or 45..50 (in code: sel).`,
   });
 }
 

@@ -36,3 +36,8 @@ export function belowPath(root: string, path: string): string {
 export function isAtOrBelow(path: string, group: string): boolean {
   return group === "" || path === group || path.startsWith(`${group}/`);
 }
+
+/** The name of a node in its group. */
+export function lastName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -72,7 +72,7 @@ describe("ranges of --slice", () => {
     ["t", "0x1", "Its labels are numbers."],
     ["t", "time=2020-01-01", "Its labels are numbers."],
     ["t", "time=1.0:2.0", "Write indices as 0:24, and labels as 45.5..50 or 2019-03-01:2019-03-08."],
-    ["t", "time=1.25", "Take 1 or 2, or the nearest one with --nearest (in code nearest: true)."],
+    ["t", "time=1.25", "Take 1.0 or 2.0, or the nearest one with --nearest (in code nearest: true)."],
     ["t", "time=6", "Use 0 to 5, or -1 to -6 from the end."],
     ["t", "tiem=0", "Did you mean `time`?"],
   ])("g.zarr/%s --slice %s", async (array, slice, hint) => {

@@ -94,7 +94,10 @@ describe("resolveSlice", () => {
   });
 
   it.each(["10", "-11", "5000", "11:", "5000:6000", ":-11"])("refuses %s, which is outside", (text) => {
-    const details = { path: "", hint: "Use 0 to 9, or -1 to -10 from the end." };
+    const details = {
+      path: "",
+      hint: "Use 0 to 9, or -1 to -10 from the end. Labels are written 45.0 or 45..50 (in code: sel).",
+    };
     expect(() => resolve(text)).toThrowError(expect.objectContaining({ code: "invalid-selection", details }));
   });
 

@@ -7,8 +7,10 @@ import { peakMemory } from "../peak-memory.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
 import {
+  codecOption,
   dryRunOption,
   existingOptions,
+  formatOptions,
   outputOptions,
   readingOptions,
   writeEmptyOption,
@@ -22,8 +24,8 @@ export const command = defineCommand({
   notes: [
     "An array, or a group that is an OME-Zarr image, becomes an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3. Its",
     "axes z, y and x shrink. Any other group becomes a group for each level, described by the convention",
-    "`multiscales` of GeoZarr; its dimensions of latitude, longitude, y and x shrink. Chunks and codecs stay as",
-    "they are in SRC.",
+    "`multiscales` of GeoZarr; its dimensions of latitude, longitude, y and x shrink. Chunks stay as they are in",
+    "SRC; so do codecs and format, without --codec and --to.",
     "",
     "mean, mode, min and max leave missing items out (NaN, _FillValue); a block of nothing else is missing. Means",
     "of integers are rounded, halves to the even one. nearest takes the first item of each block.",
@@ -54,6 +56,8 @@ export const command = defineCommand({
       value: "NAMES",
       summary: "the axes of an array whose dimensions have other names, in order: tczyx, zyx",
     },
+    ...codecOption,
+    to: { ...formatOptions.to, value: "v2|v3", choices: ["v2", "v3"] },
     ...readingOptions,
     ...existingOptions,
     ...writeEmptyOption,
@@ -67,13 +71,17 @@ export const command = defineCommand({
       says: "five levels of an image, whose planes stay",
     },
     {
+      line: "pyramid era5.zarr maps.zarr --levels 3 --codec zstd:5 --to v3",
+      says: "a data set in Zarr v3, compressed by zstd",
+    },
+    {
       line: "pyramid era5.zarr maps.zarr --levels 3 --dry-run",
       says: "the levels of a data set, and their memory",
     },
   ],
   async run([source = "", target = ""], values, terminal) {
     assertNamedAsZarr(target);
-    const { factor, method, axes, json, quiet } = values;
+    const { factor, method, axes, codec, to, json, quiet } = values;
     const { pyramid } = await import("../../flows/pyramid.ts");
     const view = progressView(terminal.errors, { quiet, noLines: json });
     const onEvent = printWarnings(
@@ -91,6 +99,8 @@ export const command = defineCommand({
       ...(method && { method }),
       ...(levels !== undefined && { levels: levels as number | "auto" }),
       ...(axes !== undefined && { axes }),
+      ...(codec !== undefined && { codec }),
+      ...(to && { to }),
       ...(ifExists && ifExists !== "update" && { ifExists }),
       ...{ dryRun, writeEmpty, onEvent },
     };

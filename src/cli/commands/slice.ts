@@ -161,7 +161,10 @@ async function arraysOf(
   const entry = entryOf(values.format);
   if (!("holds" in entry) || values["dry-run"]) {
     throw new ZarrflowError("invalid-option", `\`${url}\` is a group`, {
-      hint: "Give a DST, or name an array.",
+      hint:
+        values.output === undefined
+          ? "Give a DST, or name an array."
+          : "Name an array, or write all to .npz.",
     });
   }
   const { arraysIn, namesOf } = await import("../../flows/slabs/group-slices.ts");
@@ -180,6 +183,7 @@ function assertNoFilter({ include, exclude }: SliceValues, url: string): void {
   throw new ZarrflowError(
     "invalid-option",
     `--${flag} chooses arrays of a group, and \`${url}\` is an array`,
+    { hint: `Omit --${flag}, or name the group.` },
   );
 }
 

@@ -23,9 +23,9 @@ export function assertSameKind(pair: AppendedPair): void {
     if ((other?.means ?? other?.is) === means) continue;
     throw new ZarrflowError("differs", `${what} of the source and of the target differ`, {
       path,
-      expected: is ?? "none",
-      found: other?.is ?? "none",
-      hint: "The target stays as it is: write the source in its terms first.",
+      expected: `${is ?? "none"}, as in the target`,
+      found: `${other?.is ?? "none"} in the source`,
+      hint: "Nothing was written. Only a source that has the same as the target can be appended.",
     });
   }
 }

@@ -15,7 +15,7 @@ export interface TargetNode {
 /** The metadata of a node in the target. */
 export function targetNode(
   node: SourceNode,
-  { converted, change, zarrFormat }: HierarchyPlanRequest,
+  { converted, change, zarrFormat }: Pick<HierarchyPlanRequest, "converted" | "change" | "zarrFormat">,
 ): TargetNode {
   const before = converted?.metadata.get(node.path) ?? node.metadata;
   const asked = before.kind === "array" ? change(node.path, before) : undefined;

@@ -173,11 +173,11 @@ const CONVENTION = {
  * absolute; both are in items of the first level, along the spatial dimensions in the order of `spatial_dimensions`.
  */
 export function dataSetAttributes(
-  root: ZarrGroup,
+  given: Plain,
   { spatial }: Pick<DataSet, "spatial">,
   { levels, method }: { readonly levels: readonly LevelShape[]; readonly method: PyramidMethod },
 ): Plain {
-  const { zarr_conventions: conventions, ...attributes } = root.attributes as { zarr_conventions?: unknown };
+  const { zarr_conventions: conventions, ...attributes } = given as { zarr_conventions?: unknown };
   const others = (Array.isArray(conventions) ? conventions : []).filter(
     (one: Plain) => one?.uuid !== CONVENTION.uuid,
   );

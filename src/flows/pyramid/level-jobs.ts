@@ -4,12 +4,14 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import type { NodeWarning } from "../plan/plan.ts";
 import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
 import { axisNames, imageAttributes, imageOf, spatialAxes } from "./image.ts";
 import { type LevelShape, levelShapes } from "./level-plan.ts";
 import { type NumberFormat, numberFormatOf } from "./numbers.ts";
 import { factorsOf, type PyramidOptions } from "./pyramid-options.ts";
 import { coordinateMetadata } from "./small-levels.ts";
+import { type TargetTerms, targetTerms } from "./target-terms.ts";
 import { type LevelWindows, planLevelWindows } from "./write-levels.ts";
 
 /** One array of the source, and what becomes of it in the levels. */
@@ -23,6 +25,7 @@ export interface LevelJob extends DataSetArray {
 }
 
 export interface PyramidPlan {
+  readonly zarrFormat: "v2" | "v3";
   /** What describes the levels to readers. */
   readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "multiscales";
   /** Of the group that is made. */
@@ -35,45 +38,51 @@ export interface PyramidPlan {
   readonly axes: readonly number[];
   readonly levels: readonly LevelShape[];
   readonly jobs: readonly LevelJob[];
-  /** Paths of what is below the source and not in the pyramid. */
-  readonly left: readonly string[];
+  readonly warnings: readonly NodeWarning[];
 }
 
-type PlanOptions = Pick<PyramidOptions, "factor" | "axes" | "signal"> &
+type PlanOptions = Pick<PyramidOptions, "factor" | "axes" | "codec" | "to" | "signal"> &
   Required<Pick<PyramidOptions, "method" | "levels">> & { readonly maxMemory: number; readonly io: number };
 
 /** Plans the pyramid of an image, or of a geographic data set. */
 export async function planPyramid(root: ZarrNode, name: string, options: PlanOptions): Promise<PyramidPlan> {
-  const { zarrFormat } = root.layout;
-  if (zarrFormat !== "v2" && zarrFormat !== "v3") {
-    throw new ZarrflowError("unsupported-operation", "pyramids are made of Zarr v2 and v3", {
-      found: zarrFormat,
-      hint: "Convert the source first: `zarrflow convert SRC DST --to v3`.",
+  const { to = root.layout.zarrFormat } = options;
+  if (to !== "v2" && to !== "v3") {
+    throw new ZarrflowError("unsupported-operation", "pyramids are Zarr v2 or v3", {
+      found: to,
+      hint: "Choose the format with --to v3 (in code to).",
     });
   }
   const image = await imageOf(root, options);
-  if (image === undefined && root.kind === "group") return planDataSet(root, options);
+  if (image === undefined && root.kind === "group") return planDataSet(root, to, options);
   if (image === undefined)
     throw new ZarrflowError("invalid-option", "there is no image", { path: root.path });
-  const { factor, method, levels: wanted } = options;
-  const { array } = image;
+  const { factor, method, levels: wanted, signal } = options;
+  const array = await withChunkSeparator(image.array, { signal });
+  const terms = targetTerms(root.kind === "group" ? [root, array] : [array], to, options);
   const dimensions = axisNames(image);
   const spatial = spatialAxes(image);
   const factors = factorsOf(factor, dimensions, spatial);
   const sizes = { chunkShape: innerShape(array), levels: wanted, path: array.path };
   const levels = levelShapes(array.shape, factors, sizes);
   const described = { name: "", array, dimensions, method, role: "variable" } as const;
-  const job = await jobOf(described, levels, options);
+  const job = await jobOf(described, levels, terms, options);
+  const attributes = root.kind === "group" ? terms.rootAttributes : {};
   return {
-    convention: zarrFormat === "v3" ? "OME-Zarr 0.5" : "OME-Zarr 0.4",
-    attributes: imageAttributes(image, levels, { zarrFormat, method, name }),
+    zarrFormat: to,
+    convention: to === "v3" ? "OME-Zarr 0.5" : "OME-Zarr 0.4",
+    attributes: imageAttributes({ ...image, attributes }, levels, { zarrFormat: to, method, name }),
     levelAttributes: undefined,
     spatial,
     axes: spatial.map((axis) => dimensions.indexOf(axis)),
     levels,
-    jobs: [{ ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, zarrFormat, dimensions)) }],
-    left: await labelsOf(root, options),
+    jobs: [{ ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, to, dimensions)) }],
+    warnings: [...terms.warnings, ...(await labelsOf(root, options)).map(notInPyramid)],
   };
+}
+
+function notInPyramid(path: string): NodeWarning {
+  return { path, message: "this is not part of the pyramid" };
 }
 
 /** The labels of an image, which are images of their own. */
@@ -96,6 +105,7 @@ function asLevel(
 
 async function planDataSet(
   root: Extract<ZarrNode, { kind: "group" }>,
+  to: "v2" | "v3",
   options: PlanOptions,
 ): Promise<PyramidPlan> {
   const { factor, method, levels: wanted, signal } = options;
@@ -103,29 +113,33 @@ async function planDataSet(
   const { spatial, shape, chunkShape, groupsLeft } = dataSet;
   const factors = factorsOf(factor, spatial, spatial);
   const levels = levelShapes(shape, factors, { chunkShape, levels: wanted, path: root.path });
+  const arrays: DataSetArray[] = [];
+  for (const one of dataSet.arrays)
+    arrays.push({ ...one, array: await withChunkSeparator(one.array, { signal }) });
+  const terms = targetTerms([root, ...arrays.map(({ array }) => array)], to, options);
   const jobs: LevelJob[] = [];
-  for (const one of dataSet.arrays) jobs.push(await jobOf(one, levelsOfArray(one, dataSet, levels), options));
+  for (const one of arrays) jobs.push(await jobOf(one, levelsOfArray(one, dataSet, levels), terms, options));
   return {
+    zarrFormat: to,
     convention: "multiscales",
-    attributes: dataSetAttributes(root, dataSet, { levels, method }),
-    levelAttributes: root.attributes,
+    attributes: dataSetAttributes(terms.rootAttributes, dataSet, { levels, method }),
+    levelAttributes: terms.rootAttributes,
     spatial,
     axes: [...spatial.keys()],
     levels,
     jobs,
-    left: groupsLeft,
+    warnings: [...terms.warnings, ...groupsLeft.map(notInPyramid)],
   };
 }
 
 async function jobOf(
   one: DataSetArray,
   levels: readonly LevelShape[],
-  { maxMemory, io, signal }: PlanOptions,
+  terms: TargetTerms,
+  { maxMemory, io }: PlanOptions,
 ): Promise<LevelJob> {
-  const array = await withChunkSeparator(one.array, { signal });
-  const { metadata, layout } = array;
-  const numbers = numberFormatOf(metadata, layout.zarrFormat);
-  const { method, role } = one;
+  const { array, method, role } = one;
+  const numbers = numberFormatOf(array.metadata, array.layout.zarrFormat);
   if (method !== undefined && numbers === undefined) {
     throw new ZarrflowError(
       "unsupported-operation",
@@ -136,12 +150,14 @@ async function jobOf(
       },
     );
   }
+  const metadata = terms.arrayMetadata(array);
   const kept = role === "corners" ? levels.slice(0, 1) : levels;
   const made = kept.map(({ shape }, i) => {
     const isSmall = i > 0 && (role === "coordinate" || role === "bounds");
-    return levelMetadata(isSmall ? coordinateMetadata(metadata, method ?? "mean") : metadata, shape);
+    const own = isSmall ? terms.recode(coordinateMetadata(metadata, method ?? "mean")) : metadata;
+    return levelMetadata(own, shape);
   });
-  const job = { ...one, array, levels: kept, metadata: made, numbers };
+  const job = { ...one, levels: kept, metadata: made, numbers };
   const isLarge = method !== undefined && role === "variable" && numbers !== undefined;
   if (!isLarge) return job;
   const { chunkShape } = metadata.chunkGrid;

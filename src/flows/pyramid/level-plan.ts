@@ -37,6 +37,16 @@ export function levelShapes(
     all.push({ shape: reducedShape(last.shape, own), factors: own, scale });
   }
   if (all.length > 1 || levels === 1) return all;
+  if (factors.every((factor) => factor === 1)) {
+    throw new ZarrflowError(
+      "invalid-option",
+      "with a factor of 1 nothing shrinks: the pyramid has one level",
+      {
+        path,
+        hint: "Give a factor of 2 or more with --factor (in code factor).",
+      },
+    );
+  }
   const reason = "each dimension that shrinks is one chunk already: the pyramid has one level";
   throw new ZarrflowError("invalid-option", reason, {
     path,

@@ -1,3 +1,4 @@
+import type { CodecConfig } from "../../meta/array-metadata.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { wholeNumber } from "../../util/decimal.ts";
@@ -21,6 +22,10 @@ export interface PyramidOptions
   readonly levels?: LevelsOption;
   /** Names of the axes of an image whose dimensions have no such names, in order: `tczyx`, `zyx`. */
   readonly axes?: string;
+  /** The compressor of all levels: `zstd:5`, `none`, JSON, or a codec; the source's by default. */
+  readonly codec?: string | CodecConfig;
+  /** The format of all levels; the source's by default. */
+  readonly to?: "v2" | "v3";
   /** What to do when there is something at the target; `error` by default. */
   readonly ifExists?: "error" | "skip" | "replace";
   /** Writes chunks that hold nothing but the fill value too. */
@@ -65,7 +70,7 @@ function parseFactor(text: string): number | Record<string, number> {
   for (const part of text.split(",")) {
     const [, name = "", number = ""] = /^\s*(.+?)\s*=\s*(\d+)\s*$/.exec(part) ?? [];
     if (name === "") {
-      throw new ZarrflowError("invalid-option", `\`${part}\` in \`${text}\` is not a factor`, {
+      throw new ZarrflowError("invalid-option", `\`${part}\` is not a factor`, {
         hint: "Write a number for all spatial dimensions, such as 2, or one for each: z=1,y=2,x=2.",
       });
     }

@@ -224,7 +224,8 @@ function isEmpty(option: ChunksInput): boolean {
   return typeof option === "object" && !Array.isArray(option) && Object.keys(option).length === 0;
 }
 
-function recodeTo(codec: string | CodecConfig): (metadata: ArrayMetadata) => ArrayMetadata {
+/** Replaces the compressor of an array by another one. @throws `invalid-option` for one that is not known */
+export function recodeTo(codec: string | CodecConfig): (metadata: ArrayMetadata) => ArrayMetadata {
   const compressor = typeof codec === "string" ? parseCodec(codec) : codec;
   return (metadata) => ({ ...metadata, codecs: withCompressor(metadata.codecs, compressor) });
 }

@@ -175,6 +175,6 @@ function invalid(
     ...(path !== undefined && { path }),
     hint: meant
       ? `Did you mean \`${meant}\`?`
-      : "Write time=744,lat=11,lon=7 or 744,11,7, auto, or a size such as 100MB; -1 is the whole dimension.",
+      : "Write time=744,lat=11,lon=7 or 744,11,7; -1 is the whole dimension, auto what makes 16MB. A size such as 100MB stands alone.",
   });
 }

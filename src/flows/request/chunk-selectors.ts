@@ -2,7 +2,7 @@ import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { belowPath } from "../../util/node-path.ts";
+import { belowPath, lastName } from "../../util/node-path.ts";
 import type { KeptChunks } from "../plan/plan.ts";
 import {
   type AskedChunks,
@@ -155,9 +155,12 @@ function nothingMeant(asked: AskedChunks, arrays: readonly GroupArray[], selecto
   const names = Object.keys(asked.sizes);
   const known = dimensionsOf(arrays);
   const stranger = names.find((name) => !known.includes(name));
+  const reason = `${those} has the dimensions ${names.join(", ")}`;
+  if (stranger === undefined && names.length > 1)
+    return invalid(reason, 'With --match any (in code match: "any") those that have one of them are meant.');
   const near = stranger === undefined ? undefined : nearestName(stranger, known);
   return invalid(
-    `${those} has the dimensions ${names.join(", ")}`,
+    reason,
     `The ${selector === undefined ? "group's" : "arrays'"} dimensions are ${known.join(", ") || "not named"}.`,
     near,
   );
@@ -198,10 +201,6 @@ function coordinateOrDimension(path: string, asked: AskedChunks): ZarrflowError 
 function dimensionsOf(arrays: readonly GroupArray[]): string[] {
   const names = new Set(arrays.flatMap(({ metadata }) => metadata.dimensionNames ?? []));
   return [...names].filter((name) => name !== null);
-}
-
-function lastName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 function invalid(reason: string, hint: string, meant?: string): ZarrflowError {

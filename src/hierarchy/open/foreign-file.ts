@@ -14,11 +14,11 @@ const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
 /** Names after which servers are asked for the first bytes of a file. */
 const FOREIGN_NAME = /\.(?:nc[34]?|cdf|h5|hdf5?|gri?b2?|tiff?)$/i;
 
-/** The format of the file that stands where a store was looked for; undefined where there is none that is known. */
+/** The file that stands where a store was looked for, with its format if that is known; undefined where none is found. */
 export async function foreignFile(
   spec: StoreSpec,
   signal: AbortSignal | undefined,
-): Promise<string | undefined> {
+): Promise<{ readonly format: string | undefined } | undefined> {
   const parent = parentSpec(spec);
   if (parent === undefined || (spec.kind !== "directory" && !FOREIGN_NAME.test(parent.name)))
     return undefined;
@@ -26,8 +26,10 @@ export async function foreignFile(
     const folder = await openStore(parent.spec);
     const start = await folder.get(parent.name, { range: { offset: 0, length: 8 }, signal });
     await folder.close?.();
-    const text = String.fromCharCode(...(start ?? []));
-    return Object.keys(SIGNATURES).find((format) => SIGNATURES[format]?.some((at) => text.startsWith(at)));
+    if (start === undefined) return undefined;
+    const text = String.fromCharCode(...start);
+    const isOf = (format: string) => SIGNATURES[format]?.some((at) => text.startsWith(at));
+    return { format: Object.keys(SIGNATURES).find(isOf) };
   } catch (error) {
     throwIfAborted(signal);
     if (isZarrflowError(error)) return undefined; // what cannot be read has no format that could be named

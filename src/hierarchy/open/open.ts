@@ -185,9 +185,9 @@ async function notFound(
     import("./foreign-file.ts"),
     import("./suggest-name.ts"),
   ]);
-  const fileFormat = path === "" ? await foreignFile(spec, signal) : undefined;
-  if (fileFormat !== undefined) {
-    return new ZarrflowError("not-found", `\`${url}\` is a ${fileFormat} file; zarrflow reads Zarr`, {
+  const file = path === "" ? await foreignFile(spec, signal) : undefined;
+  if (file?.format !== undefined) {
+    return new ZarrflowError("not-found", `\`${url}\` is a ${file.format} file; zarrflow reads Zarr`, {
       store: store.description,
       path,
       url,
@@ -195,7 +195,8 @@ async function notFound(
     });
   }
   const nodes = path === "" && isListable(store) ? await foldersWithMetadata(store, signal) : [];
-  const hint = nodes.length > 0 ? foldersHint(nodes) : await suggestName(store, spec, path, { signal });
+  const suggested = nodes.length > 0 ? foldersHint(nodes) : await suggestName(store, spec, path, { signal });
+  const hint = suggested ?? (file && "This is a file; a Zarr store is a folder, or a .zip file.");
   return new ZarrflowError("not-found", `no array or group at \`${url}\``, {
     store: store.description,
     path,

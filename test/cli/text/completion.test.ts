@@ -1,12 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { commandNames, loadCommands } from "../../../src/cli/command-list.ts";
 import { namesInside } from "../../../src/cli/complete-names.ts";
 import { completionScript } from "../../../src/cli/text/completion.ts";
-import { create } from "../../../src/hierarchy/create/create.ts";
+import { create, createGroup } from "../../../src/hierarchy/create/create.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
 import { BUCKET } from "../../stores/s3-server.ts";
+import { serveValues } from "../../stores/value-server.ts";
 import { testFolder } from "../../support/cli.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
 import { ramp, writeV2Group } from "../../support/v2-store.ts";
@@ -76,6 +78,10 @@ describe.each(["zsh", "fish"] as const)("completion in %s", (shell) => {
   });
 });
 
+async function bytesOf(store: MemoryStore, key: string): Promise<Uint8Array> {
+  return (await store.get(key)) ?? new Uint8Array();
+}
+
 describe("completion of names inside stores", () => {
   async function store(): Promise<string> {
     const cwd = await testFolder();
@@ -116,6 +122,28 @@ describe("completion of names inside stores", () => {
     } finally {
       await bucket.close();
     }
+  });
+
+  it("are found over HTTP where consolidated metadata name them, by a server that answers in time", async () => {
+    const store = new MemoryStore();
+    const group = await createGroup(store, {}, { consolidated: true });
+    const array = { shape: [4], chunks: [2], dataType: "float32" } as const;
+    for (const name of ["t2m", "time"]) await (await group.create(name, array)).close();
+    const inner = await group.createGroup("sub");
+    await (await inner.create("u", array)).close();
+    await inner.close();
+    await group.close();
+    const values = new Map<string, Uint8Array>();
+    for await (const { key } of store.list("")) values.set(`d.zarr/${key}`, await bytesOf(store, key));
+    const server = await serveValues(values);
+    onTestFinished(() => server.close());
+    const url = `${server.url}/d.zarr`;
+    expect(await namesInside(`${url}/`, 60_000)).toEqual([`${url}/sub/`, `${url}/t2m`, `${url}/time`]);
+    expect(await namesInside(`${url}/t2`, 60_000)).toEqual([`${url}/t2m`]);
+    expect(await namesInside(`${url}/sub/`, 60_000)).toEqual([`${url}/sub/u`]);
+    expect(await namesInside(`${url}/t2m/`, 60_000)).toEqual([]);
+    server.faults.push(...Array.from({ length: 99 }, () => () => true));
+    expect(await namesInside(`${url}/`, 50)).toEqual([]);
   });
 
   it("are what follows a colon, which ends a word of bash", async () => {

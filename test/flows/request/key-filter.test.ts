@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { planCopy } from "../../../src/flows/index.ts";
 import { pathFilter } from "../../../src/flows/request/key-filter.ts";
 import { copy, type KeyFilter, open, walk } from "../../../src/index.ts";
-import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
+import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import type { GetOptions } from "../../../src/stores/store.ts";
 import { expectTrueConsolidation } from "../../hierarchy/fresh-consolidation.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
@@ -75,6 +76,24 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
   test("goes with a change on the way", async () => {
     await copy("memory:filter-source", "memory:filter-target", { include: "t2m", codec: "zlib:1" });
     expect(await nodesOf()).toEqual(["2023", "2023/t2m", "2024", "2024/t2m"]);
+  });
+
+  test("warns of what is to be included and is not there", async () => {
+    const include = ["t2m,u10", "t3m", "2023", "*.md"];
+    const { plan, close } = await planCopy("memory:filter-source", new MemoryStore(), { include });
+    await close();
+    expect(plan.warnings).toEqual([
+      {
+        path: "",
+        message: "no array or group matches `t2m,u10`, which is to be included",
+        hint: "Give each name or pattern by itself.",
+      },
+      {
+        path: "",
+        message: "no array or group matches `t3m`, which is to be included",
+        hint: "Did you mean `t2m`?",
+      },
+    ]);
   });
 
   test("refuses a glob that makes no sense", async () => {

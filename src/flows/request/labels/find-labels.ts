@@ -1,6 +1,7 @@
 import type { Label, LabelRange } from "../../../hierarchy/slice-labels.ts";
 import type { IndexRange } from "../../../hierarchy/slice-option.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
+import { nearestName } from "../../../util/nearest-name.ts";
 import type { Coordinate } from "./coordinate.ts";
 import { compareKeys, type Interval, type Key } from "./label-scale.ts";
 
@@ -176,7 +177,7 @@ async function findUnsorted(
       coordinate,
       question,
       `has no item ${wordsOf(question.labels)}`,
-      hintOfUnsorted(coordinate),
+      hintOfUnsorted(coordinate, question),
     );
   }
   if (last - first + 1 !== found.length) {
@@ -201,7 +202,7 @@ async function spanOfUnsorted(
       coordinate,
       question,
       `is not sorted, and has no item at an end of ${wordsOf(question.labels)}`,
-      hintOfUnsorted(coordinate),
+      hintOfUnsorted(coordinate, question),
     );
   };
   const start = await itemOf(from, 0, 0);
@@ -211,10 +212,16 @@ async function spanOfUnsorted(
   throw failure(coordinate, question, reason, "Give the label that comes first before the other.");
 }
 
-function hintOfUnsorted(coordinate: Coordinate): string {
-  const texts = coordinate.known().slice(0, 5).map(coordinate.scale.text);
+function hintOfUnsorted(coordinate: Coordinate, { labels, nearest }: LabelQuestion): string {
+  const { scale } = coordinate;
+  const near = scale.isMeasured
+    ? undefined
+    : nearestName(wordsOf(labels), coordinate.known().map(scale.text));
+  const unmeasured = nearest && !scale.isMeasured ? `No item is the nearest of ${scale.expected}. ` : "";
+  if (near !== undefined) return `${unmeasured}Did you mean \`${near}\`?`;
+  const texts = coordinate.known().slice(0, 5).map(scale.text);
   const more = coordinate.length > texts.length ? ", ..." : "";
-  return `Its values are ${texts.join(", ")}${more}.`;
+  return `${unmeasured}Its values are ${texts.join(", ")}${more}.`;
 }
 
 /** What to say where no item of a sorted coordinate is in an interval; `at` is where one would be. */
@@ -239,8 +246,13 @@ async function notFound(
   const nearest = Array.isArray(question.labels)
     ? ""
     : ", or the nearest one with --nearest (in code nearest: true)";
-  const hint = `Take ${scale.text(before)} or ${scale.text(after)}${nearest}.`;
+  const hint = `Take ${asTyped(scale.text(before))} or ${asTyped(scale.text(after))}${nearest}.`;
   return failure(coordinate, question, `has no item ${wordsOf(question.labels)}`, hint);
+}
+
+/** A label as the command line takes it, where whole numbers alone are indices. */
+function asTyped(label: string): string {
+  return /^-?\d+$/.test(label) ? `${label}.0` : label;
 }
 
 function wrongKind(coordinate: Coordinate, question: LabelQuestion, label: unknown): ZarrflowError {

@@ -1,5 +1,6 @@
 import type { ZarrArray } from "../../../hierarchy/node.ts";
 import { flagNamesOf } from "../../../meta/conventions/cf/flags.ts";
+import { numberIn } from "../../../meta/conventions/cf/packing.ts";
 import type { Calendar } from "../../../meta/conventions/cf-time/calendars.ts";
 import { instantText } from "../../../meta/conventions/cf-time/instants.ts";
 import {
@@ -10,7 +11,7 @@ import {
 import { missingValueOf } from "../../../meta/conventions/missing-value.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { describeDataType } from "../../../meta/describe.ts";
-import { ZarrflowError } from "../../../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { itemValue } from "../item-value.ts";
 import type { ItemValues, TypedValues } from "../typed-values.ts";
 import { type NumberCoding, type NumberType, numberCodingOf } from "./number-coding.ts";
@@ -51,7 +52,7 @@ const COUNTED = ["standard", "proleptic_gregorian"];
  * @throws `invalid-option` for flags where there are none; as `timeCodingOf`.
  */
 export function decoderOf(
-  array: Pick<ZarrArray, "metadata" | "attributes" | "layout">,
+  array: Pick<ZarrArray, "path" | "metadata" | "attributes" | "layout">,
   { decode = false, flags = false }: DecodeOptions,
   isCoordinate = false,
 ): Decoder {
@@ -64,7 +65,8 @@ export function decoderOf(
   const coding = numberCodingOf(array, isCoordinate);
   if (coding === undefined) return textDecoder(array, isCoordinate) ?? plain;
   const { packing, numbers, isMissing, scaled } = coding;
-  const time = timeCodingOf(dataType, attributes);
+  assertNumbers(array);
+  const time = timesOf(array);
   if (time) return timeDecoder(time, coding);
   const span = spanCodingOf(attributes);
   if (span) {
@@ -111,6 +113,31 @@ export function decoderOf(
       return decoded;
     },
   };
+}
+
+/** @throws `unsupported-operation` for packing by what is not a number, as xarray does. */
+function assertNumbers({ path, attributes }: Parameters<typeof decoderOf>[0]): void {
+  for (const name of ["scale_factor", "add_offset"]) {
+    const value = attributes[name] ?? undefined;
+    if (value === undefined || numberIn(value) !== undefined) continue;
+    throw new ZarrflowError("unsupported-operation", `${name} is not a number`, {
+      path,
+      found: JSON.stringify(value),
+      hint: WITHOUT_DECODING,
+    });
+  }
+}
+
+const WITHOUT_DECODING = "Read the stored numbers with --decode=off (in code decode: false).";
+
+function timesOf({ path, metadata, attributes }: Parameters<typeof decoderOf>[0]): TimeCoding | undefined {
+  try {
+    return timeCodingOf(metadata.dataType, attributes);
+  } catch (error) {
+    if (!isZarrflowError(error)) throw error;
+    const hint = [error.details.hint, WITHOUT_DECODING].filter(Boolean).join(" ");
+    throw ZarrflowError.like({ ...error, details: { ...error.details, path, hint } });
+  }
 }
 
 /** The type of numbers that are scaled, as xarray has it: attributes in JSON are doubles, or whole numbers. */

@@ -79,7 +79,7 @@ export function timeCodingOf(
   }
   const start = parsePeriod(reference, known)?.start;
   if (start === undefined)
-    throw notKnown(`the reference ${reference}`, "Dates are written 1900-01-01 00:00:00.");
+    throw notKnown(`the reference date ${reference} in units`, "Dates are written 1900-01-01 00:00:00.");
   return {
     calendar: known,
     instantOf: (value) => withinReach(instantAfter(start, value, length)),

@@ -124,7 +124,7 @@ describe("labels of numbers", () => {
       reason: "the coordinate x has no item 44.0",
       details: {
         path: "x",
-        hint: "Take 40 or 50, or the nearest one with --nearest (in code nearest: true).",
+        hint: "Take 40.0 or 50.0, or the nearest one with --nearest (in code nearest: true).",
       },
     });
   });

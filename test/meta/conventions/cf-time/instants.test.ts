@@ -152,7 +152,7 @@ describe("timeCodingOf", () => {
   it("says what it does not know", () => {
     expect(text("K", 1)).toBeUndefined();
     expect(() => text("months since 2000-01-01", 1)).toThrow("the unit months of the calendar standard");
-    expect(() => text("days since then", 1)).toThrow("the reference then");
+    expect(() => text("days since then", 1)).toThrow("the reference date then");
     expect(() => text("days since 2000-01-01", 1, "lunar")).toThrow("the calendar lunar");
     expect(
       timeCodingOf({ kind: "float", size: 8 }, { units: "days since 2000-01-01" })?.instantOf(Number.NaN),

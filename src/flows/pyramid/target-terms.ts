@@ -1,0 +1,43 @@
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import { formatNamed } from "../../meta/formats.ts";
+import type { NodesInFormat } from "../plan/hierarchy-request.ts";
+import { targetNode } from "../plan/target-metadata.ts";
+import { recodeTo } from "../request/changes.ts";
+import { nodesInFormat } from "../request/converted-nodes.ts";
+import type { PyramidOptions } from "./pyramid-options.ts";
+
+/** How the format and the compressor of a pyramid say what the source says. */
+export interface TargetTerms {
+  /** The metadata of an array of the source. @throws `loss-refused` for what the format cannot represent */
+  arrayMetadata(array: ZarrNode): ArrayMetadata;
+  readonly rootAttributes: NodeMetadata["attributes"];
+  readonly recode: (metadata: ArrayMetadata) => ArrayMetadata;
+  readonly warnings: NodesInFormat["warnings"];
+}
+
+/** @param nodes the root of the source, and those of its arrays that are in the pyramid */
+export function targetTerms(
+  nodes: readonly [ZarrNode, ...ZarrNode[]],
+  to: "v2" | "v3",
+  { codec }: Pick<PyramidOptions, "codec">,
+): TargetTerms {
+  const [root] = nodes;
+  const zarrFormat = formatNamed(to);
+  const isSame = root.layout.zarrFormat === to;
+  const converted = isSame ? { metadata: new Map(), warnings: [] } : nodesInFormat(nodes, to);
+  const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec);
+  const change = (_: string, metadata: ArrayMetadata) =>
+    codec === undefined ? undefined : { metadata: recode(metadata) };
+  const inTerms = (node: ZarrNode) => targetNode(node, { converted, change, zarrFormat }).metadata;
+  return {
+    arrayMetadata(array) {
+      const metadata = inTerms(array) as ArrayMetadata;
+      zarrFormat.write(metadata, zarrFormat.layout(array.path));
+      return metadata;
+    },
+    rootAttributes: inTerms(root).attributes,
+    recode,
+    warnings: converted.warnings,
+  };
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { createGroup, exists, openArray, openGroup, pyramid, slice, validate } from "../../../src/index.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import { failOnUnhandledRejections, rejection } from "../../streams/support.ts";
+import { makeImage } from "../../support/ome-images.ts";
+
+failOnUnhandledRejections();
+
+/** A data set with missing values, in which the latitude is of whole numbers. */
+async function dataSet(zarrFormat: "v2" | "v3", names: readonly (string | null)[] = ["y", "x"]) {
+  const store = new MemoryStore();
+  const group = await createGroup(store, { zarrFormat });
+  const t = await group.create("t", {
+    ...{ shape: [4, 6], chunks: [2, 3], dataType: "int16", codec: "gzip:1", dimensionNames: names },
+    ...(zarrFormat === "v2" ? { fillValue: -1 } : { attributes: { _FillValue: -1 } }),
+  });
+  await t.write(
+    [],
+    Int16Array.from({ length: 24 }, (_, i) => (i % 5 === 0 ? -1 : i)),
+  );
+  await t.close();
+  const y = await group.create("y", { shape: [4], chunks: [4], dataType: "int32", dimensionNames: ["y"] });
+  await y.write([], Int32Array.of(0, 10, 20, 30));
+  await y.close();
+  await group.close();
+  return store;
+}
+
+const valuesOf = async (store: MemoryStore, path: string) => [
+  ...(await slice(await openArray({ store, path })).read()).data,
+];
+
+describe.each([
+  ["v2", "v3"],
+  ["v3", "v2"],
+] as const)("a pyramid of %s in %s", (from, to) => {
+  test("has that format and the codec in all levels, and the same values", async () => {
+    const source = await dataSet(from);
+    const [target, same] = [new MemoryStore(), new MemoryStore()];
+    await pyramid(source, target, { to, codec: "zstd:3", levels: 3 });
+    await pyramid(source, same, { levels: 3 });
+    for (const level of ["0", "1", "2"]) {
+      for (const name of ["t", "y"]) {
+        const array = await openArray({ store: target, path: `${level}/${name}` });
+        expect(array.layout.zarrFormat).toBe(to);
+        expect(array.metadata.codecs.map((codec) => codec.name)).toEqual(["bytes", "zstd"]);
+        expect(await valuesOf(target, array.path)).toEqual(await valuesOf(same, array.path));
+      }
+    }
+    expect((await openGroup(target)).layout.zarrFormat).toBe(to);
+    const findings = [];
+    for await (const finding of validate(target, { deep: true })) findings.push(finding);
+    expect(findings).toEqual([]);
+    // what is missing is missing to the next pyramid too
+    const [again, once] = [new MemoryStore(), new MemoryStore()];
+    await pyramid({ store: target, path: "1" }, again, { to: from, levels: 2 });
+    await pyramid({ store: same, path: "1" }, once, { levels: 2 });
+    expect(await valuesOf(again, "1/t")).toEqual(await valuesOf(once, "1/t"));
+  });
+
+  test("keeps what an image says of its channels", async () => {
+    const omero = { channels: [{ label: "nuclei" }] };
+    const source = await makeImage({ zarrFormat: from, axes: ["c", "y", "x"], shapes: [[1, 8, 8]], omero });
+    const target = new MemoryStore();
+    const { convention } = await pyramid(source, target, { to, levels: 2 });
+    expect(convention).toBe(to === "v3" ? "OME-Zarr 0.5" : "OME-Zarr 0.4");
+    const { attributes } = await openGroup(target);
+    const image = (to === "v3" ? attributes.ome : attributes) as Record<string, unknown>;
+    expect(image.omero).toEqual(omero);
+    expect(Object.keys(attributes).sort()).toEqual(to === "v3" ? ["ome"] : ["multiscales", "omero"]);
+    expect(await valuesOf(target, "0")).toEqual(await valuesOf(source, "0"));
+  });
+});
+
+test("refuses what the format cannot represent before it writes anything", async () => {
+  const source = await dataSet("v3", [null, "x"]);
+  const target = new MemoryStore();
+  const failure = await rejection(pyramid(source, target, { to: "v2", levels: 2 }));
+  expect(failure).toMatchObject({ code: "loss-refused", details: { path: "t" } });
+  await expect(pyramid(source, target, { to: "v1" as "v2", levels: 2 })).rejects.toMatchObject({
+    code: "invalid-option",
+  });
+  await expect(pyramid(source, target, { codec: "zstdd", levels: 2 })).rejects.toMatchObject({
+    code: "invalid-option",
+    details: { hint: "Did you mean `zstd`?" },
+  });
+  expect(await exists(target)).toBe(false);
+});
