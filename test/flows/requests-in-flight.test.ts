@@ -124,7 +124,7 @@ describe("requests in flight at a server", () => {
     expect(refused).toBeLessThan(64 + 0.5 * asked);
   });
 
-  it("are shared by two runs within a fifth", { tags: ["long"] }, async () => {
+  it("are shared by two runs within a fifth", { tags: ["long"], retry: 2 }, async () => {
     const [CHUNKS, SLOTS, MS] = [1500, 8, 20];
     await putArray(CHUNKS, "a.zarr");
     await putArray(CHUNKS, "b.zarr");
