@@ -24,7 +24,7 @@ const THREADS = ["worker-pool", "worker"].map((name) => `flows/run/executors/${n
 const JOB_THREAD = "bullmq/thread";
 
 /** What the command says of itself needs nothing else. */
-const ITSELF = ["cli/version", "cli/command-list", "cli/text/help"];
+const ITSELF = ["util/package-version.node", "cli/command-list", "cli/text/help"];
 
 /** What runs of the command on folders load, at once or on use: commands, flows, stores and codecs. */
 const RUNS = [
@@ -58,7 +58,7 @@ const sourceOf = (entry) => join(root, `src/${entry}.ts`);
 const versionInside = {
   name: "version-inside",
   load: (id) =>
-    id === sourceOf("cli/version")
+    id === sourceOf("util/package-version.node")
       ? `export const packageVersion = () => ${JSON.stringify(version)};`
       : undefined,
 };

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { encodersHere } from "../cli/encoders.ts";
+import { encodersHere } from "../flows/jobs/encoders.ts";
 import { assertEncoders } from "../flows/jobs/open-plan.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import { planFileText } from "../flows/jobs/plan-file.ts";

@@ -1,6 +1,6 @@
 import type { Job } from "bullmq";
-import { encodersHere } from "../cli/encoders.ts";
 import type { RunCounts, RunReport } from "../flows/events.ts";
+import { encodersHere } from "../flows/jobs/encoders.ts";
 import { assertEncoders, otherEncoder } from "../flows/jobs/open-plan.ts";
 import { followSignals, onAbort } from "../util/abort.ts";
 import { assertRules } from "../util/check-options.ts";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { overview } from "./text/help.ts";
 // Loads only what is asked for: printing the version takes little longer than Node takes to start.
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../util/package-version.node.ts";
+import { overview } from "./text/help.ts";
 
 const args = process.argv.slice(2);
 

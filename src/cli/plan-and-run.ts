@@ -1,6 +1,7 @@
 import type { EventOptions, FlowEvent, RunReport } from "../flows/events.ts";
 import type { Plan } from "../flows/plan/plan.ts";
 import type { Planned } from "../flows/request/flow.ts";
+import { packageVersion } from "../util/package-version.node.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
@@ -22,7 +23,6 @@ import { reportText } from "./text/report.ts";
 import { warningText } from "./text/warning.ts";
 import type { TraceFile } from "./trace.ts";
 import { commandLine, resumingCommand, UnfinishedRun, type UnfinishedWords } from "./unfinished-run.ts";
-import { packageVersion } from "./version.ts";
 
 type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof outputOptions>;
 type OnEvent = (event: FlowEvent) => void;

@@ -1,12 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import type { FlowEvent, RunReport } from "../flows/events.ts";
+import { encodersHere } from "../flows/jobs/encoders.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import type { PlanFile } from "../flows/jobs/plan-file.ts";
 import type { JobOptions } from "../flows/jobs/run-share.ts";
 import { fileError } from "../stores/files/file-error.ts";
 import { formatBytes } from "../util/byte-size.ts";
 import { EXIT_CODES, ZarrflowError } from "../util/errors.ts";
-import { encodersHere } from "./encoders.ts";
 import { followRun } from "./optimise-later.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-progress.ts";

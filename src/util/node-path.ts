@@ -7,6 +7,7 @@ import { ZarrflowError } from "./errors.ts";
  * @throws `path-not-allowed` when a segment is `.` or `..`.
  */
 export function normalisePath(path: string): string {
+  if (NORMAL.test(path)) return path;
   const normal = path
     .replaceAll("\\", "/")
     .replace(/\/+/g, "/")
@@ -20,6 +21,9 @@ export function normalisePath(path: string): string {
   }
   return normal;
 }
+
+/** Paths, most of them, that are in their normal form. */
+const NORMAL = /^[^./\\]+(?:\/[^./\\]+)*$/;
 
 /** Paths of the groups that a node lies in, the root first; none for the root. */
 export function ancestorPaths(path: string): string[] {

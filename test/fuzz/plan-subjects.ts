@@ -1,5 +1,10 @@
 import { parsePlan } from "../../src/flows/jobs/parse-plan.ts";
-import { checksumOf, type PlanFile, planFileText } from "../../src/flows/jobs/plan-file.ts";
+import {
+  checksumOf,
+  type PlanFile,
+  planFileText,
+  type WrittenPlanFile,
+} from "../../src/flows/jobs/plan-file.ts";
 import { tasksOf } from "../../src/flows/jobs/shares.ts";
 import { itemsOf, taskAt } from "../../src/flows/plan/task.ts";
 import type { Planned } from "../../src/flows/request/flow.ts";
@@ -149,8 +154,8 @@ function randomNumbers(seed: number): (below: number) => number {
 
 function withChecksum(text: string): string {
   try {
-    const { checksum: _, ...file } = JSON.parse(text) as PlanFile & { readonly checksum: string };
-    return JSON.stringify({ ...file, checksum: checksumOf(file as PlanFile) });
+    const { checksum: _, ...file } = JSON.parse(text) as WrittenPlanFile & { readonly checksum: string };
+    return JSON.stringify({ ...file, checksum: checksumOf(file as WrittenPlanFile) });
   } catch {
     return text;
   }

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
+import { encodersHere } from "../../flows/jobs/encoders.ts";
 import type { Planned } from "../../flows/request/flow.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { defineCommand } from "../define-command.ts";
-import { encodersHere } from "../encoders.ts";
 import { writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
 import { changesOf, planOptions } from "../option-values.ts";

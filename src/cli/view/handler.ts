@@ -1,7 +1,7 @@
 import { brotliDecompressSync } from "node:zlib";
 import type { ViewedSource } from "../../flows/view/viewed-source.ts";
+import { packageVersion } from "../../util/package-version.node.ts";
 import type { RequestHandler } from "../server/serve-requests.ts";
-import { packageVersion } from "../version.ts";
 import { viewAnswers } from "./answer.ts";
 import { allowedPath, respond } from "./guard.ts";
 

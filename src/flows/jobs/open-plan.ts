@@ -1,4 +1,4 @@
-import { readDocument } from "../../hierarchy/stored-documents.ts";
+import { readDocument, readDocumentSync } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
@@ -7,6 +7,7 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { textHash } from "../../util/text-hash.ts";
+import { processSync } from "../keys/sync-fast-path.ts";
 import type { ArrayJob } from "../plan/plan.ts";
 import type { Planned } from "../request/flow.ts";
 import { SourceWatch } from "../run/source-watch.ts";
@@ -96,8 +97,7 @@ async function documentsOf(
   }: StoreOptions & { readonly maxMetadata?: number | undefined; readonly io: number },
 ): Promise<Map<string, Uint8Array>> {
   const documents = new Map<string, Uint8Array>();
-  const check = async ([key, size, checksum]: DocumentState, context: StoreOptions) => {
-    const found = (await readDocument(store, key, { maxMetadata, signal: context.signal }))?.bytes;
+  const keepIfSame = ([key, size, checksum]: DocumentState, found: Uint8Array | undefined) => {
     if (found?.length !== size || crc32(found) !== checksum) {
       throw sourceChanged("a metadata document of the source is not what the plan was made for").addContext({
         store: store.description,
@@ -106,7 +106,16 @@ async function documentsOf(
       });
     }
     documents.set(key, found);
+    return size;
   };
-  await forEachConcurrent(states, check, { concurrency: io, signal });
+  const readSync = (state: DocumentState) => {
+    const found = readDocumentSync(store, state[0], maxMetadata);
+    return found && keepIfSame(state, found.document?.bytes);
+  };
+  const read = async (state: DocumentState, context: StoreOptions) => {
+    keepIfSame(state, (await readDocument(store, state[0], { maxMetadata, signal: context.signal }))?.bytes);
+  };
+  const left = processSync([states], readSync, signal);
+  await forEachConcurrent(left, read, { concurrency: io, signal });
   return documents;
 }

@@ -1,13 +1,18 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { isAtOrBelow } from "../../util/node-path.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "../plan/assert-countable.ts";
+import { type JobKind, type JobOfKind, jobsOfKinds } from "../plan/jobs-of-kinds.ts";
 import { boxGrid, lastStage, splitsOf } from "../plan/passes.ts";
-import type { ArrayJob, Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
+import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
-import { checksumOf, PLAN_FILE_FORMAT, type PlanFile } from "./plan-file.ts";
+import { checksumOf, PLAN_FILE_FORMAT, type PlanFile, type WrittenPlanFile } from "./plan-file.ts";
 import { planFileShape } from "./plan-shape.ts";
 import { notAPlan } from "./shape.ts";
+
+type WrittenPlan = WrittenPlanFile["plan"];
 
 /** Tasks of a plan, at most: a bit of memory each, and some of time. */
 const MAX_TASKS = 2 ** 31;
@@ -21,12 +26,24 @@ const MAX_TASKS = 2 ** 31;
 export function parsePlan(source: string): PlanFile {
   const { checksum, ...rest } = parsedObject(source);
   if (rest.format !== PLAN_FILE_FORMAT) throw ofAnotherFormat(rest.format);
-  const file = rest as unknown as PlanFile;
+  const file = rest as unknown as WrittenPlanFile;
   if (checksum !== checksumOf(file)) throw notAPlan("the plan was changed after it was written", "/checksum");
   planFileShape(file, "");
   assertPaths(file.plan);
-  assertTasks(file.plan);
-  return file;
+  for (const [i, kind] of file.plan.kinds.entries()) assertKind(kind, file.plan, `/plan/kinds/${i}`);
+  const { kinds: _, ...plan } = file.plan;
+  const { jobs, stages } = jobsOfKinds(arraysOf(file.plan));
+  assertStages(stages, plan);
+  return { ...file, plan: { ...plan, jobs } };
+}
+
+/** @throws `plan-mismatch` for an array without description */
+function arraysOf({ source, target, kinds, jobs }: WrittenPlan): JobOfKind[] {
+  return jobs.map(([path, number], i) => {
+    const kind = kinds[number];
+    if (kind === undefined) throw notAPlan("the array is not described", `/plan/jobs/${i}/1`, number);
+    return { path, targetPath: targetPath(path, source.path, target.path), kind };
+  });
 }
 
 function parsedObject(source: string): { readonly [name: string]: unknown } {
@@ -54,27 +71,17 @@ function ofAnotherFormat(found: unknown): ZarrflowError {
   );
 }
 
-/** Nodes lie below those that the plan names; no two arrays take one place. */
-function assertPaths({ source, target, jobs, publication }: Plan): void {
-  const isBelow = (path: string, root: string) => root === "" || path === root || path.startsWith(`${root}/`);
+/** Nodes lie below the one that the plan names; no two arrays are one. */
+function assertPaths({ source, target, jobs, publication }: WrittenPlan): void {
   const taken = new Set<string>();
   if (target.store.kind !== "directory" && target.store.kind !== "s3") {
     throw notAPlan("the target must be a folder or a prefix of a bucket", "/plan/target/store");
   }
-  for (const [i, { path, targetPath, target: to }] of jobs.entries()) {
-    if (!isBelow(path, source.path))
-      throw notAPlan("this is outside the source", `/plan/jobs/${i}/path`, path);
-    if (!isBelow(targetPath, target.path) || taken.has(targetPath)) {
-      throw notAPlan(
-        "this is outside the target, or another array's",
-        `/plan/jobs/${i}/targetPath`,
-        targetPath,
-      );
+  for (const [i, [path]] of jobs.entries()) {
+    if (!isAtOrBelow(path, source.path) || taken.has(path)) {
+      throw notAPlan("this is outside the source, or another array's", `/plan/jobs/${i}/0`, path);
     }
-    taken.add(targetPath);
-    if (to.zarrFormat !== publication.zarrFormat) {
-      throw notAPlan("an array must have the format of its hierarchy", `/plan/jobs/${i}`);
-    }
+    taken.add(path);
   }
   try {
     pathFilter(publication.filter ?? {});
@@ -85,28 +92,28 @@ function assertPaths({ source, target, jobs, publication }: Plan): void {
 }
 
 /** Holds that there are exactly the tasks that follow from windows and passes, each within the budget. */
-function assertTasks({ jobs, stages, budget, scratch }: Plan): void {
-  const found: number[] = [];
-  for (const [i, job] of jobs.entries()) {
-    const pointer = `/plan/jobs/${i}`;
-    assertRanks(job, pointer);
-    const parts = [...(job.passes ?? []), job];
-    for (const [stage, part] of parts.entries()) {
-      const isLast = stage === lastStage(job);
-      const all = isLast ? windowsOf(job) : product(boxGrid(splitsOf(job, stage)));
-      const isNone = part.tasks === 0 && parts.length === 1;
-      if ((part.tasks !== all && !isNone) || (part.tasks > 0 && part.firstTask !== (found[stage] ?? 0))) {
-        throw notAPlan("these are other tasks than the windows of the array make", `${pointer}/tasks`);
-      }
-      if (part.leaseBytes > budget.maxMemory)
-        throw notAPlan("a task needs more than the memory budget", pointer);
-      found[stage] = (found[stage] ?? 0) + part.tasks;
-    }
-    if (job.tasks > 0) {
-      const chunks = Math.max(job.chunksRead, product(gridShape(job.target.shape, job.target.chunkShape)));
-      assertCountable({ items: product(job.selection.shape), chunks }, job.path);
-    }
+function assertKind(kind: JobKind, { source, budget, publication }: WrittenPlan, pointer: string): void {
+  if (kind.target.zarrFormat !== publication.zarrFormat) {
+    throw notAPlan("an array must have the format of its hierarchy", pointer);
   }
+  assertRanks(kind, pointer);
+  const parts = [...(kind.passes ?? []), kind];
+  for (const [stage, part] of parts.entries()) {
+    const isLast = stage === lastStage(kind);
+    const all = isLast ? windowsOf(kind) : product(boxGrid(splitsOf(kind, stage)));
+    const isNone = part.tasks === 0 && parts.length === 1;
+    if (part.tasks !== all && !isNone) {
+      throw notAPlan("these are other tasks than the windows of the array make", `${pointer}/tasks`);
+    }
+    if (part.leaseBytes > budget.maxMemory)
+      throw notAPlan("a task needs more than the memory budget", pointer);
+  }
+  if (kind.tasks === 0) return;
+  const chunks = Math.max(kind.chunksRead, product(gridShape(kind.target.shape, kind.target.chunkShape)));
+  assertCountable({ items: product(kind.selection.shape), chunks }, source.path);
+}
+
+function assertStages(found: readonly number[], { stages, scratch }: Omit<Plan, "jobs">): void {
   if (found.length !== stages.length || found.some((tasks, stage) => tasks !== stages[stage])) {
     throw notAPlan("the stages have other tasks than the arrays", "/plan/stages");
   }
@@ -121,12 +128,12 @@ function assertTasks({ jobs, stages, budget, scratch }: Plan): void {
     throw notAPlan("a staged plan needs a place", "/plan/scratch");
 }
 
-function windowsOf({ target, window }: ArrayJob): number {
+function windowsOf({ target, window }: JobKind): number {
   return product(gridShape(gridShape(target.shape, target.chunkShape), window));
 }
 
 /** Holds that all sizes have the array's rank, and the selection lies inside. */
-function assertRanks(job: ArrayJob, pointer: string): void {
+function assertRanks(job: JobKind, pointer: string): void {
   const { source, target, selection, window, step, passes = [] } = job;
   const rank = source.shape.length;
   const all = [

@@ -1,13 +1,15 @@
 import type { StoreSpec } from "../../stores/store.ts";
+import { distinct } from "../../util/distinct.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { textHash } from "../../util/text-hash.ts";
+import { type JobKind, kindOf } from "../plan/jobs-of-kinds.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Planned } from "../request/flow.ts";
 import type { RunIdentity } from "../run/ledger/ledger-lines.ts";
 import { runIdentity } from "../run/ledger/run-identity.ts";
 import { STORED_ABSOLUTE } from "./assert-store.ts";
 
-export const PLAN_FILE_FORMAT = "zarrflow-plan-file/1";
+export const PLAN_FILE_FORMAT = "zarrflow-plan-file/2";
 
 /** A metadata document of the source as the plan found it: its key, size and CRC-32. */
 export type DocumentState = readonly [key: string, size: number, crc32: number];
@@ -33,6 +35,15 @@ export interface PlanFile {
   readonly plan: Plan;
 }
 
+/** A plan file as it is written: arrays that are alike share one description. */
+export interface WrittenPlanFile extends Omit<PlanFile, "plan"> {
+  readonly plan: Omit<Plan, "jobs"> & {
+    readonly kinds: readonly JobKind[];
+    /** Paths of the arrays in the source, and the place of each one's description among `kinds`. */
+    readonly jobs: readonly (readonly [path: string, kind: number])[];
+  };
+}
+
 /**
  * What was planned as the text of a file.
  *
@@ -42,14 +53,15 @@ export function planFileText(
   planned: Planned,
   { encoders, ...options }: PlanFile["options"] & { readonly encoders: Encoders },
   absolute: (path: string) => string,
-): { readonly text: string; readonly file: PlanFile } {
+): { readonly text: string } {
   const { plan } = planned;
   assertShareable(plan);
   const placed = <T extends { readonly store: StoreSpec }>(node: T): T => ({
     ...node,
     store: absoluteStore(node.store, absolute),
   });
-  const file: PlanFile = {
+  const kinds = distinct(plan.jobs.map(kindOf));
+  const file: WrittenPlanFile = {
     format: PLAN_FILE_FORMAT,
     id: crypto.randomUUID(),
     encoders,
@@ -60,13 +72,15 @@ export function planFileText(
       source: placed(plan.source),
       target: placed(plan.target),
       ...(plan.scratch && { scratch: absoluteStore(plan.scratch, absolute) }),
+      kinds: kinds.all,
+      jobs: plan.jobs.map(({ path }, i) => [path, kinds.which[i] ?? 0]),
     },
   };
-  return { file, text: `${JSON.stringify({ ...file, checksum: checksumOf(file) }, undefined, 1)}\n` };
+  return { text: `${JSON.stringify({ ...file, checksum: checksumOf(file) }, undefined, 1)}\n` };
 }
 
 /** By which a file is known to be as it was written; whoever edits it may make another one. */
-export function checksumOf(file: PlanFile): string {
+export function checksumOf(file: WrittenPlanFile): string {
   return textHash(JSON.stringify(file));
 }
 

@@ -57,15 +57,12 @@ const gridSide = record({
 
 const tasks = {
   readAhead: whole(1, MAX_AT_ONCE),
-  firstTask: count,
   tasks: count,
   leaseBytes: count,
   expectedBytes: count,
 };
 
-const job = record({
-  path,
-  targetPath: path,
+const kind = record({
   dataType: text,
   dimensionNames: optional(
     list(value("a name or null", (found) => found === null || typeof found === "string")),
@@ -84,6 +81,13 @@ const job = record({
   missingChunks: optional(count),
   notTaken: list(record({ strategy: text, reason: text })),
 });
+
+const job: Shape = (found, pointer) => {
+  list(anything, 2)(found, pointer);
+  const [name, number] = found as readonly unknown[];
+  path(name, `${pointer}/0`);
+  count(number, `${pointer}/1`);
+};
 
 const document: Shape = (found, pointer) => {
   const isText = typeof found === "object" && found !== null && "text" in found;
@@ -106,6 +110,7 @@ const plan = record({
     isIoFound: optional(flag),
     writer: oneOf("each-thread", "first-thread"),
   }),
+  kinds: list(kind),
   jobs: list(job),
   stages: list(count, MAX_RANK),
   publication: record({

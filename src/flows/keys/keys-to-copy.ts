@@ -4,7 +4,7 @@ import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { folderInPlace } from "../../stores/version.ts";
 import { belowPath } from "../../util/node-path.ts";
-import type { ArrayJob, GridSide, Plan } from "../plan/plan.ts";
+import type { ArrayJob, Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
 import { nearest } from "../target/nearest-node.ts";
@@ -104,12 +104,12 @@ function hasSameKeys({ path, targetPath, source, target }: ArrayJob): boolean {
 }
 
 /** Made once for each side of a job: every key asks for them. */
-const layouts = new WeakMap<GridSide, NodeLayout>();
+const layouts = { source: new WeakMap<ArrayJob, NodeLayout>(), target: new WeakMap<ArrayJob, NodeLayout>() };
 
 export function layoutOf(job: ArrayJob, side: "source" | "target"): NodeLayout {
-  const known = layouts.get(job[side]);
+  const known = layouts[side].get(job);
   if (known) return known;
   const layout = formatNamed(job[side].zarrFormat).layout(side === "source" ? job.path : job.targetPath);
-  layouts.set(job[side], layout);
+  layouts[side].set(job, layout);
   return layout;
 }

@@ -12,7 +12,8 @@ import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { cheapestCandidate } from "./cheapest-candidate.ts";
 import { gridSide, type SideSizes } from "./grid-side.ts";
-import type { Alternative, ArrayJob, Driver, GridSide } from "./plan.ts";
+import type { JobKind } from "./jobs-of-kinds.ts";
+import type { Alternative, Driver, GridSide } from "./plan.ts";
 import type { StoreProfiles } from "./store-profile.ts";
 import type { GridStrategy } from "./strategies/grid-strategy.ts";
 import { strategies } from "./strategies/strategies.ts";
@@ -80,12 +81,11 @@ export async function chooseJob(request: JobRequest): Promise<JobChoice> {
 }
 
 /**
- * The job of a choice that fits the budget, its tasks as large as serves and the budget lets them.
+ * How a choice that fits the budget is carried out, its tasks as large as serves and the budget lets them.
  *
- * @param stages tasks that each stage of the plan has so far
  * @throws `resource-limit` for more chunks or items than one run goes through.
  */
-export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: readonly number[]): ArrayJob {
+export function kindOfChoice(request: JobRequest, choice: JobChoice): JobKind {
   const { sides } = choice;
   const { dataType, dimensionNames } = request.target.metadata;
   const grid = gridShape(sides.target.shape, sides.target.chunkShape);
@@ -104,16 +104,13 @@ export function jobOfChoice(request: JobRequest, choice: JobChoice, stages: read
     assertCountable({ items: product(request.selection.shape), chunks }, request.source.path);
   }
   return {
-    path: request.source.path,
-    targetPath: request.target.path,
     dataType: describeDataType(dataType),
     ...(dimensionNames && { dimensionNames }),
     strategy,
     ...sides,
     selection: request.selection,
     ...windows,
-    ...(passes && { passes: passes.map((pass, i) => ({ ...pass, firstTask: stages[i] ?? 0 })) }),
-    firstTask: stages[passes?.length ?? 0] ?? 0,
+    ...(passes && { passes }),
     tasks: hasTasks ? product(gridShape(grid, windows.window)) : 0,
     chunksWritten,
     ...(mayMiss(request.missing) && { missingChunks: request.missing?.chunks ?? 0 }),

@@ -2,31 +2,88 @@ import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { FIRST_ALLOWED } from "../../stores/remote/concurrency-control.ts";
 import { writerMemory } from "../../stores/store-memory.ts";
 import { wholeSelection } from "../../streams/selection.ts";
+import { crc32 } from "../../util/crc32.ts";
 import { copyMemory } from "../keys/copy-value.ts";
-import { chooseJob, type JobChoice, type JobRequest, jobOfChoice, type PlannedArray } from "./array-job.ts";
+import { chooseJob, type JobChoice, type JobRequest, kindOfChoice, type PlannedArray } from "./array-job.ts";
 import { COSTS } from "./costs.ts";
 import { storeReservedBytes } from "./expected-size.ts";
 import type { Change, HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
+import { type JobKind, jobsOfKinds } from "./jobs-of-kinds.ts";
 import type { ArrayJob, Driver } from "./plan.ts";
+import { whyNotSameFill } from "./same-arrays.ts";
 import type { StoreProfiles } from "./store-profile.ts";
 import { assertBudget, smallerChunks } from "./task-memory.ts";
 
-/** An array, and the strategies by which it can be made. */
-export interface ChosenJob {
+export interface ChooserRequest extends HierarchyPlanRequest {
+  readonly driver: Driver;
+  readonly tasksAtOnce: number;
+}
+
+/** How arrays that are alike can be made. */
+interface AlikeArrays {
+  /** What is asked of the first of them. */
   readonly job: JobRequest;
   readonly choice: JobChoice;
 }
 
-/** How the array of a node becomes one of the target. @throws as `chooseJob` */
-export async function chosenJob(
+/** An array, and the strategies by which it can be made. */
+export interface ChosenJob {
+  readonly path: string;
+  readonly targetPath: string;
+  readonly alike: AlikeArrays;
+}
+
+/** Chooses how the arrays of nodes become those of the target; for arrays that are alike, once. */
+export class JobChooser {
+  readonly #request: ChooserRequest;
+  readonly #chosen = new Map<string, AlikeArrays>();
+
+  constructor(request: ChooserRequest) {
+    this.#request = request;
+  }
+
+  /** @throws as `chooseJob` */
+  async choose(
+    node: SourceNode,
+    metadata: ArrayMetadata,
+    target: PlannedArray,
+    change: Change | undefined,
+  ): Promise<ChosenJob> {
+    const job = jobRequest(node, metadata, target, change, this.#request);
+    const text = whatDecides(job);
+    const alike = this.#chosen.get(text) ?? { job, choice: await chooseJob(job) };
+    this.#chosen.set(text, alike);
+    return { path: node.path, targetPath: target.path, alike };
+  }
+}
+
+/** All of a job that differs between arrays of one plan, but for their names. */
+function whatDecides({ source, target, selection, missing }: JobRequest): string {
+  const isSame = target.metadata === source.metadata;
+  return JSON.stringify([
+    [source.zarrFormat, ofChunks(source.metadata)],
+    [target.zarrFormat, isSame ? undefined : ofChunks(target.metadata)],
+    whyNotSameFill(source.metadata, target.metadata),
+    selection,
+    missing,
+  ]);
+}
+
+function ofChunks(metadata: ArrayMetadata): unknown {
+  const { shape, dataType, dimensionNames, chunkGrid, chunkKeyEncoding, codecs, fillValue } = metadata;
+  const fill = fillValue.bytes && crc32(fillValue.bytes);
+  return [shape, dataType, dimensionNames, chunkGrid, chunkKeyEncoding, codecs, fill];
+}
+
+function jobRequest(
   { path, layout }: SourceNode,
   metadata: ArrayMetadata,
   target: PlannedArray,
   change: Change | undefined,
-  request: HierarchyPlanRequest & { readonly driver: Driver; readonly tasksAtOnce: number },
-): Promise<ChosenJob> {
+  request: ChooserRequest,
+) {
   const { driver, profiles = {}, threads = 1 } = request;
-  const job = {
+  return {
     source: { path, zarrFormat: layout.zarrFormat, metadata },
     target,
     selection: change?.selection ?? wholeSelection(target.metadata.shape),
@@ -42,7 +99,6 @@ export async function chosenJob(
     strategy: request.strategy,
     missing: request.missing?.get(path),
   };
-  return { job, choice: await chooseJob(job) };
 }
 
 /** Requests in flight that are expected to be found of use: as many as the program can make while one is waited for. */
@@ -61,19 +117,17 @@ export interface SizedJobs {
 /** @throws `budget-too-small`, `resource-limit`. */
 export function sizedJobs(chosen: readonly ChosenJob[], request: HierarchyPlanRequest): SizedJobs {
   const { maxMemory } = request;
-  const sides = chosen.map(({ choice }) => choice.sides);
+  const sides = chosen.map(({ alike }) => alike.choice.sides);
   const held = storeReservedBytes(request, sides, maxMemory);
   assertAllFit(chosen, held, request);
-  const jobs: ArrayJob[] = [];
-  const stages: number[] = [];
-  for (const { job, choice } of chosen) {
-    const planned = jobOfChoice({ ...job, maxMemory: maxMemory - held }, choice, stages);
-    for (const [stage, { tasks }] of [...(planned.passes ?? []), planned].entries()) {
-      stages[stage] = (stages[stage] ?? 0) + tasks;
-    }
-    jobs.push(planned);
-  }
-  return { jobs, stages, held };
+  const kinds = new Map<AlikeArrays, JobKind>();
+  const kindFor = (alike: AlikeArrays) => {
+    const { job, choice } = alike;
+    const kind = kinds.get(alike) ?? kindOfChoice({ ...job, maxMemory: maxMemory - held }, choice);
+    kinds.set(alike, kind);
+    return kind;
+  };
+  return { ...jobsOfKinds(chosen.map(({ alike, ...names }) => ({ ...names, kind: kindFor(alike) }))), held };
 }
 
 /** @throws `budget-too-small` for the array that needs the most: with what it needs, all others can be done. */
@@ -82,7 +136,7 @@ function assertAllFit(
   held: number,
   { source, target, copyKeys, maxMemory }: HierarchyPlanRequest,
 ): void {
-  const needs = chosen.map(({ job, choice }) => ({
+  const needs = [...new Set(chosen.map(({ alike }) => alike))].map(({ job, choice }) => ({
     path: job.source.path,
     wayOut: smallerChunks(choice.sides, job.target.metadata.dimensionNames),
     ...choice,

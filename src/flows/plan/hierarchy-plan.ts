@@ -1,5 +1,5 @@
 import { missingAncestors, sharedDocuments } from "./ancestor-metadata.ts";
-import { type ChosenJob, chosenJob, sizedJobs } from "./array-jobs.ts";
+import { type ChosenJob, JobChooser, sizedJobs } from "./array-jobs.ts";
 import { driverOf, executionOf } from "./execution.ts";
 import type { HierarchyPlanRequest } from "./hierarchy-request.ts";
 import type { Plan } from "./plan.ts";
@@ -21,6 +21,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   const { nodes, source, target, zarrFormat, maxMemory, threads = 1, profiles = {} } = request;
   const driver = driverOf(request);
   const tasksAtOnce = driver === "loop" ? threads : Math.max(threads, TASKS_AT_ONCE);
+  const chooser = new JobChooser({ ...request, driver, tasksAtOnce });
   const chosen: ChosenJob[] = [];
   const documents: NodeDocuments[] = [];
   assertDistinctNames(
@@ -32,8 +33,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     const { metadata, change, isChanged } = targetNode(node, request);
     if (node.metadata.kind === "array" && metadata.kind === "array") {
       const array = { path, zarrFormat: zarrFormat.name, metadata };
-      const within = { ...request, driver, tasksAtOnce };
-      chosen.push(await chosenJob(node, node.metadata, array, change, within));
+      chosen.push(await chooser.choose(node, node.metadata, array, change));
     }
     documents.push({
       depth: depthOf(path),

@@ -68,8 +68,9 @@ function written(
   layout: NodeLayout,
 ): PlannedDocument[] {
   const decoder = new TextDecoder();
-  const before = node.consolidated ? [] : copied(node, layout);
-  const kept = keepsAttributes(node, metadata, layout);
+  const mayBeSame = node.consolidated === undefined && node.layout.zarrFormat === layout.zarrFormat;
+  const before = mayBeSame ? copied(node, layout) : [];
+  const kept = keepsAttributes(node, metadata);
   const attributes = before.filter(({ key }) => kept && key === layout.attributesKey);
   const rest = attributes.length > 0 ? withoutAttributes(metadata) : metadata;
   const isWritten = ([key]: readonly [string, Uint8Array]) =>
@@ -85,9 +86,8 @@ function written(
 }
 
 /** Whether the attributes are what they were: then their document is copied, whatever is in it. */
-function keepsAttributes(node: SourceNode, metadata: NodeMetadata, layout: NodeLayout): boolean {
+function keepsAttributes(node: SourceNode, metadata: NodeMetadata): boolean {
   return (
-    node.layout.zarrFormat === layout.zarrFormat &&
     metadata.attributes === node.metadata.attributes &&
     dimensionNamesOf(metadata) === dimensionNamesOf(node.metadata)
   );

@@ -6,14 +6,13 @@ import { limitRequests } from "../../stores/remote/server-counters.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { product } from "../../util/shape.ts";
+import { VARIABLE_ITEM_BYTES } from "../plan/array-job.ts";
 import type { Execution } from "../plan/plan.ts";
 
 /** Requests in flight: so many for each store, or as many as are found to be of use. */
 export type IoOption = number | "auto";
 
 const NEAR = 16;
-/** What an item of varying size is thought to take. */
-const VARIABLE_ITEM_BYTES = 64;
 /** The part of the budget that may hold what requests ask for, where they are more than at the start. */
 const BUDGET_PART = 16;
 

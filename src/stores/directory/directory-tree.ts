@@ -8,7 +8,8 @@ import { folderVersion } from "../files/file-version.ts";
 import { folderOf } from "../key.ts";
 import { syncFolder, type ValueFiles } from "./value-file.ts";
 
-const MAX_REMEMBERED = 10_000;
+/** Folders that are taken to be there, some 10 MB of names: to look at each again takes longer than to read what is in it. */
+const MAX_REMEMBERED = 100_000;
 /** Symbolic links below others that may lead to one folder. */
 const MAX_LINKS = 64;
 

@@ -40,8 +40,9 @@ test("a plan that nobody changed is what was written", () => {
 
 describe("a plan is rejected, with where", () => {
   const job = ["plan", "jobs", 0];
+  const kind = ["plan", "kinds", 0];
   const cases: readonly (readonly [string, readonly (string | number)[], unknown, RegExp])[] = [
-    ["another version", ["format"], "zarrflow-plan-file/2", /another format/],
+    ["another version", ["format"], "zarrflow-plan-file/1", /another format/],
     ["a source outside", ["plan", "source", "path"], "../x", /path of a node inside its store/],
     ["a relative source", ["plan", "source", "store", "path"], "src.zarr", /absolute path/],
     ["a way out of a folder", ["plan", "source", "store", "path"], "/data/../etc", /absolute path/],
@@ -58,7 +59,18 @@ describe("a plan is rejected, with where", () => {
       { kind: "http", url: "http://c/" },
       /must be a folder/,
     ],
-    ["an array outside", [...job, "targetPath"], "a/../../b", /path of a node inside its store/],
+    ["an array outside", [...job, 0], "a/../../b", /path of a node inside its store/],
+    ["an array that nothing describes", [...job, 1], 7, /not described/],
+    [
+      "an array twice",
+      ["plan", "jobs"],
+      [
+        ["", 0],
+        ["", 0],
+      ],
+      /another array's/,
+    ],
+    ["what is no array", job, ["", 0, "x"], /must be a list/],
     [
       "a document outside",
       ["plan", "publication", "documents", 0, "key"],
@@ -72,17 +84,17 @@ describe("a plan is rejected, with where", () => {
       /key inside/,
     ],
     ["a source document outside", ["sourceDocuments", 0, 0], "../.zarray", /key inside its store/],
-    ["more tasks than windows", [...job, "tasks"], 10, /other tasks/],
-    ["huge counts", [...job, "tasks"], 1e300, /a whole number/],
-    ["a huge shape", [...job, "target", "shape"], [1e15, 96, 96], /not what is selected|other tasks/],
+    ["more tasks than windows", [...kind, "tasks"], 10, /other tasks/],
+    ["huge counts", [...kind, "tasks"], 1e300, /a whole number/],
+    ["a huge shape", [...kind, "target", "shape"], [1e15, 96, 96], /not what is selected|other tasks/],
     ["tasks of no stage", ["plan", "stages"], [1, 2, 3], /other tasks than the arrays/],
-    ["a window of no chunks", [...job, "window"], [0, 1, 1], /a whole number/],
-    ["a window of another rank", [...job, "window"], [1, 1], /same number of dimensions/],
-    ["a selection outside", [...job, "selection", "start"], [1, 0, 0], /not what is selected/],
-    ["a task beyond the budget", [...job, "leaseBytes"], 1e9, /memory budget/],
+    ["a window of no chunks", [...kind, "window"], [0, 1, 1], /a whole number/],
+    ["a window of another rank", [...kind, "window"], [1, 1], /same number of dimensions/],
+    ["a selection outside", [...kind, "selection", "start"], [1, 0, 0], /not what is selected/],
+    ["a task beyond the budget", [...kind, "leaseBytes"], 1e9, /memory budget/],
     ["a thousand threads and more", ["plan", "execution", "threads"], 1e6, /a whole number/],
     ["another name of the run", ["id"], "../../x", /UUID/],
-    ["a member that is gone", [...job, "window"], undefined, /must be a list/],
+    ["a member that is gone", [...kind, "window"], undefined, /must be a list/],
     ["an update", ["plan", "publication", "existing"], "update", /absent/],
   ];
   test.each(cases)("%s", (_, path, value, reason) => {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checksumOf, type PlanFile, planFileText } from "../../../src/flows/jobs/plan-file.ts";
+import { checksumOf, planFileText, type WrittenPlanFile } from "../../../src/flows/jobs/plan-file.ts";
 import type { Planned } from "../../../src/flows/request/flow.ts";
 
 export const ENCODERS = { zarrflow: "1", zlib: "1" };
@@ -17,8 +17,8 @@ export async function textOf(planned: Promise<Planned>): Promise<string> {
 
 /** A plan that somebody has changed, and given the checksum of what it says now. */
 export function withChecksum(text: string): string {
-  const { checksum: _, ...file } = JSON.parse(text) as PlanFile & { readonly checksum: string };
-  return JSON.stringify({ ...file, checksum: checksumOf(file as PlanFile) });
+  const { checksum: _, ...file } = JSON.parse(text) as WrittenPlanFile & { readonly checksum: string };
+  return JSON.stringify({ ...file, checksum: checksumOf(file as WrittenPlanFile) });
 }
 
 /** The same, with a value in place of the one at a JSON path. */

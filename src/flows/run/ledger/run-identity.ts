@@ -1,8 +1,10 @@
 import type { StoreSpec } from "../../../stores/store.ts";
+import { distinct } from "../../../util/distinct.ts";
 import { type ErrorDetails, ZarrflowError } from "../../../util/errors.ts";
 import { currentFolder } from "../../../util/platform.node.ts";
 import { textHash } from "../../../util/text-hash.ts";
-import type { ArrayJob, Plan } from "../../plan/plan.ts";
+import { type JobKind, kindOf } from "../../plan/jobs-of-kinds.ts";
+import type { Plan } from "../../plan/plan.ts";
 import type { RunIdentity } from "./ledger-lines.ts";
 
 /** What a run is, whatever memory, threads and requests it is given: those may be others when it is resumed. */
@@ -18,10 +20,12 @@ export function runIdentity(
     readonly sourceKeys?: string | undefined;
   },
 ): RunIdentity {
+  const kinds = distinct(jobs.map((job) => tasksOf(kindOf(job))));
+  const names = jobs.map(({ path, targetPath }) => [path, targetPath]);
   return {
     source: hashed([source, folderOf(source.store)]),
     target: hashed(target.path),
-    arrays: hashed([stages, jobs.map(tasksOf)]),
+    arrays: hashed([stages, names, kinds]),
     documents: hashed([operation, publication]),
     options: hashed({ writeEmpty }),
     sourceDocuments,
@@ -29,8 +33,8 @@ export function runIdentity(
   };
 }
 
-/** What of a job makes its tasks, and the bytes that they write. */
-function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...job }: ArrayJob): unknown {
+/** What of an array makes its tasks, and the bytes that they write. */
+function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...job }: JobKind): unknown {
   const {
     expectedBytes: _expected,
     cost: _cost,
@@ -39,7 +43,7 @@ function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...jo
     passes,
     ...made
   } = job;
-  return { ...made, passes: passes?.map(({ box, firstTask, tasks }) => ({ box, firstTask, tasks })) };
+  return { ...made, passes: passes?.map(({ box, tasks }) => ({ box, tasks })) };
 }
 
 /** What a relative path of a source begins at, where that is one. */

@@ -1,5 +1,5 @@
-import type { Encoders } from "../flows/jobs/plan-file.ts";
-import { packageVersion } from "./version.ts";
+import { packageVersion } from "../../util/package-version.node.ts";
+import type { Encoders } from "./plan-file.ts";
 
 /** Those of this process. */
 export function encodersHere(): Encoders {
