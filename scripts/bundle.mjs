@@ -177,8 +177,8 @@ export async function bundle() {
     output: {
       dir: join(root, "dist"),
       entryFileNames: "[name].js",
-      chunkFileNames: ({ name, moduleIds: [id = ""] }) =>
-        `parts/${name === "codec" ? basename(dirname(id)) : name}.js`,
+      chunkFileNames: ({ name, facadeModuleId, moduleIds: [first = ""] }) =>
+        `parts/${name === "codec" ? basename(dirname(facadeModuleId ?? first)) : name}.js`,
       minify: {
         compress: true,
         mangle: { toplevel: true, keepNames: { class: true, function: namesFunctions } },

@@ -34,9 +34,10 @@ import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.t
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
+import { numbersIn } from "./slabs/numbers-in.ts";
 import { chunksOf } from "./slabs/selected-chunks.ts";
 import type { Slab } from "./slabs/slab-queue.ts";
-import { typedValues, type ValuesOf } from "./slabs/typed-values.ts";
+import type { TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 
 /** A part of a slice: the items of one chunk. */
 export interface SliceChunk<Name extends string = string> {
@@ -149,7 +150,7 @@ export class Slice<Name extends string = string> {
       await assertUnchanged();
     }
     return {
-      data: typedValues(data ?? fillData(chunk, plainBuffers), chunk.dataType) as ValuesOf<Name>,
+      data: (await valuesOf(data ?? fillData(chunk, plainBuffers), chunk.dataType)) as ValuesOf<Name>,
       shape,
       stride: cStrides(shape),
     };
@@ -196,7 +197,7 @@ export class Slice<Name extends string = string> {
       const data = piece.data ?? fillData(spec, plainBuffers);
       const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
       const box = boxInPiece(piece, strides, region, selection);
-      const values = typedValues(data, dataType);
+      const values = await valuesOf(data, dataType);
       yield {
         region,
         data: values.subarray(box.offset * numbersPerItem(dataType)) as ValuesOf<Name>,
@@ -296,6 +297,13 @@ export function slice<Name extends string = string>(
   options: PlanOptions & LabelOptions = {},
 ): Slice<Name> {
   return new Slice(source, option, options);
+}
+
+async function valuesOf(data: ChunkData, dataType: DataType): Promise<TypedValues> {
+  const numbers = numbersIn(data, dataType);
+  if (numbers) return numbers;
+  const { typedValues } = await import("./slabs/typed-values.ts");
+  return typedValues(data, dataType);
 }
 
 function assertMemory({ shape, dataType }: ChunkSpec, path: string): void {

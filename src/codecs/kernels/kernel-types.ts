@@ -1,14 +1,31 @@
 import type { WasmHeap } from "./wasm-heap.ts";
 
 /**
- * The hot loops of the codecs. Sources and targets are whole views; they must not overlap. Every kernel reads and
+ * The hot loops that arrays of any codec need; codecs have others beside. Sources and targets are whole views; they must not overlap. Every kernel reads and
  * writes within them alone; behind a buffer of the heap, in the room that it keeps there, too.
  */
 export interface Kernels {
+  /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` hold whole units. */
+  swapBytes(bytes: Uint8Array, unit: number): void;
+  crc32c(bytes: Uint8Array): number;
+  /** Rows of items to columns. */
+  readonly transpose: TransposeKernel;
+  /** Copies rows between two buffers of the heap; undefined where either lies elsewhere. */
+  copyRowsOf(source: Uint8Array, target: Uint8Array): CopyRows | undefined;
+  /** Boxes of items in the heap. */
+  readonly heapBoxes: HeapBoxes;
+  /** Opens the heap in the kernels' memory; undefined where its addresses cannot be had. */
+  openHeap(): OpenHeap | undefined;
+}
+
+export interface ShuffleKernels {
   /** Byte 0 of all items to the begin of `target`, then byte 1, and so on; bytes past the last item stay at the end. */
   shuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
   /** The inverse of `shuffle`. */
   unshuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
+}
+
+export interface Lz4Kernels {
   /** Encodes one raw LZ4 block. @returns the bytes written, or 0 where they do not fit. */
   lz4Encode(source: Uint8Array, target: Uint8Array, acceleration: number): number;
   /** Decodes one raw LZ4 block. @returns the bytes written, or -1 where it is broken or gives more than fits. */
@@ -18,24 +35,13 @@ export interface Kernels {
    * at. @returns whether it has them.
    */
   lz4DecodePart(source: Uint8Array, target: Uint8Array, offset: number): boolean;
-  /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` hold whole units. */
-  swapBytes(bytes: Uint8Array, unit: number): void;
+}
+
+export interface DeltaKernels {
   /** The first number of `source`, then each less the one before it; both hold whole numbers of the format. */
   deltaEncode(source: Uint8Array, target: Uint8Array, format: NumberFormat): void;
   /** The inverse of `differences`, in place. */
   deltaDecode(bytes: Uint8Array, format: NumberFormat): void;
-  crc32c(bytes: Uint8Array): number;
-  /** Rows of items to columns. */
-  readonly transpose: TransposeKernel;
-  /** Blocks of blosc, each in one call. */
-  readonly blocks: BlockKernels;
-  readonly zstd: ZstdKernels;
-  /** Copies rows between two buffers of the heap; undefined where either lies elsewhere. */
-  copyRowsOf(source: Uint8Array, target: Uint8Array): CopyRows | undefined;
-  /** Boxes of items in the heap. */
-  readonly heapBoxes: HeapBoxes;
-  /** Opens the heap in the kernels' memory; undefined where its addresses cannot be had. */
-  openHeap(): OpenHeap | undefined;
 }
 
 /** Copies `planes` of `rows` runs of `length` bytes; addresses in the heap's memory, steps in bytes. */

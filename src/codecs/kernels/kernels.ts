@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import type { Kernels, OpenHeap } from "./kernel-types.ts";
-import { createWasmKernels } from "./wasm-kernels.ts";
+import type { OpenHeap } from "./kernel-types.ts";
+import { wasmKernels } from "./wasm-kernels.ts";
+import { WasmMemory } from "./wasm-memory.ts";
 
 /**
  * From so many decoded bytes on, it pays to open the heap: its two gigabytes of addresses make V8 collect all garbage
@@ -8,21 +9,28 @@ import { createWasmKernels } from "./wasm-kernels.ts";
  */
 export const WORTH_A_HEAP = 2 ** 24;
 
-let ofThread: Kernels | undefined;
+let memory: WasmMemory | undefined;
 
 /**
- * The kernels of this thread.
+ * Kernels in the memory of this thread, made when they are first asked for: who needs some that others do not brings how
+ * they are made.
  *
- * @throws `unsupported-codec` where WebAssembly or its SIMD is missing or blocked.
+ * @returns what gives them. It throws `unsupported-codec` where WebAssembly or its SIMD is missing or blocked.
  */
-export function kernels(): Kernels {
-  ofThread ??= create();
-  return ofThread;
+export function kernelsOfThread<T>(make: (wasm: WasmMemory) => T): () => T {
+  let made: T | undefined;
+  return () => {
+    memory ??= createMemory();
+    made ??= make(memory);
+    return made;
+  };
 }
 
-function create(): Kernels {
+export const kernels = kernelsOfThread(wasmKernels);
+
+function createMemory(): WasmMemory {
   try {
-    return createWasmKernels();
+    return new WasmMemory();
   } catch (cause) {
     const hint =
       "Allow WebAssembly (in a web page with `wasm-unsafe-eval`): chunks are decoded and encoded by it.";

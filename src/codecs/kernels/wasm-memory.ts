@@ -50,6 +50,11 @@ export interface WasmExports {
 /** What is done piece by piece takes pieces that stay in the processor's nearer caches. */
 export const PIECE = 64 * 1024;
 
+/** Whether what works in place, 16 bytes a step, touches nothing behind so many bytes. */
+export function isWhole(length: number): boolean {
+  return length > 0 && length % 16 === 0;
+}
+
 /** Calls that would need more memory than this are not made. */
 export const MAX_MEMORY = 1024 * 1024 * 1024;
 

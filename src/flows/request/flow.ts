@@ -7,6 +7,7 @@ import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { textHash } from "../../util/text-hash.ts";
 import { type EventOptions, withRetryEvents } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
@@ -275,7 +276,7 @@ async function planFrom(
     planWith,
     ...(labels.length > 0 && { labels }),
     watch,
-    sourceDocuments: () => watch.documents(),
+    sourceDocuments: () => textHash(JSON.stringify(watch.states())),
     documentStates: () => watch.states(),
     sourceDocument: (key) => watch.document(root.store, key),
     assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io: inFlight.io }),

@@ -8,7 +8,6 @@ import type { MissingWatch, Store, StoreOptions } from "../../stores/store.ts";
 import { sourceChanged } from "../../stores/version.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { crc32 } from "../../util/crc32.ts";
-import { textHash } from "../../util/text-hash.ts";
 import { processSync } from "../keys/sync-fast-path.ts";
 
 /** A document as it was when the flow began: its version, or where the store knows none what is in it. */
@@ -68,11 +67,6 @@ export class SourceWatch {
     const left = processSync([this.#watched()], bytesIfSame, signal);
     await forEachConcurrent(left, check, { concurrency: io, signal });
     for (const missing of this.#missing) await missing.assertUnchanged({ signal });
-  }
-
-  /** What distinguishes the documents, as they were read, from others. */
-  documents(): string {
-    return textHash(JSON.stringify(this.states()));
   }
 
   /** Keys of the documents, with the size and the CRC-32 of what was read. */

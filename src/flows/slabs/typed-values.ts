@@ -1,9 +1,10 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import type { ItemOf, NumbersOf } from "../../meta/data-type-name.ts";
-import { type Numbers, typedArrayOf } from "../../meta/typed-array.ts";
+import type { Numbers } from "../../meta/typed-array.ts";
 import { fromFloat16Bits } from "../../util/float16.ts";
 import { itemValue } from "./item-value.ts";
+import { numbersIn } from "./numbers-in.ts";
 
 /**
  * Items as JavaScript holds them best: numbers in the typed array of their size (bool as 0 and 1, float16 as
@@ -64,15 +65,8 @@ export function typedValues(data: ChunkData, dataType: DataType): TypedValues {
     });
   }
   const { bytes, itemSize } = data;
-  const Numbers = typedArrayOf(dataType);
-  if (Numbers) {
-    const aligned = bytes.byteOffset % Numbers.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
-    return new Numbers(
-      aligned.buffer as ArrayBuffer,
-      aligned.byteOffset,
-      bytes.length / Numbers.BYTES_PER_ELEMENT,
-    );
-  }
+  const numbers = numbersIn(data, dataType);
+  if (numbers) return numbers;
   if (dataType.kind === "float") {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     return Float32Array.from({ length: bytes.length / 2 }, (_, i) =>

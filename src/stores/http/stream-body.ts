@@ -5,7 +5,7 @@ const PIECE = 64 * 1024;
 
 /** Buffers that bodies were read into, for others. */
 const spare: ArrayBuffer[] = [];
-const MAX_SPARE = 16;
+const MAX_SPARE = 2;
 
 /** The body that a stream brings. */
 export function bodyOfStream(stream: ReadableStream<Uint8Array>): HttpBody {

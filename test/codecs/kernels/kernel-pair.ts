@@ -1,12 +1,29 @@
-import type { Kernels } from "../../../src/codecs/kernels/kernel-types.ts";
-import { createWasmKernels } from "../../../src/codecs/kernels/wasm-kernels.ts";
-import { plainKernels } from "./plain-kernels.ts";
+import { wasmBlocks } from "../../../src/codecs/kernels/wasm-blocks.ts";
+import { wasmDelta } from "../../../src/codecs/kernels/wasm-delta.ts";
+import { wasmKernels as wasmCommon } from "../../../src/codecs/kernels/wasm-kernels.ts";
+import { wasmLz4 } from "../../../src/codecs/kernels/wasm-lz4.ts";
+import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
+import { wasmShuffle } from "../../../src/codecs/kernels/wasm-shuffle.ts";
+import { wasmZstd } from "../../../src/codecs/kernels/wasm-zstd.ts";
+import { type PlainKernels, plainKernels } from "./plain-kernels.ts";
+
+/** All kernels, as if one caller needed them. */
+export function allKernels(wasm: WasmMemory) {
+  return {
+    ...wasmCommon(wasm),
+    ...wasmShuffle(wasm),
+    ...wasmLz4(wasm),
+    ...wasmDelta(wasm),
+    blocks: wasmBlocks(wasm),
+    zstd: wasmZstd(wasm),
+  };
+}
 
 /** The kernels in WebAssembly, which every runtime that tests run on has. */
-export const wasmKernels = createWasmKernels();
+export const wasmKernels = allKernels(new WasmMemory());
 
 /** Both, to be held to the same tests. */
-export const bothKernels: readonly (readonly [string, Pick<Kernels, keyof typeof plainKernels>])[] = [
+export const bothKernels: readonly (readonly [string, PlainKernels])[] = [
   ["wasm", wasmKernels],
   ["plain", plainKernels],
 ];

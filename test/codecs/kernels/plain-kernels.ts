@@ -1,4 +1,9 @@
-import type { Kernels } from "../../../src/codecs/kernels/kernel-types.ts";
+import type {
+  DeltaKernels,
+  Kernels,
+  Lz4Kernels,
+  ShuffleKernels,
+} from "../../../src/codecs/kernels/kernel-types.ts";
 import { lz4Decode, lz4Encode } from "../../../src/codecs/kernels/lz4-block.ts";
 import { swapBytes } from "../../../src/codecs/kernels/swap-bytes.ts";
 import { wordsOf } from "../../../src/codecs/kernels/words.ts";
@@ -6,18 +11,7 @@ import { crc32c } from "./plain-crc32c.ts";
 import { deltaDecode, deltaEncode } from "./plain-delta.ts";
 import { shuffle, unshuffle } from "./plain-shuffle.ts";
 
-type PlainKernels = Pick<
-  Kernels,
-  | "shuffle"
-  | "unshuffle"
-  | "lz4Encode"
-  | "lz4Decode"
-  | "lz4DecodePart"
-  | "swapBytes"
-  | "deltaEncode"
-  | "deltaDecode"
-  | "crc32c"
->;
+export type PlainKernels = ShuffleKernels & Lz4Kernels & DeltaKernels & Pick<Kernels, "swapBytes" | "crc32c">;
 
 /** Twins of the kernels in TypeScript. */
 export const plainKernels: PlainKernels = {

@@ -10,13 +10,16 @@ import type {
   NumberFormat,
   OpenHeap,
 } from "../../../src/codecs/kernels/kernel-types.ts";
-import { kernels, openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
+import { kernelsOfThread, openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
 import { SLACK, WasmHeap } from "../../../src/codecs/kernels/wasm-heap.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
 import { intersect } from "../../../src/streams/selection.ts";
 import { cStrides, product } from "../../../src/util/shape.ts";
 import { samples } from "../../support/samples.ts";
+import { allKernels } from "./kernel-pair.ts";
 import { plainKernels } from "./plain-kernels.ts";
+
+const kernels = kernelsOfThread(allKernels);
 
 describe("a heap", () => {
   it("gives away buffers that never overlap, with room behind each, and knows each by any part of it", () => {

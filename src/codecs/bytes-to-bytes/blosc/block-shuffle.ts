@@ -1,6 +1,9 @@
 import { joinBits, splitBits } from "../../kernels/bit-shuffle.ts";
-import { kernels } from "../../kernels/kernels.ts";
+import { kernelsOfThread } from "../../kernels/kernels.ts";
+import { wasmShuffle } from "../../kernels/wasm-shuffle.ts";
 import type { Shuffle } from "./frame.ts";
+
+const shuffleKernels = kernelsOfThread(wasmShuffle);
 
 /** Larger working buffers are not kept. */
 const MAX_KEPT = 4 * 1024 * 1024;
@@ -35,7 +38,7 @@ export function shuffleBlock(
   length: number,
   typeSize: number,
 ): void {
-  const { shuffle } = kernels();
+  const { shuffle } = shuffleKernels();
   const block = source.subarray(start, start + length);
   if (mode === "shuffle") {
     shuffle(block, target, typeSize);
@@ -64,7 +67,7 @@ export function unshuffleBlock(
     unshuffleItems(source, items, target, offset / typeSize, typeSize);
     return;
   }
-  const { unshuffle } = kernels();
+  const { unshuffle } = shuffleKernels();
   const block = isWhole ? target : workingBuffer(2, length).subarray(0, length);
   if (mode === "shuffle") unshuffle(source.subarray(0, length), block, typeSize);
   else {
@@ -91,5 +94,5 @@ function unshuffleItems(
     const start = plane * items + first;
     planes.set(source.subarray(start, start + count), plane * count);
   }
-  kernels().unshuffle(planes, target, typeSize);
+  shuffleKernels().unshuffle(planes, target, typeSize);
 }

@@ -1,9 +1,10 @@
 import { isOverrun } from "../../failures.ts";
 import { blosclzDecode, blosclzEncode } from "../../kernels/blosclz.ts";
 import type { BlockKernels } from "../../kernels/kernel-types.ts";
-import { kernels } from "../../kernels/kernels.ts";
+import { kernelsOfThread } from "../../kernels/kernels.ts";
 import { lz4Decode, lz4Encode } from "../../kernels/lz4-block.ts";
 import { snappyDecode, snappyEncode } from "../../kernels/snappy.ts";
+import { wasmBlocks } from "../../kernels/wasm-blocks.ts";
 import type { BloscHeader, InnerName } from "./frame.ts";
 
 /** A codec of the streams within blosc blocks; works on parts of larger buffers. */
@@ -127,12 +128,14 @@ function orTooLarge(decode: () => number): number {
   }
 }
 
+const blocksOfThread = kernelsOfThread(wasmBlocks);
+
 /** The kernels that do whole blocks of this kind, where there are any. */
 export function blockKernels(
   { inner: name, blockSize }: BloscHeader,
   inner: InnerCodec,
 ): BlockKernels | undefined {
-  const { blocks } = kernels();
+  const blocks = blocksOfThread();
   if (inner.kernelEffort === undefined) return undefined;
   return blocks.inner.includes(name) && blockSize <= blocks.maxSize ? blocks : undefined;
 }

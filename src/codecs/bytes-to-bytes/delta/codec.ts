@@ -1,11 +1,14 @@
 import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader } from "../../config-reader.ts";
 import type { NumberFormat } from "../../kernels/kernel-types.ts";
-import { kernels } from "../../kernels/kernels.ts";
+import { kernelsOfThread } from "../../kernels/kernels.ts";
+import { wasmDelta } from "../../kernels/wasm-delta.ts";
 import { convertNumbers } from "../../numbers/convert.ts";
 import { type BigArray, keeper, type NumberArray } from "../../numbers/number-array.ts";
 import { numberFilter } from "../../numbers/number-filter.ts";
 import { type NumberType, numberType } from "../../numbers/number-type.ts";
+
+const deltaKernels = kernelsOfThread(wasmDelta);
 
 /**
  * `delta` of numcodecs: the first number, then differences, computed in `dtype` and stored as `astype`; decoding sums
@@ -35,7 +38,7 @@ export const createDelta: CodecFactory = (configuration) => {
 function encodeDifferences(from: NumberArray | BigArray, to: NumberArray | BigArray, type: NumberType): void {
   const format = numberFormatOf(type);
   if (format) {
-    kernels().deltaEncode(bytesOf(from), bytesOf(to), format);
+    deltaKernels().deltaEncode(bytesOf(from), bytesOf(to), format);
     return;
   }
   const keep = keeper(type);
@@ -51,7 +54,7 @@ function encodeDifferences(from: NumberArray | BigArray, to: NumberArray | BigAr
 function decodeSums(numbers: NumberArray | BigArray, type: NumberType): void {
   const format = numberFormatOf(type);
   if (format) {
-    kernels().deltaDecode(bytesOf(numbers), format);
+    deltaKernels().deltaDecode(bytesOf(numbers), format);
     return;
   }
   const keep = keeper(type);

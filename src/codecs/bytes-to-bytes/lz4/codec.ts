@@ -2,9 +2,12 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
-import { kernels } from "../../kernels/kernels.ts";
+import { kernelsOfThread } from "../../kernels/kernels.ts";
 import { lz4MaxEncodedSize } from "../../kernels/lz4-block.ts";
+import { wasmLz4 } from "../../kernels/wasm-lz4.ts";
 import { wordsOf } from "../../kernels/words.ts";
+
+const lz4Kernels = kernelsOfThread(wasmLz4);
 
 const HEADER_SIZE = 4;
 const MAX_SIZE = 2 ** 31 - 1;
@@ -31,12 +34,12 @@ export const createLz4: CodecFactory = (configuration) => {
         });
       }
       wordsOf(target).setUint32(0, source.length, true);
-      return HEADER_SIZE + kernels().lz4Encode(source, target.subarray(HEADER_SIZE), effort);
+      return HEADER_SIZE + lz4Kernels().lz4Encode(source, target.subarray(HEADER_SIZE), effort);
     },
     decodeInto(source, target) {
       const size = statedDecodedSize(source);
       if (size > target.length) throw overrun(target.length);
-      const written = kernels().lz4Decode(source.subarray(HEADER_SIZE), target.subarray(0, size));
+      const written = lz4Kernels().lz4Decode(source.subarray(HEADER_SIZE), target.subarray(0, size));
       if (written !== size) throw corrupt("not an LZ4 block of the stated size, or truncated");
       return written;
     },
@@ -46,7 +49,7 @@ export const createLz4: CodecFactory = (configuration) => {
       if (end > size) {
         throw corrupt("the decoded data end before the range", { expected: end, found: size });
       }
-      if (!kernels().lz4DecodePart(source.subarray(HEADER_SIZE), target, offset)) {
+      if (!lz4Kernels().lz4DecodePart(source.subarray(HEADER_SIZE), target, offset)) {
         throw corrupt("not an LZ4 block of the stated size");
       }
     },

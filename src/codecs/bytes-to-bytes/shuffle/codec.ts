@@ -2,7 +2,10 @@ import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { overrun } from "../../failures.ts";
 import { itemsToDecode, itemsToEncode } from "../../item-count.ts";
-import { kernels } from "../../kernels/kernels.ts";
+import { kernelsOfThread } from "../../kernels/kernels.ts";
+import { wasmShuffle } from "../../kernels/wasm-shuffle.ts";
+
+const shuffleKernels = kernelsOfThread(wasmShuffle);
 
 /**
  * `shuffle` of numcodecs: all first bytes of items of `elementsize` bytes, then all second bytes, and so on. numcodecs
@@ -24,13 +27,13 @@ export const createShuffle: CodecFactory = (configuration) => {
     assertEncodable: check,
     encodeInto(source, target) {
       itemsToEncode(source, itemSize);
-      kernels().shuffle(source, target, itemSize);
+      shuffleKernels().shuffle(source, target, itemSize);
       return source.length;
     },
     decodeInto(source, target) {
       itemsToDecode(source, itemSize);
       if (source.length > target.length) throw overrun(target.length);
-      kernels().unshuffle(source, target, itemSize);
+      shuffleKernels().unshuffle(source, target, itemSize);
       return source.length;
     },
   };

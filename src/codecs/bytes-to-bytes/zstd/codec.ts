@@ -2,7 +2,8 @@ import { builtin } from "../../../util/platform.node.ts";
 import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
-import { kernels } from "../../kernels/kernels.ts";
+import { kernelsOfThread } from "../../kernels/kernels.ts";
+import { wasmZstd } from "../../kernels/wasm-zstd.ts";
 import { ZSTD_LEVELS, type ZstdBackend } from "./backend.ts";
 import { type ZstdFrame, zstdFrames } from "./frames.ts";
 import { kernelZstd } from "./kernel-zstd.ts";
@@ -67,9 +68,11 @@ function contentSize(frames: readonly ZstdFrame[]): number | undefined {
   return total;
 }
 
+const zstdKernels = kernelsOfThread(wasmZstd);
+
 /** Kernels of our own, and beside them Node's zstd where it has one (from 22.15). */
 export async function loadZstd(): Promise<ZstdBackend> {
   const zlib = builtin("node:zlib");
   const library = zlib && "zstdCompressSync" in zlib ? nodeZstd(zlib as unknown as NodeZstd) : undefined;
-  return kernelZstd(kernels().zstd, library);
+  return kernelZstd(zstdKernels(), library);
 }

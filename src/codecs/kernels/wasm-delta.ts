@@ -1,0 +1,60 @@
+import type { DeltaKernels, NumberFormat } from "./kernel-types.ts";
+import { isWhole, PIECE, type WasmMemory } from "./wasm-memory.ts";
+
+/** In the order of their numbers. */
+const NUMBER_FORMATS: readonly NumberFormat[] = ["i8", "i16", "i32", "i64", "f32", "f64"];
+/** Room in front of a piece for the number before it; a line of cache, so that the piece lies at the begin of one. */
+const BEFORE = 64;
+
+export function wasmDelta(wasm: WasmMemory): DeltaKernels {
+  return {
+    // In both, the first number stays as it is, and each piece takes the number before it along.
+    deltaEncode(source, target, format) {
+      const size = sizeOf(format);
+      const [room = 0, to = 0] = wasm.allocate(BEFORE + PIECE, PIECE);
+      const from = room + BEFORE;
+      target.set(source.subarray(0, size));
+      if (wasm.holds(source) && wasm.holds(target) && isWhole(source.length - size)) {
+        const { deltaEncode } = wasm.exports;
+        deltaEncode(
+          source.byteOffset + size,
+          target.byteOffset + size,
+          source.length - size,
+          NUMBER_FORMATS.indexOf(format),
+        );
+        return;
+      }
+      for (let start = size; start < source.length; start += PIECE) {
+        const piece = source.subarray(start - size, start + PIECE);
+        const length = piece.length - size;
+        wasm.bytes.set(piece, from - size);
+        wasm.exports.deltaEncode(from, to, length, NUMBER_FORMATS.indexOf(format));
+        target.set(wasm.bytes.subarray(to, to + length), start);
+      }
+    },
+
+    deltaDecode(bytes, format) {
+      const size = sizeOf(format);
+      const [room = 0] = wasm.allocate(BEFORE + PIECE);
+      const at = room + BEFORE;
+      if (wasm.holds(bytes) && isWhole(bytes.length - size)) {
+        wasm.exports.deltaDecode(
+          bytes.byteOffset + size,
+          bytes.length - size,
+          NUMBER_FORMATS.indexOf(format),
+        );
+        return;
+      }
+      for (let start = size; start < bytes.length; start += PIECE) {
+        const piece = bytes.subarray(start - size, start + PIECE);
+        wasm.bytes.set(piece, at - size);
+        wasm.exports.deltaDecode(at, piece.length - size, NUMBER_FORMATS.indexOf(format));
+        piece.set(wasm.bytes.subarray(at - size, at - size + piece.length));
+      }
+    },
+  };
+}
+
+function sizeOf(format: NumberFormat): number {
+  return Number(format.slice(1)) / 8;
+}
