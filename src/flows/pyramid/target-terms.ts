@@ -1,6 +1,7 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { NodesInFormat } from "../plan/hierarchy-request.ts";
 import { targetNode } from "../plan/target-metadata.ts";
 import { recodeTo } from "../request/changes.ts";
@@ -33,11 +34,22 @@ export function targetTerms(
   return {
     arrayMetadata(array) {
       const metadata = inTerms(array) as ArrayMetadata;
-      zarrFormat.write(metadata, zarrFormat.layout(array.path));
+      try {
+        zarrFormat.write(metadata, zarrFormat.layout(array.path));
+      } catch (error) {
+        throw withWayOut(error, to);
+      }
       return metadata;
     },
     rootAttributes: inTerms(root).attributes,
     recode,
     warnings: converted.warnings,
   };
+}
+
+/** A pyramid drops nothing itself. */
+function withWayOut(error: unknown, to: "v2" | "v3"): unknown {
+  if (!isZarrflowError(error, "loss-refused")) return error;
+  const hint = `Convert the source first: \`zarrflow convert SRC DST --to ${to} --allow-loss ${error.details.pointers.join(",")}\`.`;
+  return ZarrflowError.like({ ...error, details: { ...error.details, hint } });
 }

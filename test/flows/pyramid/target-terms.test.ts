@@ -76,7 +76,8 @@ test("refuses what the format cannot represent before it writes anything", async
   const source = await dataSet("v3", [null, "x"]);
   const target = new MemoryStore();
   const failure = await rejection(pyramid(source, target, { to: "v2", levels: 2 }));
-  expect(failure).toMatchObject({ code: "loss-refused", details: { path: "t" } });
+  const hint = expect.stringMatching(/convert SRC DST --to v2 --allow-loss \/\S+`\.$/);
+  expect(failure).toMatchObject({ code: "loss-refused", details: { path: "t", hint } });
   await expect(pyramid(source, target, { to: "v1" as "v2", levels: 2 })).rejects.toMatchObject({
     code: "invalid-option",
   });
