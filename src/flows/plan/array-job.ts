@@ -2,7 +2,7 @@ import { createPipeline } from "../../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { type ArrayMetadata, gridShape, type ZarrFormat } from "../../meta/array-metadata.ts";
-import { isFixed } from "../../meta/data-type.ts";
+import { expectedItemSize, isFixed } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { byInnermost, withinShards } from "../../meta/inner-array.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
@@ -143,7 +143,7 @@ function sideOf({ zarrFormat, metadata }: PlannedArray, chunks: ArrayMetadata, s
 function storedSizes(metadata: ArrayMetadata): SideSizes {
   const { chunkGrid, dataType } = metadata;
   const items = product(chunkGrid.chunkShape);
-  const decodedSize = items * (isFixed(dataType) ? dataType.size : VARIABLE_ITEM_BYTES);
+  const decodedSize = items * expectedItemSize(dataType);
   const innerChunks = items / product(byInnermost(metadata).chunkGrid.chunkShape);
   const around = innerChunks > 1 ? innerChunks * INNER_CHUNK_OVERHEAD : 0;
   const maxEncodedSize = Math.ceil(decodedSize * 1.05) + 1024 + around;
@@ -152,9 +152,6 @@ function storedSizes(metadata: ArrayMetadata): SideSizes {
 
 /** Bytes of a shard's index, and of what codecs put around the data, for each of its chunks. */
 const INNER_CHUNK_OVERHEAD = 64;
-
-/** A guess at an item of varying size. */
-export const VARIABLE_ITEM_BYTES = 32;
 
 /**
  * Same grid and codecs: bytes pass untouched. Same grid: chunk by chunk. Else through windows. Chunks in shards are

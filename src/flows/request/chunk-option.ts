@@ -1,11 +1,10 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { isFixed } from "../../meta/data-type.ts";
+import { expectedItemSize } from "../../meta/data-type.ts";
 import { dimensionNamed, withEqualsSigns } from "../../meta/dimension-names.ts";
 import { wholeShards } from "../../meta/reshard.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { VARIABLE_ITEM_BYTES } from "../plan/array-job.ts";
 import { autoChunks } from "./auto-chunks.ts";
 
 /** Items of a chunk along one dimension: a number, -1 for the whole dimension, or `auto`, as many as make chunks of 16 MB. */
@@ -136,7 +135,7 @@ function chosenLengths(
   { shape, chunkGrid, dataType }: ArrayMetadata,
   { bytes, mayDivide }: { readonly bytes: number; readonly mayDivide: boolean },
 ): number[] {
-  const itemBytes = isFixed(dataType) ? Math.max(1, dataType.size) : VARIABLE_ITEM_BYTES;
+  const itemBytes = Math.max(1, expectedItemSize(dataType));
   return autoChunks({
     shape,
     units: chunkGrid.chunkShape,

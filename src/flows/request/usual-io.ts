@@ -1,12 +1,11 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { isFixed } from "../../meta/data-type.ts";
+import { expectedItemSize } from "../../meta/data-type.ts";
 import { FIRST_ALLOWED, MAX_ALLOWED } from "../../stores/remote/concurrency-control.ts";
 import { limitRequests } from "../../stores/remote/server-counters.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { product } from "../../util/shape.ts";
-import { VARIABLE_ITEM_BYTES } from "../plan/array-job.ts";
 import type { Execution } from "../plan/plan.ts";
 
 /** Requests in flight: so many for each store, or as many as are found to be of use. */
@@ -47,7 +46,7 @@ export function largestChunk(nodes: readonly Pick<ZarrNode, "metadata">[]): numb
 }
 
 function chunkBytes({ chunkGrid, dataType }: ArrayMetadata): number {
-  return product(chunkGrid.chunkShape) * (isFixed(dataType) ? dataType.size : VARIABLE_ITEM_BYTES);
+  return product(chunkGrid.chunkShape) * expectedItemSize(dataType);
 }
 
 /** Holds requests to a server to the number that is stated, if one is, until what is returned is called. */

@@ -214,14 +214,20 @@ async function spanOfUnsorted(
 
 function hintOfUnsorted(coordinate: Coordinate, { labels, nearest }: LabelQuestion): string {
   const { scale } = coordinate;
-  const near = scale.isMeasured
-    ? undefined
-    : nearestName(wordsOf(labels), coordinate.known().map(scale.text));
-  const unmeasured = nearest && !scale.isMeasured ? `No item is the nearest of ${scale.expected}. ` : "";
-  if (near !== undefined) return `${unmeasured}Did you mean \`${near}\`?`;
-  const texts = coordinate.known().slice(0, 5).map(scale.text);
-  const more = coordinate.length > texts.length ? ", ..." : "";
-  return `${unmeasured}Its values are ${texts.join(", ")}${more}.`;
+  const known = coordinate.known().map(scale.text);
+  const near = scale.isMeasured ? undefined : nearestName(wordsOf(labels), known);
+  const meant =
+    near === undefined ? `its values are ${someOf(known, coordinate.length)}` : `\`${near}\` may be meant`;
+  if (nearest && !scale.isMeasured) return `Nothing is nearest among ${scale.expected}; ${meant}.`;
+  return near === undefined
+    ? `Its values are ${someOf(known, coordinate.length)}.`
+    : `Did you mean \`${near}\`?`;
+}
+
+/** The first few of what is known of so many. */
+function someOf(known: readonly string[], length: number): string {
+  const shown = known.slice(0, 5);
+  return shown.join(", ") + (length > shown.length ? ", ..." : "");
 }
 
 /** What to say where no item of a sorted coordinate is in an interval; `at` is where one would be. */
