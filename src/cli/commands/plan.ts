@@ -52,6 +52,11 @@ const options = {
     value: "SIZE/s",
     summary: "with --simulate: what a worker reads and writes in a second; 100MB/s by default",
   },
+  cores: {
+    type: "string",
+    value: "N",
+    summary: "with --simulate: processor cores that all workers share; as many as they keep busy by default",
+  },
   prefixes: {
     type: "string",
     value: "N",
@@ -178,7 +183,7 @@ async function writePlan(
 }
 
 async function writeSimulation(planned: Planned, values: PlanValues, { write }: Terminal): Promise<void> {
-  const { workers = "100", "request-ms": ms = "30", bandwidth = "100MB/s", prefixes = "1" } = values;
+  const { workers = "100", "request-ms": ms = "30", bandwidth = "100MB/s", cores, prefixes = "1" } = values;
   const numberOf = (flag: string, text: string) => {
     if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
     throw new ZarrflowError("invalid-option", `\`${text}\` in --${flag} is not a number above 0`);
@@ -192,6 +197,7 @@ async function writeSimulation(planned: Planned, values: PlanValues, { write }: 
     workers: numberOf("workers", workers),
     latency,
     bytesPerSecond,
+    ...(cores !== undefined && { cores: numberOf("cores", cores) }),
     prefixes: numberOf("prefixes", prefixes),
   });
   if (values.json) return await write(`${toJson(run)}\n`);

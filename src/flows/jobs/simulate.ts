@@ -9,8 +9,8 @@ import { runStage, type WorkerLoad } from "./virtual-stage.ts";
 
 /** The most workers that are simulated. */
 const MAX_WORKERS = 100_000;
-/** Seconds that a process takes until its first task: to start, and to open the plan. */
-const START_SECONDS = 0.6;
+/** Seconds of a core that a process takes besides its tasks: to start, to open the plan, and to compile what it runs. */
+const START_SECONDS = 0.35;
 /** Requests of a share besides those of its tasks: documents of the source, lock, ledgers of others, what it leaves. */
 const GETS_OF_SHARE = 6;
 const PUTS_OF_SHARE = 4;
@@ -31,23 +31,27 @@ export function simulatePlan(plan: Plan, options: SimulationOptions): Simulation
   if (!isObject(options)) throw invalid("options are missing", "an object", options);
   const { workers, latency, bytesPerSecond } = options;
   const { prefixes = 1, stragglers = 0.01, failuresPerHour = 0.01, seed = 1 } = options;
+  const { cores = workers * plan.execution.threads } = options;
   if (!Number.isSafeInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
     throw invalid("invalid number of workers", `1 to ${MAX_WORKERS}`, workers);
   }
-  const figures = { latency, bytesPerSecond, prefixes, stragglers, failuresPerHour };
+  const figures = { latency, bytesPerSecond, cores, prefixes, stragglers, failuresPerHour };
   for (const [name, value] of Object.entries(figures)) {
-    if (!(value >= 0 && Number.isFinite(value)) || (value === 0 && name in { bytesPerSecond, prefixes })) {
+    if (
+      !(value >= 0 && Number.isFinite(value)) ||
+      (value === 0 && name in { bytesPerSecond, cores, prefixes })
+    ) {
       throw invalid(`invalid value for the option \`${name}\``, "a number of 0 or more", value);
     }
   }
-  const start = START_SECONDS + GETS_OF_SHARE * latency;
+  const [startWork, startWaits] = [START_SECONDS, GETS_OF_SHARE * latency];
   const random = randomNumbers(seed);
   const stageCount = Math.max(1, plan.stages.length);
   const stages = Array.from({ length: stageCount }, (_, stage) => {
     const loads = workerLoads(plan, stage, options);
     return {
       tasks: plan.stages[stage] ?? 0,
-      ...runStage(loads, { prefixes, stragglers, failuresPerHour, start, random }),
+      ...runStage(loads, { cores, prefixes, stragglers, failuresPerHour, startWork, startWaits, random }),
     };
   });
   const sum = (of: (stage: (typeof stages)[number]) => number) =>
@@ -55,7 +59,8 @@ export function simulatePlan(plan: Plan, options: SimulationOptions): Simulation
   const { documents } = plan.publication;
   const lists = Math.ceil(plan.totals.chunksWritten / LISTED);
   const finishSeconds =
-    start +
+    startWork +
+    startWaits +
     lists * latency +
     Math.ceil(documents.length / plan.execution.io) * latency +
     documents.length * COSTS.request;
@@ -115,9 +120,11 @@ function workerLoads(plan: Plan, stage: number, options: SimulationOptions): Wor
   const inTasks = kinds.filter(({ first }) => first !== undefined);
   let at = 0;
   return allShares(plan, stage, options.workers).map(({ first, end }) => {
-    const load = { seconds: 0, gets: 0, puts: 0, taskSeconds: 0, tasksAtOnce: plan.execution.tasksAtOnce };
+    const { tasksAtOnce } = plan.execution;
+    const load = { seconds: 0, coreSeconds: 0, gets: 0, puts: 0, taskSeconds: 0, tasksAtOnce };
     const add = (kind: TaskLoad, tasks: number) => {
       load.seconds += tasks * kind.seconds;
+      load.coreSeconds += tasks * kind.coreSeconds;
       load.gets += tasks * kind.gets;
       load.puts += tasks * kind.puts;
       load.taskSeconds = Math.max(load.taskSeconds, kind.seconds);
@@ -140,6 +147,7 @@ interface TaskLoad {
   readonly tasks: number;
   /** What one task takes, requests in flight and threads taken into account. */
   readonly seconds: number;
+  readonly coreSeconds: number;
   readonly gets: number;
   readonly puts: number;
 }
@@ -167,6 +175,7 @@ function loadOfTask(
     ...(!isCopied && { first: part.firstTask }),
     tasks,
     seconds: overlapped(work, waits) / tasks,
+    coreSeconds: load.work / tasks,
     gets: load.gets / tasks,
     puts: load.puts / tasks,
   };

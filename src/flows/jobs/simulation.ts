@@ -6,6 +6,8 @@ export interface SimulationOptions {
   readonly latency: number;
   /** Bytes that a worker reads and writes in a second. */
   readonly bytesPerSecond: number;
+  /** Processor cores that all workers share. @default as many as their threads keep busy */
+  readonly cores?: number;
   /** Partitions of the bucket for each of source, target and scratch: each takes 5,500 GET and 3,500 PUT a second. @default 1 */
   readonly prefixes?: number;
   /** The part of the workers that take three times as long. @default 0.01 */

@@ -71,6 +71,24 @@ describe("more workers", () => {
     expect(at(10_000, 1000).requests.rejected).toBe(0);
   });
 
+  test("that share cores take as long as their work needs on these", () => {
+    const near = { ...CALM, workers: 100, latency: 0, bytesPerSecond: 1e15, prefixes: 1e9 };
+    const stageOf = (cores?: number) =>
+      simulatePlan(plan, { ...near, ...(cores !== undefined && { cores }) }).stages[0]?.seconds ?? 0;
+    expect(stageOf(50) / stageOf()).toBeCloseTo(2, 3);
+    expect(stageOf(1) / stageOf()).toBeCloseTo(100, 3);
+    expect(stageOf(200)).toBe(stageOf());
+  });
+
+  test("that wait leave cores to others", () => {
+    const waiting = { ...CALM, workers: 100, bytesPerSecond: 1e6, prefixes: 1e9 };
+    const { seconds, requests } = simulatePlan(plan, waiting);
+    expect(simulatePlan(plan, { ...waiting, cores: 10 }).seconds).toBe(seconds);
+    expect(simulatePlan(plan, { ...waiting, cores: 0.1 }).seconds).toBeGreaterThan(seconds);
+    const busy = simulatePlan(plan, { ...CALM, workers: 10_000, cores: 1 });
+    expect(busy.requests).toMatchObject({ gets: requests.gets + 9900 * 6, rejected: 0 });
+  });
+
   test("of which some are slow are waited for", () => {
     const { skew, seconds } = simulatePlan(plan, { ...CALM, workers: 100, stragglers: 0.05 });
     expect(skew).toBeGreaterThan(2);
@@ -123,6 +141,7 @@ test("what cannot be is rejected", () => {
     { workers: 1e6 },
     { latency: -1 },
     { bytesPerSecond: 0 },
+    { cores: 0 },
   ]) {
     expect(() => simulatePlan(plan, { ...FAR, workers: 10, ...wrong })).toThrow(
       expect.objectContaining({ code: "invalid-option" }),
@@ -138,6 +157,8 @@ test("the command shows it, for people and as JSON", async () => {
   expect(text.stdout).toMatch(/time .* on 1,000 workers\n.*tasks .*at the limit of a prefix/s);
   const json = await runCli(place.path, ...args, ...far, "--json");
   expect(JSON.parse(json.stdout)).toEqual(simulatePlan(plan, { ...FAR, workers: 1000 }));
+  const shared = await runCli(place.path, ...args, ...far, "--cores", "8", "--json");
+  expect(JSON.parse(shared.stdout)).toEqual(simulatePlan(plan, { ...FAR, workers: 1000, cores: 8 }));
   const wrong = await runCli(place.path, ...args, "--workers", "many");
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("--workers") });
 });
