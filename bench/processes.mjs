@@ -6,11 +6,11 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { create, planRechunk, simulatePlan } from "../dist/index.js";
+import { planRechunk, simulatePlan } from "../dist/index.js";
+import { writeField } from "./write-field.mjs";
 
 const [gib = "1", rounds = "3", parent = tmpdir()] = process.argv.slice(2);
 const command = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
-const [height, width] = [512, 512];
 const PROCESSES = [1, 2, 4, 8];
 const STRATEGIES = { direct: [64, 64, 64], staged: [1024, 16, 16] };
 /** Files at hand: their bytes cost processor time, which the plan counts, and nobody waits for them. */
@@ -26,7 +26,7 @@ const [source, target, scratch, planFile] = ["in.zarr", "out.zarr", "scratch", "
   join(folder, name),
 );
 try {
-  await writeSource();
+  await writeField(source, Number(gib) * 1024);
   const cores = availableParallelism();
   console.log(`${cores} cores, load ${loadavg()[0].toFixed(1)} before the first run\n`);
   console.log("| strategy | processes | s | simulated | error | processor s | simulated | error |");
@@ -95,26 +95,4 @@ async function zarrflow(...args) {
   if (status !== 0) throw new Error(`${child.spawnargs.join(" ")} ended with ${status}`);
   const { user, system } = JSON.parse(text);
   return (user + system) / 1e6;
-}
-
-/** Data as `npm run calibrate` measures codecs with. */
-async function writeSource() {
-  const array = await create(source, {
-    shape: [0, height, width],
-    dataType: "float32",
-    chunks: [1, height, width],
-    codec: "blosc:lz4:5:shuffle",
-  });
-  await array.append(frames());
-  await array.close();
-}
-
-function* frames() {
-  const frame = new Float32Array(height * width);
-  for (let step = 0; step < Number(gib) * 1024; step++) {
-    for (let i = 0; i < frame.length; i++) {
-      frame[i] = 280 + 15 * Math.sin(i / 900) + Math.round(Math.random() * 8) / 8;
-    }
-    yield frame;
-  }
 }
