@@ -28,6 +28,8 @@ export interface SharedRun {
   readonly maxMemory: number;
   readonly threads: number;
   readonly memory: SharedArrayBuffer;
+  /** The thread that is given it; 0, the one that began, by default. */
+  readonly thread?: number;
 }
 
 /**
