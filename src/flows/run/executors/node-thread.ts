@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { PoolThread } from "./pool-thread.ts";
-import type { WorkerSettings } from "./worker-pool.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 export { noteMissing } from "../../../stores/directory/missing-values.ts";
 

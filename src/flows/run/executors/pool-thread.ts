@@ -1,5 +1,5 @@
 import type { MissingNote } from "../../../stores/directory/missing-values.ts";
-import type { WorkerSettings } from "./worker-pool.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 /** What the threads of Node, or of a page, are started by. */
 export interface Threads {

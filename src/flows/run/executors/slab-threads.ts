@@ -9,7 +9,8 @@ import { type SlabReading, slabRunner, slabTasks } from "../../slabs/slab-tasks.
 import { MAX_WAITING, type SlabResult, type SlabsWork } from "./messages.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
 import { loopTasks } from "./task-loop.ts";
-import { type PoolRun, WorkerPool, type WorkerSettings } from "./worker-pool.ts";
+import { type PoolRun, WorkerPool } from "./worker-pool.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 /** Decoded bytes; to start and to get warm takes a thread as much time as some hundred MiB take to read and decode. */
 const WORTH_A_THREAD = 2 ** 30;

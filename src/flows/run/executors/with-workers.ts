@@ -3,7 +3,8 @@ import { specOf } from "../../../stores/url.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { TasksResult, TasksWork } from "./messages.ts";
 import type { OtherThreads } from "./threads.ts";
-import { WorkerPool, type WorkerSettings } from "./worker-pool.ts";
+import { WorkerPool } from "./worker-pool.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 export interface WithWorkersOptions {
   readonly source: Store;

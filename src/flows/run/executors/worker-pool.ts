@@ -8,28 +8,10 @@ import type { PoolThread, Threads } from "./pool-thread.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
 import { loadThreads } from "./thread.node.ts";
 import { watchThreads } from "./watchdog.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 /** Workers that are asked to stop have so long to end by themselves: to terminate one that starts may end the process. */
 const GRACE_MS = 300;
-
-/** Node's limits of a worker's memory, in megabytes. */
-export interface WorkerLimits {
-  readonly maxYoungGenerationSizeMb?: number;
-  readonly maxOldGenerationSizeMb?: number;
-  readonly codeRangeSizeMb?: number;
-  readonly stackSizeMb?: number;
-}
-
-/** How worker threads are started and watched. */
-export interface WorkerSettings {
-  /** The script of a worker thread; by default the one that lies beside the library. */
-  readonly script?: URL;
-  readonly resourceLimits?: WorkerLimits;
-  /** Threads that are started, the main one among them; by default as planned, where there is enough to do. */
-  readonly threads?: number;
-  /** Milliseconds for which no thread may do anything; half an hour by default. */
-  readonly patience?: number | undefined;
-}
 
 /** What the workers of a pool do together with the thread that started them. */
 export interface PoolRun<Work, Result> {
