@@ -4,7 +4,6 @@ import { joinCounters } from "../../../stores/remote/server-counters.ts";
 import type { Store, StoreSpec } from "../../../stores/store.ts";
 import { withBlockingCalls } from "../../../stores/with/blocking-calls.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import { builtin } from "../../../util/platform.node.ts";
 import {
   type FromWorker,
   packError,
@@ -13,6 +12,7 @@ import {
   type WorkerStart,
 } from "./messages.ts";
 import { openSame } from "./open-same.ts";
+import { poolPort } from "./pool-port.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
 
 const STOPPED = new ZarrflowError("aborted", "the run has stopped");
@@ -37,13 +37,6 @@ export type WatchMissing = (
   onNote: (note: MissingNote) => void,
 ) => { end(): void } | undefined;
 
-/** What a worker talks to its pool by: a port of Node, or the worker of a page itself. */
-interface Port {
-  postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
-  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
-  close(): void;
-}
-
 /**
  * The worker's side of a `WorkerPool`: waits until it is given what to work on, does that, and reports how it ended.
  *
@@ -53,15 +46,15 @@ export async function servePool<Work, Result>(
   work: (what: Work, context: WorkerContext<Result>) => Promise<void>,
   watchMissing?: WatchMissing,
 ): Promise<void> {
-  const port = (builtin("node:worker_threads")?.parentPort ?? globalThis) as Port;
+  const port = poolPort();
   const stop = new AbortController();
   const post = (message: FromWorker<Result>, buffers: readonly ArrayBuffer[] = []) =>
-    port.postMessage(message, buffers);
+    port.post(message, buffers);
   let take: (buffers: readonly ReturnedBuffer[]) => void = () => {};
   // It comes when what the run works on has been opened, while this thread was loading its scripts.
   const start = await new Promise<WorkerStart<Work> | undefined>((resolve) => {
-    port.addEventListener("message", ({ data }) => {
-      const message = data as ToWorker<Work>;
+    port.listen((received) => {
+      const message = received as ToWorker<Work>;
       if (message.type === "start") resolve(message.start);
       else if (message.type === "back") take(message.buffers);
       else {
