@@ -7,7 +7,7 @@ const LOADING_MS = 30_000;
 let started = 0;
 
 export function canStartThreads(): boolean {
-  return registeredWorker() !== undefined;
+  return registeredWorker() !== undefined && globalThis.crossOriginIsolated;
 }
 
 /** Starts a worker of the page. Its script says when it is ready: only an event tells that it cannot be loaded. */

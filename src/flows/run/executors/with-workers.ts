@@ -28,8 +28,9 @@ export async function withWorkers<T>(
   const sourceSpec = specOf(source);
   const { driver, singleThreadReason, ...execution } = plan.execution;
   const threads = singleThreadReason === undefined ? (worker?.threads ?? execution.threads) : 1;
-  if (!hasTasks || sourceSpec === undefined || (threads === 1 && driver === "streams")) return run();
+  if (!hasTasks || sourceSpec === undefined) return run();
   const pool = await WorkerPool.start<TasksWork, TasksResult>(threads, worker);
+  if (pool.threads === 1 && driver === "streams") return run();
   try {
     return await run({ pool, sourceSpec });
   } finally {
