@@ -18,7 +18,7 @@ const entries = Object.values(exports).flatMap(
 );
 
 /** The script of worker threads, and the module that finds it beside itself: what runs load at once never imports that. */
-const THREADS = ["worker-pool", "worker"].map((name) => `flows/run/executors/${name}`);
+const THREADS = ["node-thread", "worker"].map((name) => `flows/run/executors/${name}`);
 
 /** The script of threads that do jobs of BullMQ, beside its entry. */
 const JOB_THREAD = "bullmq/thread";

@@ -198,6 +198,7 @@ describe("wrong arguments", () => {
     pyramid: [`${source}/t`, target(), { factor: { x: 2 }, levels: 2 }],
     readsOf: [],
     rechunk: [source, target(), { chunks: { x: 1 } }],
+    registerWorker: [() => undefined],
     renameNode: [array, "v", {}],
     resizeArray: [array, [4], {}],
     runFlow: [],

@@ -76,6 +76,7 @@ export type { FoundLabels } from "./request/labels/found-labels.ts";
 export type { FlowSource } from "./request/open-source.ts";
 export type { IoOption } from "./request/usual-io.ts";
 export type { Warning } from "./request/warnings.ts";
+export { type PageWorker, registerWorker } from "./run/executors/registered-worker.ts";
 export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";
 export { runFlow } from "./run/run-flow.ts";
 export { runTask, type TaskStages, taskSink, taskStages } from "./run/tasks/run-task.ts";

@@ -7,6 +7,8 @@ export interface OpenPageOptions {
   /** A folder whose files are served beside the page. */
   readonly folder?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The script of its workers, at `/worker.js`. */
+  readonly worker?: string;
   /** Whether requests may fail, of which Chromium tells: those for keys that are not there. */
   readonly mayFailToLoad?: boolean;
 }
@@ -15,12 +17,13 @@ export interface OpenPageOptions {
 export async function openPageOf(
   browser: Browser,
   script: string,
-  { folder = tmpdir(), headers, mayFailToLoad = false }: OpenPageOptions = {},
+  { folder = tmpdir(), headers, worker, mayFailToLoad = false }: OpenPageOptions = {},
 ): Promise<Page> {
   const server = await servePages(folder, {
     ...(headers && { headers }),
     async answer(path) {
       if (path === "/page.js") return { type: "text/javascript", body: script };
+      if (path === "/worker.js" && worker !== undefined) return { type: "text/javascript", body: worker };
       return path === "/favicon.ico" ? { type: "image/x-icon", body: "" } : undefined;
     },
   });

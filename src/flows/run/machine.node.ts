@@ -3,7 +3,6 @@ type Scratches = typeof import("./scratch/scratch-folder.node.ts");
 interface Machine {
   openScratch: Scratches["openScratchFolder"];
   removeScratch: Scratches["removeLeftFolders"];
-  workers(): Promise<typeof import("./executors/worker-pool.ts")>;
   arrow(): Promise<typeof import("apache-arrow")>;
   parquet(): Promise<typeof import("hyparquet-writer")>;
 }
@@ -12,10 +11,9 @@ const here: Machine = {
   openScratch: async (path, options) =>
     (await import("./scratch/scratch-folder.node.ts")).openScratchFolder(path, options),
   removeScratch: async (path) => (await import("./scratch/scratch-folder.node.ts")).removeLeftFolders(path),
-  workers: () => import("./executors/worker-pool.ts"),
   arrow: () => import("apache-arrow"),
   parquet: () => import("hyparquet-writer"),
 };
 
-/** What flows have of this machine besides files: a place for scratch objects, other threads, optional packages. */
+/** What flows have of this machine besides files: a place for scratch objects, optional packages. */
 export const machine: Machine | undefined = here;

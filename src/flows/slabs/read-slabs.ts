@@ -12,7 +12,7 @@ import { planSlabs } from "../plan/slab-plan.ts";
 import type { GridStrategy } from "../plan/strategies/grid-strategy.ts";
 import { runInline } from "../run/executors/inline.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
-import type { WorkerSettings } from "../run/executors/worker-pool.ts";
+import type { WorkerSettings } from "../run/executors/worker-settings.ts";
 import { openScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
 import type { Scratch } from "../run/scratch/scratch.ts";
 import { type Slab, SlabQueue } from "./slab-queue.ts";

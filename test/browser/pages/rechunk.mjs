@@ -1,8 +1,10 @@
-import { rechunk } from "zarrflow";
+import { rechunk, registerWorker } from "zarrflow";
 import { FileSystemStore } from "zarrflow/stores/file-system";
 import { zipInStore } from "zarrflow/stores/zip";
 
 let running = new AbortController();
+
+registerWorker(() => new Worker("/worker.js", { type: "module" }));
 
 /** Rechunks to a zip in the folder of the site; what failed is returned in words. */
 globalThis.rechunkToZip = async (url, name, options) => {
@@ -10,14 +12,14 @@ globalThis.rechunkToZip = async (url, name, options) => {
   const store = new FileSystemStore(await navigator.storage.getDirectory());
   globalThis.tasksDone = 0;
   try {
-    const { keysWritten } = await rechunk(url, zipInStore(store, name), {
+    const { keysWritten, peakBuffers, threads } = await rechunk(url, zipInStore(store, name), {
       ...options,
       signal: running.signal,
       onEvent: ({ type }) => {
         if (type === "task-end") globalThis.tasksDone++;
       },
     });
-    return { keysWritten };
+    return { keysWritten, peakBuffers, threads: threads.map(({ thread }) => thread) };
   } catch ({ code, message }) {
     return { code, message };
   }

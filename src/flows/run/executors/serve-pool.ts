@@ -1,6 +1,4 @@
-import { resolve } from "node:path";
-import { parentPort } from "node:worker_threads";
-import { FolderWatch, type MissingNote } from "../../../stores/directory/missing-values.ts";
+import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import { onRetry } from "../../../stores/remote/retry-events.ts";
 import { joinCounters } from "../../../stores/remote/server-counters.ts";
 import type { Store, StoreSpec } from "../../../stores/store.ts";
@@ -14,6 +12,7 @@ import {
   type WorkerStart,
 } from "./messages.ts";
 import { openSame } from "./open-same.ts";
+import { poolPort } from "./pool-port.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
 
 const STOPPED = new ZarrflowError("aborted", "the run has stopped");
@@ -33,9 +32,10 @@ export interface WorkerContext<Result> {
 }
 
 /** Reports the folders in which values of the source are missing: who began the run looks at them when all is read. */
-function missingWatch(source: StoreSpec, onNote: (note: MissingNote) => void): FolderWatch | undefined {
-  return source.kind === "directory" ? new FolderWatch(resolve(source.path), onNote) : undefined;
-}
+export type WatchMissing = (
+  source: StoreSpec,
+  onNote: (note: MissingNote) => void,
+) => { end(): void } | undefined;
 
 /**
  * The worker's side of a `WorkerPool`: waits until it is given what to work on, does that, and reports how it ended.
@@ -44,14 +44,17 @@ function missingWatch(source: StoreSpec, onNote: (note: MissingNote) => void): F
  */
 export async function servePool<Work, Result>(
   work: (what: Work, context: WorkerContext<Result>) => Promise<void>,
+  watchMissing?: WatchMissing,
 ): Promise<void> {
+  const port = poolPort();
   const stop = new AbortController();
   const post = (message: FromWorker<Result>, buffers: readonly ArrayBuffer[] = []) =>
-    parentPort?.postMessage(message, buffers);
+    port.post(message, buffers);
   let take: (buffers: readonly ReturnedBuffer[]) => void = () => {};
   // It comes when what the run works on has been opened, while this thread was loading its scripts.
   const start = await new Promise<WorkerStart<Work> | undefined>((resolve) => {
-    parentPort?.on("message", (message: ToWorker<Work>) => {
+    port.listen((received) => {
+      const message = received as ToWorker<Work>;
       if (message.type === "start") resolve(message.start);
       else if (message.type === "back") take(message.buffers);
       else {
@@ -73,7 +76,7 @@ export async function servePool<Work, Result>(
           return control.isStopped ? Promise.reject(STOPPED) : undefined;
         });
       };
-      const missing = missingWatch(start.source, (note) => post({ type: "missing", note }));
+      const missing = watchMissing?.(start.source, (note) => post({ type: "missing", note }));
       await work(start.work, {
         control,
         stop,
@@ -91,5 +94,5 @@ export async function servePool<Work, Result>(
     // Who made it stop reports why.
     post(error === STOPPED ? { type: "done" } : { type: "failed", error: packError(error) });
   }
-  parentPort?.close();
+  port.close();
 }

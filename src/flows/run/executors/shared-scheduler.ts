@@ -28,6 +28,8 @@ export interface SharedRun {
   readonly maxMemory: number;
   readonly threads: number;
   readonly memory: SharedArrayBuffer;
+  /** Which of them is given it. */
+  readonly thread: number;
 }
 
 /**
@@ -45,22 +47,24 @@ export class SharedScheduler implements Admission {
    * @param stages tasks of each stage
    * @param maxMemory bytes that may be leased at one time, by all threads together
    * @param memory that of a `SharedScheduler` of another thread
+   * @param thread which this one is; 0 is the one that began
    */
   constructor(
     stages: readonly number[],
     maxMemory: number,
     threads: number,
     memory = new SharedArrayBuffer((DEALT + stages.length) * Int32Array.BYTES_PER_ELEMENT),
+    thread = 0,
   ) {
-    this.shared = { stages, maxMemory, threads, memory };
+    this.shared = { stages, maxMemory, threads, memory, thread };
     this.#counters = new Int32Array(memory);
     this.#stages = stages;
     this.#limit = Math.floor(maxMemory / UNIT);
   }
 
   /** What another thread has made. */
-  static of({ stages, maxMemory, threads, memory }: SharedRun): SharedScheduler {
-    return new SharedScheduler(stages, maxMemory, threads, memory);
+  static of({ stages, maxMemory, threads, memory, thread }: SharedRun): SharedScheduler {
+    return new SharedScheduler(stages, maxMemory, threads, memory, thread);
   }
 
   /** All threads of the run. */

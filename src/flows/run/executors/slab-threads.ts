@@ -6,11 +6,11 @@ import { abortError, onAbort } from "../../../util/abort.ts";
 import { product } from "../../../util/shape.ts";
 import { type Slab, SlabQueue } from "../../slabs/slab-queue.ts";
 import { type SlabReading, slabRunner, slabTasks } from "../../slabs/slab-tasks.ts";
-import { machine } from "../machine.node.ts";
 import { MAX_WAITING, type SlabResult, type SlabsWork } from "./messages.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
 import { loopTasks } from "./task-loop.ts";
-import type { PoolRun, WorkerPool, WorkerSettings } from "./worker-pool.ts";
+import { type PoolRun, WorkerPool } from "./worker-pool.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 /** Decoded bytes; to start and to get warm takes a thread as much time as some hundred MiB take to read and decode. */
 const WORTH_A_THREAD = 2 ** 30;
@@ -36,7 +36,7 @@ export async function slabsOfThreads(
 ): Promise<AsyncGenerator<Slab> | undefined> {
   const { array, pipeline, plan, io } = slabs;
   const { dataType } = pipeline.spec;
-  if (!isFixed(dataType) || !machine) return undefined;
+  if (!isFixed(dataType)) return undefined;
   const slabBytes = pooledSize(product(plan.slabShape) * dataType.size);
   const memoryEach = plan.job.leaseBytes + MAX_WAITING * slabBytes;
   const isWorthwhile = plan.chunksRead * pipeline.decodedSize >= WORTH_A_THREAD;
@@ -48,9 +48,8 @@ export async function slabsOfThreads(
   if (nodeIn(documents, array.store, path, reading)?.kind !== "array") return undefined;
   const each = { maxMemory: Math.floor(maxMemory / threads), io: Math.max(1, Math.floor(io / threads)) };
   const work = { kind: "slabs" as const, path, documents, reading, plan, ...each };
-  const { canStartWorkers, WorkerPool } = await machine.workers();
-  if (!canStartWorkers(worker)) return undefined;
   const pool = await WorkerPool.start<SlabsWork, SlabResult>(threads, worker);
+  if (pool.threads === 1) return undefined;
   // They keep the process only while somebody waits for a slab: slabs may be dropped, which nobody reports.
   pool.keepProcess(false);
   const control = new SharedScheduler(plan.stages, maxMemory, threads);

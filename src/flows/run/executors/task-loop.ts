@@ -38,7 +38,8 @@ export async function loopTasks(
   run: TaskRunner,
   { control, note, done, stop, dealtAtOnce, stageEnded }: TaskLoopOptions,
 ): Promise<void> {
-  const reporter = new TaskReporter(builtin("node:worker_threads")?.threadId ?? 0, REPORT_INTERVAL_MS, note);
+  const thread = builtin("node:worker_threads")?.threadId ?? control.shared.thread;
+  const reporter = new TaskReporter(thread, REPORT_INTERVAL_MS, note);
   const { driver, tasksAtOnce } = plan.execution;
   // Calls that block leave nothing to a second task of the same thread.
   const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / control.threads);

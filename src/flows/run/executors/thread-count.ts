@@ -2,6 +2,7 @@ import { registeredCodecs } from "../../../codecs/registry.ts";
 import { requestHookOf } from "../../../stores/remote/request-hook.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { builtin, isNode } from "../../../util/platform.node.ts";
+import { registeredWorker } from "./registered-worker.ts";
 
 /** What of a flow says whether its tasks can run in other threads. */
 export interface Reach {
@@ -16,17 +17,23 @@ export interface Reach {
 
 /** Why all tasks of a flow run in the thread that started it; undefined where others can run them too. */
 export function singleThreadReason({ source, target, scratch, isPaced }: Reach): string | undefined {
-  if (!isNode) return "worker threads are not available here";
+  if (!isNode && registeredWorker() === undefined) return "no worker is registered (`registerWorker`)";
+  if (!isNode && !globalThis.crossOriginIsolated) return "the page is not isolated";
   const [ownCodec] = registeredCodecs();
   if (ownCodec !== undefined) return `the codec \`${ownCodec}\` belongs to the program`;
   if (isPaced) return "limits on requests or bytes per second need a single thread";
   if ([source, target].some((spec) => spec && requestHookOf(spec)))
     return "the program controls each request (`beforeRequest`)";
-  if (source === undefined || source.kind === "object") return "the source is an object of the program";
+  if (source === undefined || isObject(source)) return "the source is an object of the program";
   if (source.kind === "memory") return "the source is in this thread's memory";
   if (target.kind === "memory") return "the target is in this thread's memory";
   if (scratch?.kind === "memory") return "the scratch objects are in this thread's memory";
   return undefined;
+}
+
+/** An object of the program's, or a zip in one. */
+function isObject(spec: StoreSpec): boolean {
+  return spec.kind === "zip-value" ? isObject(spec.store) : spec.kind === "object";
 }
 
 /** Cores that this process may use. */

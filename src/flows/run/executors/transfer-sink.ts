@@ -1,6 +1,7 @@
 import type { StoreOptions, WritableStore } from "../../../stores/store.ts";
 import type { BufferPool } from "../../../streams/buffer-pool.ts";
 import { throwIfAborted } from "../../../util/abort.ts";
+import { nextTurn } from "../../../util/blocking-io.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { ReturnedBuffer, TransferredValue } from "./messages.ts";
 
@@ -46,7 +47,7 @@ export class TransferSink implements WritableStore {
       this.#batch.push({ number, key, bytes });
       this.#batchBytes += bytes.length;
       if (this.#batchBytes >= BATCH) this.#sendBatch();
-      else if (this.#batch.length === 1) setImmediate(() => this.#sendBatch());
+      else if (this.#batch.length === 1) void nextTurn().then(() => this.#sendBatch());
     }
     return stored;
   }

@@ -33,6 +33,6 @@ export function watchThreads(
     );
   }, patience / LOOKS);
   // Threads that are waited for keep the process.
-  timer.unref();
+  (timer as { unref?: () => void }).unref?.();
   return () => clearInterval(timer);
 }

@@ -1,10 +1,10 @@
 import type { Store } from "../../../stores/store.ts";
 import { specOf } from "../../../stores/url.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { machine } from "../machine.node.ts";
 import type { TasksResult, TasksWork } from "./messages.ts";
 import type { OtherThreads } from "./threads.ts";
-import type { WorkerSettings } from "./worker-pool.ts";
+import { WorkerPool } from "./worker-pool.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
 export interface WithWorkersOptions {
   readonly source: Store;
@@ -28,11 +28,9 @@ export async function withWorkers<T>(
   const sourceSpec = specOf(source);
   const { driver, singleThreadReason, ...execution } = plan.execution;
   const threads = singleThreadReason === undefined ? (worker?.threads ?? execution.threads) : 1;
-  if (!hasTasks || sourceSpec === undefined || (threads === 1 && driver === "streams") || !machine)
-    return run();
-  const { canStartWorkers, WorkerPool } = await machine.workers();
-  const started = canStartWorkers(worker) ? threads : 1;
-  const pool = await WorkerPool.start<TasksWork, TasksResult>(started, worker);
+  if (!hasTasks || sourceSpec === undefined) return run();
+  const pool = await WorkerPool.start<TasksWork, TasksResult>(threads, worker);
+  if (pool.threads === 1 && driver === "streams") return run();
   try {
     return await run({ pool, sourceSpec });
   } finally {

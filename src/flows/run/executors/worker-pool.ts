@@ -1,43 +1,17 @@
-import { existsSync } from "node:fs";
-import { Worker } from "node:worker_threads";
-import { noteMissing } from "../../../stores/directory/missing-values.ts";
 import { emitRetry } from "../../../stores/remote/retry-events.ts";
 import { counterThread, leaveCounters, type ThreadCounters } from "../../../stores/remote/server-counters.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { pause } from "../../../util/pause.ts";
 import { type FromWorker, type ReturnedBuffer, type ToWorker, unpackError } from "./messages.ts";
+import type { PoolThread, Threads } from "./pool-thread.ts";
 import type { SharedScheduler } from "./shared-scheduler.ts";
+import { loadThreads } from "./thread.node.ts";
 import { watchThreads } from "./watchdog.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
 
-/** The script of a worker thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
-const SCRIPT = new URL("./worker.js", import.meta.url);
-/**
- * What a worker's young objects may take. V8 doubles it whenever enough of them have outlived a collection, which a long
- * run comes to: up to 48 MB, though hardly any live longer than a chunk.
- */
-const YOUNG_MB = 6;
 /** Workers that are asked to stop have so long to end by themselves: to terminate one that starts may end the process. */
 const GRACE_MS = 300;
-
-/** Node's limits of a worker's memory, in megabytes. */
-export interface WorkerLimits {
-  readonly maxYoungGenerationSizeMb?: number;
-  readonly maxOldGenerationSizeMb?: number;
-  readonly codeRangeSizeMb?: number;
-  readonly stackSizeMb?: number;
-}
-
-/** How worker threads are started and watched. */
-export interface WorkerSettings {
-  /** The script of a worker thread; by default the one that lies beside the library. */
-  readonly script?: URL;
-  readonly resourceLimits?: WorkerLimits;
-  /** Threads that are started, the main one among them; by default as planned, where there is enough to do. */
-  readonly threads?: number;
-  /** Milliseconds for which no thread may do anything; half an hour by default. */
-  readonly patience?: number | undefined;
-}
 
 /** What the workers of a pool do together with the thread that started them. */
 export interface PoolRun<Work, Result> {
@@ -59,16 +33,11 @@ export type GiveBack = (buffers: readonly ReturnedBuffer[]) => void;
 
 /** A worker, and whether it reported that it has done all. */
 interface PoolWorker {
-  readonly thread: Worker;
+  readonly thread: PoolThread;
   /** Resolves when it has done all; rejects with why it failed. */
   readonly ended: Promise<void>;
   readonly counters: ThreadCounters | undefined;
   isDone: boolean;
-}
-
-/** Whether workers can be started: a bundle may lack their script. */
-export function canStartWorkers({ script = SCRIPT }: WorkerSettings = {}): boolean {
-  return existsSync(script);
 }
 
 /**
@@ -86,7 +55,8 @@ export class WorkerPool<Work, Result> {
   #unwatch = () => {};
 
   /**
-   * Starts the workers of a run of so many threads, this one among them.
+   * Starts the workers of a run of so many threads, this one among them; none where their script is not there, or cannot
+   * be loaded.
    *
    * @throws what starting one throws, when those before it have ended.
    */
@@ -95,8 +65,16 @@ export class WorkerPool<Work, Result> {
     settings: WorkerSettings = {},
   ): Promise<WorkerPool<Work, Result>> {
     const pool = new WorkerPool<Work, Result>(settings);
+    if (threads === 1) return pool;
+    const here = await loadThreads();
+    if (!here.canStartThreads(settings)) return pool;
     try {
-      for (let thread = 1; thread < threads; thread++) pool.#startWorker(settings);
+      for (let thread = 1; thread < threads; thread++) pool.#startWorker(here, settings);
+      const isReady = await Promise.all(pool.#workers.map(({ thread }) => thread.ready)).then(
+        () => true,
+        () => false,
+      );
+      if (!isReady) await pool.end();
     } catch (error) {
       await pool.end();
       throw error;
@@ -122,9 +100,11 @@ export class WorkerPool<Work, Result> {
   async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
     this.#listener = run;
     this.#control = control;
-    const start = { work, source, sourceVersion, control: control.shared };
-    for (const { thread, counters } of this.#workers)
-      thread.postMessage({ type: "start", start: { ...start, counters } } satisfies ToWorker<Work>);
+    for (const { thread, counters } of this.#workers) {
+      const shared = { ...control.shared, thread: thread.id };
+      const start = { work, source, sourceVersion, control: shared, counters };
+      thread.post({ type: "start", start } satisfies ToWorker<Work>);
+    }
     const { isAwaited = () => true } = run;
     const hang = new Promise<never>((_, reject) => {
       const isBusy = () => this.#workers.some(({ isDone }) => !isDone);
@@ -136,13 +116,13 @@ export class WorkerPool<Work, Result> {
 
   /** Whether workers keep the process alive: they do unless they are released. */
   keepProcess(keep: boolean): void {
-    for (const { thread } of this.#workers) keep ? thread.ref() : thread.unref();
+    for (const { thread } of this.#workers) thread.keepProcess(keep);
   }
 
   /** Asks all to stop with what they do now. */
   stop(): void {
     this.#control?.stop();
-    for (const { thread } of this.#workers) thread.postMessage({ type: "stop" } satisfies ToWorker<Work>);
+    for (const { thread } of this.#workers) thread.post({ type: "stop" } satisfies ToWorker<Work>);
   }
 
   /** Ends all, whatever they do; resolves when they are gone. */
@@ -165,16 +145,15 @@ export class WorkerPool<Work, Result> {
     await Promise.all(gone);
   }
 
-  #startWorker({ script = SCRIPT, resourceLimits }: WorkerSettings): void {
-    const limits = { maxYoungGenerationSizeMb: YOUNG_MB, ...resourceLimits };
-    const thread = new Worker(script, { resourceLimits: limits });
+  #startWorker({ startThread, noteMissing }: Threads, settings: WorkerSettings): void {
     const giveBack: GiveBack = (buffers) => {
       const message: ToWorker<Work> = { type: "back", buffers };
-      thread.postMessage(message, [...new Set(buffers.map(({ buffer }) => buffer))]);
+      thread.post(message, [...new Set(buffers.map(({ buffer }) => buffer))]);
     };
+    const take = async (result: Result) => this.#listener?.onResult(result, giveBack);
+    const thread = startThread(settings);
     const ended = new Promise<void>((resolve, reject) => {
-      const take = async (result: Result) => this.#listener?.onResult(result, giveBack);
-      thread.on("message", (message: FromWorker<Result>) => {
+      const onMessage = (message: FromWorker<Result>) => {
         switch (message.type) {
           case "result":
             take(message.result).catch(reject);
@@ -192,14 +171,19 @@ export class WorkerPool<Work, Result> {
             worker.isDone = true;
             resolve();
         }
+      };
+      thread.listen({
+        onMessage: (message) => onMessage(message as FromWorker<Result>),
+        onFailure: (error) => reject(crashError(error)),
+        onExit: () => {
+          if (counters) leaveCounters(counters);
+          reject(exitError());
+        },
       });
-      thread.on("error", (error) => reject(crashError(error)));
-      thread.on("exit", () => reject(exitError()));
     });
     // It may fail before anybody looks at this.
     ended.catch(() => {});
     const counters = counterThread();
-    thread.on("exit", () => counters && leaveCounters(counters));
     const worker: PoolWorker = { thread, ended, counters, isDone: false };
     this.#workers.push(worker);
   }

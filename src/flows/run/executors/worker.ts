@@ -1,9 +1,8 @@
-import type { AnyWork, SlabResult, TasksResult } from "./messages.ts";
-import { servePool } from "./serve-pool.ts";
-import { serveSlabs } from "./serve-slabs.ts";
-import { serveTasks } from "./serve-tasks.ts";
+import { resolve } from "node:path";
+import { FolderWatch } from "../../../stores/directory/missing-values.ts";
+import { serveWorker } from "./serve-worker.ts";
 
-/** The script of a worker thread. */
-await servePool<AnyWork, TasksResult | SlabResult>((work, context) =>
-  work.kind === "tasks" ? serveTasks(work, context) : serveSlabs(work, context),
+/** The script of a worker thread of Node. */
+await serveWorker((source, onNote) =>
+  source.kind === "directory" ? new FolderWatch(resolve(source.path), onNote) : undefined,
 );

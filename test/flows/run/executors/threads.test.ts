@@ -12,7 +12,7 @@ import { failureText } from "../../../../src/cli/text/failure.ts";
 import { planRechunk } from "../../../../src/flows/copy.ts";
 import { digest } from "../../../../src/flows/digest.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
-import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-pool.ts";
+import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-settings.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
 import { FolderWatch } from "../../../../src/stores/directory/missing-values.ts";

@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import type { PoolThread } from "./pool-thread.ts";
+import type { WorkerSettings } from "./worker-settings.ts";
+
+export { noteMissing } from "../../../stores/directory/missing-values.ts";
+
+/** The script of a worker thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
+const SCRIPT = new URL("./worker.js", import.meta.url);
+/**
+ * What a worker's young objects may take. V8 doubles it whenever enough of them have outlived a collection, which a long
+ * run comes to: up to 48 MB, though hardly any live longer than a chunk.
+ */
+const YOUNG_MB = 6;
+
+export function canStartThreads({ script = SCRIPT }: WorkerSettings): boolean {
+  return existsSync(script);
+}
+
+export function startThread({ script = SCRIPT, resourceLimits }: WorkerSettings): PoolThread {
+  const limits = { maxYoungGenerationSizeMb: YOUNG_MB, ...resourceLimits };
+  const worker = new Worker(script, { resourceLimits: limits });
+  return {
+    id: worker.threadId,
+    ready: Promise.resolve(),
+    listen({ onMessage, onFailure, onExit }) {
+      worker.on("message", onMessage);
+      worker.on("error", onFailure);
+      worker.on("exit", onExit);
+    },
+    post: (message, buffers = []) => worker.postMessage(message, buffers),
+    keepProcess(keep) {
+      if (keep) worker.ref();
+      else worker.unref();
+    },
+    terminate: () => worker.terminate(),
+  };
+}

@@ -1,0 +1,1 @@
+export const loadThreads = () => import("./page-thread.ts");

@@ -1,0 +1,2 @@
+/** The threads that there are here, loaded on use. */
+export const loadThreads = () => import("./node-thread.ts");
