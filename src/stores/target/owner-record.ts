@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, rename, unlink, utimes, writeFile } from "node:fs/promises";
+import { link, lstat, readdir, readFile, rename, unlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder, syncPath } from "../directory/value-file.ts";
 import { asyncFileCalls } from "../files/file-calls.ts";
@@ -62,8 +62,7 @@ export async function takeOverFolder(
   const record = newRecord();
   try {
     if (await isDeadClaim(claim)) await unlink(claim);
-    await writeFile(claim, JSON.stringify(record), { flag: "wx" });
-    if (fsync) await syncPath(asyncFileCalls, claim);
+    await createWhole(claim, JSON.stringify(record), { fsync });
   } catch (error) {
     if (hasSystemCode(error, "EEXIST") || isMissing(error)) return undefined;
     throw error;
@@ -76,6 +75,22 @@ export async function takeOverFolder(
   await rename(claim, join(folder, OWNER_NAME));
   if (fsync) await syncFolder(asyncFileCalls, folder);
   return renewed(folder, record);
+}
+
+/** Makes a file that others find whole, or not at all, also where this process is killed. @throws where there is one */
+async function createWhole(path: string, text: string, { fsync }: SignOptions): Promise<void> {
+  const unfinished = `${path}.${randomName()}`;
+  try {
+    await writeFile(unfinished, text, { flag: "wx" });
+    if (fsync) await syncPath(asyncFileCalls, unfinished);
+    await link(unfinished, path);
+  } catch (error) {
+    if (hasSystemCode(error, "EEXIST") || isMissing(error)) throw error;
+    await writeFile(path, text, { flag: "wx" }); // a file system without hard links
+    if (fsync) await syncPath(asyncFileCalls, path);
+  } finally {
+    await unlink(unfinished).catch(() => {}); // it may not have come to that
+  }
 }
 
 /** Lets everybody know that the run is over whose folder this is, and could not be removed. */
