@@ -77,7 +77,7 @@ export async function planText(planned: Planned | Promise<Planned>): Promise<str
   const open = await planned;
   const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders: encodersHere() } as const;
   try {
-    return planFileText(open, how, (path) => resolve(path)).text;
+    return planFileText(open, how, (path) => resolve(path));
   } finally {
     await open.close();
   }

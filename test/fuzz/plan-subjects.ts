@@ -45,7 +45,7 @@ async function textOf(planned: Planned): Promise<string> {
   const encoders = { zarrflow: "1", zlib: "1" };
   const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders } as const;
   await planned.close();
-  return planFileText({ ...planned, plan }, how, (path) => path).text;
+  return planFileText({ ...planned, plan }, how, (path) => path);
 }
 
 function seedOf(text: string): Seed {

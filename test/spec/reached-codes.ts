@@ -161,7 +161,7 @@ export const REACHED: Readonly<Record<ErrorCode, (folder: string) => unknown>> =
     const planned = await planRechunk(join(folder, "s.zarr"), join(folder, "t.zarr"), { chunks: [1] });
     const encoders = { zarrflow: "", zlib: "" };
     const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders } as const;
-    const { text } = planFileText(planned, how, (path) => path);
+    const text = planFileText(planned, how, (path) => path);
     await planned.close();
     const file = parsePlan(text);
     await runShare(file, { encoders, index: 0, count: 2 });

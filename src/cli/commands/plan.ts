@@ -164,7 +164,7 @@ async function writePlan(
   const { planFileText } = await import("../../flows/jobs/plan-file.ts");
   await assertFlow(planned, { ifExists, signal });
   const how = { ifExists, writeEmpty, fsync, encoders: encodersHere() };
-  const { text } = planFileText(planned, how, (path) => resolve(path));
+  const text = planFileText(planned, how, (path) => resolve(path));
   await writeOutputFile(output, streamFrom([new TextEncoder().encode(text)]), {
     ifExists: "replace",
     signal,

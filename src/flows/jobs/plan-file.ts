@@ -53,7 +53,7 @@ export function planFileText(
   planned: Planned,
   { encoders, ...options }: PlanFile["options"] & { readonly encoders: Encoders },
   absolute: (path: string) => string,
-): { readonly text: string } {
+): string {
   const { plan } = planned;
   assertShareable(plan);
   const placed = <T extends { readonly store: StoreSpec }>(node: T): T => ({
@@ -76,7 +76,7 @@ export function planFileText(
       jobs: plan.jobs.map(({ path }, i) => [path, kinds.which[i] ?? 0]),
     },
   };
-  return { text: `${JSON.stringify({ ...file, checksum: checksumOf(file) }, undefined, 1)}\n` };
+  return `${JSON.stringify({ ...file, checksum: checksumOf(file) }, undefined, 1)}\n`;
 }
 
 /** By which a file is known to be as it was written; whoever edits it may make another one. */

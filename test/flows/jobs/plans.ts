@@ -9,7 +9,7 @@ export async function textOf(planned: Promise<Planned>): Promise<string> {
   const open = await planned;
   const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders: ENCODERS } as const;
   try {
-    return planFileText(open, how, (path) => resolve(path)).text;
+    return planFileText(open, how, (path) => resolve(path));
   } finally {
     await open.close();
   }
