@@ -1,3 +1,5 @@
+import { lastName } from "../util/node-path.ts";
+
 /** Names of documents in any format that keeps them below a node's path: without them no other key is read as data. */
 export const DOCUMENT_NAMES: readonly string[] = [
   "zarr.json",
@@ -11,12 +13,12 @@ export const DOCUMENT_NAMES: readonly string[] = [
 
 /** Whether a key has the name of a document. */
 export function isNamedDocument(key: string): boolean {
-  return DOCUMENT_NAMES.includes(key.slice(key.lastIndexOf("/") + 1));
+  return DOCUMENT_NAMES.includes(lastName(key));
 }
 
 /** Whether a key has the name of a document that holds attributes alone. */
 export function isNamedAttributes(key: string): boolean {
-  return [".zattrs", "attrs"].includes(key.slice(key.lastIndexOf("/") + 1));
+  return [".zattrs", "attrs"].includes(lastName(key));
 }
 
 /** Whether a key has the name of a document that no node can have; in v3 a node may be called `meta` or `attrs`. */

@@ -1,8 +1,9 @@
 import { throwIfAborted } from "../util/abort.ts";
+import { lastName } from "../util/node-path.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { streamFromPages } from "../util/web-streams.ts";
 import { browserError, isBrowserError } from "./file-system/browser-error.ts";
-import { FolderTree, nameOf, whenFree } from "./file-system/folder-tree.ts";
+import { FolderTree, whenFree } from "./file-system/folder-tree.ts";
 import { Gathered } from "./file-system/gathered.ts";
 import type { BlobLike, FolderHandle } from "./file-system/handles.ts";
 import { PendingFile } from "./file-system/pending-file.ts";
@@ -133,8 +134,8 @@ export class FileSystemStore implements ListableStore, WritableStore {
     await this.#attempt(key, options, async () => {
       const folder = await this.#folders.find(folderOf(key));
       try {
-        await folder?.getFileHandle(nameOf(key)); // an empty folder would be removed, too
-        await whenFree(async () => folder?.removeEntry(nameOf(key)));
+        await folder?.getFileHandle(lastName(key)); // an empty folder would be removed, too
+        await whenFree(async () => folder?.removeEntry(lastName(key)));
       } catch (error) {
         if (!isBrowserError(error, "NotFoundError", "TypeMismatchError")) throw error;
         return;
@@ -146,7 +147,7 @@ export class FileSystemStore implements ListableStore, WritableStore {
   async #find(key: string, isLeaf = false): Promise<BlobLike | undefined> {
     const folder = await this.#folders.find(folderOf(key));
     try {
-      return await (await folder?.getFileHandle(nameOf(key)))?.getFile();
+      return await (await folder?.getFileHandle(lastName(key)))?.getFile();
     } catch (error) {
       if (isLeaf && isBrowserError(error, "TypeMismatchError")) throw folderInPlace();
       if (isBrowserError(error, "NotFoundError", "TypeMismatchError")) return undefined;

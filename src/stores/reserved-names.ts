@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../util/errors.ts";
+import { lastName } from "../util/node-path.ts";
 
 /**
  * Names of the files and folders that exist only while something is written: `.zarrflow-RANDOM-N` beside a value,
@@ -48,7 +49,7 @@ const reserved = /^\.(?:.+\.)?zarrflow-(?:lock|consolidated-lock|ledger-\d+)$/;
 
 /** Whether a key names a lock, or a part of a ledger: no listing shows them. */
 export function isReservedKey(key: string): boolean {
-  return reserved.test(key.slice(key.lastIndexOf("/") + 1));
+  return reserved.test(lastName(key));
 }
 
 /**

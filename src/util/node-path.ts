@@ -41,7 +41,7 @@ export function isAtOrBelow(path: string, group: string): boolean {
   return group === "" || path === group || path.startsWith(`${group}/`);
 }
 
-/** The name of a node in its group. */
+/** The name of a node in its group, or of a key in its folder. */
 export function lastName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -1,4 +1,5 @@
 import type { TreeNode } from "../../flows/tree.ts";
+import { lastName } from "../../util/node-path.ts";
 import { formatShape } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
@@ -59,7 +60,7 @@ function depthOf(node: TreeNode | undefined): number {
 }
 
 function nameOf({ path }: TreeNode, name: string): string {
-  return path === "" ? name : path.slice(path.lastIndexOf("/") + 1);
+  return path === "" ? name : lastName(path);
 }
 
 function nodeText(node: TreeNode, isRoot: boolean): string {

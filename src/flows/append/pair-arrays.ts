@@ -3,7 +3,7 @@ import { walk } from "../../hierarchy/open/walk.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { belowPath } from "../../util/node-path.ts";
+import { belowPath, lastName } from "../../util/node-path.ts";
 
 /** An array that both have, by its path below the roots. */
 export interface ArrayPair {
@@ -76,7 +76,7 @@ export function axisOf({ dimensionNames, shape }: ZarrArray, dim: string): numbe
 
 /** Whether an array has the values of the dimension that it grows along. */
 export function isCoordinate({ path, target }: ArrayPair, dim: string): boolean {
-  return target.shape.length === 1 && path.slice(path.lastIndexOf("/") + 1) === dim;
+  return target.shape.length === 1 && lastName(path) === dim;
 }
 
 /** The length of each before the append: that of the coordinate of its group, which grows last, or the least there. */

@@ -5,6 +5,7 @@ import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
 import type { KeyEntry } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
 import type { ZarrflowError } from "../../util/errors.ts";
+import { lastName } from "../../util/node-path.ts";
 import { product } from "../../util/shape.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
@@ -52,7 +53,7 @@ export class StoredKeys {
   async take({ key, size }: KeyEntry): Promise<StoredChunk | undefined> {
     const owner = this.#ownerOf(this.#root.layout.hierarchy.pathOf(key));
     if (owner === undefined || this.#isDocument(key, owner)) return undefined;
-    const name = key.slice(key.lastIndexOf("/") + 1);
+    const name = lastName(key);
     if (DOCUMENTS.includes(name)) {
       return this.#note("warning", "foreign-document", owner, key, "a document of another format, ignored");
     }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { lastName } from "../../util/node-path.ts";
 import type { NodeMetadata, Original } from "../array-metadata.ts";
 import { isObject, member } from "../assert-json.ts";
 import type { Convention, ConventionNode } from "./convention.ts";
@@ -58,7 +59,7 @@ function dimensionsOf(own: JsonObject, rank: number): string[] | undefined {
     ? (member(array, "dimrefs") ?? member(array, "dimension_references"))
     : undefined;
   if (!Array.isArray(paths) || paths.length !== rank || !paths.every(isText)) return undefined;
-  return paths.map((path) => path.slice(path.lastIndexOf("/") + 1));
+  return paths.map(lastName);
 }
 
 function isText(value: JsonValue): value is string {

@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../../util/abort.ts";
+import { lastName } from "../../util/node-path.ts";
 import { pause } from "../../util/pause.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { folderOf } from "../key.ts";
@@ -54,7 +55,7 @@ export class FolderTree {
     for (let here = key; here !== ""; here = folderOf(here)) {
       const above = await this.find(folderOf(here));
       try {
-        await above?.removeEntry(nameOf(here));
+        await above?.removeEntry(lastName(here));
       } catch (error) {
         // it is not empty, or something is being written there
         if (isBrowserError(error, "InvalidModificationError", "NoModificationAllowedError")) return;
@@ -101,7 +102,7 @@ export class FolderTree {
     const known = this.#known.get(key);
     if (known) return known;
     const above = await this.#at(folderOf(key), create);
-    const folder = await above.getDirectoryHandle(nameOf(key), { create });
+    const folder = await above.getDirectoryHandle(lastName(key), { create });
     if (this.#known.size === MAX_KNOWN) this.#known.clear();
     this.#known.set(key, folder);
     return folder;
@@ -119,9 +120,4 @@ export async function whenFree<T>(act: () => Promise<T>): Promise<T> {
     }
     await pause(milliseconds);
   }
-}
-
-/** The last segment of a key. */
-export function nameOf(key: string): string {
-  return key.slice(key.lastIndexOf("/") + 1);
 }

@@ -1,8 +1,9 @@
+import { lastName } from "../../util/node-path.ts";
 import type { OwnBytes } from "../../util/platform-types.ts";
 import { folderOf } from "../key.ts";
 import { temporaryName } from "../reserved-names.ts";
 import { isBrowserError } from "./browser-error.ts";
-import { type FolderTree, nameOf, whenFree } from "./folder-tree.ts";
+import { type FolderTree, whenFree } from "./folder-tree.ts";
 import type { FileHandle, FileWritable, FolderHandle } from "./handles.ts";
 import { readBlob } from "./read-blob.ts";
 
@@ -66,7 +67,7 @@ export class PendingFile {
   }
 
   async #move(): Promise<void> {
-    const name = nameOf(this.#key);
+    const name = lastName(this.#key);
     try {
       const isMoved = await whenFree(async () => this.#file.move?.(this.#folder, name).then(() => true));
       if (isMoved) return;
