@@ -43,12 +43,13 @@ export function isFixed(dataType: DataType): dataType is FixedDataType {
   return "size" in dataType;
 }
 
+/** Bytes that an item of varying size takes on average, as long as nobody knows better. */
+export const VARIABLE_ITEM_SIZE = 32;
+
 /** Bytes of an item; of varying size, a guess. */
 export function expectedItemSize(dataType: DataType): number {
-  return isFixed(dataType) ? dataType.size : VARIABLE_ITEM_BYTES;
+  return isFixed(dataType) ? dataType.size : VARIABLE_ITEM_SIZE;
 }
-
-const VARIABLE_ITEM_BYTES = 32;
 
 /** Whether two data types hold the same values in the same bytes; the stored byte order of fields is left aside. */
 export function sameDataType(a: DataType, b: DataType): boolean {

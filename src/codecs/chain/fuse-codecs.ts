@@ -1,4 +1,4 @@
-import { type DataType, isFixed } from "../../meta/data-type.ts";
+import { type DataType, isFixed, VARIABLE_ITEM_SIZE } from "../../meta/data-type.ts";
 import { isPromise } from "../../util/awaitable.ts";
 import { type Buffers, plainBuffers } from "../../util/buffers.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -16,8 +16,6 @@ import { assertChunk } from "./check-results.ts";
 import { type ChunkForm, type CodecCall, codecCall } from "./codec-step.ts";
 import { partFinder } from "./partial-decode.ts";
 
-/** Bytes that an item of varying size takes on average, as long as nobody knows better. */
-const VARIABLE_ITEM_SIZE = 32;
 const OFFSET_SIZE = 4;
 
 export interface FuseOptions {

@@ -216,18 +216,13 @@ function hintOfUnsorted(coordinate: Coordinate, { labels, nearest }: LabelQuesti
   const { scale } = coordinate;
   const known = coordinate.known().map(scale.text);
   const near = scale.isMeasured ? undefined : nearestName(wordsOf(labels), known);
-  const meant =
-    near === undefined ? `its values are ${someOf(known, coordinate.length)}` : `\`${near}\` may be meant`;
-  if (nearest && !scale.isMeasured) return `Nothing is nearest among ${scale.expected}; ${meant}.`;
-  return near === undefined
-    ? `Its values are ${someOf(known, coordinate.length)}.`
-    : `Did you mean \`${near}\`?`;
-}
-
-/** The first few of what is known of so many. */
-function someOf(known: readonly string[], length: number): string {
   const shown = known.slice(0, 5);
-  return shown.join(", ") + (length > shown.length ? ", ..." : "");
+  const values = shown.join(", ") + (coordinate.length > shown.length ? ", ..." : "");
+  if (nearest && !scale.isMeasured) {
+    const meant = near === undefined ? `its values are ${values}` : `\`${near}\` may be meant`;
+    return `Nothing is nearest among ${scale.expected}; ${meant}.`;
+  }
+  return near === undefined ? `Its values are ${values}.` : `Did you mean \`${near}\`?`;
 }
 
 /** What to say where no item of a sorted coordinate is in an interval; `at` is where one would be. */
