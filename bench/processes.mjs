@@ -1,25 +1,20 @@
 // Compares simulated runs with real ones: rechunks by 1 to 8 processes in a folder of this machine, direct and staged;
-// medians of interleaved runs, in time and in processor time, which other programs disturb less. Prints the table of docs/scale.md. `npm run build` first.
+// medians of interleaved runs. The planner counts in seconds of an ordinary machine: the median of what simulated runs take
+// of real ones says how fast this one is. Prints the table of docs/scale.md. `npm run build` first.
 //   node bench/processes.mjs [GIB] [ROUNDS] [FOLDER]
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { planRechunk, simulatePlan } from "../dist/index.js";
+import { median, runByProcesses, zarrflow } from "./array-jobs.mjs";
 import { writeField } from "./write-field.mjs";
 
 const [gib = "1", rounds = "3", parent = tmpdir()] = process.argv.slice(2);
-const command = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 const PROCESSES = [1, 2, 4, 8];
 const STRATEGIES = { direct: [64, 64, 64], staged: [1024, 16, 16] };
 /** Files at hand: their bytes cost processor time, which the plan counts, and nobody waits for them. */
 const NEAR = { latency: 0, bytesPerSecond: 1e15, prefixes: 1e9 };
 const CALM = { stragglers: 0, failuresPerHour: 0 };
-/** Loaded by each process before the command. */
-const REPORT = `data:text/javascript,${encodeURIComponent(
-  'import fs from "node:fs"; process.on("exit", () => fs.writeSync(3, JSON.stringify(process.cpuUsage())));',
-)}`;
 
 const folder = mkdtempSync(join(parent, "zarrflow-processes-"));
 const [source, target, scratch, planFile] = ["in.zarr", "out.zarr", "scratch", "plan.json"].map((name) =>
@@ -28,9 +23,8 @@ const [source, target, scratch, planFile] = ["in.zarr", "out.zarr", "scratch", "
 try {
   await writeField(source, Number(gib) * 1024);
   const cores = availableParallelism();
-  console.log(`${cores} cores, load ${loadavg()[0].toFixed(1)} before the first run\n`);
-  console.log("| strategy | processes | s | simulated | error | processor s | simulated | error |");
-  console.log("| --- | --- | --- | --- | --- | --- | --- | --- |");
+  console.log(`${cores} cores, load ${loadavg()[0].toFixed(1)} before the first run`);
+  const rows = [];
   for (const [strategy, chunks] of Object.entries(STRATEGIES)) {
     const plan = await planOf(strategy, chunks);
     const runs = PROCESSES.map(() => []);
@@ -40,14 +34,37 @@ try {
     for (const [i, workers] of PROCESSES.entries()) {
       const { seconds } = simulatePlan(plan, { ...NEAR, ...CALM, workers, cores });
       const alone = simulatePlan(plan, { ...NEAR, ...CALM, workers });
-      const busy = alone.workerSeconds + alone.finishSeconds;
       const of = (name) => median(runs[i].map((run) => run[name]));
-      const cells = [...compared(of("seconds"), seconds), ...compared(of("busy"), busy)];
-      console.log(`| ${[strategy, workers, ...cells].join(" | ")} |`);
+      const wall = { measured: of("seconds"), simulated: seconds };
+      const busy = { measured: of("busy"), simulated: alone.workerSeconds + alone.finishSeconds };
+      rows.push({ strategy, workers, wall, busy });
     }
   }
+  print(rows);
 } finally {
   rmSync(folder, { recursive: true });
+}
+
+function print(rows) {
+  const speed = median(rows.map(({ wall }) => wall.simulated / wall.measured));
+  console.log(`this machine is ${speed.toFixed(2)} times as fast as the one that the planner counts with\n`);
+  console.log(
+    "| strategy | processes | s | simulated | error | error at this speed | processor s | simulated | error |",
+  );
+  console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+  for (const { strategy, workers, wall, busy } of rows) {
+    const cells = [...compared(wall), percent(wall.simulated / speed / wall.measured), ...compared(busy)];
+    console.log(`| ${[strategy, workers, ...cells].join(" | ")} |`);
+  }
+}
+
+function compared({ measured, simulated }) {
+  return [measured.toFixed(1), simulated.toFixed(1), percent(simulated / measured)];
+}
+
+function percent(ratio) {
+  const error = Math.round(100 * (ratio - 1));
+  return `${error > 0 ? "+" : ""}${error} %`;
 }
 
 async function planOf(strategy, chunks) {
@@ -57,15 +74,6 @@ async function planOf(strategy, chunks) {
   return plan;
 }
 
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-}
-
-function compared(measured, simulated) {
-  const error = Math.round(100 * (simulated / measured - 1));
-  return [measured.toFixed(1), simulated.toFixed(1), `${error > 0 ? "+" : ""}${error} %`];
-}
-
 /** Seconds from the first start of a process to the published target, and processor seconds of all processes. */
 async function run(strategy, chunks, count) {
   for (const path of [target, planFile]) rmSync(path, { recursive: true, force: true });
@@ -73,26 +81,6 @@ async function run(strategy, chunks, count) {
   const flags = ["--strategy", strategy, "--scratch", scratch, "--threads", 1, "--max-mem", "128MiB"];
   await zarrflow("plan", "rechunk", source, target, "--chunks", chunks.join(), ...flags, "-o", planFile);
   const started = performance.now();
-  const used = [];
-  for (let stage = 1; stage <= (strategy === "staged" ? 2 : 1); stage++) {
-    const share = (index) => ["--task-index", index, "--task-count", count, "--stage", stage];
-    const ended = Array.from({ length: count }, (_, i) => zarrflow("run", planFile, ...share(i)));
-    used.push(...(await Promise.all(ended)));
-  }
-  used.push(await zarrflow("finish", planFile));
-  return { seconds: (performance.now() - started) / 1000, busy: used.reduce((sum, one) => sum + one, 0) };
-}
-
-/** Processor seconds that the command took, as it writes them at its end. */
-async function zarrflow(...args) {
-  const flags = ["--import", REPORT, command, ...args.map(String), "--quiet"];
-  const child = spawn(process.execPath, flags, { stdio: ["ignore", "ignore", "inherit", "pipe"] });
-  let text = "";
-  child.stdio[3].on("data", (bytes) => {
-    text += bytes;
-  });
-  const status = await new Promise((resolve) => child.once("close", resolve));
-  if (status !== 0) throw new Error(`${child.spawnargs.join(" ")} ended with ${status}`);
-  const { user, system } = JSON.parse(text);
-  return (user + system) / 1e6;
+  const busy = await runByProcesses(planFile, count, strategy === "staged" ? 2 : 1);
+  return { seconds: (performance.now() - started) / 1000, busy };
 }
