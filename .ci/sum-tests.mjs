@@ -1,4 +1,4 @@
-// Sums the JSON reports of vitest in a folder: `N passed, N failed`. Exits with 1 when a test failed, or none passed.
+// Sums the JSON reports and logs of vitest in a folder: `N passed, N failed`. Exits with 1 when a test failed, or none passed.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -26,6 +26,12 @@ const ran = titles(({ status }) => status === "passed" || status === "failed");
 const skipped = [...titles(() => true)].filter((title) => !ran.has(title));
 for (const title of skipped) console.log(`skipped by all runs: ${title}`);
 
-const failed = sum("numFailedTests") + broken.length + skipped.length;
+// So does an error that no test handled: the report leaves it out, the log counts it.
+const unhandled = readdirSync(folder)
+  .filter((name) => name.endsWith(".log"))
+  .map((name) => Number(/^ *Errors +(\d+) error/m.exec(readFileSync(join(folder, name), "utf8"))?.[1] ?? 0))
+  .reduce((total, count) => total + count, 0);
+
+const failed = sum("numFailedTests") + broken.length + skipped.length + unhandled;
 console.log(`${passed} passed, ${failed} failed`);
 if (failed > 0 || passed === 0 || reports.some(({ success }) => !success)) process.exitCode = 1;
