@@ -44,6 +44,7 @@ export class Connection {
   readonly #gone = new AbortController();
   readonly #timer: NodeJS.Timeout;
   #answered = performance.now();
+  #hasAnswered = false;
   #lastError: Error | undefined;
 
   /** @throws `unsupported-operation` without the package `bullmq`; `invalid-option`. */
@@ -74,6 +75,11 @@ export class Connection {
   /** Whether the server was given up. */
   get isGone(): boolean {
     return this.#gone.signal.aborted;
+  }
+
+  /** Whether the server has answered yet: BullMQ ends connections by force alone where it has not. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
   }
 
   /** Arguments after the first ones of each of BullMQ's constructors. */
@@ -136,6 +142,7 @@ export class Connection {
       try {
         await this.queue.getJobCountByTypes("active");
         this.#answered = performance.now();
+        this.#hasAnswered = true;
       } catch (error) {
         if (error instanceof Error) this.#lastError = error;
       } finally {

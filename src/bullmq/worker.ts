@@ -96,7 +96,7 @@ export async function worker(options: WorkerOptions): Promise<void> {
     await ended;
   } finally {
     // from now on it takes no job; those that it has are done, or go back to the queue
-    queueWorker.close(connection.isGone).catch(() => {});
+    queueWorker.close(connection.isGone || !connection.hasAnswered).catch(() => {});
     await jobs.stop();
     await connection.end(queueWorker);
     await connection.close();

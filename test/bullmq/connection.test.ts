@@ -1,7 +1,12 @@
 // @module-tag slow
+import { execFile } from "node:child_process";
 import { createServer } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { follow, type QueueOptions, status, submit, worker } from "../../src/bullmq/index.ts";
+import { dist, requireBuild } from "../built-package.ts";
 
 const ID = "00000000-0000-4000-8000-0123456789ab";
 
@@ -35,6 +40,19 @@ describe("a queue whose server is not there", () => {
     await expect(status(ID, { connection, signal })).rejects.toMatchObject({ code: "aborted" });
     // a worker that is stopped has done what it should
     await worker({ connection, signal: AbortSignal.timeout(200), patience: 30 });
+  });
+
+  test("keeps no process from ending, once the caller aborts", async () => {
+    requireBuild();
+    const connection = JSON.stringify(`redis://127.0.0.1:${await unusedPort()}`);
+    const program = `
+      import { worker } from ${JSON.stringify(pathToFileURL(join(dist, "bullmq/index.js")))};
+      await worker({ connection: ${connection}, signal: AbortSignal.timeout(300), patience: 30 });
+      console.log("ended");`;
+    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+      timeout: 30_000,
+    });
+    expect((await run).stdout).toBe("ended\n");
   });
 });
 
