@@ -48,8 +48,8 @@ export function shareJobs(run: string, stage: number, { jobs }: Pick<RunData, "j
   });
 }
 
-/** Work of a job, in seconds, and the bytes of a second where the plan does not say what it takes. */
-const JOB_SECONDS = 30;
+/** What a job takes of the time of the plan, which has more threads than a worker; and bytes of a second where it does not say. */
+const JOB_SECONDS = 10;
 const BYTES_PER_SECOND = 50_000_000;
 const MAX_JOBS = 10_000;
 

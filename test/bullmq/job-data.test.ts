@@ -20,8 +20,8 @@ function fileOf(stages: readonly number[], totals: object): PlanFile {
 
 describe("jobs of a run", () => {
   test("have as many seconds of work as is usual, and no more than a task each at most", () => {
-    expect(jobCounts(fileOf([1000], { predictedSeconds: 600 }), undefined)).toEqual([20]);
-    expect(jobCounts(fileOf([1000, 500], { predictedSeconds: 600 }), undefined)).toEqual([10, 10]);
+    expect(jobCounts(fileOf([1000], { predictedSeconds: 600 }), undefined)).toEqual([60]);
+    expect(jobCounts(fileOf([1000, 500], { predictedSeconds: 600 }), undefined)).toEqual([30, 30]);
     expect(jobCounts(fileOf([7], { predictedSeconds: 600 }), undefined)).toEqual([7]);
     expect(jobCounts(fileOf([7], { decodedBytes: 1e6 }), undefined)).toEqual([1]);
     expect(jobCounts(fileOf([1e6], { decodedBytes: 1e15 }), undefined)).toEqual([10_000]);
