@@ -3,9 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const [folder] = process.argv.slice(2);
-const reports = readdirSync(folder)
-  .filter((name) => name.endsWith(".json"))
-  .map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")));
+const textsOf = (end) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(end))
+    .map((name) => readFileSync(join(folder, name), "utf8"));
+const reports = textsOf(".json").map((text) => JSON.parse(text));
 const files = reports.flatMap((report) => report.testResults);
 const sum = (count) => reports.reduce((total, report) => total + report[count], 0);
 
@@ -27,9 +29,8 @@ const skipped = [...titles(() => true)].filter((title) => !ran.has(title));
 for (const title of skipped) console.log(`skipped by all runs: ${title}`);
 
 // So does an error that no test handled: the report leaves it out, the log counts it.
-const unhandled = readdirSync(folder)
-  .filter((name) => name.endsWith(".log"))
-  .map((name) => Number(/^ *Errors +(\d+) error/m.exec(readFileSync(join(folder, name), "utf8"))?.[1] ?? 0))
+const unhandled = textsOf(".log")
+  .map((text) => Number(/^ *Errors +(\d+) error/m.exec(text)?.[1] ?? 0))
   .reduce((total, count) => total + count, 0);
 
 const failed = sum("numFailedTests") + broken.length + skipped.length + unhandled;
