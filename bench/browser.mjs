@@ -1,5 +1,6 @@
 // Opens an array in a page of Chromium and reads it by zarrflow and by zarrita, from one server on this machine: medians of
-// interleaved runs, each in a new page. Usage: node bench/browser.mjs [RUNS]; after `npm run build`. CHROMIUM names the browser.
+// interleaved runs, each in a new page. Usage: node bench/browser.mjs [RUNS [MS]]; after `npm run build`. Each answer comes MS
+// milliseconds late. CHROMIUM names the browser.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -10,7 +11,7 @@ import { build } from "esbuild";
 import { chromium } from "playwright-core";
 import { create } from "zarrflow";
 
-const RUNS = Number(process.argv[2] ?? 9);
+const [RUNS, LATE_MS] = [process.argv[2] ?? 9, process.argv[3] ?? 0].map(Number);
 const SHAPE = [64, 256, 512];
 const ITEMS = SHAPE.reduce((product, n) => product * n);
 const DATA = {
@@ -65,6 +66,7 @@ const server = createServer(async (request, response) => {
   const isScript = extname(path) === ".js";
   requests.push({ isScript, bytes: body === undefined ? 0 : isScript ? gzipSync(body).length : body.length });
   const type = path === "/" ? "text/html" : isScript ? "text/javascript" : "application/octet-stream";
+  if (LATE_MS > 0) await new Promise((resolve) => setTimeout(resolve, LATE_MS));
   response.writeHead(body === undefined ? 404 : 200, {
     "content-type": type,
     "content-length": body?.length ?? 0,

@@ -1,16 +1,35 @@
-// How long the command takes to say what it is, beside a bare node: medians of interleaved runs of whole processes.
+// How long the command takes to say what it is, and to read one value, beside a bare node: medians of interleaved runs of
+// whole processes. ZARRFLOW_DIST names the folder of another build.
 // NODE_EXTRA_CA_CERTS is unset for them: where it names a bundle of certificates, Node reads that at each start, which
 // can take it longer than all else.
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { create } from "../dist/index.js";
 
 const RUNS = 21;
-const command = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+const dist = process.env.ZARRFLOW_DIST ?? fileURLToPath(new URL("../dist", import.meta.url));
+const command = resolve(dist, "cli/main.js");
+const folder = mkdtempSync(join(tmpdir(), "zarrflow-startup-"));
+process.on("exit", () => rmSync(folder, { recursive: true }));
+const source = join(folder, "a.zarr");
+await (await create(source, { shape: [8], chunks: [8], dataType: "uint8", zarrFormat: "v2" })).close();
 const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
 const programs = {
   "node -e 0": ["-e", "0"],
   "zarrflow --version": [command, "--version"],
   "zarrflow --help": [command, "--help"],
+  "zarrflow slice, of 8 bytes": [
+    command,
+    "slice",
+    source,
+    "--format",
+    "npy",
+    "--output",
+    join(folder, "a.npy"),
+  ],
 };
 
 const times = new Map(Object.keys(programs).map((name) => [name, []]));

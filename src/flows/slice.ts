@@ -239,8 +239,8 @@ export class Slice<Name extends string = string> {
       const { option } = this.#lookedUp;
       const begun = await SourceWatch.begin([array], [array.store], { signal });
       watch = begun;
-      // codecs are loaded while the separator is looked for
-      if (array.shards === undefined) array.pipeline().catch(() => {});
+      // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
+      if (array.innerChunks() === array) array.pipeline().catch(() => {});
       return {
         array: (await withChunkSeparator(array, { signal })).innerChunks(),
         resolved: await resolveArraySlice(option, array, signal),
