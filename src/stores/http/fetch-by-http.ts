@@ -28,10 +28,10 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
   const { hostname, port, pathname, search } = url;
   const host = hostname.replace(/^\[|\]$/g, "");
   const sent = client({ host, port, path: pathname + search, method, headers: { ...headers } });
-  const stopListening = onAbort(signal, () => sent.destroy(abortError(signal?.reason)));
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => reject(signal?.aborted ? abortError(signal.reason) : error);
     sent.on("error", fail);
+    const stopListening = onAbort(signal, () => sent.destroy(abortError(signal?.reason)));
     let isAnswered = false;
     sent.on("close", () => {
       stopListening();

@@ -46,6 +46,24 @@ async function bytesOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 describe("fetchByHttp", () => {
+  it("fails as its signal does that cannot be listened to, and nobody else hears of the request", async () => {
+    const { url } = await serveBytes(() => {});
+    for (const close of closings.splice(0)) close();
+    const unheard: unknown[] = [];
+    const hear = (error: unknown) => unheard.push(error);
+    const others = process.rawListeners("uncaughtException") as NodeJS.UncaughtExceptionListener[];
+    process.removeAllListeners("uncaughtException").on("uncaughtException", hear);
+    try {
+      const signal = { aborted: false } as AbortSignal;
+      await expect(fetchByHttp(url, { signal })).rejects.toThrow(TypeError);
+      await expect(fetchByHttp(url, {})).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    } finally {
+      process.removeListener("uncaughtException", hear);
+      for (const listener of others) process.on("uncaughtException", listener);
+    }
+    expect(unheard).toEqual([]);
+  });
+
   it("sends a body whole, with its length, and returns the answer", async () => {
     const sent = new Uint8Array(700_000).map((_, i) => i * 7);
     const seen: unknown[] = [];

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { hostname } from "node:os";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { S3Store } from "../../../src/stores/s3.ts";
+import type { TargetBuild } from "../../../src/stores/store.ts";
 import { inPlace, openInPlaceBuild } from "../../../src/stores/target/in-place-build.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
 
@@ -22,15 +23,25 @@ describe("openInPlaceBuild", () => {
   });
   afterEach(async () => {
     vi.useRealTimers();
+    server.fault = undefined;
+    for (const build of builds.splice(0)) await build.discard();
     await server.close();
   });
+
+  /** Builds are ended after each test: locks are renewed for as long as they are held. */
+  const builds: TargetBuild[] = [];
+  const openBuild: typeof openInPlaceBuild = async (...place) => {
+    const build = await openInPlaceBuild(...place);
+    builds.push(build);
+    return build;
+  };
 
   const keys = () => [...server.objects.keys()].sort();
   const lock = (record: object) => server.objects.set(LOCK, Buffer.from(JSON.stringify(record)));
   const now = () => new Date().toISOString();
 
   it("locks its place until it is published, and shows no lock among the keys", async () => {
-    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    const build = await openBuild(store, { ifExists: "error" });
     expect(keys()).toEqual([LOCK]);
     await build.store.set("a", text("1"));
     const listed = [];
@@ -43,7 +54,7 @@ describe("openInPlaceBuild", () => {
   });
 
   it("discards what was written, and its lock", async () => {
-    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    const build = await openBuild(store, { ifExists: "error" });
     await build.store.set("a", text("1"));
     await build.discard();
     expect(keys()).toEqual([]);
@@ -65,7 +76,7 @@ describe("openInPlaceBuild", () => {
       credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
       retry: { firstWait: 1e6, longestWait: 1e6 },
     });
-    const opened = openInPlaceBuild(slow, { ifExists: "error", signal: interruption.signal });
+    const opened = openBuild(slow, { ifExists: "error", signal: interruption.signal });
     await expect(opened).rejects.toMatchObject({ code: "aborted" });
     server.fault = undefined;
     expect(keys()).toEqual([]);
@@ -79,22 +90,20 @@ describe("openInPlaceBuild", () => {
       credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
       retry: { attempts: 1 },
     });
-    const build = await openInPlaceBuild(failing, { ifExists: "error" });
+    const build = await openBuild(failing, { ifExists: "error" });
     server.fault = (response) => {
       response.destroy();
       return true;
     };
     await expect(build.discard()).rejects.toMatchObject({ code: "transient" });
     server.fault = undefined;
-    const next = await openInPlaceBuild(store, { ifExists: "replace" });
+    const next = await openBuild(store, { ifExists: "replace" });
     await next.discard();
     expect(keys()).toEqual([]);
   });
 
   it.each(["error", "replace"] as const)("of two at once one is refused (%s)", async (ifExists) => {
-    const builds = await Promise.allSettled(
-      Array.from({ length: 4 }, () => openInPlaceBuild(store, { ifExists })),
-    );
+    const builds = await Promise.allSettled(Array.from({ length: 4 }, () => openBuild(store, { ifExists })));
     const won = builds.filter(({ status }) => status === "fulfilled");
     expect(won).toHaveLength(1);
     for (const build of builds) {
@@ -107,13 +116,13 @@ describe("openInPlaceBuild", () => {
       }
     }
     await store.set("a", text("1"));
-    await expect(openInPlaceBuild(store, { ifExists })).rejects.toMatchObject({ code: "locked" });
+    await expect(openBuild(store, { ifExists })).rejects.toMatchObject({ code: "locked" });
     expect(keys()).toEqual([LOCK, "x.zarr/a"]);
   });
 
   it("leaves no lock where it refuses a target that exists", async () => {
     await store.set("a", text("1"));
-    await expect(openInPlaceBuild(store, { ifExists: "error" })).rejects.toMatchObject({
+    await expect(openBuild(store, { ifExists: "error" })).rejects.toMatchObject({
       code: "target-exists",
     });
     expect(keys()).toEqual(["x.zarr/a"]);
@@ -137,12 +146,12 @@ describe("openInPlaceBuild", () => {
     await once(child, "exit");
     lock({ owner: "other", host: hostname(), pid: child.pid, begun: now(), renewed: now() });
     await store.set("a", text("half"));
-    const replaced = openInPlaceBuild(store, { ifExists: "replace" });
+    const replaced = openBuild(store, { ifExists: "replace" });
     await expect(replaced).rejects.toMatchObject({
       code: "locked",
       details: { hint: expect.stringContaining("--break-lock") },
     });
-    const build = await openInPlaceBuild(store, { ifExists: "replace", breakLock: true });
+    const build = await openBuild(store, { ifExists: "replace", breakLock: true });
     expect(keys()).toEqual([LOCK]);
     await build.publish();
   });
@@ -150,7 +159,7 @@ describe("openInPlaceBuild", () => {
   it("takes the age of a lock by the server's clock, whatever is written in it", async () => {
     const later = new Date(Date.now() + 600 * MINUTE).toISOString();
     await store.set(".zarrflow-lock", text(JSON.stringify({ owner: "other", begun: later, renewed: later })));
-    const held = openInPlaceBuild(store, { ifExists: "error" });
+    const held = openBuild(store, { ifExists: "error" });
     await expect(held).rejects.toMatchObject({ code: "locked" });
     server.fault = (response, { method, key }) => {
       if (method !== "HEAD" || key !== LOCK) return false;
@@ -158,13 +167,13 @@ describe("openInPlaceBuild", () => {
       response.writeHead(200, { "content-length": 10, "last-modified": hourBefore }).end();
       return true;
     };
-    await (await openInPlaceBuild(store, { ifExists: "error" })).publish();
+    await (await openBuild(store, { ifExists: "error" })).publish();
     expect(keys()).toEqual([]);
   });
 
   it("stops at once when another run has taken its place", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
-    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    const build = await openBuild(store, { ifExists: "error" });
     expect(build.lost?.aborted).toBe(false);
     lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
     vi.advanceTimersByTime(MINUTE);
@@ -178,19 +187,19 @@ describe("openInPlaceBuild", () => {
     const seen = (minutes: number) => new Date(Date.now() - minutes * MINUTE).toISOString();
     const record = { owner: "other", host: "elsewhere", pid: 1, begun: seen(100) };
     lock({ ...record, renewed: seen(4) });
-    await expect(openInPlaceBuild(store, { ifExists: "error" })).rejects.toMatchObject({
+    await expect(openBuild(store, { ifExists: "error" })).rejects.toMatchObject({
       code: "locked",
       details: { found: expect.stringContaining("process 1 on elsewhere") },
     });
     lock({ ...record, renewed: seen(6) });
-    await (await openInPlaceBuild(store, { ifExists: "error" })).publish();
+    await (await openBuild(store, { ifExists: "error" })).publish();
     await store.set(".zarrflow-lock", text("{"));
-    await expect(openInPlaceBuild(store, { ifExists: "error" })).rejects.toMatchObject({ code: "locked" });
+    await expect(openBuild(store, { ifExists: "error" })).rejects.toMatchObject({ code: "locked" });
     server.objects.delete(LOCK);
   });
 
   it("publishes nothing, and removes nothing, once another run has taken over", async () => {
-    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    const build = await openBuild(store, { ifExists: "error" });
     await build.store.set("a", text("1"));
     lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
     await expect(build.publish()).rejects.toMatchObject({ code: "locked" });
@@ -202,7 +211,7 @@ describe("openInPlaceBuild", () => {
     const looks = () => server.requests.filter(({ method, key }) => method === "GET" && key === LOCK).length;
 
     it("and not again when it is published and gives it free within a second", async () => {
-      const build = await openInPlaceBuild(store, { ifExists: "error" });
+      const build = await openBuild(store, { ifExists: "error" });
       const before = looks();
       await build.assertHeld?.();
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 900 });
@@ -212,7 +221,7 @@ describe("openInPlaceBuild", () => {
     });
 
     it.each([1100, -5000])("and again when it is published %i ms later by the clock", async (later) => {
-      const build = await openInPlaceBuild(store, { ifExists: "error" });
+      const build = await openBuild(store, { ifExists: "error" });
       await build.assertHeld?.();
       lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + later });
@@ -221,7 +230,7 @@ describe("openInPlaceBuild", () => {
     });
 
     it("and fails when another run has taken over", async () => {
-      const build = await openInPlaceBuild(store, { ifExists: "error" });
+      const build = await openBuild(store, { ifExists: "error" });
       lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
       await expect(build.assertHeld?.()).rejects.toMatchObject({ code: "locked" });
     });
@@ -243,9 +252,7 @@ describe("openInPlaceBuild", () => {
       }
       return false;
     };
-    const builds = await Promise.allSettled(
-      [1, 2].map(() => openInPlaceBuild(store, { ifExists: "replace" })),
-    );
+    const builds = await Promise.allSettled([1, 2].map(() => openBuild(store, { ifExists: "replace" })));
     expect(deletions).toBeGreaterThan(1);
     expect(builds.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     for (const build of builds) if (build.status === "fulfilled") await build.value.publish();
@@ -253,7 +260,7 @@ describe("openInPlaceBuild", () => {
 
   it("renews its lock while it runs", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
-    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    const build = await openBuild(store, { ifExists: "error" });
     const renewed = () => JSON.parse(server.objects.get(LOCK)?.toString() ?? "{}").renewed;
     const first = renewed();
     vi.advanceTimersByTime(MINUTE);
@@ -269,7 +276,7 @@ describe("openInPlaceBuild", () => {
       response.writeHead(501).end("<Error><Code>NotImplemented</Code></Error>");
       return true;
     };
-    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    const build = await openBuild(store, { ifExists: "error" });
     await build.store.set("a", text("1"));
     await build.publish();
     expect(keys()).toEqual(["x.zarr/a"]);
@@ -283,7 +290,7 @@ describe("openInPlaceBuild", () => {
         return false;
       },
     );
-    const build = await openInPlaceBuild(store, { ifExists: "error" });
+    const build = await openBuild(store, { ifExists: "error" });
     await build.publish();
     expect(keys()).toEqual([]);
   });
@@ -292,7 +299,7 @@ describe("openInPlaceBuild", () => {
     for (let i = 0; i < 2500; i++) server.objects.set(`x.zarr/t/c/${i}`, Buffer.from("x"));
     server.objects.set("x.zarr/t/zarr.json", Buffer.from("{}"));
     server.objects.set("y.zarr/zarr.json", Buffer.from("{}"));
-    const build = await openInPlaceBuild(store, { ifExists: "replace" });
+    const build = await openBuild(store, { ifExists: "replace" });
     expect(keys()).toEqual([LOCK, "y.zarr/zarr.json"]);
     const deletions = server.requests.filter(({ query }) => query.has("delete"));
     expect(deletions).toHaveLength(4);
