@@ -2,7 +2,7 @@
 // run of the command a quarter of a millisecond. White space and long names of variables are left out; functions and
 // classes keep theirs, for stack traces.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, posix, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inflateRawSync } from "node:zlib";
 import { build } from "rolldown";
@@ -38,15 +38,19 @@ const RUNS = [
 ];
 
 /** What a page loads at once that opens an array and reads a part of it: it lies in a file of its own, with nothing else. */
-const READS = ["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/bytes/codec"];
+const READS = [
+  ...["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/bytes/codec"],
+  // on use, by an array of v3 on a web server: in files of their own they would cost a page round trips
+  "codecs/bytes-to-bytes/zstd/codec",
+  // else they lie in the file of other reads, which bundlers cut in two for those that import a part of it at once
+  ...["stores/sorted-keys", "stores/writer", "codecs/item-count"],
+];
 
-/** What a page loads on use, to read an array over HTTP: what of it runs load at once lies in the file of reads. */
-const READS_ON_USE = ["stores/http", "stores/remote/retry-requests", "codecs/bytes-to-bytes/zstd/codec"];
-
-/** What it loads besides for other arrays than those of v3: the older formats, blosc, and stores of others. */
+/** What it loads besides for other arrays than those of v3: the older formats, their codecs, and stores of others. */
 const OTHER_READS = [
   ...["meta/formats", "stores/with/zarrita", "hierarchy/assert-path"],
-  "codecs/bytes-to-bytes/blosc/codec",
+  ...["open-via-ancestor", "suggest-name"].map((name) => `hierarchy/open/${name}`),
+  ...["blosc", "lz4", "shuffle"].map((name) => `codecs/bytes-to-bytes/${name}/codec`),
 ];
 
 /** The entry points of pages; the command, queues, and what `#platform` reaches in Node, are none. */
@@ -110,22 +114,25 @@ const importedDirectly = {
     const passing = new Map();
     for (const { fileName, code = "", isEntry } of Object.values(files)) {
       if (fileName.endsWith(".js") && code === "") delete files[fileName];
-      const [, names, from] = /^export\{([^}]*)\}from"\.\/([^"]+)";?\s*$/.exec(code) ?? [];
-      if (names === undefined || isEntry || !fileName.startsWith("parts/")) continue;
+      const [, names, from] = /^export\{([^}]*)\}from"([^"]+)";?\s*$/.exec(code) ?? [];
+      const to = from && posix.join(dirname(fileName), from);
+      if (names === undefined || !to.startsWith("parts/")) continue;
       const wanted = names.split(",").map((name) => name.split(" as "));
       const picked = wanted.map(([inside, outside = inside]) => `${outside}:m.${inside}`);
-      passing.set(fileName.slice("parts/".length), { from, pick: `.then(m=>({${picked}}))` });
-      delete files[fileName];
+      passing.set(fileName, { to, pick: `.then(m=>({${picked}}))` });
+      if (!isEntry) delete files[fileName];
     }
     for (const file of Object.values(files)) {
       // nothing happens when a part is imported
       file.code &&= file.code.replace(/import"[^"]*parts?\/[^"]*";|(?<=[;\n]|^)import"\.\/[^"]+";/g, "");
-      file.code &&= file.code.replace(/import\(`([^`]*\/)([^`/]+)`\)/g, (call, path, name) => {
-        const { from, pick } = passing.get(name) ?? {};
-        const to = from ?? name;
+      file.code &&= file.code.replace(/import\(`(\.[^`]*)`\)/g, (call, path) => {
+        const folder = dirname(file.fileName);
+        const { to, pick } = passing.get(posix.join(folder, path)) ?? { to: posix.join(folder, path) };
         // esbuild makes no sense of a file that imports itself
-        if (file.fileName === `parts/${to}`) return ownExports(file.code, pick);
-        return from === undefined ? call : `import(\`${path}${from}\`)${pick}`;
+        if (file.fileName === to) return ownExports(file.code, pick);
+        return pick === undefined
+          ? call
+          : `import(\`${posix.relative(folder, to).replace(/^(?!\.)/, "./")}\`)${pick}`;
       });
     }
   },
@@ -148,15 +155,8 @@ export async function bundle() {
   const ofItself = lazily((graph) => importedBy(ITSELF.map(sourceOf), graph));
   // what no page reaches is files of their own, which nothing that a page loads imports
   const ofWeb = lazily((graph) => importedBy(WEB.map(sourceOf), graph, true));
-  const ofReads = lazily((graph) => {
-    const found = importedBy(READS.map(sourceOf), graph);
-    for (const id of importedBy(READS_ON_USE.map(sourceOf), graph)) if (ofRuns(graph).has(id)) found.add(id);
-    return found;
-  });
-  const ofOtherReads = lazily(
-    (graph) =>
-      new Set([...importedBy(OTHER_READS.map(sourceOf), graph)].filter((id) => ofRuns(graph).has(id))),
-  );
+  const ofReads = lazily((graph) => importedBy(READS.map(sourceOf), graph));
+  const ofOtherReads = lazily((graph) => importedBy(OTHER_READS.map(sourceOf), graph));
   const ofRuns = lazily((graph) => {
     const found = importedBy(RUNS.map(sourceOf), graph);
     for (const entry of THREADS) found.delete(sourceOf(entry));

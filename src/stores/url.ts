@@ -1,11 +1,13 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { loadStreams } from "../util/web-streams.ts";
+import { HttpStore } from "./http.ts";
 import { machineFiles } from "./machine-files.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { objectPlace } from "./object-spec.ts";
 import { requestHookOf } from "./remote/request-hook.ts";
 import type { Store, StoreOptions, StoreSpec } from "./store.ts";
+import { withRetryAt } from "./with/retry-at.ts";
 
 export type { StoreAccess } from "./access.ts";
 export { parseStoreUrl } from "./url/parse-url.ts";
@@ -70,10 +72,6 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
       return openZipValue(await openStore(spec.store, { signal }), spec.key, { signal });
     }
     case "http": {
-      const [{ HttpStore }, { withRetryAt }] = await Promise.all([
-        import("./http.ts"),
-        import("./with/retry-at.ts"),
-      ]);
       const { url, missing403 } = spec;
       const beforeRequest = requestHookOf(spec);
       return withRetryAt(

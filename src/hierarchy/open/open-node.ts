@@ -55,6 +55,7 @@ export async function openNode<S extends Store>(
   const tried = options.zarrFormat ? [] : isNode ? [detectionKeys(path)] : groupedByFormat(path);
   for (const keys of tried) {
     if (tried.flat().some((key) => documents.has(key))) break;
+    if (keys !== tried[0]) formatOnUse("v2").catch(() => {}); // it is loaded while the documents are
     await load(keys.some((key) => key.endsWith(".zarray")) ? [...keys, joinKey(path, ".zattrs")] : keys);
   }
   const found = options.zarrFormat

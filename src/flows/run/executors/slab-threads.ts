@@ -1,4 +1,3 @@
-import { nodeIn } from "../../../hierarchy/open/node-in.ts";
 import { isFixed } from "../../../meta/data-type.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { pooledSize } from "../../../streams/buffer-pool.ts";
@@ -45,6 +44,7 @@ export async function slabsOfThreads(
   if (!(threads > 1)) return undefined;
   const { path, documents } = array;
   const reading = { ...array.reading, zarrFormat: array.layout.zarrFormat };
+  const { nodeIn } = await import("../../../hierarchy/open/node-in.ts");
   if (nodeIn(documents, array.store, path, reading)?.kind !== "array") return undefined;
   const each = { maxMemory: Math.floor(maxMemory / threads), io: Math.max(1, Math.floor(io / threads)) };
   const work = { kind: "slabs" as const, path, documents, reading, plan, ...each };
