@@ -1,5 +1,5 @@
 import { joinKey } from "../meta/join-key.ts";
-import { belowPath, isAtOrBelow } from "../util/node-path.ts";
+import { belowPath } from "../util/node-path.ts";
 
 /** Milliseconds that a shell waits for names at most. */
 const PATIENCE_MS = 2000;
@@ -10,30 +10,19 @@ export async function namesInside(url: string, patience = PATIENCE_MS): Promise<
   const names: string[] = [];
   try {
     const { closeOpened, openGroup } = await import("../hierarchy/open/open.ts");
-    const { walk } = await import("../hierarchy/open/walk.ts");
+    const { children } = await import("../hierarchy/open/walk.ts");
     const signal = AbortSignal.timeout(patience);
-    const root = rootOf(parent);
-    const group = await openGroup(root, { signal });
-    const urlOf = (path: string) => joinKey(root, belowPath(group.path, path));
-    const isLeftOut = (path: string) => {
-      const other = urlOf(path);
-      return !isAtOrBelow(parent, other) && other.slice(0, other.lastIndexOf("/")) !== parent;
-    };
+    const group = await openGroup(parent, { signal });
     try {
-      for await (const { kind, path } of walk(group, { isLeftOut, signal })) {
-        const name = urlOf(path);
+      for await (const { kind, path } of children(group, { signal })) {
+        const name = joinKey(parent, belowPath(group.path, path));
         if (name.startsWith(url)) names.push(kind === "group" ? `${name}/` : name);
       }
     } finally {
-      await closeOpened(root, group.store);
+      await closeOpened(parent, group.store);
     }
   } catch {
     // A shell that completes a word has no use for an error.
   }
   return names;
-}
-
-/** The group whose metadata name what is in `group`: over HTTP nobody lists, and the root of a store names all. */
-function rootOf(group: string): string {
-  return /^https?:\/\/.*?\.zarr(?=\/)/.exec(group)?.[0] ?? group;
 }

@@ -15,6 +15,11 @@ const MAX_DEPTH = 32;
 /** The most images that a collection without a list of them may have. */
 const MAX_NUMBERED = 10_000;
 
+/** Whether a group's own metadata name its members. */
+export function namesMembers({ metadata }: ZarrGroup): boolean {
+  return omeMembers(metadata.attributes) !== undefined;
+}
+
 /**
  * Members of a group in a store that cannot list: those that its metadata name, and those that a group above it names.
  *

@@ -11,7 +11,8 @@ import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
 import { assertGroup, type NodeParts, ZarrGroup, type ZarrNode } from "../node.ts";
 import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
 import { childNames } from "./child-names.ts";
-import { type Members, namedMembers } from "./named-members.ts";
+import { consolidatedAbove } from "./consolidated-above.ts";
+import { type Members, namedMembers, namesMembers } from "./named-members.ts";
 import { nodeIn } from "./node-in.ts";
 import { openNode } from "./open-node.ts";
 
@@ -29,8 +30,8 @@ const AHEAD = 16;
 /**
  * All nodes below a group and of its format, parents before their children, siblings sorted. A path without
  * documents of its own below which a node lies is an implied group: it comes with no documents and a finding. Where
- * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata list the nodes; without these, the
- * metadata of OME-Zarr images and plates do.
+ * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata list the nodes, where it cannot
+ * list also those of a group above; without these, the metadata of OME-Zarr images and plates do.
  *
  * @throws `unsupported-operation` when the store cannot list, and no metadata name the members of a group.
  */
@@ -92,8 +93,11 @@ async function* nodesOf(
   const mayTell = carriesConsolidated(layout) || !isListable(store);
   const read = new Map<string, StoredDocument>();
   const stored = group.consolidated ? group.stored : read;
+  const reading = { stored: read, signal };
   const consolidated =
-    group.consolidated ?? (mayTell ? await consolidatedOf(group, { stored: read, signal }) : undefined);
+    group.consolidated ??
+    (mayTell ? await consolidatedOf(group, reading) : undefined) ??
+    (isListable(store) || namesMembers(group) ? undefined : await consolidatedAbove(group, reading));
   const isInstead = consolidated && (!isListable(store) || (await isOnlyCopy(group, consolidated, signal)));
   if (isInstead) yield* nodesBelow(group, consolidated, { stored, levels, options });
   else yield* nodesOfMembers(group, { levels, named: undefined, options, blocking: new BlockingIo() });

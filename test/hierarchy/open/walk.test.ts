@@ -1,8 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ZarrGroup, ZarrNode } from "../../../src/hierarchy/node.ts";
 import { openGroup } from "../../../src/hierarchy/open/open.ts";
 import { children, walk } from "../../../src/hierarchy/open/walk.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
+import { serveValues } from "../../stores/value-server.ts";
 import { draftStore } from "../draft-stores.ts";
 import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
@@ -198,6 +199,43 @@ describe("walk by consolidated metadata", () => {
     expect(await inWords(await openGroup({ store: only, path: "a" }))).toEqual(["array a/x"]);
     const stale = await storeOf({ "zarr.json": root, "a/zarr.json": GROUP, "late/zarr.json": ARRAY });
     expect(await inWords(await openGroup(stale))).toEqual(["group a", "array late"]);
+  });
+
+  it.each([
+    [
+      "v2",
+      {
+        ".zgroup": ZGROUP,
+        ".zmetadata": {
+          zarr_consolidated_format: 1,
+          metadata: { "a/.zgroup": ZGROUP, "a/b/x/.zarray": ZARRAY },
+        },
+      },
+      "a/.zgroup",
+    ],
+    [
+      "v3",
+      { "zarr.json": consolidatedV3({ a: GROUP, "a/b": GROUP, "a/b/x": ARRAY, c: GROUP }) },
+      "a/zarr.json",
+    ],
+  ])("of a group above lists it where the store cannot list, in %s", async (_, documents, key) => {
+    const own = key.endsWith("json") ? GROUP : ZGROUP;
+    const values = await storeOf({ ...documents, [key]: own });
+    const store = new UnlistedStore(values);
+    expect(await inWords(await openGroup({ store, path: "a" }))).toEqual(["group a/b", "array a/b/x"]);
+
+    const served = new Map<string, Uint8Array>();
+    for await (const { key } of values.list("")) {
+      served.set(`d/${key}`, (await values.get(key)) ?? new Uint8Array());
+    }
+    const server = await serveValues(served);
+    onTestFinished(() => server.close());
+    expect(await inWords(await openGroup(`${server.url}/d/a`))).toEqual(["group b", "array b/x"]);
+    served.set("d/zarr.json", new Uint8Array([0]));
+    served.set("d/.zmetadata", new Uint8Array([0]));
+    await expect(nodes(await openGroup(`${server.url}/d/a`))).rejects.toMatchObject({
+      code: "unsupported-operation",
+    });
   });
 
   it("is needed where the store cannot list", async () => {
