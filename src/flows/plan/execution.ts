@@ -19,6 +19,8 @@ export interface ExecutionRequest {
   readonly threads?: number;
   /** Why it must be one thread, where others cannot run tasks. */
   readonly singleThreadReason?: string | undefined;
+  /** Whether threads share memory; they do by default. */
+  readonly isMemoryShared?: boolean | undefined;
   readonly profiles?: StoreProfiles | undefined;
 }
 
@@ -33,25 +35,30 @@ export function driverOf({ source, target, singleThreadReason, profiles = {} }: 
 
 /** How many threads run the tasks of a plan, and who writes. */
 export function executionOf(
-  { target, io, isIoFound, threads = 1, singleThreadReason }: ExecutionRequest,
+  { target, io, isIoFound, threads = 1, singleThreadReason, isMemoryShared = true }: ExecutionRequest,
   {
     driver,
     tasksAtOnce,
     jobs,
+    admitted,
     totals,
   }: {
     readonly driver: Driver;
     readonly tasksAtOnce: number;
     readonly jobs: readonly ArrayJob[];
+    /** The largest tasks that the budget admits at one time. */
+    readonly admitted: number;
     readonly totals: PlanTotals;
   },
 ): Execution {
   const { hasSingleWriter } = storeTraits(target.store);
   const reason = singleThreadReason ?? (hasSingleWriter ? streamedShards(jobs) : undefined);
   const useful = usefulThreads(totals.chunksRead + totals.chunksWritten, totals.decodedBytes);
+  // each of those that share no memory has its part of the budget
+  const most = isMemoryShared ? threads : Math.min(threads, admitted);
   return {
     driver,
-    threads: reason === undefined ? Math.max(1, Math.min(threads, totals.tasks, useful)) : 1,
+    threads: reason === undefined ? Math.max(1, Math.min(most, totals.tasks, useful)) : 1,
     ...(reason !== undefined && { singleThreadReason: reason }),
     tasksAtOnce,
     io,

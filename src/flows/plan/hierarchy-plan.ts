@@ -42,6 +42,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     });
   }
   const { jobs, stages, held } = sizedJobs(chosen, request);
+  const leaseBytes = largestTask(jobs);
   const from = nodes[0]?.layout.zarrFormat ?? zarrFormat.name;
   const ancestors = missingAncestors(target.path, zarrFormat);
   const totals = totalsOf(jobs, stages, held, { ...request, tasksAtOnce });
@@ -51,11 +52,14 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     source,
     target,
     ...(request.scratch && { scratch: request.scratch }),
-    budget: {
-      maxMemory,
-      leaseBytes: largestTask(jobs),
-    },
-    execution: executionOf(request, { driver, tasksAtOnce, jobs, totals }),
+    budget: { maxMemory, leaseBytes },
+    execution: executionOf(request, {
+      driver,
+      tasksAtOnce,
+      jobs,
+      admitted: Math.floor((maxMemory - held) / Math.max(1, leaseBytes)),
+      totals,
+    }),
     jobs,
     stages,
     ...(Object.keys(profiles).length > 0 && { profiles }),

@@ -63,6 +63,8 @@ export interface HierarchyPlanRequest {
   readonly threads?: number;
   /** Why it must be one thread, where others cannot run tasks. */
   readonly singleThreadReason?: string | undefined;
+  /** Whether threads share memory; they do by default. */
+  readonly isMemoryShared?: boolean | undefined;
   /** Where scratch objects go, if there are any. */
   readonly scratch?: StoreSpec | undefined;
   /** What is assumed of the stores that are over a network. */

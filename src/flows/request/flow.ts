@@ -7,6 +7,7 @@ import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { isMemoryShared } from "../../util/shared-memory.ts";
 import { textHash } from "../../util/text-hash.ts";
 import { type EventOptions, withRetryEvents } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
@@ -289,7 +290,7 @@ async function threading(
   target: NodeSpec,
   scratch: StoreSpec | undefined,
   { threads, requestsPerSecond, bytesPerSecond }: PlanOptions,
-): Promise<Pick<HierarchyPlanRequest, "threads" | "singleThreadReason">> {
+): Promise<Pick<HierarchyPlanRequest, "threads" | "singleThreadReason" | "isMemoryShared">> {
   const wanted = threads === undefined ? undefined : positive(threads, "threads");
   const reason = singleThreadReason({
     source: specOf(root.store),
@@ -298,7 +299,7 @@ async function threading(
     isPaced: requestsPerSecond !== undefined || bytesPerSecond !== undefined,
   });
   if (reason !== undefined) return { threads: 1, singleThreadReason: reason };
-  return { threads: wanted ?? (await coresAvailable()) };
+  return { threads: wanted ?? (await coresAvailable()), isMemoryShared: isMemoryShared() };
 }
 
 function positive(value: number, name: string): number {

@@ -1,3 +1,4 @@
+import { isMemoryShared } from "../../util/shared-memory.ts";
 import { CONTROL_NUMBERS, ConcurrencyControl, MAX_ALLOWED } from "./concurrency-control.ts";
 
 /** Servers that are counted by themselves; of more, some are counted together. */
@@ -51,8 +52,7 @@ const SMOOTHING = 1 / 8;
 /** What threads share of the servers that they ask. */
 export type ServerCounters = ArrayBuffer | SharedArrayBuffer;
 
-let memory: ServerCounters =
-  typeof SharedArrayBuffer === "function" ? new SharedArrayBuffer(BYTES) : new ArrayBuffer(BYTES);
+let memory: ServerCounters = isMemoryShared() ? new SharedArrayBuffer(BYTES) : new ArrayBuffer(BYTES);
 let ints = new Int32Array(memory);
 /** This thread, among those that share the memory. */
 let thread = 0;

@@ -27,15 +27,21 @@ export type ToWorker<Work> =
   | { readonly type: "start"; readonly start: WorkerStart<Work> }
   /** Buffers of results that are not needed any more. */
   | { readonly type: "back"; readonly buffers: readonly ReturnedBuffer[] }
-  | { readonly type: "stop" };
+  /** Tasks that have ended in other threads, which share no memory with it. */
+  | { readonly type: "ended"; readonly tasks: number }
+  /** No more tasks are to begin; `atOnce`: those in flight are to end, too. */
+  | { readonly type: "stop"; readonly atOnce: boolean };
 
 /** What a worker sends to the thread that started it. */
 export type FromWorker<Result> =
   | { readonly type: "result"; readonly result: Result }
   | { readonly type: "retry"; readonly retry: Omit<Retry, "error">; readonly error: unknown }
   | { readonly type: "missing"; readonly note: MissingNote }
+  /** Tasks that have ended in it, where it shares no memory with others. */
+  | { readonly type: "ended"; readonly tasks: number }
   | { readonly type: "failed"; readonly error: unknown }
-  | { readonly type: "done" };
+  /** The most bytes that it had in buffers, which nobody else has counted. */
+  | { readonly type: "done"; readonly ownPeak: number };
 
 /** The buffer of a value or a slab, by its number. */
 export interface ReturnedBuffer {

@@ -21,7 +21,6 @@ export function startThread({ script = SCRIPT, resourceLimits }: WorkerSettings)
   const limits = { maxYoungGenerationSizeMb: YOUNG_MB, ...resourceLimits };
   const worker = new Worker(script, { resourceLimits: limits });
   return {
-    id: worker.threadId,
     ready: Promise.resolve(),
     listen({ onMessage, onFailure, onExit }) {
       worker.on("message", onMessage);

@@ -4,10 +4,8 @@ import { READY, registeredWorker } from "./registered-worker.ts";
 /** A worker whose script has not answered by then does not. */
 const LOADING_MS = 30_000;
 
-let started = 0;
-
 export function canStartThreads(): boolean {
-  return registeredWorker() !== undefined && globalThis.crossOriginIsolated;
+  return registeredWorker() !== undefined;
 }
 
 /** Starts a worker of the page. Its script says when it is ready: only an event tells that it cannot be loaded. */
@@ -32,7 +30,6 @@ export function startThread(): PoolThread {
   const loaded = () => clearTimeout(loading);
   ready.then(loaded, loaded);
   return {
-    id: ++started,
     ready,
     listen(listener) {
       events = listener;

@@ -13,8 +13,6 @@ export interface Threads {
 
 /** A thread beside this one. */
 export interface PoolThread {
-  /** Distinguishes it from others; 0 is the first one. */
-  readonly id: number;
   /** Resolves when it takes messages; rejects where its script cannot be loaded. */
   readonly ready: Promise<void>;
   listen(events: ThreadEvents): void;

@@ -15,7 +15,8 @@ let registered: (() => PageWorker) | undefined;
 
 /**
  * Says how a page starts a worker whose script calls `serveThread` of `zarrflow/worker`. From then on the page's flows
- * run their tasks in several threads, where the page is isolated (`crossOriginIsolated`). Node needs none.
+ * run their tasks in several threads, which share what there is to do, and the memory budget, where the page is isolated
+ * (`crossOriginIsolated`), and have a fixed part of it elsewhere. Node needs none.
  *
  * @throws `invalid-option` for what is not a function.
  */

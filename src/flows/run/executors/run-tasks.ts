@@ -52,7 +52,7 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
   const control = new SharedScheduler(plan.stages, maxMemory, threads.pool.threads);
   log.expectedBytes = () => buffers.taken + control.taken;
   await runThreads(plan, { ...options, ...threads, control, note });
-  log.notePeak(control.peak);
+  log.notePeak(control.peak + threads.pool.ownPeaks);
 }
 
 async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {

@@ -51,14 +51,17 @@ export async function servePool<Work, Result>(
   const post = (message: FromWorker<Result>, buffers: readonly ArrayBuffer[] = []) =>
     port.post(message, buffers);
   let take: (buffers: readonly ReturnedBuffer[]) => void = () => {};
+  let control: SharedScheduler | undefined;
   // It comes when what the run works on has been opened, while this thread was loading its scripts.
   const start = await new Promise<WorkerStart<Work> | undefined>((resolve) => {
     port.listen((received) => {
       const message = received as ToWorker<Work>;
       if (message.type === "start") resolve(message.start);
       else if (message.type === "back") take(message.buffers);
+      else if (message.type === "ended") control?.hear(0, message.tasks);
       else {
-        stop.abort(STOPPED);
+        control?.stop();
+        if (message.atOnce) stop.abort(STOPPED);
         resolve(undefined);
       }
     });
@@ -67,18 +70,20 @@ export async function servePool<Work, Result>(
     if (start) {
       if (start.counters) joinCounters(start.counters);
       onRetry(({ error, ...retry }) => post({ type: "retry", retry, error: packError(error) }));
-      const control = SharedScheduler.of(start.control);
+      const shared = SharedScheduler.of(start.control);
+      control = shared;
+      shared.tellBy(() => post({ type: "ended", tasks: shared.endedBut(0) }));
       const open = async (spec: StoreSpec, version: string | undefined, exclusive: boolean) => {
         const store = await openSame(spec, version, { exclusive });
         // No message reaches a thread that blocks: each of its calls looks whether it is to stop.
         return withBlockingCalls(store, () => {
-          control.beat();
-          return control.isStopped ? Promise.reject(STOPPED) : undefined;
+          shared.beat();
+          return shared.isStopped ? Promise.reject(STOPPED) : undefined;
         });
       };
       const missing = watchMissing?.(start.source, (note) => post({ type: "missing", note }));
       await work(start.work, {
-        control,
+        control: shared,
         stop,
         source: await open(start.source, start.sourceVersion, false),
         openExclusive: (spec) => open(spec, undefined, true),
@@ -89,10 +94,11 @@ export async function servePool<Work, Result>(
       });
       missing?.end();
     }
-    post({ type: "done" });
+    post({ type: "done", ownPeak: control?.ownPeak ?? 0 });
   } catch (error) {
     // Who made it stop reports why.
-    post(error === STOPPED ? { type: "done" } : { type: "failed", error: packError(error) });
+    if (error === STOPPED) post({ type: "done", ownPeak: control?.ownPeak ?? 0 });
+    else post({ type: "failed", error: packError(error) });
   }
   port.close();
 }

@@ -1,5 +1,6 @@
 import type { Admission, Lease } from "../../../streams/byte-budget.ts";
 import { counterChange } from "../../../util/counter-change.ts";
+import { isMemoryShared } from "../../../util/shared-memory.ts";
 
 /** Places of the counters; after them, for each stage, how many of its tasks were dealt. */
 const STOPPED = 0;
@@ -27,14 +28,16 @@ export interface SharedRun {
   readonly stages: readonly number[];
   readonly maxMemory: number;
   readonly threads: number;
-  readonly memory: SharedArrayBuffer;
+  /** Null where threads share none: in pages that are not isolated. */
+  readonly memory: SharedArrayBuffer | null;
   /** Which of them is given it. */
   readonly thread: number;
 }
 
 /**
  * What the threads of a run share: which tasks are dealt and how many have ended, the bytes that are leased and taken,
- * and whether to stop. Counters in shared memory: nobody sends a message to get a task.
+ * and whether to stop. Counters in shared memory: nobody sends a message to get a task. Where threads share no memory, each
+ * has a fixed part of the tasks and of the bytes, and tells the others at the end of a stage how many tasks have ended.
  */
 export class SharedScheduler implements Admission {
   /** Hand it to a thread, which makes its own `SharedScheduler` of it. */
@@ -42,24 +45,31 @@ export class SharedScheduler implements Admission {
   readonly #counters: Int32Array;
   readonly #stages: readonly number[];
   readonly #limit: number;
+  readonly #isShared: boolean;
+  /** Called when something changes, where threads share no memory. */
+  readonly #waiting: (() => void)[] = [];
+  /** Tasks that have ended in other threads, by thread, where these share no memory. */
+  readonly #endedIn = new Map<number, number>();
+  #tell: (() => void) | undefined;
 
   /**
    * @param stages tasks of each stage
    * @param maxMemory bytes that may be leased at one time, by all threads together
-   * @param memory that of a `SharedScheduler` of another thread
+   * @param memory that of a `SharedScheduler` of another thread; null where threads share none
    * @param thread which this one is; 0 is the one that began
    */
   constructor(
     stages: readonly number[],
     maxMemory: number,
     threads: number,
-    memory = new SharedArrayBuffer((DEALT + stages.length) * Int32Array.BYTES_PER_ELEMENT),
+    memory: SharedArrayBuffer | null = sharedMemory(stages),
     thread = 0,
   ) {
     this.shared = { stages, maxMemory, threads, memory, thread };
-    this.#counters = new Int32Array(memory);
+    this.#isShared = memory !== null;
+    this.#counters = memory ? new Int32Array(memory) : new Int32Array(DEALT + stages.length);
     this.#stages = stages;
-    this.#limit = Math.floor(maxMemory / UNIT);
+    this.#limit = Math.floor(maxMemory / UNIT / (memory ? 1 : threads));
   }
 
   /** What another thread has made. */
@@ -83,9 +93,14 @@ export class SharedScheduler implements Admission {
     return isFirst;
   }
 
-  /** The most bytes in buffers at one time, of all threads together. */
+  /** The most bytes in buffers at one time, of all threads that count here. */
   get peak(): number {
     return Atomics.load(this.#counters, PEAK) * UNIT;
+  }
+
+  /** The peak of this thread's buffers that nobody else has counted; 0 where memory is shared. */
+  get ownPeak(): number {
+    return this.#isShared ? 0 : this.peak;
   }
 
   /** Bytes in buffers now. */
@@ -116,6 +131,7 @@ export class SharedScheduler implements Admission {
   claim(stage: number, most = Number.POSITIVE_INFINITY): TaskRange | undefined {
     const tasks = this.#stages[stage] ?? 0;
     const place = DEALT + stage;
+    if (!this.#isShared) return this.#claimOwn(tasks, place, most);
     let first = Atomics.load(this.#counters, place);
     while (first < tasks && !this.isStopped) {
       const count = Math.min(most, Math.max(1, Math.floor((tasks - first) / (8 * this.threads))));
@@ -124,6 +140,14 @@ export class SharedScheduler implements Admission {
       first = found;
     }
     return undefined;
+  }
+
+  /** Of equal runs of tasks, each thread has every so many-th. */
+  #claimOwn(tasks: number, place: number, most: number): TaskRange | undefined {
+    const { threads, thread } = this.shared;
+    const each = Math.min(most, Math.max(1, Math.ceil(tasks / (8 * threads))));
+    const first = (Atomics.add(this.#counters, place, 1) * threads + thread) * each;
+    return first < tasks && !this.isStopped ? { first, count: Math.min(each, tasks - first) } : undefined;
   }
 
   /** Records that a thread goes on with its task. */
@@ -141,10 +165,32 @@ export class SharedScheduler implements Admission {
     this.#changed();
   }
 
+  /** Tasks that are known to have ended, but for those that a thread has told of itself. */
+  endedBut(thread?: number): number {
+    let tasks = Atomics.load(this.#counters, ENDED);
+    for (const [other, ended] of this.#endedIn) if (other !== thread) tasks += ended;
+    return tasks;
+  }
+
+  /** Where threads share no memory: `tell` tells others how many tasks have ended here. */
+  tellBy(tell: () => void): void {
+    if (!this.#isShared) this.#tell = tell;
+  }
+
+  /** What another thread has told. */
+  hear(thread: number, tasks: number): void {
+    this.#endedIn.set(thread, tasks);
+    this.#changed();
+  }
+
   /** Waits until all tasks up to the end of a stage have ended, or the run has stopped. */
   async stageEnded(stage: number): Promise<void> {
     const tasks = this.#stages.slice(0, stage + 1).reduce((sum, n) => sum + n, 0);
-    await this.#until(() => Atomics.load(this.#counters, ENDED) >= tasks);
+    const isFirst = this.shared.thread === 0;
+    // the first thread hears of all, and then tells them
+    if (!isFirst) this.#tell?.();
+    await this.#until(() => this.endedBut() >= tasks);
+    if (isFirst) this.#tell?.();
   }
 
   /**
@@ -186,12 +232,19 @@ export class SharedScheduler implements Admission {
       const seen = Atomics.load(this.#counters, CHANGES);
       if (isSo()) return true;
       if (this.isStopped) return false;
-      await counterChange(this.#counters, CHANGES, seen);
+      if (this.#isShared) await counterChange(this.#counters, CHANGES, seen);
+      else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     }
   }
 
   #changed(): void {
     Atomics.add(this.#counters, CHANGES, 1);
     Atomics.notify(this.#counters, CHANGES);
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
+}
+
+function sharedMemory(stages: readonly number[]): SharedArrayBuffer | null {
+  if (!isMemoryShared()) return null;
+  return new SharedArrayBuffer((DEALT + stages.length) * Int32Array.BYTES_PER_ELEMENT);
 }

@@ -18,7 +18,6 @@ export interface Reach {
 /** Why all tasks of a flow run in the thread that started it; undefined where others can run them too. */
 export function singleThreadReason({ source, target, scratch, isPaced }: Reach): string | undefined {
   if (!isNode && registeredWorker() === undefined) return "no worker is registered (`registerWorker`)";
-  if (!isNode && !globalThis.crossOriginIsolated) return "the page is not isolated";
   const [ownCodec] = registeredCodecs();
   if (ownCodec !== undefined) return `the codec \`${ownCodec}\` belongs to the program`;
   if (isPaced) return "limits on requests or bytes per second need a single thread";

@@ -65,7 +65,10 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
   };
   throwIfAborted(signal);
   const stopListening = onAbort(signal, () => fail(abortError(signal?.reason)));
-  const noMore = () => control.stop();
+  const noMore = () => {
+    control.stop();
+    pool.stop(false);
+  };
   if (options.stop?.aborted) noMore();
   const stopDealing = onAbort(options.stop, noMore);
   try {

@@ -34,6 +34,8 @@ export type GiveBack = (buffers: readonly ReturnedBuffer[]) => void;
 /** A worker, and whether it reported that it has done all. */
 interface PoolWorker {
   readonly thread: PoolThread;
+  /** 1 and up: 0 is the thread that started the pool. */
+  readonly number: number;
   /** Resolves when it has done all; rejects with why it failed. */
   readonly ended: Promise<void>;
   readonly counters: ThreadCounters | undefined;
@@ -52,6 +54,7 @@ export class WorkerPool<Work, Result> {
   readonly #patience: number | undefined;
   #listener: Pick<PoolRun<Work, Result>, "onResult"> | undefined;
   #control: SharedScheduler | undefined;
+  #ownPeaks = 0;
   #unwatch = () => {};
 
   /**
@@ -100,11 +103,16 @@ export class WorkerPool<Work, Result> {
   async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
     this.#listener = run;
     this.#control = control;
-    for (const { thread, counters } of this.#workers) {
-      const shared = { ...control.shared, thread: thread.id };
+    for (const { thread, number, counters } of this.#workers) {
+      const shared = { ...control.shared, thread: number };
       const start = { work, source, sourceVersion, control: shared, counters };
       thread.post({ type: "start", start } satisfies ToWorker<Work>);
     }
+    control.tellBy(() => {
+      for (const { thread, number } of this.#workers) {
+        thread.post({ type: "ended", tasks: control.endedBut(number) } satisfies ToWorker<Work>);
+      }
+    });
     const { isAwaited = () => true } = run;
     const hang = new Promise<never>((_, reject) => {
       const isBusy = () => this.#workers.some(({ isDone }) => !isDone);
@@ -119,10 +127,15 @@ export class WorkerPool<Work, Result> {
     for (const { thread } of this.#workers) thread.keepProcess(keep);
   }
 
-  /** Asks all to stop with what they do now. */
-  stop(): void {
+  /** The most bytes that workers had in buffers which share no memory with this thread. */
+  get ownPeaks(): number {
+    return this.#ownPeaks;
+  }
+
+  /** Lets no more tasks begin; `atOnce`: ends those in flight, too. */
+  stop(atOnce = true): void {
     this.#control?.stop();
-    for (const { thread } of this.#workers) thread.post({ type: "stop" } satisfies ToWorker<Work>);
+    for (const { thread } of this.#workers) thread.post({ type: "stop", atOnce } satisfies ToWorker<Work>);
   }
 
   /** Ends all, whatever they do; resolves when they are gone. */
@@ -152,6 +165,7 @@ export class WorkerPool<Work, Result> {
     };
     const take = async (result: Result) => this.#listener?.onResult(result, giveBack);
     const thread = startThread(settings);
+    const number = this.#workers.length + 1;
     const ended = new Promise<void>((resolve, reject) => {
       const onMessage = (message: FromWorker<Result>) => {
         switch (message.type) {
@@ -164,16 +178,23 @@ export class WorkerPool<Work, Result> {
           case "missing":
             noteMissing(message.note);
             break;
+          case "ended":
+            this.#control?.hear(number, message.tasks);
+            break;
           case "failed":
             reject(unpackError(message.error));
             break;
           case "done":
+            this.#ownPeaks += message.ownPeak;
             worker.isDone = true;
             resolve();
         }
       };
       thread.listen({
-        onMessage: (message) => onMessage(message as FromWorker<Result>),
+        onMessage: (message) => {
+          this.#control?.beat();
+          onMessage(message as FromWorker<Result>);
+        },
         onFailure: (error) => reject(crashError(error)),
         onExit: () => {
           if (counters) leaveCounters(counters);
@@ -184,7 +205,7 @@ export class WorkerPool<Work, Result> {
     // It may fail before anybody looks at this.
     ended.catch(() => {});
     const counters = counterThread();
-    const worker: PoolWorker = { thread, ended, counters, isDone: false };
+    const worker: PoolWorker = { thread, number, ended, counters, isDone: false };
     this.#workers.push(worker);
   }
 }

@@ -89,7 +89,7 @@ describe("SharedScheduler", () => {
   });
 
   it("survives the end of a thread that waits", async () => {
-    const { memory } = new SharedScheduler([1], KIB, 2).shared;
+    const memory = new SharedArrayBuffer(64);
     const script = `
       const { workerData, parentPort } = require("node:worker_threads");
       const counters = new Int32Array(workerData);
@@ -102,5 +102,59 @@ describe("SharedScheduler", () => {
     new SharedScheduler([1], KIB, 2, memory).stop();
     await settle();
     expect(Atomics.load(new Int32Array(memory), 7)).toBe(1);
+  });
+});
+
+describe("SharedScheduler, of threads that share no memory", () => {
+  const schedulers = (tasks: number, maxMemory = 100 * KIB) => {
+    vi.stubGlobal("SharedArrayBuffer", undefined);
+    const here = new SharedScheduler([tasks], maxMemory, 3);
+    return [here, ...[1, 2].map((thread) => SharedScheduler.of({ ...here.shared, thread }))];
+  };
+
+  it.each([
+    [1, undefined],
+    [7, undefined],
+    [100, undefined],
+    [101, 1],
+    [1000, 7],
+  ])("deals %i tasks once, at most %s together, and all threads about as many", (tasks, most) => {
+    const dealt = schedulers(tasks).map((scheduler) => {
+      const own: number[] = [];
+      for (let range = scheduler.claim(0, most); range; range = scheduler.claim(0, most)) {
+        for (let i = 0; i < range.count; i++) own.push(range.first + i);
+      }
+      return own;
+    });
+    expect(dealt.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: tasks }, (_, i) => i));
+    const counts = dealt.map(({ length }) => length);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(Math.ceil(tasks / 24));
+  });
+
+  it("admits a part of the bytes in each, and wakes who waits for them", async () => {
+    const [here, there] = schedulers(3, 96 * KIB);
+    const first = await here?.acquire(32 * KIB);
+    expect(await there?.acquire(32 * KIB)).toBeDefined();
+    let isAdmitted = false;
+    const second = here?.acquire(KIB).then(() => {
+      isAdmitted = true;
+    });
+    await settle();
+    expect(isAdmitted).toBe(false);
+    first?.release();
+    await second;
+    const waits = there?.acquire(KIB);
+    there?.stop();
+    expect(await waits).toBeUndefined();
+  });
+
+  it("counts the buffers of its own thread", () => {
+    const [here, there] = schedulers(3);
+    here?.count(8 * KIB);
+    there?.count(4 * KIB);
+    there?.count(-4 * KIB);
+    expect([here?.peak, there?.ownPeak]).toEqual([8 * KIB, 4 * KIB]);
+    vi.unstubAllGlobals();
+    expect(new SharedScheduler([1], KIB, 2).ownPeak).toBe(0);
   });
 });

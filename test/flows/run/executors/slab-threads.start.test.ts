@@ -23,5 +23,5 @@ it("threads end where one more cannot be started", async () => {
   const worker = { script: pathToFileURL(join(path, "zarr.json")), threads: 3 };
   const slabs = readSlabs(array, wholeSelection(array.shape), { maxMemory: 16e6, io: 2, worker });
   expect(await rejection(slabs.next())).toMatchObject({ message: "no more threads" });
-  expect(started).toEqual({ threads: 2, told: [{ type: "stop" }, "terminate"] });
+  expect(started).toEqual({ threads: 2, told: [{ type: "stop", atOnce: true }, "terminate"] });
 });

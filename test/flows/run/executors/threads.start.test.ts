@@ -27,5 +27,5 @@ it("workers end where one more cannot be started", async () => {
   expect(await rejection(runPlan(plan, { source, build, worker }))).toMatchObject({
     message: "no more threads",
   });
-  expect(started).toEqual({ threads: 2, told: [{ type: "stop" }, "terminate"] });
+  expect(started).toEqual({ threads: 2, told: [{ type: "stop", atOnce: true }, "terminate"] });
 });
