@@ -1,13 +1,14 @@
 import { isObject } from "../meta/assert-json.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { DOCUMENT_NAMES } from "../stores/document-names.ts";
-import { isListable, isWritable, type Store, type StoreSpec } from "../stores/store.ts";
+import { isListable, isWritable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { isOfRun, readLock } from "../stores/target/lock-record.ts";
 import { ValueJournal } from "../stores/target/value-journal.ts";
 import { openStoreIfThere } from "../stores/url.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { JsonValue } from "../util/json-value.ts";
+import { ancestorPaths } from "../util/node-path.ts";
 import { openNode } from "./open/open-node.ts";
 import { type ReadDocumentOptions, readDocument } from "./stored-documents.ts";
 
@@ -23,7 +24,8 @@ interface Target {
 }
 
 /**
- * Checks that what is at a target, if anything, is a Zarr: nothing else is ever removed to make place for one.
+ * Checks that what is at a target, if anything, is a Zarr: nothing else is ever removed to make place for one. Of a zip,
+ * which is replaced as a whole, that nothing lies beside the path.
  *
  * @throws `target-not-empty`; `resource-limit` for a document that is too large to say what is there.
  */
@@ -49,19 +51,25 @@ async function assertZarr(spec: StoreSpec, path: string, reading: ReadDocumentOp
   if (!store) return;
   try {
     const found = await foreignContents(store, path, reading);
-    if (found === undefined) return;
-    throw new ZarrflowError(
-      "target-not-empty",
-      "the target holds something other than Zarr, which is not removed",
-      {
-        store: store.description,
-        found,
-        hint: "Choose another target, or remove it yourself.",
-      },
-    );
+    if (found !== undefined) {
+      throw notRemoved(store, "the target holds something other than Zarr, which is not removed", found);
+    }
+    const beside = isZip(spec) && path !== "" ? await contentsBeside(store, path, reading) : undefined;
+    if (beside !== undefined) {
+      throw notRemoved(store, `a zip is replaced as a whole, and this one holds more than ${path}`, beside);
+    }
   } finally {
     await store.close?.();
   }
+}
+
+function notRemoved(store: Store, reason: string, found: string): ZarrflowError {
+  const hint = "Choose another target, or remove it yourself.";
+  return new ZarrflowError("target-not-empty", reason, { store: store.description, found, hint });
+}
+
+function isZip({ kind }: StoreSpec): boolean {
+  return kind === "zip" || kind === "zip-value";
 }
 
 async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
@@ -69,14 +77,9 @@ async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
     return await openStoreIfThere(spec);
   } catch (error) {
     if (!isZarrflowError(error, "corrupt-store")) throw error;
-    throw new ZarrflowError(
-      "target-not-empty",
-      "the target is not a zip file, and is not removed",
-      error.details,
-      {
-        cause: error,
-      },
-    );
+    const reason = "the target is a file, and no zip of Zarr, which is not removed";
+    const hint = "Choose another target, or remove it yourself.";
+    throw new ZarrflowError("target-not-empty", reason, { ...error.details, hint }, { cause: error });
   }
 }
 
@@ -89,12 +92,52 @@ async function foreignContents(
   for (const place of new Set(["", path])) if (await hasZarrDocument(store, place, reading)) return undefined;
   if (!isListable(store) || (await hasRunsLock(store, reading)) || (await hasLedger(store, reading)))
     return undefined;
-  const names: string[] = [];
-  for await (const entry of store.listDirectory("")) {
-    names.push("prefix" in entry ? entry.prefix : entry.key);
-    if (names.length > NAMES_TOLD) return `${names.slice(0, NAMES_TOLD).join(", ")} and more`;
+  return firstNames(namesIn(store, ""));
+}
+
+/** What lies neither at or below a path nor is a document of a group above it without attributes; undefined for nothing. */
+async function contentsBeside(
+  store: Store,
+  path: string,
+  reading: ReadDocumentOptions,
+): Promise<string | undefined> {
+  if (!isListable(store)) return undefined;
+  const above = ancestorPaths(path);
+  for (const group of above) {
+    const node = await openNode(store, group, reading);
+    if (node && Object.keys(node.attributes).length > 0) return `attributes of ${group || "the root"}`;
   }
-  return names.length === 0 ? undefined : names.join(", ");
+  return firstNames(namesBeside(store, path, above));
+}
+
+async function* namesBeside(
+  store: ListableStore,
+  path: string,
+  above: readonly string[],
+): AsyncGenerator<string> {
+  const own = [...above.slice(1), path].map((group) => joinKey(group, ""));
+  for (const group of above) {
+    const documents: readonly string[] = DOCUMENT_NAMES.map((name) => joinKey(group, name));
+    for await (const name of namesIn(store, joinKey(group, ""))) {
+      if (!own.includes(name) && !documents.includes(name)) yield name;
+    }
+  }
+}
+
+async function* namesIn(store: ListableStore, folder: string): AsyncGenerator<string> {
+  for await (const entry of store.listDirectory(folder)) {
+    yield "prefix" in entry ? entry.prefix : entry.key;
+  }
+}
+
+/** The first few names, in words; undefined for none. */
+async function firstNames(names: AsyncIterable<string>): Promise<string | undefined> {
+  const first: string[] = [];
+  for await (const name of names) {
+    first.push(name);
+    if (first.length > NAMES_TOLD) return `${first.slice(0, NAMES_TOLD).join(", ")} and more`;
+  }
+  return first.length === 0 ? undefined : first.join(", ");
 }
 
 async function hasRunsLock(store: Store, { signal }: ReadDocumentOptions): Promise<boolean> {

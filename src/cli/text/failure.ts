@@ -31,9 +31,9 @@ export function failureText(
   return [`${name} ${printable(error.message)}`, ...lines, ...unfinishedLines(unfinished)].join("\n");
 }
 
-/** The details of an error, its way out in terms of flags where it comes from below the command. */
+/** The details of an error, its way out in terms of flags where the library says "Replace it". */
 function inFlags({ code, details }: ZarrflowError): ErrorDetails {
-  if (code !== "target-exists" || details.store === undefined) return details;
+  if (code !== "target-exists" || !details.hint?.startsWith("Replace it,")) return details;
   return {
     ...details,
     hint: "Use --if-exists replace to replace it, or --if-exists skip to keep it.",

@@ -36,7 +36,8 @@ export function cheapestCandidate(
     name: strategy.name,
     candidates: () => rated(strategy.candidates(request), request),
   }));
-  const asked = request.strategy;
+  const isEmpty = product(request.selection.shape) === 0;
+  const asked = isEmpty ? undefined : request.strategy;
   const choice = chooseStrategy(rivals, {
     asked,
     nearly: NEARLY,
