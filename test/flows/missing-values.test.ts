@@ -310,3 +310,32 @@ describe("the plan", () => {
     expect(warnings).toMatchObject([{ path: "names", message: expect.stringContaining('"x"') }]);
   });
 });
+
+test("empty bytes are written where the fill value is the number 0, which zarr-python 2 reads itself", async () => {
+  const store = new MemoryStore();
+  const document = {
+    ...{ zarr_format: 2, shape: [2], chunks: [2], dtype: "|O", compressor: null, fill_value: 0, order: "C" },
+    filters: [{ id: "vlen-bytes" }],
+  };
+  await store.set(".zarray", new TextEncoder().encode(JSON.stringify(document)));
+  await store.set("0", new Uint8Array(new Uint32Array([2, 0, 0]).buffer));
+  const copied = new MemoryStore();
+  await copy(store, copied, { codec: "zstd" });
+  expect(await copied.get("0")).toBeDefined();
+  expect(await jsonAt(copied, ".zarray")).toMatchObject({ fill_value: 0 });
+});
+
+test.each(["direct", "staged"] as const)(
+  "an array without items fits every strategy (%s)",
+  async (strategy) => {
+    const url = target(`items-${strategy}`);
+    const root = await createGroup(url, { zarrFormat: "v3" });
+    const array = { chunks: [1, 8], dataType: "int32", dimensionNames: ["t", "x"] } as const;
+    await (await root.create("full", { ...array, shape: [8, 8] })).close();
+    await (await root.create("empty", { ...array, shape: [8, 0] })).close();
+    await root.close();
+    const rechunked = target(`no-items-${strategy}`);
+    await rechunk(url, rechunked, { chunks: { t: 4, x: 2 }, strategy });
+    expect((await openArray(`${rechunked}/empty`)).chunkShape).toEqual([4, 2]);
+  },
+);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assertReplaceable } from "../../src/hierarchy/replaceable.ts";
-import { clean, copy, create, createGroup } from "../../src/index.ts";
+import { clean, copy, create, createGroup, digest } from "../../src/index.ts";
 import { DEFAULT_MAX_METADATA } from "../../src/meta/format.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { readLock } from "../../src/stores/target/lock-record.ts";
@@ -102,6 +102,65 @@ it("a file of the user's outlives a copy and an array of its name, and a folder 
   await expect(create(at("file"), array, { ifExists })).rejects.toMatchObject(refused);
   expect(await readFile(at("file"), "utf8")).toBe("mine");
   expect(await readdir(at("folder.zip"))).toEqual(["file"]);
+});
+
+describe("a node in a zip, which is replaced as a whole", () => {
+  const array = { shape: [2], chunks: [2], dataType: "int8" } as const;
+
+  it.each(["v2", "v3"] as const)("replaces a zip of that node alone, in %s", async (zarrFormat) => {
+    const at = await made(zarrFormat);
+    await copy(at("g.zarr/a"), at("one.zip/x/a"));
+    await copy(at("g.zarr/b"), at("one.zip/x/a"), { ifExists: "replace" });
+    expect(await digestOf(at("one.zip/x/a"))).toBe(await digestOf(at("g.zarr/b")));
+  });
+
+  it.each([
+    ["a node beside it", "x/c", "b", /^b\/$/],
+    ["a node beside it, in a group above it", "x/c", "x/b", /^x\/b\/$/],
+    ["many nodes", "c", "b d e f g h", /^b\/, d\/, e\/, f\/, g\/ and more$/],
+  ])("leaves a zip of %s", async (_, path, others, found) => {
+    const at = await made("v3");
+    await (await createGroup(at("more.zarr"), { zarrFormat: "v3" })).close();
+    for (const name of [path, ...others.split(" ")])
+      await (await create(at(`more.zarr/${name}`), array)).close();
+    await copy(at("more.zarr"), at("x.zip"));
+    const before = await readFile(at("x.zip"));
+    const replaced = copy(at("g.zarr/a"), at(`x.zip/${path}`), { ifExists: "replace" });
+    await expect(replaced).rejects.toMatchObject({
+      code: "target-not-empty",
+      details: { found: expect.stringMatching(found) },
+    });
+    expect((await readFile(at("x.zip"))).equals(before)).toBe(true);
+  });
+
+  it("leaves a zip whose root has attributes", async () => {
+    const at = await made("v3");
+    await (await createGroup(at("more.zarr"), { zarrFormat: "v3", attributes: { title: "mine" } })).close();
+    await copy(at("g.zarr/a"), at("more.zarr/a"));
+    await copy(at("more.zarr"), at("x.zip"));
+    await expect(copy(at("g.zarr/b"), at("x.zip/a"), { ifExists: "replace" })).rejects.toMatchObject({
+      code: "target-not-empty",
+      details: { found: "attributes of the root" },
+    });
+  });
+
+  /** A folder with a group of two arrays. */
+  async function made(zarrFormat: "v2" | "v3"): Promise<(name: string) => string> {
+    const cwd = await testFolder();
+    const source = await createGroup(join(cwd, "g.zarr"), { zarrFormat });
+    for (const [i, name] of ["a", "b"].entries()) {
+      const created = await source.create(name, array);
+      await created.write({}, Int8Array.of(i, i + 1));
+      await created.close();
+    }
+    await source.close();
+    return (name) => join(cwd, name);
+  }
+
+  async function digestOf(url: string): Promise<string | undefined> {
+    for await (const { sha256 } of digest(url)) return sha256;
+    return undefined;
+  }
 });
 
 describe.each([".zgroup", "zarr.json", "meta"])("a huge document %s is not read", (name) => {

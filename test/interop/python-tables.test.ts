@@ -167,6 +167,19 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
     expect(await through("--format npy", npy)).toBe("7.5");
   });
 
+  test("zeros keep their sign in Parquet", async () => {
+    const store = join(folder, "zeros.zarr");
+    const items = Float64Array.from({ length: 1000 }, (_, i) => (i === 0 ? -0 : i % 3));
+    const array = { shape: [1000], chunks: [1000], dtype: "<f8", items, fillValue: 9, dimensions: ["x"] };
+    await writeV2Group(store, { t: array });
+    const file = join(folder, "zeros.parquet");
+    const stream = formatSlice(slice(`${store}/t`), "parquet");
+    await pipeline(Readable.fromWeb(stream as ReadableStream), createWriteStream(file));
+    const program = `import numpy, pyarrow.parquet; print(numpy.signbit(pyarrow.parquet.read_table("${file}")[1].to_numpy()).nonzero()[0])`;
+    const { stdout } = await promisify(execFile)(process.env.ZARRFLOW_PYTHON ?? "", ["-c", program]);
+    expect(stdout.trim()).toBe("[0]");
+  });
+
   test.runIf(hasShared)("of real data and of the corpus", { timeout: 300_000 }, async () => {
     for (const [path, variables, isel] of DATA_SETS) {
       const job = { store: `${shared}${path}`, variables: variables.split(" "), ...(isel && { isel }) };

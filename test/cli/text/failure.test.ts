@@ -19,6 +19,13 @@ describe("failureText", () => {
     );
   });
 
+  it("gives the way out in flags where the library says that a target may be replaced, and else as it is", () => {
+    const exists = (hint: string) =>
+      failureText(new ZarrflowError("target-exists", "it exists", { store: "directory a", hint }));
+    expect(exists("Replace it, or choose another target.")).toContain("hint: Use --if-exists replace");
+    expect(exists("Start again.")).toContain("hint: Start again.");
+  });
+
   it("is one line of JSON when asked for", () => {
     const text = failureText(error, { json: true });
     expect(text).not.toContain("\n");

@@ -124,6 +124,10 @@ describe("fill values of v2", () => {
     expect(error.details.pointer).toMatch(/^\/fill_value/);
   });
 
+  it("takes the number 0 of bytes of varying length for none: readers give it as it is", () => {
+    expect(parse("binary", json("0"))).toBeNull();
+  });
+
   it("names the part of a complex number that is wrong", () => {
     expect(failure(() => parse("<c8", [1, "x"])).details.pointer).toBe("/fill_value/1");
   });

@@ -50,10 +50,10 @@ export async function* parquetPieces(
     let group = columns.map((): DecodedValues[] => []);
     let count = 0;
     const flush = () => {
-      const columnData = columns.map(({ name, ...column }, i) => ({
-        name,
-        data: dataOf(column, group[i] ?? []),
-      }));
+      const columnData = columns.map(({ name, ...column }, i) => {
+        const data = dataOf(column, group[i] ?? []);
+        return { name, data, ...(hasNegativeZero(data) && ({ encoding: "PLAIN" } as const)) };
+      });
       file.write({ columnData, rowGroupSize: count });
       group = columns.map(() => []);
       count = 0;
@@ -88,6 +88,11 @@ function dataOf({ type, isMissing }: PlainColumn, parts: readonly DecodedValues[
     }
   }
   return data;
+}
+
+/** The writer's dictionary takes -0 and 0 for the same value, whichever comes first. */
+function hasNegativeZero(data: readonly unknown[]): boolean {
+  return data.some((value) => Object.is(value, -0));
 }
 
 function elementOf(type: DataType): Partial<SchemaElement> {
