@@ -7,12 +7,9 @@ import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { bundlePage } from "./bundle-page.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
 import { downloaded } from "./downloaded.ts";
+import { ISOLATED } from "./isolated.ts";
 import { openPageOf } from "./open-page.ts";
 
-const ISOLATED = {
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-embedder-policy": "require-corp",
-};
 const SHAPE = [64, 1024, 1024];
 const MAX_MEMORY = 32e6;
 
@@ -33,7 +30,7 @@ describe.runIf(hasChromium)(
     const temporary = temporaryFolder();
     beforeAll(async () => {
       browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
-      [script, worker] = await Promise.all([bundlePage("rechunk.mjs"), bundlePage("thread.mjs")]);
+      [script, worker] = await Promise.all([bundlePage("rechunk-in-threads.mjs"), bundlePage("thread.mjs")]);
       const path = join(temporary.path, "made.zarr");
       const array = await create(path, {
         shape: SHAPE,

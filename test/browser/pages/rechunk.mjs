@@ -1,10 +1,8 @@
-import { rechunk, registerWorker } from "zarrflow";
+import { rechunk } from "zarrflow";
 import { FileSystemStore } from "zarrflow/stores/file-system";
 import { zipInStore } from "zarrflow/stores/zip";
 
 let running = new AbortController();
-
-registerWorker(() => new Worker("/worker.js", { type: "module" }));
 
 /** Rechunks to a zip in the folder of the site; what failed is returned in words. */
 globalThis.rechunkToZip = async (url, name, options) => {
