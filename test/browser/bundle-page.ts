@@ -9,6 +9,8 @@ export async function bundlePage(name: string): Promise<string> {
     input: fileURLToPath(new URL(`pages/${name}`, import.meta.url)),
     platform: "browser",
     tsconfig: false,
+    // `sideEffects` of this package holds for the modules of `dist`
+    treeshake: { moduleSideEffects: [{ test: /[/]test[/]browser[/]pages[/]/, sideEffects: true }] },
     write: false,
     output: { format: "esm", codeSplitting: false },
   });

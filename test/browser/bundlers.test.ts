@@ -8,8 +8,9 @@ import { type Browser, chromium } from "playwright-core";
 import { rollup } from "rollup";
 import { build as vite } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import webpack from "webpack";
+import { optimize } from "webpack";
 import { packedProject } from "../package/packed-project.ts";
+import { bundleByWebpack } from "./bundle-webpack.ts";
 import { cdnOf } from "./cdn.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
 import { type PageServer, servePages } from "./page-server.ts";
@@ -69,24 +70,11 @@ const viteWith =
 const webpackWith =
   (splitting: boolean): Bundle =>
   (project, folder) =>
-    new Promise((resolve, reject) => {
-      webpack(
-        {
-          mode: "production",
-          context: project,
-          entry: "./page.mjs",
-          output: { path: join(project, folder), filename: "page.js", publicPath: "auto" },
-          ...(!splitting && { plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })] }),
-          optimization: { minimize: false },
-          performance: false,
-        },
-        (error, stats) => {
-          const { errors = [], warnings = [] } = stats?.toJson({ errors: true, warnings: true }) ?? {};
-          const said = [...errors, ...warnings].map(({ message }) => message);
-          if (error || said.length > 0) reject(error ?? new Error(said.join("\n")));
-          else resolve(undefined);
-        },
-      );
+    bundleByWebpack({
+      context: project,
+      entry: "./page.mjs",
+      output: { path: join(project, folder), filename: "page.js", publicPath: "auto" },
+      ...(!splitting && { plugins: [new optimize.LimitChunkCountPlugin({ maxChunks: 1 })] }),
     });
 
 const BUNDLES: readonly (readonly [string, Bundle])[] = [

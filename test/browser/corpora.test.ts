@@ -1,12 +1,11 @@
 // @module-tag slow
-import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { equal } from "../interop/compare.ts";
 import { corpusCases, legacyCases } from "../interop/corpora.ts";
 import { EXCEPTIONS } from "../interop/exceptions.ts";
 import { hasShared, shared } from "../interop/shared.ts";
+import { describeInBrowsers } from "./browsers.ts";
 import { bundlePage } from "./bundle-page.ts";
-import { chromiumPath, hasChromium } from "./chromium.ts";
 import { openPageOf } from "./open-page.ts";
 
 /** An array, or a part of one, and what it holds by a manifest. */
@@ -61,45 +60,41 @@ function* readingsOfLegacy(): Generator<Reading> {
   }
 }
 
-describe.runIf(hasChromium && hasShared)("both corpora over HTTP, in Chromium", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
+describe.runIf(hasShared)("both corpora over HTTP", () => {
+  describeInBrowsers("each good case", (browser, browserName) => {
+    it.each([
+      ["corpus", readingsOfCorpus],
+      ["corpus-legacy", readingsOfLegacy],
+    ] as const)(
+      "of %s is read as its manifest says",
+      async (name, readings) => {
+        const all = [...readings()].filter(
+          ({ id }) => !EXCEPTIONS.some((one) => one.id.test(id.split(" ")[0] ?? "")),
+        );
+        const page = await openPageOf(browser(), await bundlePage("read-cases.mjs"), {
+          folder: shared,
+          mayFailToLoad: true,
+        });
+        const cases = all.map(({ place, options, selection, values }) => ({
+          url: new URL(place, page.url()).href.replace(/%7C/g, "|"),
+          options,
+          selection,
+          withValues: values !== undefined,
+        }));
+        const found = await page.evaluate<readonly Found[]>(`readCases(${JSON.stringify(cases)})`);
+        const wrong = all.flatMap((reading, i) => {
+          const outcome = found[i];
+          return outcome && isRight(reading, outcome) ? [] : [{ id: reading.id, outcome }];
+        });
+        console.log(
+          `${name} in ${browserName} ${browser().version()}: ${all.length - wrong.length} of ${all.length} readings of ${new Set(all.map(({ id }) => id.split(" ")[0])).size} good cases right`,
+        );
+        expect(wrong).toEqual([]);
+        expect(all.length).toBeGreaterThan(100);
+      },
+      300_000,
+    );
   });
-  afterAll(() => browser?.close());
-
-  it.each([
-    ["corpus", readingsOfCorpus],
-    ["corpus-legacy", readingsOfLegacy],
-  ] as const)(
-    "every good case of %s is read as its manifest says",
-    async (name, readings) => {
-      const all = [...readings()].filter(
-        ({ id }) => !EXCEPTIONS.some((one) => one.id.test(id.split(" ")[0] ?? "")),
-      );
-      const page = await openPageOf(browser, await bundlePage("read-cases.mjs"), {
-        folder: shared,
-        mayFailToLoad: true,
-      });
-      const cases = all.map(({ place, options, selection, values }) => ({
-        url: new URL(place, page.url()).href.replace(/%7C/g, "|"),
-        options,
-        selection,
-        withValues: values !== undefined,
-      }));
-      const found = await page.evaluate<readonly Found[]>(`readCases(${JSON.stringify(cases)})`);
-      const wrong = all.flatMap((reading, i) => {
-        const outcome = found[i];
-        return outcome && isRight(reading, outcome) ? [] : [{ id: reading.id, outcome }];
-      });
-      console.log(
-        `${name} in Chromium: ${all.length - wrong.length} of ${all.length} readings of ${new Set(all.map(({ id }) => id.split(" ")[0])).size} good cases right`,
-      );
-      expect(wrong).toEqual([]);
-      expect(all.length).toBeGreaterThan(100);
-    },
-    300_000,
-  );
 });
 
 function isRight({ sha256, values = [] }: Reading, found: Found): boolean {

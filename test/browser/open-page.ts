@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
-import type { Browser, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
+import type { DrivenBrowser, DrivenPage } from "./browsers.ts";
 import { servePages } from "./page-server.ts";
 
 export interface OpenPageOptions {
@@ -9,16 +9,19 @@ export interface OpenPageOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The script of its workers, at `/worker.js`. */
   readonly worker?: string;
-  /** Whether requests may fail, of which Chromium tells: those for keys that are not there. */
+  /** Whether requests may fail: those for keys, or for a script of a worker, that are not there. */
   readonly mayFailToLoad?: boolean;
 }
 
+/** What Chromium says of each request, and Firefox of the script of a worker. */
+const FAILED_TO_LOAD = /^(Failed to load resource|Error: Loading Worker from .* was blocked)/;
+
 /** An empty page with a script, of a server that ends with the test; nothing may be said on its console. */
-export async function openPageOf(
-  browser: Browser,
+export async function openPageOf<P extends DrivenPage>(
+  browser: Pick<DrivenBrowser<P>, "newContext">,
   script: string,
   { folder = tmpdir(), headers, worker, mayFailToLoad = false }: OpenPageOptions = {},
-): Promise<Page> {
+): Promise<P> {
   const server = await servePages(folder, {
     ...(headers && { headers }),
     async answer(path) {
@@ -30,15 +33,12 @@ export async function openPageOf(
   const context = await browser.newContext();
   const page = await context.newPage();
   const said: string[] = [];
-  page.on("console", (message) => {
-    const text = message.text();
-    if (!mayFailToLoad || !text.startsWith("Failed to load resource")) said.push(text);
-  });
+  page.on("console", (message) => said.push(message.text()));
   page.on("pageerror", (error) => said.push(`${error.stack}`));
   onTestFinished(async () => {
     await context.close();
     await server.close();
-    expect(said).toEqual([]);
+    expect(said.filter((text) => !mayFailToLoad || !FAILED_TO_LOAD.test(text))).toEqual([]);
   });
   await page.goto(server.url);
   await page.addScriptTag({ type: "module", url: "/page.js" });

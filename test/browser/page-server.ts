@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
@@ -25,7 +27,7 @@ export interface PageServerOptions {
   readonly answer?: (path: string) => Promise<{ readonly type: string; readonly body: string } | undefined>;
 }
 
-/** Serves the files of a folder on this machine, with ranges; `/` is an empty page. */
+/** Serves the files of a folder on this machine, with ranges, and writes those that are put; `/` is an empty page. */
 export async function servePages(
   folder: string,
   { headers = {}, answer }: PageServerOptions = {},
@@ -34,6 +36,11 @@ export async function servePages(
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? "", "http://server").pathname);
     try {
+      if (request.method === "PUT") {
+        await pipeline(request, createWriteStream(join(folder, path)));
+        response.writeHead(204, headers).end();
+        return;
+      }
       const made =
         path === "/" ? { type: TYPES[".html"] ?? "", body: "<!doctype html>" } : await answer?.(path);
       const whole = made ? Buffer.from(made.body) : await readFile(join(folder, path));

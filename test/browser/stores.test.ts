@@ -1,20 +1,13 @@
 // @module-tag slow
-import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { storeChecks } from "../../src/stores/testing.ts";
+import { describeInBrowsers } from "./browsers.ts";
 import { bundlePage } from "./bundle-page.ts";
-import { chromiumPath, hasChromium } from "./chromium.ts";
 import { openPageOf } from "./open-page.ts";
 
-describe.runIf(hasChromium)("stores of pages, in Chromium", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
-  });
-  afterAll(() => browser?.close());
-
+describeInBrowsers("stores of pages", (browser) => {
   it("keep what every store must, in the folder of the site, in files and in a zip", async () => {
-    const page = await openPageOf(browser, await bundlePage("store-checks.mjs"));
+    const page = await openPageOf(browser(), await bundlePage("store-checks.mjs"));
     const { counts, wrong, left } = await page.evaluate<{
       readonly counts: Readonly<Record<string, number>>;
       readonly wrong: readonly string[];

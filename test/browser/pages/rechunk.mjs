@@ -1,10 +1,8 @@
-import { rechunk, registerWorker } from "zarrflow";
+import { rechunk } from "zarrflow";
 import { FileSystemStore } from "zarrflow/stores/file-system";
 import { zipInStore } from "zarrflow/stores/zip";
 
 let running = new AbortController();
-
-registerWorker(() => new Worker("/worker.js", { type: "module" }));
 
 /** Rechunks to a zip in the folder of the site; what failed is returned in words. */
 globalThis.rechunkToZip = async (url, name, options) => {
@@ -33,11 +31,21 @@ globalThis.namesInSite = async () => {
   return names;
 };
 
+async function fileOf(name) {
+  const folder = await navigator.storage.getDirectory();
+  return (await folder.getFileHandle(name)).getFile();
+}
+
 /** Shows a link to a file of the site. */
 globalThis.offer = async (name) => {
-  const folder = await navigator.storage.getDirectory();
-  const href = URL.createObjectURL(await (await folder.getFileHandle(name)).getFile());
+  const href = URL.createObjectURL(await fileOf(name));
   document.body.append(
     Object.assign(document.createElement("a"), { href, download: name, textContent: "save" }),
   );
+};
+
+/** Sends a file of the site to the server. */
+globalThis.send = async (name, path) => {
+  const { ok } = await fetch(path, { method: "PUT", body: await fileOf(name) });
+  if (!ok) throw new Error(`the server does not take ${path}`);
 };

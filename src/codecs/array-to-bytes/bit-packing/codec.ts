@@ -52,7 +52,8 @@ export const createBitPacking: CodecFactory = (configuration, { spec: { dataType
         });
       }
       const items = buffers.take(decodedSize);
-      unpack(bytes.subarray(start, start + packedSize), items.fill(0), layout);
+      items.fill(0);
+      unpack(bytes.subarray(start, start + packedSize), items, layout);
       buffers.give(bytes);
       return { kind: "fixed", bytes: items, itemSize: dataType.size, shape, strides: cStrides(shape) };
     },
@@ -63,7 +64,8 @@ export const createBitPacking: CodecFactory = (configuration, { spec: { dataType
           found: data.bytes.length,
         });
       }
-      const encoded = buffers.take(encodedSize).fill(0);
+      const encoded = buffers.take(encodedSize);
+      encoded.fill(0);
       pack(data.bytes, encoded.subarray(start, start + packedSize), layout);
       if (padding !== "none") encoded[countAt] = paddingBits;
       buffers.give(data.bytes);

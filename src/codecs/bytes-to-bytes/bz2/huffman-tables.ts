@@ -24,7 +24,8 @@ export class HuffmanTables {
     const counts = new Int32Array(LENGTHS);
     for (const length of lengths) counts[length] = (counts[length] as number) + 1;
 
-    const lookup = this.lookup.subarray(table << LOOKUP_BITS, (table + 1) << LOOKUP_BITS).fill(0);
+    const first = table << LOOKUP_BITS;
+    this.lookup.fill(0, first, first + (1 << LOOKUP_BITS));
     let place = table * MAX_ALPHABET;
     let code = 0;
     for (let length = 1; length <= MAX_CODE_LENGTH; length++) {
@@ -38,7 +39,8 @@ export class HuffmanTables {
         this.symbols[place++] = symbol;
         const start = code++ << (LOOKUP_BITS - length);
         if (length > LOOKUP_BITS) continue;
-        lookup.fill((length << SYMBOL_BITS) | symbol, start, code << (LOOKUP_BITS - length));
+        const end = code << (LOOKUP_BITS - length);
+        this.lookup.fill((length << SYMBOL_BITS) | symbol, first + start, first + end);
       }
     }
   }

@@ -146,7 +146,8 @@ function gatherLms(text: Text, starts: Int32Array, edges: Int32Array, order: Int
  * @returns how many different words there are.
  */
 function nameWords(text: Text, count: number, order: Int32Array): number {
-  const lengths = order.subarray(count).fill(0);
+  const lengths = order.subarray(count);
+  lengths.fill(0);
   let next = text.length;
   eachLms(text, (place) => {
     lengths[place >> 1] = next - place + 1;
