@@ -91,8 +91,8 @@ describeInBrowsers("a rechunk over HTTP into a zip, in a page that registers a w
     let requests = 0;
     page.on("request", () => requests++);
     const run = rechunkIn(page);
+    await expect.poll(() => page.workers(), { interval: 10 }).toHaveLength(2);
     await page.waitForFunction("globalThis.tasksDone > 0");
-    expect(page.workers()).toHaveLength(2);
     await page.evaluate("stop()");
     expect(await run).toMatchObject({ code: "aborted" });
     await expect.poll(() => page.workers()).toEqual([]);
