@@ -114,7 +114,7 @@ const SMALL_TASKS = { chunks: [64, 8, 8], maxMemory: "600kB" };
 
 describe("tasks in threads", () => {
   it("have what they write on the disk where that is asked for", async () => {
-    const [source, path, synced] = [await steps(64), place(".mjs"), place(".synced")];
+    const [source, path, synced] = [await steps(512), place(".mjs"), place(".synced")];
     const text = `import fs from "node:fs";
       import { syncBuiltinESMExports } from "node:module";
       const { fsync } = fs;
@@ -125,7 +125,8 @@ describe("tasks in threads", () => {
     const syncedBy = async (fsync: boolean) => {
       await writeFile(synced, "");
       const worker = { threads: 3, script: pathToFileURL(path) };
-      const direct = { ...SMALL_TASKS, strategy: "direct" } as const; // each task writes values of the target
+      // each task writes values of the target, by so slow a codec that a worker starts before all is done
+      const direct = { chunks: [512, 4, 4], maxMemory: "4MB", codec: "zlib:9", strategy: "direct" } as const;
       const { threads = [] } = await run(source, place(), direct, { worker, fsync });
       expect(threads.some(({ thread, tasks }) => thread > 0 && tasks > 0)).toBe(true);
       return (await readFile(synced)).length;
