@@ -40,7 +40,7 @@ const RUNS = [
 /** What a page loads at once that opens an array and reads a part of it: it lies in a file of its own, with nothing else. */
 const READS = [
   ...["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/bytes/codec"],
-  // on use, by an array of v3 on a web server: in files of their own they would cost a page round trips
+  // loaded on use, by most arrays of v3: in a file of its own it would cost a page a round trip
   "codecs/bytes-to-bytes/zstd/codec",
   // else they lie in the file of other reads, which bundlers cut in two for those that import a part of it at once
   ...["stores/sorted-keys", "stores/writer", "codecs/item-count"],

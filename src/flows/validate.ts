@@ -3,6 +3,7 @@ import type { ZarrNode } from "../hierarchy/node.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
+import { isZip } from "../stores/store-traits.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
 import { untilAborted } from "../util/abort.ts";
@@ -69,7 +70,7 @@ export async function* validate(
   }
   let isKept = false;
   const onRoot = (root: ZarrNode) => {
-    isKept = isZip(root) && isZipKept(root.store);
+    isKept = isZip(root.spec) && isZipKept(root.store);
   };
   for await (const finding of findings(source, options, onRoot)) yield withReason(finding, fixes, isKept);
 }
@@ -108,16 +109,12 @@ async function* fixed(
     if (typeof source !== "string" && spec.kind !== "object")
       yield* fixLeftovers({ spec, path }, path, cleaning);
     const fixing = { dryRun, maxMemory: parseBytes(maxMemory), io, signal };
-    if (isZip(root) && typeof source === "string" && isListable(store))
+    if (isZip(root.spec) && typeof source === "string" && isListable(store))
       yield* await fixZip(root, store, fixing);
     else yield* await fixInPlace(root, fixing);
   } finally {
     await close();
   }
-}
-
-function isZip({ spec }: ZarrNode): boolean {
-  return spec.kind === "zip" || spec.kind === "zip-value";
 }
 
 /** An open node by its documents as they are now. */

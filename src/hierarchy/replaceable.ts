@@ -2,6 +2,7 @@ import { isObject } from "../meta/assert-json.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { DOCUMENT_NAMES } from "../stores/document-names.ts";
 import { isListable, isWritable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
+import { isZip } from "../stores/store-traits.ts";
 import { isOfRun, readLock } from "../stores/target/lock-record.ts";
 import { ValueJournal } from "../stores/target/value-journal.ts";
 import { openStoreIfThere } from "../stores/url.ts";
@@ -66,10 +67,6 @@ async function assertZarr(spec: StoreSpec, path: string, reading: ReadDocumentOp
 function notRemoved(store: Store, reason: string, found: string): ZarrflowError {
   const hint = "Choose another target, or remove it yourself.";
   return new ZarrflowError("target-not-empty", reason, { store: store.description, found, hint });
-}
-
-function isZip({ kind }: StoreSpec): boolean {
-  return kind === "zip" || kind === "zip-value";
 }
 
 async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {

@@ -12,6 +12,11 @@ export interface StoreTraits {
   readonly isReopenable: boolean;
 }
 
+/** Whether it is of a zip, a file or a value: one is only ever replaced as a whole. */
+export function isZip({ kind }: StoreSpec): boolean {
+  return kind === "zip" || kind === "zip-value";
+}
+
 export function storeTraits(spec: StoreSpec): StoreTraits {
   switch (spec.kind) {
     case "directory":

@@ -8,11 +8,11 @@ import { type Browser, chromium } from "playwright-core";
 import { createServer } from "vite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { create } from "../../src/hierarchy/create/create.ts";
-import { digest } from "../../src/index.ts";
 import { root } from "../built-package.ts";
 import { blocksOf, read } from "../docs/code-block.ts";
 import { packedProject } from "../package/packed-project.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { digestOf } from "../support/digest-of.ts";
 import { bundleByWebpack } from "./bundle-webpack.ts";
 import { cdnOf } from "./cdn.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
@@ -177,8 +177,3 @@ describe.runIf(hasChromium)("a page that registers a worker as the guide says, i
     await expectThreads(await served(folder));
   });
 });
-
-async function digestOf(url: string): Promise<string | undefined> {
-  for await (const { sha256 } of digest(url)) return sha256;
-  return undefined;
-}

@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { create, digest } from "../../src/index.ts";
+import { create } from "../../src/index.ts";
 import { hasPython, runPython } from "../interop/python.ts";
 import { hasShared, shared } from "../interop/shared.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { digestOf } from "../support/digest-of.ts";
 import { bundlePage } from "./bundle-page.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
 import { downloaded } from "./downloaded.ts";
@@ -146,11 +147,6 @@ describe.runIf(hasChromium)("rechunk to a zip in a page, in Chromium", () => {
 async function heapOf(session: CDPSession): Promise<number> {
   const usage = (await session.send("Runtime.getHeapUsage")) as Readonly<Record<string, number>>;
   return (usage.usedSize ?? 0) + (usage.backingStorageSize ?? 0) + (usage.embedderHeapUsedSize ?? 0);
-}
-
-async function digestOf(url: string): Promise<string | undefined> {
-  for await (const { sha256 } of digest(url)) return sha256;
-  return undefined;
 }
 
 function mb(bytes: number): number {

@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";
-import { create, digest } from "../../src/index.ts";
+import { create } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { digestOf } from "../support/digest-of.ts";
 import { type DrivenPage, describeInBrowsers } from "./browsers.ts";
 import { bundlePage } from "./bundle-page.ts";
 import { ISOLATED } from "./isolated.ts";
@@ -102,8 +103,3 @@ describeInBrowsers("a rechunk over HTTP into a zip, in a page that registers a w
     expect(requests).toBe(asked);
   });
 });
-
-async function digestOf(url: string): Promise<string | undefined> {
-  for await (const { sha256 } of digest(url)) return sha256;
-  return undefined;
-}

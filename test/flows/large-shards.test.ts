@@ -1,11 +1,12 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
-import { digest, planRechunk, runFlow, slice } from "../../src/flows/index.ts";
+import { planRechunk, runFlow, slice } from "../../src/flows/index.ts";
 import { create, createGroup, open, openArray, ZarrflowError } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { testFolder } from "../support/cli.ts";
+import { digestOf } from "../support/digest-of.ts";
 
 const SHAPE = [64, 64, 64];
 const ITEMS = Uint16Array.from({ length: 64 ** 3 }, (_, i) => (i * 2654435761) >>> 16);
@@ -26,11 +27,6 @@ async function arrayOf(grid: Grid): Promise<MemoryStore> {
   await writer.write({ start: [0, 0, 0], shape: SHAPE }, ITEMS);
   await writer.close();
   return store;
-}
-
-async function digestOf(source: Parameters<typeof digest>[0]): Promise<string | undefined> {
-  for await (const { sha256 } of digest(source)) return sha256;
-  return undefined;
 }
 
 describe("a shard larger than the budget", () => {

@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copy, create, createGroup, digest, open, rechunk } from "../../src/index.ts";
+import { copy, create, createGroup, open, rechunk } from "../../src/index.ts";
 import { runHere } from "../support/cli-here.ts";
+import { digestOf } from "../support/digest-of.ts";
 
 const nested = { v2: { separator: "/" } } as const;
 let folder: string;
@@ -33,11 +34,6 @@ beforeAll(async () => {
   writeFileSync(join(source, "a/.zarray"), JSON.stringify(zarray));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-async function digestOf(...of: Parameters<typeof digest>): Promise<string | undefined> {
-  for await (const { sha256 } of digest(...of)) return sha256;
-  return undefined;
-}
 
 // V2-81
 test("is read with the separator that its opener is given", async () => {

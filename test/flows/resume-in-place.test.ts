@@ -3,7 +3,6 @@
 import "../support/short-pauses.ts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
-import { digest } from "../../src/flows/digest.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { setAttributes } from "../../src/hierarchy/edit/attributes.ts";
@@ -12,6 +11,7 @@ import { leftoversAt } from "../../src/stores/target/leftovers.ts";
 import { checkedLine } from "../../src/stores/target/whole-lines.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { digestOf } from "../support/digest-of.ts";
 import { editLedger } from "../support/edit-ledger.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
@@ -62,11 +62,6 @@ const resumed = (options: Options = {}): Promise<RunReport> =>
 
 const keys = () => [...bucket.objects.keys()];
 const chunks = () => keys().filter((key) => /^out\.zarr\/\d/.test(key));
-
-async function digestOf(url: string): Promise<string | undefined> {
-  for await (const { sha256 } of digest(url)) return sha256;
-  return undefined;
-}
 
 async function expectWhole(): Promise<void> {
   expect(await digestOf(TARGET)).toBe(await digestOf(source));

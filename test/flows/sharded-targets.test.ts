@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { planRechunk, runFlow } from "../../src/flows/index.ts";
-import { copy, create, digest, isZarrflowError, openArray, ZarrflowError } from "../../src/index.ts";
+import { copy, create, isZarrflowError, openArray, ZarrflowError } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { S3_PART_BYTES } from "../../src/stores/store-memory.ts";
@@ -11,6 +11,7 @@ import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { failOnUnhandledRejections } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";
+import { digestOf } from "../support/digest-of.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 failOnUnhandledRejections();
@@ -26,11 +27,6 @@ async function arrayOf(chunks: readonly number[], shards?: readonly number[]): P
   await writer.write([], ITEMS);
   await writer.close();
   return store;
-}
-
-async function digestOf(source: Parameters<typeof digest>[0]): Promise<string | undefined> {
-  for await (const { sha256 } of digest(source)) return sha256;
-  return undefined;
 }
 
 let server: S3Server;

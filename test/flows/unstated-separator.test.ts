@@ -22,6 +22,7 @@ import {
 import type { Store } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { runHere } from "../support/cli-here.ts";
+import { digestOf } from "../support/digest-of.ts";
 
 const VALUES = Int32Array.from({ length: 24 }, (_, i) => i + 1);
 let folder: string;
@@ -55,11 +56,6 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "zarrflow-unstated-"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-async function digestOf(...of: Parameters<typeof digest>): Promise<string | undefined> {
-  for await (const { sha256 } of digest(...of)) return sha256;
-  return undefined;
-}
 
 /** The store of a URL as one that cannot list, and notes the chunks whose size it is asked for. */
 async function unlisted(url: string): Promise<{ store: Store; asked: string[] }> {

@@ -18,7 +18,8 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { keysOf } from "../hierarchy/keys.ts";
 import { UnlistedStore } from "../hierarchy/stores.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { all, documentIn, sha256Of, writeV1Array } from "../support/v1-store.ts";
+import { digestOf } from "../support/digest-of.ts";
+import { all, documentIn, writeV1Array } from "../support/v1-store.ts";
 
 const folder = temporaryFolder();
 const ramp = Int32Array.from({ length: 30 }, (_, i) => i - 7);
@@ -81,7 +82,7 @@ describe("arrays side by side", () => {
       verify: true,
     });
     expect(readdirSync(`${source}.v1`)).toEqual(["a"]);
-    expect(await sha256Of(`${source}.v1/a`)).toBe(await sha256Of(`${source}/a`));
+    expect(await digestOf(`${source}.v1/a`)).toBe(await digestOf(`${source}/a`));
   });
 });
 

@@ -16,7 +16,8 @@ import {
   validate,
 } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { all, documentIn, sha256Of, writeV1Array } from "../support/v1-store.ts";
+import { digestOf } from "../support/digest-of.ts";
+import { all, documentIn, writeV1Array } from "../support/v1-store.ts";
 
 const folder = temporaryFolder();
 
@@ -84,12 +85,12 @@ describe.each(ARRAYS)("an array of v1 with $what", ({ array, items }) => {
 
   test("keeps its digest in other formats and back, and its metadata", async () => {
     const source = await made({ ...array, ...names }, items);
-    const sha256 = await sha256Of(source);
+    const sha256 = await digestOf(source);
     for (const to of ["v2", "v3"] as const) {
       await convert(source, `${source}.${to}`, { to, verify: true });
-      expect(await sha256Of(`${source}.${to}`), to).toBe(sha256);
+      expect(await digestOf(`${source}.${to}`), to).toBe(sha256);
       await convert(`${source}.${to}`, `${source}.${to}.v1`, { to: "v1", verify: true });
-      expect(await sha256Of(`${source}.${to}.v1`), `${to} and back`).toBe(sha256);
+      expect(await digestOf(`${source}.${to}.v1`), `${to} and back`).toBe(sha256);
       if (array.fillValue !== null || to === "v2")
         expect(documentIn(`${source}.${to}.v1`)).toEqual(documentIn(source));
       expect(readFileSync(join(`${source}.${to}.v1`, "attrs"))).toEqual(readFileSync(join(source, "attrs")));
@@ -99,9 +100,9 @@ describe.each(ARRAYS)("an array of v1 with $what", ({ array, items }) => {
 
   test("keeps its digest on other grids", async () => {
     const source = await made({ ...array, ...names }, items);
-    const sha256 = await sha256Of(source);
+    const sha256 = await digestOf(source);
     await rechunk(source, `${source}.rechunked`, { chunks: { y: -1, x: 3 }, codec: "zlib" });
-    expect(await sha256Of(`${source}.rechunked`)).toBe(sha256);
+    expect(await digestOf(`${source}.rechunked`)).toBe(sha256);
     expect(documentIn(`${source}.rechunked`)).toMatchObject({
       chunks: [7, 3],
       compression: "zlib",
@@ -131,7 +132,7 @@ describe("a copy", () => {
     await copy(source, `${source}.plain`, { codec: "none" });
     expect(documentIn(`${source}.plain`)).toMatchObject({ compression: "none", compression_opts: null });
     expect(readFileSync(join(`${source}.plain`, "0.0"))).toHaveLength(48);
-    expect(await sha256Of(`${source}.plain`)).toBe(await sha256Of(source));
+    expect(await digestOf(`${source}.plain`)).toBe(await digestOf(source));
     await expect(copy(source, `${source}.zstd`, { codec: "zstd" })).rejects.toMatchObject({
       code: "loss-refused",
       details: { pointers: ["/compression"] },

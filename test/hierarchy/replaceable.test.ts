@@ -5,12 +5,13 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { assertReplaceable } from "../../src/hierarchy/replaceable.ts";
-import { clean, copy, create, createGroup, digest } from "../../src/index.ts";
+import { clean, copy, create, createGroup } from "../../src/index.ts";
 import { DEFAULT_MAX_METADATA } from "../../src/meta/format.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { readLock } from "../../src/stores/target/lock-record.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
+import { digestOf } from "../support/digest-of.ts";
 
 const zarrAt = async (url: string) => (await createGroup(url, { zarrFormat: "v3" })).close();
 
@@ -155,11 +156,6 @@ describe("a node in a zip, which is replaced as a whole", () => {
     }
     await source.close();
     return (name) => join(cwd, name);
-  }
-
-  async function digestOf(url: string): Promise<string | undefined> {
-    for await (const { sha256 } of digest(url)) return sha256;
-    return undefined;
   }
 });
 

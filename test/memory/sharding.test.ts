@@ -3,8 +3,8 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { digest } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { digestOf } from "../support/digest-of.ts";
 import { makeSteps } from "./made-sources.ts";
 import { describePeaks, expectPeaks, MB, peakMemoryOf } from "./peak-memory.ts";
 
@@ -12,11 +12,6 @@ import { describePeaks, expectPeaks, MB, peakMemoryOf } from "./peak-memory.ts";
 const STEPS = 512;
 
 const folder = temporaryFolder();
-
-async function digestOf(path: string): Promise<string | undefined> {
-  for await (const { sha256 } of digest(path)) return sha256;
-  return undefined;
-}
 
 describePeaks("peak resident memory within 128 MB", () => {
   const limits = { peak: (128 + 120) * MB };

@@ -1,14 +1,8 @@
 import { readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { create, digest, type FlowSource, type NewArray } from "../../src/index.ts";
+import { create, type NewArray } from "../../src/index.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
-
-/** Digest of an array's items. */
-export async function sha256Of(source: FlowSource): Promise<string | undefined> {
-  for await (const { sha256 } of digest(source)) return sha256;
-  return undefined;
-}
 
 /** All that comes. */
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -1,6 +1,7 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { objectPlace } from "../../stores/object-spec.ts";
-import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
+import { isListable, type Store } from "../../stores/store.ts";
+import { isZip } from "../../stores/store-traits.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide, NodeWarning, Plan } from "../plan/plan.ts";
 
@@ -93,8 +94,4 @@ export function sourceWarnings({ findings = [] }: Store): Warning[] {
         ]
       : []),
   ];
-}
-
-function isZip({ kind }: StoreSpec): boolean {
-  return kind === "zip" || kind === "zip-value";
 }

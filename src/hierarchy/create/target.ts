@@ -5,6 +5,7 @@ import { joinKey } from "../../meta/join-key.ts";
 import { assertPlace, assertWritable } from "../../stores/assertions.ts";
 import { childSpec } from "../../stores/folder-spec.ts";
 import type { Store, StoreSpec, TargetBuild, WritableStore } from "../../stores/store.ts";
+import { isZip } from "../../stores/store-traits.ts";
 import { openTargetBuild } from "../../stores/target.ts";
 import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
 import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
@@ -55,8 +56,7 @@ export async function placeOf(target: CreateTarget, options: PlaceOptions): Prom
   const folder = childSpec(spec, path);
   if (folder?.kind === "directory") return placeOfFolder(folder, asked);
   if (folder?.kind === "s3") return placeOfPrefix(folder, asked);
-  const isZip = spec.kind === "zip" || spec.kind === "zip-value";
-  const store = path === "" || isZip ? undefined : await openStoreIfThere(spec);
+  const store = path === "" || isZip(spec) ? undefined : await openStoreIfThere(spec);
   return store ? placeIn(assertWritable(store), path, asked) : placeInNewStore(spec, path, asked);
 }
 

@@ -29,7 +29,7 @@ export async function consolidatedAbove(
   return undefined;
 }
 
-/** What the group at an ancestor's path has consolidated, of the format of `below`. */
+/** What the group at an ancestor's path has consolidated, if it is of the format of the group below. */
 async function consolidatedIn(
   { store, path, isOutside }: Ancestor,
   { layout, reading }: ZarrGroup,

@@ -3,6 +3,7 @@ import { childSpec } from "../folder-spec.ts";
 import { machineFiles } from "../machine-files.ts";
 import { CONSOLIDATED_LOCK_NAME, LOCK_NAME, ledgerKey } from "../reserved-names.ts";
 import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../store.ts";
+import { isZip } from "../store-traits.ts";
 import { openStoreIfThere } from "../url.ts";
 import { deleteAll } from "./delete-all.ts";
 import type { Leftover, LeftoverOptions } from "./leftover.ts";
@@ -25,7 +26,7 @@ export async function* leftoversAt(
     yield* (await machineFiles().leftovers()).fileLeftovers(place.path);
   }
   if (place.kind === "zip-value") yield* (await import("./zip-leftovers.ts")).zipLeftovers(place, options);
-  if (place.kind === "zip" || place.kind === "zip-value") return;
+  if (isZip(place)) return;
   const store = await openStoreIfThere(place);
   if (store === undefined) return;
   try {

@@ -45,7 +45,6 @@ export class SharedScheduler implements Admission {
   readonly #counters: Int32Array;
   readonly #stages: readonly number[];
   readonly #limit: number;
-  readonly #isShared: boolean;
   /** Called when something changes, where threads share no memory. */
   readonly #waiting: (() => void)[] = [];
   /** Tasks that have ended in other threads, by thread, where these share no memory. */
@@ -66,7 +65,6 @@ export class SharedScheduler implements Admission {
     thread = 0,
   ) {
     this.shared = { stages, maxMemory, threads, memory, thread };
-    this.#isShared = memory !== null;
     this.#counters = memory ? new Int32Array(memory) : new Int32Array(DEALT + stages.length);
     this.#stages = stages;
     this.#limit = Math.floor(maxMemory / UNIT / (memory ? 1 : threads));
@@ -80,6 +78,10 @@ export class SharedScheduler implements Admission {
   /** All threads of the run. */
   get threads(): number {
     return this.shared.threads;
+  }
+
+  get #isShared(): boolean {
+    return this.shared.memory !== null;
   }
 
   get isStopped(): boolean {

@@ -52,7 +52,8 @@ export async function* parquetPieces(
     const flush = () => {
       const columnData = columns.map(({ name, ...column }, i) => {
         const data = dataOf(column, group[i] ?? []);
-        return { name, data, ...(hasNegativeZero(data) && ({ encoding: "PLAIN" } as const)) };
+        const isPlain = column.type.kind === "float" && hasNegativeZero(data);
+        return { name, data, ...(isPlain && ({ encoding: "PLAIN" } as const)) };
       });
       file.write({ columnData, rowGroupSize: count });
       group = columns.map(() => []);

@@ -3,11 +3,11 @@
 import { writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { planRechunk } from "../../../../src/flows/copy.ts";
-import { digest } from "../../../../src/flows/digest.ts";
 import { type RunPlanOptions, runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { testFolder } from "../../../support/cli.ts";
+import { digestOf } from "../../../support/digest-of.ts";
 import { workerScript } from "../../../support/worker-script.ts";
 
 const MAX_MEMORY = 8e6;
@@ -25,7 +25,7 @@ describe("threads that share no memory, as those of a page that is not isolated"
     expect(busy).toHaveLength(3);
     expect(busy.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(report.tasks);
     expect(report.peakBuffers).toBeLessThanOrEqual(MAX_MEMORY);
-    expect(await sha256(target)).toBe(await sha256(source));
+    expect(await digestOf(target)).toBe(await digestOf(source));
   });
 
   it("begin no more tasks when they are stopped", async () => {
@@ -103,9 +103,4 @@ async function flow(
   } finally {
     await planned.close();
   }
-}
-
-async function sha256(url: string): Promise<string | undefined> {
-  for await (const found of digest(url)) return found.sha256;
-  return undefined;
 }
