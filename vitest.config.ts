@@ -35,6 +35,7 @@ export default defineConfig({
       { name: "slow", description: "takes seconds, or starts processes: not in `npm run test:quick`" },
       { name: "long", description: "memory, fuzz, crashes, every combination: only in `npm run test:long`" },
       { name: "sampled", description: "draws a part of its samples, and all of them in the long run" },
+      { name: "tools", description: "needs browsers or packages of .ci/tools: only in `npm run test:tools`" },
       { name: "alone", description: "changes what all files in a process share" },
     ],
     projects: [

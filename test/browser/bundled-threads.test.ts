@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ const run = promisify(execFile);
 
 /** Runs a command of a package that this repository has, in a folder. */
 const runHere = (cwd: string, command: string, ...args: readonly string[]) =>
-  run(join(root, "node_modules/.bin", command), args, { cwd });
+  run(join(root, "test/node_modules/.bin", command), args, { cwd });
 
 /** Bundles a project as the guide says; returns the folder that is served. */
 const BUNDLERS: Readonly<Record<string, (project: string) => Promise<string>>> = {
@@ -74,7 +74,7 @@ describe.runIf(hasChromium)("a page that registers a worker as the guide says, i
     packed = await packedProject();
     await mkdir(join(packed, "node_modules/@rollup"));
     const plugin = "node_modules/@rollup/plugin-node-resolve";
-    await symlink(join(root, plugin), join(packed, plugin));
+    await symlink(join(root, "test", plugin), join(packed, plugin));
     const path = join(packed, "data/made.zarr");
     const array = await create(path, { shape: SHAPE, dataType: "int32", chunks: [1, 512, 512] });
     await array.write(

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { describe, expect, it } from "vitest";
 import { equal } from "../interop/compare.ts";
 import { corpusCases, legacyCases } from "../interop/corpora.ts";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { copyFile, readFile, stat } from "node:fs/promises";

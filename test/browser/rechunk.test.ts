@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { join } from "node:path";
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// @module-tag tools
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli, testFolder } from "../support/cli.ts";

@@ -1,4 +1,4 @@
-// @module-tag long
+// @module-tag tools
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { expect, it } from "vitest";
 import { storeChecks } from "../../src/stores/testing.ts";
 import { describeInBrowsers } from "./browsers.ts";

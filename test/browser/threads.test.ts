@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";

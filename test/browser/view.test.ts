@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { once } from "node:events";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";

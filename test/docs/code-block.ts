@@ -58,3 +58,13 @@ function examplesOf(text: string): CodeBlock[] {
   const lines = text.split("\n").map((line) => /^\s*\* ?(?!\/)(.*)$/.exec(line)?.[1] ?? "");
   return blocksOf(lines.join("\n"));
 }
+
+/** True for blocks that are modules of TypeScript. */
+export function isModule({ language }: CodeBlock): boolean {
+  return language === "ts";
+}
+
+/** File of a module in the folder of a `UserProject`. */
+export function moduleName(document: string, { line }: CodeBlock): string {
+  return `blocks/${document.replaceAll("/", "-").replace(/\.\w+$/, "")}-${line}.ts`;
+}

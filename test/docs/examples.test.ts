@@ -27,10 +27,9 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
 
 describe("examples", () => {
   let project: UserProject;
-  let wrong: Map<string, string[]>;
   beforeAll(() => {
     project = new UserProject();
-    wrong = project.compile(files.map((name) => `examples/${name}`));
+    project.transpile(["make-input.ts", ...files].map((name) => `examples/${name}`));
   });
   afterAll(() => project?.remove());
 
@@ -44,7 +43,6 @@ describe("examples", () => {
       .trimEnd()
       .split("\n");
     expect(lines.length).toBeLessThan(60);
-    expect(wrong.get(`examples/${name}`) ?? []).toEqual([]);
     const cwd = join(project.folder, name.slice(0, 2));
     mkdirSync(cwd);
     const output = await project.run(`examples/${name}`, cwd);

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,6 +8,14 @@ import ts from "typescript";
 import { command, requireBuild, root } from "../built-package.ts";
 
 const execute = promisify(execFile);
+
+const TARGET = {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  moduleDetection: ts.ModuleDetectionKind.Force,
+  rewriteRelativeImportExtensions: true,
+} satisfies ts.CompilerOptions;
 
 /** A folder as whoever installed the package has it: TypeScript files, the built package, the command. */
 export class UserProject {
@@ -31,27 +39,33 @@ export class UserProject {
     writeFileSync(join(this.folder, name), text);
   }
 
-  /** Compiles files strictly against the package's public types. Returns what is wrong, by file. */
-  compile(names: readonly string[]): Map<string, string[]> {
+  /** Strips the types of modules, without checking them. */
+  transpile(names: readonly string[]): void {
+    const compilerOptions = { ...TARGET, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true };
+    for (const name of names) {
+      const text = readFileSync(join(this.folder, name), "utf8");
+      const { outputText } = ts.transpileModule(text, { compilerOptions });
+      this.write(name.replace(/\.ts$/, ".js"), outputText.replace(/(?<=from "\.[^"]*)\.ts(?=")/g, ".js"));
+    }
+  }
+
+  /** Errors of files, by file, where they are compiled strictly against the declarations of the built package. */
+  typeErrors(names: readonly string[]): Map<string, string[]> {
     const program = ts.createProgram(
       names.map((name) => join(this.folder, name)),
       {
-        target: ts.ScriptTarget.ES2022,
+        ...TARGET,
         lib: ["lib.es2023.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
         types: ["node"],
         typeRoots: [join(this.folder, "node_modules/@types")],
-        module: ts.ModuleKind.NodeNext,
-        moduleResolution: ts.ModuleResolutionKind.NodeNext,
-        moduleDetection: ts.ModuleDetectionKind.Force,
-        rewriteRelativeImportExtensions: true,
         strict: true,
+        noEmit: true,
         noUncheckedIndexedAccess: true,
         skipLibCheck: true,
       },
     );
-    const { diagnostics } = program.emit();
     const wrong = new Map<string, string[]>();
-    for (const { file, start, messageText } of [...ts.getPreEmitDiagnostics(program), ...diagnostics]) {
+    for (const { file, start, messageText } of ts.getPreEmitDiagnostics(program)) {
       const name = file?.fileName.slice(this.folder.length + 1) ?? "";
       const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
       const text = `line ${line}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { execFile } from "node:child_process";
 import { copyFile, mkdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";

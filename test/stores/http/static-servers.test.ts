@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag tools
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
