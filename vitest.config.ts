@@ -19,9 +19,13 @@ function tagged(tag: string): string[] {
 /** Files of which a run has no test: to load them takes as long as many tests. */
 const left = (process.env.ZARRFLOW_WITHOUT ?? "").split(" ").filter(Boolean).flatMap(tagged);
 
-/** Files tagged `alone` get a worker each; others share one, and load each module of ours once. */
+/**
+ * Files tagged `alone` get a process each; others share one, and load each module of ours once: those tagged `process`
+ * a process, where they may change the working folder, the rest a thread.
+ */
 const alone = tagged("alone").filter((path) => !left.includes(path));
-const shared = { include: [ALL], exclude: [...tagged("alone"), ...left] };
+const ofProcess = tagged("process").filter((path) => !left.includes(path));
+const shared = { include: [ALL], exclude: [...tagged("alone"), ...tagged("process"), ...left] };
 
 export default defineConfig({
   test: {
@@ -36,10 +40,12 @@ export default defineConfig({
       { name: "long", description: "memory, fuzz, crashes, every combination: only in `npm run test:long`" },
       { name: "sampled", description: "draws a part of its samples, and all of them in the long run" },
       { name: "tools", description: "needs browsers or packages of .ci/tools: only in `npm run test:tools`" },
+      { name: "process", description: "changes the working folder, streams or codecs of its process, and restores them" },
       { name: "alone", description: "changes what all files in a process share" },
     ],
     projects: [
       { extends: true, test: { name: "node", ...shared } },
+      { extends: true, test: { name: "node-process", include: ofProcess, pool: "forks" } },
       { extends: true, test: { name: "node-alone", include: alone, isolate: true, pool: "forks" } },
       {
         extends: true,

@@ -1,5 +1,5 @@
 // @module-tag slow
-// @module-tag alone
+// @module-tag process
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";

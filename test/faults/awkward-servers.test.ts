@@ -1,5 +1,5 @@
 // @module-tag slow
-// @module-tag alone
+// @module-tag process
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy, digest, rechunk } from "../../src/flows/index.ts";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";

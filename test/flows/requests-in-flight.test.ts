@@ -1,5 +1,5 @@
 // @module-tag slow
-// @module-tag alone
+// @module-tag process
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { planRechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";

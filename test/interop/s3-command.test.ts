@@ -1,5 +1,5 @@
 // @module-tag long
-// @module-tag alone
+// @module-tag process
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // @module-tag long
-// @module-tag alone
+// @module-tag process
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -6,7 +6,7 @@ type Write = typeof process.stdout.write;
 
 /**
  * Runs the command in this process, from its sources: what starts no process costs a tenth. Only for files that are
- * tagged `alone`, since it changes the working folder, and for one command at a time.
+ * tagged `process`, since it changes the working folder, and for one command at a time.
  */
 export async function runHere(cwd: string, ...args: readonly string[]): Promise<Run> {
   const { stdout, stderr, env } = process;

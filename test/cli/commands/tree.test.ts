@@ -1,5 +1,5 @@
 // @module-tag slow
-// @module-tag alone
+// @module-tag process
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testFolder } from "../../support/cli.ts";

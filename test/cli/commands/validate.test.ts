@@ -1,5 +1,5 @@
 // @module-tag slow
-// @module-tag alone
+// @module-tag process
 import { rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

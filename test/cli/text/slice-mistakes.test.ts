@@ -1,4 +1,4 @@
-// @module-tag alone
+// @module-tag process
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { testFolder } from "../../support/cli.ts";

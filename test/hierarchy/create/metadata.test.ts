@@ -1,4 +1,4 @@
-// @module-tag alone
+// @module-tag process
 import { describe, expect, test } from "vitest";
 import { type BytesToBytesCodec, registerCodec } from "../../../src/codecs/index.ts";
 import { create, type NewArray, openArray, slice } from "../../../src/index.ts";
