@@ -40,7 +40,10 @@ export default defineConfig({
       { name: "long", description: "memory, fuzz, crashes, every combination: only in `npm run test:long`" },
       { name: "sampled", description: "draws a part of its samples, and all of them in the long run" },
       { name: "tools", description: "needs browsers or packages of .ci/tools: only in `npm run test:tools`" },
-      { name: "process", description: "changes the working folder, streams or codecs of its process, and restores them" },
+      {
+        name: "process",
+        description: "changes the working folder, streams or codecs of its process, and restores them",
+      },
       { name: "alone", description: "changes what all files in a process share" },
     ],
     projects: [
