@@ -63,6 +63,8 @@ export type Documents = ReadonlyMap<string, Uint8Array>;
 export interface Finding {
   readonly message: string;
   readonly pointer?: string;
+  /** True if values may be wrong because of it: flows warn of it. */
+  readonly affectsValues?: boolean;
 }
 
 export interface ParsedNode {

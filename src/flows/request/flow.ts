@@ -25,7 +25,7 @@ import { type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target
 import { assertApart } from "../target/target-apart.ts";
 import { TargetProbe } from "../target/target-probe.ts";
 import { type Changes, changesAnything } from "./changes.ts";
-import { separatorWarnings } from "./chunk-separators.ts";
+import { readingWarnings } from "./chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { FoundLabels } from "./labels/found-labels.ts";
@@ -238,7 +238,7 @@ async function planFrom(
     zarrFormat,
     converted: {
       metadata: new Map([...converted.metadata, ...cutImages]),
-      warnings: [...warnings, ...wanted.warnings, ...converted.warnings, ...separatorWarnings(taken, root)],
+      warnings: [...warnings, ...wanted.warnings, ...converted.warnings, ...readingWarnings(taken, root)],
     },
     missing,
     change,

@@ -1,6 +1,6 @@
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
-import type { ArrayMetadata } from "../array-metadata.ts";
+import type { ArrayMetadata, CodecConfig } from "../array-metadata.ts";
 import {
   assertChunkShape,
   assertShape,
@@ -76,7 +76,9 @@ export function parseZarray(
     ...parseBeforeConversion(document),
     ...(Object.keys(extra).length > 0 && { extra: { zarrFormat: "v2", json: extra } }),
   };
-  const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), WORDED);
+  // filters that are listed keep their own spelling, as long as they say the same
+  const worded = codecs.some(isFilter) ? WORDED.filter((name) => name !== "filters") : WORDED;
+  const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), worded);
   return wording ? { ...metadata, wording } : metadata;
 }
 
@@ -86,6 +88,10 @@ export function assertFormat2(document: JsonObject): void {
   if (integerOf(format) === 2n) return;
   if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 2", format);
   throw refusal("unsupported-format", "/zarr_format", "not the number 2", format);
+}
+
+function isFilter({ stated }: CodecConfig): boolean {
+  return stated?.pointer.startsWith("/filters/") === true;
 }
 
 function hasBareToken(json: JsonValue): boolean {

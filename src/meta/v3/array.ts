@@ -13,6 +13,7 @@ import {
 } from "../assert-json.ts";
 import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
 import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "../chunk-key.ts";
+import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
 import type { DataType } from "../data-type.ts";
 import { attributesOf, keptNames, otherNames } from "../documents.ts";
 import { assertKnown, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";
@@ -52,13 +53,13 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
     required(document, "chunk_key_encoding"),
     "/chunk_key_encoding",
   );
-  const codecs = parseV3Codecs(required(document, "codecs"), {
-    type,
-    shape: chunkShape,
-    pointer: "/codecs",
+  const { dataType } = type;
+  const place = { type, shape: chunkShape, pointer: "/codecs", findings };
+  const attributes = attributesOf(document);
+  const codecs = withShuffledItems(parseV3Codecs(required(document, "codecs"), place), dataType, {
+    isOfNcZarr: isNcZarr(attributes, extra),
     findings,
   });
-  const { dataType } = type;
   const inner = innerChunkShape(codecs, shape.length);
   const fill = required(document, "fill_value");
   const usual = usualFill(fill, dataType, (message) => findings.push({ message, pointer: "/fill_value" }));
@@ -75,7 +76,7 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
     chunkKeyEncoding,
     codecs,
     fillValue: Object.hasOwn(document, UNDEFINED_FILL) ? { bytes: null } : { bytes: fillBytes, stated },
-    attributes: attributesOf(document),
+    attributes,
     ...(dimensionNames && { dimensionNames }),
     ...parseBeforeConversion(document),
     ...(Object.keys(others).length > 0 && { extra: { zarrFormat: "v3", json: others } }),
