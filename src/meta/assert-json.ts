@@ -32,6 +32,13 @@ export function memberOr(object: JsonObject, name: string, fallback: JsonValue):
   return value === undefined ? fallback : value;
 }
 
+/** An attribute's value, or the only item of a list of one: many writers put single values into lists. */
+export function onlyItem(value: JsonValue): JsonValue;
+export function onlyItem(value: unknown): unknown;
+export function onlyItem(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 ? value[0] : value;
+}
+
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
