@@ -138,6 +138,11 @@ export function assertChunkShape(value: JsonValue, shape: readonly number[], poi
   return list.map((n, d) => Math.max(assertInteger(n, shape[d] === 0 ? 0 : 1, pointerTo(pointer, d)), 1));
 }
 
+/** Checks if a chunk length is 0, which is read as 1 along an empty dimension, and written as 1. */
+export function hasZero(chunkShape: JsonValue | undefined): boolean {
+  return Array.isArray(chunkShape) && chunkShape.some((length) => integerOf(length) === 0n);
+}
+
 /** @throws `resource-limit` when an element would be larger than any element may be. */
 export function assertItemSize(size: number, pointer: string): void {
   if (size <= MAX_ITEM_SIZE) return;

@@ -5,6 +5,7 @@ import {
   assertChunkShape,
   assertShape,
   assertWord,
+  hasZero,
   integerOf,
   invalid,
   member,
@@ -76,9 +77,11 @@ export function parseZarray(
     ...parseBeforeConversion(document),
     ...(Object.keys(extra).length > 0 && { extra: { zarrFormat: "v2", json: extra } }),
   };
-  // filters that are listed keep their own spelling, as long as they say the same
-  const worded = codecs.some(isFilter) ? WORDED.filter((name) => name !== "filters") : WORDED;
-  const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), worded);
+  const hasFilters = codecs.some(isFilter);
+  const isWorded = (name: string) =>
+    // filters keep their own spelling, as long as they say the same
+    name === "filters" ? !hasFilters : name !== "chunks" || !hasZero(document.chunks);
+  const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), WORDED.filter(isWorded));
   return wording ? { ...metadata, wording } : metadata;
 }
 

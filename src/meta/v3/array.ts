@@ -5,7 +5,9 @@ import {
   assertChunkShape,
   assertList,
   assertShape,
+  hasZero,
   invalid,
+  isObject,
   member,
   memberOr,
   refusal,
@@ -82,8 +84,14 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
     ...(Object.keys(others).length > 0 && { extra: { zarrFormat: "v3", json: others } }),
   };
   const names = [...REQUIRED, ...OPTIONAL, ...(dataType.kind === "struct" ? [] : ["data_type"])];
-  const wording = wordingOf("v3", document, writeV3Array(metadata, new Losses()), names, OPTIONAL);
+  const worded = hasZeroLength(document) ? names.filter((name) => name !== "chunk_grid") : names;
+  const wording = wordingOf("v3", document, writeV3Array(metadata, new Losses()), worded, OPTIONAL);
   return wording ? { ...metadata, wording } : metadata;
+}
+
+function hasZeroLength({ chunk_grid: grid }: JsonObject): boolean {
+  const configuration = isObject(grid) ? member(grid, "configuration") : undefined;
+  return isObject(configuration) && hasZero(member(configuration, "chunk_shape"));
 }
 
 /** The chunk shape of a regular grid. */

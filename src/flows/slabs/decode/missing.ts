@@ -1,5 +1,10 @@
 import type { ArrayMetadata, ZarrFormat } from "../../../meta/array-metadata.ts";
-import { isVariableIn, missingValueOf, parseMissing, statedMissing } from "../../../meta/conventions/missing-value.ts";
+import {
+  isVariableIn,
+  missingValueOf,
+  parseMissing,
+  statedMissing,
+} from "../../../meta/conventions/missing-value.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { readFloat, readInteger } from "../../../meta/number-bytes.ts";
 import type { JsonValue } from "../../../util/json-value.ts";

@@ -57,10 +57,7 @@ const UNITS_OF_CALENDAR: Readonly<Record<string, readonly [ns: bigint, ...names:
  *
  * @throws `unsupported-operation` for units, a reference or a calendar that CF does not define.
  */
-export function timeCodingOf(
-  dataType: DataType,
-  attributes: TimeAttributes,
-): TimeCoding | undefined {
+export function timeCodingOf(dataType: DataType, attributes: TimeAttributes): TimeCoding | undefined {
   const [units, calendar] = [onlyItem(attributes.units), onlyItem(attributes.calendar)];
   if (dataType.kind === "datetime") return datetimeCoding(dataType.unit, dataType.scale);
   if (!["int", "uint", "float"].includes(dataType.kind) || typeof units !== "string") return undefined;
