@@ -63,8 +63,8 @@ export type Documents = ReadonlyMap<string, Uint8Array>;
 export interface Finding {
   readonly message: string;
   readonly pointer?: string;
-  /** True if values may be wrong because of it: flows warn of it. */
-  readonly affectsValues?: boolean;
+  /** `values`: values may be read wrong because of it. `other-format`: documents of another format lie beside. */
+  readonly kind?: "values" | "other-format";
 }
 
 export interface ParsedNode {

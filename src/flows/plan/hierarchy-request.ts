@@ -3,6 +3,7 @@ import type { FormatDefinition, NodeLayout } from "../../meta/format.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
+import type { OtherFormat } from "./other-formats.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
 import type { StoreProfiles } from "./store-profile.ts";
 import type { GridStrategy } from "./strategies/grid-strategy.ts";
@@ -53,6 +54,8 @@ export interface HierarchyPlanRequest {
   readonly copyKeys: boolean;
   /** Whether any document changes; else consolidated metadata stay true and are copied with the rest. */
   readonly changed: boolean;
+  /** Another format whose documents the target gets too, for the nodes that have them in the source. */
+  readonly keptFormat?: OtherFormat | undefined;
   /** Paths of the source's groups that have consolidated metadata, so that the target's get them too. */
   readonly consolidated: readonly string[];
   readonly maxMemory: number;

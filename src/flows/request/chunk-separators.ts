@@ -36,7 +36,7 @@ export function readingWarnings(nodes: readonly ZarrNode[], root: ZarrNode): Nod
 }
 
 function valueWarnings({ findings }: ZarrNode, about: Pick<NodeWarning, "path">): NodeWarning[] {
-  return findings.filter(({ affectsValues }) => affectsValues).map(({ message }) => ({ message, ...about }));
+  return findings.filter(({ kind }) => kind === "values").map(({ message }) => ({ message, ...about }));
 }
 
 /** An array that is read, with the separator of its chunk keys; where that had to be looked for, `onEvent` gets an event. */

@@ -12,6 +12,7 @@ import { textHash } from "../../util/text-hash.ts";
 import { type EventOptions, withRetryEvents } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
+import { otherFormatsLeftOut } from "../plan/other-formats.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
 import type { StoreProfiles } from "../plan/store-profile.ts";
@@ -31,6 +32,7 @@ import type { KeyFilter } from "./key-filter.ts";
 import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { type FlowSource, openSource } from "./open-source.ts";
+import { hasOtherFormat, otherFormatOf } from "./other-formats.ts";
 import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
 import { askedSlice } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
@@ -188,7 +190,7 @@ async function planFrom(
   { target, probe }: { readonly target: NodeSpec; readonly probe: TargetProbe },
   options: PlanOptions & Changes & KeyFilter & Pick<SourceNodesOptions, "isPlain" | "sliced">,
 ): Promise<Omit<Planned, "source" | "probe" | "close"> & { readonly watch: SourceWatch }> {
-  const { signal, maxMetadata, allowLoss } = options;
+  const { signal, maxMetadata, allowLoss, keepFormats = false } = options;
   const io = usualIo(options.io, root.spec, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
   const isConverted = zarrFormat.name !== root.layout.zarrFormat;
@@ -209,6 +211,9 @@ async function planFrom(
     isConverted ||
     taken.some(needsSeparator) ||
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
+  const keptFormat =
+    keepFormats && changed ? await otherFormatOf(root, taken, { isConverted, io, signal }) : undefined;
+  const leavesFormat = changed && !keepFormats && taken.some(hasOtherFormat);
   const existing = await existingNodes(target, zarrFormat.name, options);
   const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
   const watch = await SourceWatch.begin(nodes, [root.store], { signal });
@@ -238,11 +243,15 @@ async function planFrom(
     zarrFormat,
     converted: {
       metadata: new Map([...converted.metadata, ...cutImages]),
-      warnings: [...warnings, ...wanted.warnings, ...converted.warnings, ...readingWarnings(taken, root)],
+      warnings: [
+        ...[...warnings, ...wanted.warnings, ...converted.warnings, ...readingWarnings(taken, root)],
+        ...(leavesFormat ? [otherFormatsLeftOut] : []),
+      ],
     },
     missing,
     change,
     ...(allowLoss && { allowLoss }),
+    keptFormat,
     copyKeys: isListable(root.store) && options.slice === undefined,
     changed,
     consolidated: areConsolidatedWritten

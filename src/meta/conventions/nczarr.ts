@@ -105,7 +105,7 @@ export function withShuffledItems(
         message:
           "`shuffle` with `elementsize` 0 leaves the bytes as they are. If netCDF-C wrote this array, it shuffled them by the item size, and the values read here are wrong",
         ...(codec.stated && { pointer: codec.stated.pointer }),
-        affectsValues: true,
+        kind: "values",
       });
     }
     return codec;

@@ -87,7 +87,7 @@ test.each([{ elementsize: 0 }, { elementsize: "0" }, {}])(
     const { metadata, written, findings } = shuffledV2([{ id: "shuffle", ...stated }]);
     expect(metadata.codecs[1]).toMatchObject({ name: "shuffle", configuration: { elementsize: 8 } });
     expect(written.filters).toEqual([{ id: "shuffle", elementsize: 8 }]);
-    expect(findings.filter(({ affectsValues }) => affectsValues)).toEqual([]);
+    expect(findings.filter(({ kind }) => kind === "values")).toEqual([]);
   },
 );
 
@@ -116,7 +116,7 @@ test("elsewhere an item size of 0 stays, with a finding", () => {
   expect(metadata.codecs[1]?.configuration).toEqual({ elementsize: 0 });
   expect(written.filters).toEqual([{ id: "shuffle", elementsize: 0 }]);
   expect(findings).toEqual([
-    { message: expect.stringContaining("netCDF-C"), pointer: "/filters/0/id", affectsValues: true },
+    { message: expect.stringContaining("netCDF-C"), pointer: "/filters/0/id", kind: "values" },
   ]);
 });
 
