@@ -2,7 +2,19 @@ import { describe, expect, it } from "vitest";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openNode } from "../../src/hierarchy/open/open-node.ts";
-import { convert, copy, rechunk, slice, sliceTo } from "../../src/index.ts";
+import {
+  append,
+  convert,
+  copy,
+  openArray,
+  rechunk,
+  renameNode,
+  resizeArray,
+  setAttributes,
+  slice,
+  sliceTo,
+  writeRegion,
+} from "../../src/index.ts";
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
@@ -120,9 +132,9 @@ describe("documents of two formats over one set of chunks", () => {
     await convert(source, target, { to: "v2", codec: "gzip:1" });
     expect((await keysIn(target)).filter((key) => key.endsWith("zarr.json"))).toEqual([]);
     expect(await valuesAs(target, "v2")).toEqual([0, 1, 2, 3, 4, 5]);
-    await expect(
-      convert(source, new MemoryStore(), { to: "v2", keepFormats: true }),
-    ).rejects.toMatchObject({ code: "invalid-option" });
+    await expect(convert(source, new MemoryStore(), { to: "v2", keepFormats: true })).rejects.toMatchObject({
+      code: "invalid-option",
+    });
   });
 
   it("are written for a slice only with keepFormats", async () => {
@@ -134,5 +146,63 @@ describe("documents of two formats over one set of chunks", () => {
     await sliceTo(await migrated(), kept, { slice: { x: [1, 3] }, keepFormats: true });
     expect(await valuesAs(kept, "v2")).toEqual([1, 2]);
     expect(await valuesAs(kept, "v3")).toEqual([1, 2]);
+  });
+});
+
+describe("an edit of an array with documents of two formats", () => {
+  async function consolidatedShapes(store: MemoryStore): Promise<unknown[]> {
+    const parse = async (key: string) => JSON.parse(new TextDecoder().decode(await store.get(key)));
+    const [v2, v3] = [await parse(".zmetadata"), await parse("zarr.json")];
+    return [v2.metadata["v/.zarray"].shape, v3.consolidated_metadata.metadata.v.shape];
+  }
+
+  it("changes both: appending, resizing and setting attributes", async () => {
+    const store = await migrated({ consolidated: true });
+    const more = new MemoryStore();
+    await sliceTo(await migrated(), more, { slice: { x: [0, 2] } });
+    await append({ store: more, path: "v" }, { store, path: "v" }, { dim: "x" });
+    for (const format of ["v2", "v3"] as const) {
+      expect(await valuesAs(store, format)).toEqual([0, 1, 2, 3, 4, 5, 0, 1]);
+    }
+    expect(await consolidatedShapes(store)).toEqual([[8], [8]]);
+    await resizeArray(await openArray({ store, path: "v" }), [5]);
+    await setAttributes(await openArray({ store, path: "v" }), { units: "degC" });
+    for (const format of ["v2", "v3"] as const) {
+      expect(await valuesAs(store, format)).toEqual([0, 1, 2, 3, 4]);
+      expect((await arrayAs(store, format)).attributes.units).toBe("degC");
+    }
+    expect(await consolidatedShapes(store)).toEqual([[5], [5]]);
+  });
+
+  it("renames it in the consolidated metadata of both", async () => {
+    const store = await migrated({ consolidated: true });
+    await renameNode(await openArray({ store, path: "v" }), "w");
+    const parse = async (key: string) => JSON.parse(new TextDecoder().decode(await store.get(key)));
+    const listed = (await parse(".zmetadata")).metadata;
+    expect(Object.keys(listed)).toEqual([".zgroup", "w/.zarray", "w/.zattrs"]);
+    expect(Object.keys((await parse("zarr.json")).consolidated_metadata.metadata)).toEqual(["w"]);
+  });
+
+  it("is refused where the two describe different chunks", async () => {
+    const store = await migrated();
+    const document = JSON.parse(new TextDecoder().decode(await store.get("v/.zarray")));
+    await store.set("v/.zarray", encode({ ...document, chunks: [3] }));
+    const array = await openArray({ store, path: "v" });
+    const refusal = { code: "unsupported-operation", details: { found: "different chunk shapes" } };
+    await expect(resizeArray(array, [9])).rejects.toMatchObject(refusal);
+    await expect(writeRegion(array, [[0, 1]], Int16Array.of(9))).rejects.toMatchObject(refusal);
+    const more = new MemoryStore();
+    await sliceTo(await migrated(), more, { slice: { x: [0, 2] } });
+    const source = { store: more, path: "v" };
+    await expect(append(source, { store, path: "v" }, { dim: "x" })).rejects.toMatchObject(refusal);
+    expect(await valuesAs(store, "v3")).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  it("writes regions that both show", async () => {
+    const store = await migrated();
+    await writeRegion(await openArray({ store, path: "v" }), [[1, 3]], Int16Array.of(8, 9));
+    for (const format of ["v2", "v3"] as const) {
+      expect(await valuesAs(store, format)).toEqual([0, 8, 9, 3, 4, 5]);
+    }
   });
 });

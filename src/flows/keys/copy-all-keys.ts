@@ -7,10 +7,10 @@ import type { ListableStore, StoreOptions, WritableStore } from "../../stores/st
 import { writerMemory } from "../../stores/store-memory.ts";
 import { followSignals } from "../../util/abort.ts";
 import { pagesAhead, type ReadableStream } from "../../util/web-streams.ts";
+import { otherFormatsWarning } from "../plan/other-formats.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type CopyKeysOptions, copyKeys, listKeysToCopy } from "./copy-keys.ts";
 import type { KeyToCopy } from "./copy-small-values.ts";
-import { otherFormatsWarning } from "../plan/other-formats.ts";
 import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
 import { ListedChunks } from "./listed-chunks.ts";
 

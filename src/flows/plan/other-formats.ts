@@ -70,7 +70,9 @@ export function documentsOfOtherFormat(
     }
   } catch (error) {
     if (!isZarrflowError(error)) throw error;
-    throw error.addContext({ hint: "Omit --keep-formats (in code keepFormats) to leave out these documents." });
+    throw error.addContext({
+      hint: "Omit --keep-formats (in code keepFormats) to leave out these documents.",
+    });
   }
   const groups = [...keptFormat.consolidated].sort().reverse();
   for (const group of groups) {

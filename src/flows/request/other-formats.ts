@@ -1,13 +1,9 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { openNode } from "../../hierarchy/open/open-node.ts";
-import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import { inOtherFormat, otherFormatName } from "../../hierarchy/other-format.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { OtherFormat } from "../plan/other-formats.ts";
-
-/** The formats that can describe the same chunks. */
-const PAIRS: Partial<Record<ZarrFormat, ZarrFormat>> = { v2: "v3", v3: "v2" };
 
 /** Checks if opening a node found documents of another format beside its own. */
 export function hasOtherFormat({ findings }: ZarrNode): boolean {
@@ -29,17 +25,22 @@ export async function otherFormatOf(
   }: { readonly isConverted: boolean; readonly io: number; readonly signal?: AbortSignal | undefined },
 ): Promise<OtherFormat | undefined> {
   if (isConverted) {
-    throw new ZarrflowError("invalid-option", "the documents of one format only are written in a conversion", {
-      path: root.path,
-      hint: "Omit --keep-formats (in code keepFormats), or --to.",
-    });
+    throw new ZarrflowError(
+      "invalid-option",
+      "the documents of one format only are written in a conversion",
+      {
+        path: root.path,
+        hint: "Omit --keep-formats (in code keepFormats), or --to.",
+      },
+    );
   }
-  const name = PAIRS[root.layout.zarrFormat];
+  const name = otherFormatName(root.layout.zarrFormat);
   if (name === undefined) return undefined;
   const [found, consolidated] = [new Set<string>(), new Set<string>()];
-  const lookAt = async ({ store, path }: ZarrNode, context: { readonly signal: AbortSignal }) => {
-    const other = await openNode(store, path, { zarrFormat: name, ...context });
+  const lookAt = async (node: ZarrNode, context: { readonly signal: AbortSignal }) => {
+    const other = await inOtherFormat(node, context);
     if (other === undefined) return;
+    const { path } = node;
     found.add(path);
     if (other.kind === "group" && (await hasConsolidated(other, context.signal))) consolidated.add(path);
   };
