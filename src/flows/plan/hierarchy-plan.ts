@@ -1,3 +1,4 @@
+import { movedKey } from "../../meta/folder-layout.ts";
 import { missingAncestors, sharedDocuments } from "./ancestor-metadata.ts";
 import { type ChosenJob, JobChooser, sizedJobs } from "./array-jobs.ts";
 import { driverOf, executionOf } from "./execution.ts";
@@ -51,6 +52,13 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
         ...plannedDocuments(node, metadata, { ...request, layout: zarrFormat.layout(path), isChanged }),
       ],
     });
+  }
+  for (const node of request.copied ?? []) {
+    const path = targetPath(node.path, source.path, target.path);
+    const [from, to] = [zarrFormat.layout(node.path), zarrFormat.layout(path)];
+    const keys = from.documentKeys.filter((key) => node.documents.has(key));
+    const copied = keys.map((key) => ({ key: movedKey(key, from, to), from: key }));
+    documents.push({ depth: depthOf(path), group: false, documents: copied });
   }
   const { jobs, stages, held } = sizedJobs(chosen, request);
   const leaseBytes = largestTask(jobs);

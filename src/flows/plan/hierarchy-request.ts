@@ -22,6 +22,13 @@ export interface SourceNode {
   readonly consolidated?: ReadonlyMap<string, Uint8Array> | undefined;
 }
 
+/** A node that is not known here: its keys are copied as they are, and its documents with those of the others. */
+export interface CopiedNode {
+  readonly path: string;
+  /** Keys of its documents. */
+  readonly documents: ReadonlySet<string>;
+}
+
 /** The nodes of a source in the words of the target's format. */
 export interface NodesInFormat {
   /** New metadata by path in the source store; a node that is not there keeps its own. */
@@ -41,6 +48,8 @@ export interface HierarchyPlanRequest {
   readonly target: NodeSpec;
   /** The root first; then all nodes below it. */
   readonly nodes: readonly SourceNode[];
+  /** Nodes that are copied without being understood. */
+  readonly copied?: readonly CopiedNode[];
   readonly zarrFormat: FormatDefinition;
   /** What the conventions of another format make of the nodes' metadata. */
   readonly converted?: NodesInFormat;
