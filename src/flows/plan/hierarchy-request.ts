@@ -1,9 +1,8 @@
-import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { ArrayMetadata, NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { FormatDefinition, NodeLayout } from "../../meta/format.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
-import type { OtherFormat } from "./other-formats.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
 import type { StoreProfiles } from "./store-profile.ts";
 import type { GridStrategy } from "./strategies/grid-strategy.ts";
@@ -40,6 +39,14 @@ export interface NodesInFormat {
 export interface Change {
   readonly metadata: ArrayMetadata;
   readonly selection?: Selection;
+}
+
+/** Which nodes of a source have documents of another format besides their own. */
+export interface OtherFormat {
+  readonly name: ZarrFormat;
+  /** Paths in the source of the nodes that have such documents, and of the groups that have them consolidated. */
+  readonly nodes: ReadonlySet<string>;
+  readonly consolidated: ReadonlySet<string>;
 }
 
 export interface HierarchyPlanRequest {

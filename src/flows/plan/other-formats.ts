@@ -1,4 +1,4 @@
-import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import type { NodeMetadata } from "../../meta/array-metadata.ts";
 import { consolidate } from "../../meta/consolidated.ts";
 import { convertConventions } from "../../meta/conventions/convert-conventions.ts";
 import { formatNamed } from "../../meta/formats.ts";
@@ -13,14 +13,6 @@ import { targetPath } from "./target-path.ts";
  * reads and writes those of one format. The others stay as long as no chunk changes; else they are left out, or written
  * anew where that is asked for.
  */
-
-/** Which nodes of a source have documents of another format besides their own. */
-export interface OtherFormat {
-  readonly name: ZarrFormat;
-  /** Paths in the source of the nodes that have such documents, and of the groups that have them consolidated. */
-  readonly nodes: ReadonlySet<string>;
-  readonly consolidated: ReadonlySet<string>;
-}
 
 const LEFT_OUT = "documents of another format are left out: they would not describe the new chunks";
 

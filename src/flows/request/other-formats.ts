@@ -3,7 +3,7 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { inOtherFormat, otherFormatName } from "../../hierarchy/other-format.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { OtherFormat } from "../plan/other-formats.ts";
+import type { OtherFormat } from "../plan/hierarchy-request.ts";
 
 /** Checks if opening a node found documents of another format beside its own. */
 export function hasOtherFormat({ findings }: ZarrNode): boolean {
