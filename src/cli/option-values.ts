@@ -26,6 +26,7 @@ export function changesOf({
   codec,
   to,
   "allow-loss": losses,
+  "keep-formats": keepFormats,
 }: Values<typeof changingOptions>): Changes {
   return {
     mustChange: true,
@@ -34,6 +35,7 @@ export function changesOf({
     ...(match && { match }),
     ...(codec !== undefined && { codec }),
     ...(to && { to }),
+    ...(keepFormats && { keepFormats }),
     ...(losses && { allowLoss: losses.flatMap((pointers) => pointers.split(/,(?=\/)/)) }),
   };
 }

@@ -239,6 +239,11 @@ export const formatOptions = {
     summary:
       "JSON pointers of metadata that may be dropped because the target format cannot represent it, as the error lists them; may be repeated",
   },
+  "keep-formats": {
+    type: "boolean",
+    summary:
+      "where nodes have documents of both v2 and v3, write both anew; by default the second ones are left out, with a warning, if any chunk changes",
+  },
 } as const satisfies Options;
 
 /** Flags of commands that may change arrays on the way. */

@@ -4,6 +4,7 @@ import { homeOf, type ParentHierarchy } from "../hierarchy/edit/parent.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { walk } from "../hierarchy/open/walk.ts";
+import { editedAlong } from "../hierarchy/other-format.ts";
 import { type LockedPlace, lockPlace } from "../hierarchy/place-lock.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { FormatOptions } from "../meta/formats.ts";
@@ -161,6 +162,8 @@ async function appendAt(
   const from = await arraysBelowNode(root, signal);
   const { appended, others } = pairArrays(from, await ownArrays(node, home, options), dim);
   for (const pair of appended) assertSameKind(pair);
+  // before the first chunk is written
+  for (const { target } of appended) await editedAlong(target, { maxMetadata, signal });
   const reading = { maxMemory, io, signal };
   for (const pair of appended) if (isCoordinate(pair, dim)) await assertContinues(pair, reading);
   const watch = await SourceWatch.begin([root, ...from.values()], [root.store], { signal });

@@ -1,17 +1,19 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
-import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { type BrokenNode, brokenNode, isNotKnown, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import { belowPath } from "../util/node-path.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
 import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
+import { sameStored } from "./diff/compare-stored.ts";
 import { compareValues } from "./diff/compare-values.ts";
 import type { Difference } from "./diff/difference.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -96,17 +98,47 @@ async function* compareNodes(
   options: Comparison,
 ): AsyncGenerator<Omit<Difference, "path">> {
   if (a?.kind === "broken" || b?.kind === "broken") {
-    return yield { what: "broken", counts: true, a: stateOf(a), b: stateOf(b) };
+    const areUnknown = [a, b].every((node) => node?.kind === "broken" && isNotKnown(node.error));
+    return yield* compareStored([a, b], path, areUnknown ? options : undefined);
   }
   if (a?.kind !== b?.kind) yield { what: "node", counts: true, a: a?.kind, b: b?.kind };
   if (!a || a.kind !== b?.kind) return;
   // All nodes of a hierarchy have the format of its root.
   for (const found of compareMetadata(a, b)) if (found.what !== "zarrFormat" || path === "") yield found;
   if (a.kind !== "array" || b.kind !== "array" || !isComparable(a, b)) return;
+  const errors = [await undecodable(a), await undecodable(b)];
+  if (errors.some((error) => error !== undefined)) {
+    const sides = [a, b].map((node, i) => (errors[i] ? brokenNode(node.path, errors[i]) : node));
+    return yield* compareStored(sides, path, errors.includes(undefined) ? undefined : options);
+  }
   const found = await valuesOf(a, b, path, options);
   if (found === undefined) return;
   const { a: itemOfA, b: itemOfB, ...values } = found;
   yield { what: "values", counts: true, a: itemOfA, b: itemOfB, values };
+}
+
+/**
+ * Compares two nodes that cannot be decoded byte by byte, where that is possible.
+ *
+ * @param options undefined where they cannot be compared at all
+ */
+async function* compareStored(
+  [a, b]: readonly (AnyNode | undefined)[],
+  path: string,
+  options: Comparison | undefined,
+): AsyncGenerator<Omit<Difference, "path">> {
+  const broken = { what: "broken", counts: true, a: stateOf(a), b: stateOf(b) } as const;
+  if (options === undefined || a === undefined || b === undefined) return yield broken;
+  const { maxMemory = DEFAULT_MAX_MEMORY, signal, roots } = options;
+  const [left, right] = [
+    { root: roots[0], path: a.path },
+    { root: roots[1], path: b.path },
+  ];
+  const same = await sameStored(left, right, { maxMemory: parseBytes(maxMemory), signal });
+  if (same === undefined) return yield broken;
+  if (!same) return yield { ...broken, what: "stored bytes" };
+  const message = "this cannot be decoded here, so its stored bytes were compared: they are the same";
+  options.onEvent?.({ type: "warning", path, message });
 }
 
 /** What a node is, or why it cannot be read. */

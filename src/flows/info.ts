@@ -1,5 +1,5 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
-import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { type BrokenNode, brokenNode, isNotKnown, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { parseMissing, statedMissing } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
@@ -60,9 +60,9 @@ export interface GroupInfo {
   readonly attributes: unknown;
 }
 
-/** A node that cannot be read; what lies below it is not looked at. */
+/** A node that cannot be read, or that is not known here; what lies below it is not looked at. */
 export interface BrokenInfo {
-  readonly kind: "broken";
+  readonly kind: "broken" | "unsupported";
   readonly path: string;
   readonly error: { readonly code: ErrorCode; readonly message: string };
 }
@@ -74,6 +74,7 @@ export interface InfoTotals
   readonly arrays: number;
   readonly groups: number;
   readonly broken: number;
+  readonly unsupported: number;
 }
 
 /** One node; or, after all nodes of a group, its totals. */
@@ -174,15 +175,16 @@ async function describe(
   } catch (error) {
     const { error: failure } = brokenNode(node.path, error);
     const { code, message } = failure;
-    return { index, node: { kind: "broken", path, error: { code, message } }, failure };
+    const kind = isNotKnown(failure) ? "unsupported" : "broken";
+    return { index, node: { kind, path, error: { code, message } }, failure };
   }
 }
 
-const COUNTED = { array: "arrays", group: "groups", broken: "broken" } as const;
+const COUNTED = { array: "arrays", group: "groups", broken: "broken", unsupported: "unsupported" } as const;
 
 /** Adds up the arrays of a group. */
 class Totals {
-  #counts = { arrays: 0, groups: 0, broken: 0 };
+  #counts = { arrays: 0, groups: 0, broken: 0, unsupported: 0 };
   #sums = { chunks: 0, chunksPresent: 0 as number | null, storedBytes: 0 as number | null };
   #logicalBytes: number | null = 0;
 

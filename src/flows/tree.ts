@@ -1,5 +1,5 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
-import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { type BrokenNode, isNotKnown, walkPastBroken } from "../hierarchy/open/walk.ts";
 import type { Finding } from "../meta/format.ts";
 import { checkedOptions } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
@@ -37,15 +37,18 @@ export interface TreeGroup extends TreeBase {
   readonly implied: boolean;
 }
 
-/** A node that cannot be read; what lies below it is not looked at. */
+/**
+ * A node that cannot be read; what lies below it is not looked at. `unsupported`: nothing is wrong with it, but its data
+ * type, chunk grid, codec or the like is not known here.
+ */
 export interface TreeBroken extends TreeBase {
-  readonly kind: "broken";
+  readonly kind: "broken" | "unsupported";
   readonly error: { readonly code: ErrorCode; readonly message: string };
 }
 
 /**
  * A node and all below it, parents before their children, siblings sorted. A node below the first that cannot be read is
- * reported as broken, and the others follow.
+ * reported as broken or unsupported, and the others follow.
  *
  * @throws as `open` of the first node; as `walk`, but for what is wrong with single nodes.
  * @example
@@ -78,7 +81,8 @@ function describeNode(
   const { zarrFormat } = root.layout;
   if (node.kind === "broken") {
     const { code, message } = node.error;
-    return { kind: "broken", path, zarrFormat, findings: [], error: { code, message } };
+    const kind = isNotKnown(node.error) ? "unsupported" : "broken";
+    return { kind, path, zarrFormat, findings: [], error: { code, message } };
   }
   const dimensionNames = namesOf(node) ?? null;
   const base = { path, zarrFormat, findings: node.findings };

@@ -4,6 +4,7 @@ import { joinKey } from "../meta/join-key.ts";
 import type { KeyEntry, ListableStore, ListOptions } from "../stores/store.ts";
 import type { ZarrNode } from "./node.ts";
 import { type WalkOptions, walk } from "./open/walk.ts";
+import { inOtherFormat } from "./other-format.ts";
 
 /** Every key below a node, in whichever tree, but for those that it shares with all others of the hierarchy. */
 export async function* keysBelow(
@@ -28,4 +29,11 @@ export async function documentsBelow(node: ZarrNode, options: WalkOptions = {}):
   }
   const prefix = joinKey(node.path, "");
   return new Map([...documents].filter(([key]) => key.startsWith(prefix)));
+}
+
+/** The same, and those of another format that describes the node as well. @throws as `walk`, `inOtherFormat` */
+export async function allDocumentsBelow(node: ZarrNode, options: WalkOptions = {}): Promise<Documents> {
+  const other = await inOtherFormat(node, options);
+  const others = other ? await documentsBelow(other, options) : [];
+  return new Map([...(await documentsBelow(node, options)), ...others]);
 }

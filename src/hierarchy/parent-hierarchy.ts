@@ -12,7 +12,7 @@ import { createAncestors, formatAbove } from "./create/ancestors.ts";
 import { isOfMetadata } from "./create/assertions.ts";
 import { ConsolidatedMetadata, refreshConsolidated } from "./edit/consolidated.ts";
 import { isWholeHierarchy, type ParentHierarchy } from "./edit/parent.ts";
-import { documentsBelow } from "./keys-below.ts";
+import { allDocumentsBelow } from "./keys-below.ts";
 import { openNode } from "./open/open-node.ts";
 import { walk } from "./open/walk.ts";
 import type { ReadDocumentOptions } from "./stored-documents.ts";
@@ -61,7 +61,7 @@ export function publishedIn(
         await build.publish(options);
         const ancestors = await createAncestors(store, path, zarrFormat, {});
         const node = areAny ? await openNode(store, path, { zarrFormat, maxMetadata }) : undefined;
-        const documents = node ? await documentsBelow(node) : [];
+        const documents = node ? await allDocumentsBelow(node) : [];
         return { removed: path, written: new Map([...documents, ...ancestors]) };
       };
       const reading = { maxMetadata, signal: options.signal };

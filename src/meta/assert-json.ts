@@ -32,6 +32,13 @@ export function memberOr(object: JsonObject, name: string, fallback: JsonValue):
   return value === undefined ? fallback : value;
 }
 
+/** An attribute's value, or the only item of a list of one: many writers put single values into lists. */
+export function onlyItem(value: JsonValue): JsonValue;
+export function onlyItem(value: unknown): unknown;
+export function onlyItem(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 ? value[0] : value;
+}
+
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
@@ -129,6 +136,11 @@ export function assertChunkShape(value: JsonValue, shape: readonly number[], poi
     throw invalid(pointer, `must have ${shape.length} numbers, one per dimension`, value);
   }
   return list.map((n, d) => Math.max(assertInteger(n, shape[d] === 0 ? 0 : 1, pointerTo(pointer, d)), 1));
+}
+
+/** Checks if a chunk length is 0, which is read as 1 along an empty dimension, and written as 1. */
+export function hasZero(chunkShape: JsonValue | undefined): boolean {
+  return Array.isArray(chunkShape) && chunkShape.some((length) => integerOf(length) === 0n);
 }
 
 /** @throws `resource-limit` when an element would be larger than any element may be. */

@@ -25,6 +25,17 @@ export function isCompressor({ name, stated }: CodecConfig, isAfterBytes: boolea
   return known !== undefined && isAfterBytes;
 }
 
+/** Name of a codec that is not known here or refused, perhaps in shards; undefined if all of them can be made. */
+export function unknownCodecIn(codecs: readonly CodecConfig[]): string | undefined {
+  for (const { name, configuration } of codecs) {
+    const known = codecNamed(name);
+    if (known === undefined || known.refused !== undefined) return name;
+    const inner = known.nested && unknownCodecIn(innerCodecs(configuration[known.nested]));
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
 /** How long a codec takes: one that holds others, as long as the slowest of these. */
 export function costClassOf({ name, configuration }: CodecConfig): CostClass {
   const { costClass = "other", nested } = codecNamed(name) ?? {};

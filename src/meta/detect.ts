@@ -31,7 +31,7 @@ export function detectFormat(
   const zarrFormat = draft ?? formatOf(first);
   const strangers = others.filter((name) => formatOf(name) !== zarrFormat);
   const message = `${strangers.join(" and ")} of another format beside ${first}, which is used`;
-  return { zarrFormat, findings: strangers.length > 0 ? [{ message }] : [] };
+  return { zarrFormat, findings: strangers.length > 0 ? [{ message, kind: "other-format" }] : [] };
 }
 
 function formatOf(name: (typeof NAMES)[number]): ZarrFormat {

@@ -63,6 +63,8 @@ export type Documents = ReadonlyMap<string, Uint8Array>;
 export interface Finding {
   readonly message: string;
   readonly pointer?: string;
+  /** `values`: values may be read wrong because of it. `other-format`: documents of another format lie beside. */
+  readonly kind?: "values" | "other-format";
 }
 
 export interface ParsedNode {

@@ -96,10 +96,16 @@ const RULES: Readonly<Record<string, Rule>> = {
     ].map((name) => [name, flag]),
   ),
   ...Object.fromEntries(
-    ["anonymous", "missing403", "allowUnicode", "mustChange", "dryRun", "breakLock", "fix"].map((name) => [
-      name,
-      flag,
-    ]),
+    [
+      "anonymous",
+      "missing403",
+      "allowUnicode",
+      "mustChange",
+      "keepFormats",
+      "dryRun",
+      "breakLock",
+      "fix",
+    ].map((name) => [name, flag]),
   ),
 };
 

@@ -29,17 +29,25 @@ export function nodeInfoText(info: NodeInfo, name: string): string {
   if (info.kind === "array") return arrayInfoText(info, name);
   if (info.kind === "totals") return totalsText(info);
   const title = printable(info.path || name);
-  if (info.kind === "broken") return `${title}  broken\n  ! ${printable(info.error.message)}\n`;
+  if ("error" in info) {
+    const what = info.kind === "broken" ? "broken" : "not supported";
+    return `${title}  ${what}\n  ! ${printable(info.error.message)}\n`;
+  }
   const rows = [["format", info.zarrFormat], ...attributeRows(info.attributes)];
   return `${title}  group\n${columns(rows)}\n`;
 }
 
 function totalsText(totals: InfoTotals): string {
-  const { arrays, groups, broken } = totals;
+  const { arrays, groups, broken, unsupported } = totals;
   const rows = [
     [
       "nodes",
-      [counted(arrays, "array"), counted(groups, "group"), broken > 0 && `${broken} broken`]
+      [
+        counted(arrays, "array"),
+        counted(groups, "group"),
+        broken > 0 && `${broken} broken`,
+        unsupported > 0 && `${unsupported} not supported`,
+      ]
         .filter(Boolean)
         .join(", "),
     ],

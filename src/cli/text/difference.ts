@@ -16,6 +16,8 @@ export function differenceText(
   if (what === "node")
     return `${node}: ${a === undefined ? `only in B: ${b}` : b === undefined ? `only in A: ${a}` : `${a} in A, ${b} in B`}\n`;
   if (what === "broken") return `${node}: cannot be read, and was not compared: ${short(a)} -> ${short(b)}\n`;
+  if (what === "stored bytes")
+    return `${node}: stored bytes differ, and cannot be decoded here: ${short(a)} -> ${short(b)}\n`;
   if (values) {
     const { count, items, first, region } = values;
     return (

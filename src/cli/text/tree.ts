@@ -65,7 +65,7 @@ function nameOf({ path }: TreeNode, name: string): string {
 
 function nodeText(node: TreeNode, isRoot: boolean): string {
   const zarrFormat = isRoot ? `, ${node.zarrFormat}` : "";
-  if (node.kind === "broken") return "broken";
+  if ("error" in node) return node.kind === "broken" ? "broken" : "not supported";
   if (node.kind === "group") return `group${node.implied ? ", implied" : ""}${zarrFormat}`;
   const { dataType, shape, chunkShape, innerChunkShape, dimensionNames } = node;
   const grid = innerChunkShape
@@ -77,7 +77,7 @@ function nodeText(node: TreeNode, isRoot: boolean): string {
 
 /** What there is to say of a node but that it is implied, which its line says. */
 function findingsOf(node: TreeNode): string[] {
-  if (node.kind === "broken") return [node.error.message];
+  if ("error" in node) return [node.error.message];
   if (node.kind === "group" && node.implied) return [];
   return node.findings.map(({ message, pointer }) => (pointer ? `${pointer}: ${message}` : message));
 }

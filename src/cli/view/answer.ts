@@ -69,8 +69,13 @@ async function listNodes(source: ViewedSource, version: string, signal: AbortSig
     isCut = nodes.length === MAX_NODES;
     if (isCut) break;
     const shape = node.kind === "array" ? node.shape : undefined;
-    const error = node.kind === "broken" ? redact(node.error.message) : undefined;
-    nodes.push({ path: node.path, kind: node.kind, ...(shape && { shape }), ...(error && { error }) });
+    const error = "error" in node ? redact(node.error.message) : undefined;
+    nodes.push({
+      path: node.path,
+      kind: error === undefined ? node.kind : "broken",
+      ...(shape && { shape }),
+      ...(error && { error }),
+    });
   }
   return { url: redact(source.url), version, nodes, isCut };
 }

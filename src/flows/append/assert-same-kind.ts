@@ -1,4 +1,5 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
+import { onlyItem } from "../../meta/assert-json.ts";
 import { packingOf } from "../../meta/conventions/cf/packing.ts";
 import { type TimeCoding, timeCodingOf } from "../../meta/conventions/cf-time/time-coding.ts";
 import { missingValueOf } from "../../meta/conventions/missing-value.ts";
@@ -54,13 +55,13 @@ function* kindOf(array: ZarrArray, axis: number): Generator<Trait> {
   const packing = packingOf(metadata.dataType, attributes);
   yield { what: "scale_factor", is: packing?.scale?.toString() };
   yield { what: "add_offset", is: packing?.offset?.toString() };
-  yield { what: "_Unsigned", is: packing?.reread && String(attributes._Unsigned) };
+  yield { what: "_Unsigned", is: packing?.reread && String(onlyItem(attributes._Unsigned)) };
   yield* timesOf(array);
 }
 
 /** Units, and the calendar of those of times: in whatever words, as far as they are known. */
 function* timesOf({ metadata, attributes }: ZarrArray): Generator<Trait> {
-  const { units, calendar } = attributes;
+  const [units, calendar] = [onlyItem(attributes.units), onlyItem(attributes.calendar)];
   const coding = timesKnown(metadata.dataType, attributes);
   const [zero, one] = [coding?.instantOf(0), coding?.instantOf(1)];
   const isKnown = coding !== undefined && metadata.dataType.kind !== "datetime";

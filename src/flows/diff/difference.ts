@@ -8,6 +8,8 @@ export interface Difference {
     | "node"
     /** A node that cannot be read on one side or both, and was not compared. */
     | "broken"
+    /** Of a node that is not known here on both sides: its keys, or their bytes. */
+    | "stored bytes"
     | "shape"
     | "data type"
     | "fill value"

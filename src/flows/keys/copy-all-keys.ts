@@ -7,6 +7,7 @@ import type { ListableStore, StoreOptions, WritableStore } from "../../stores/st
 import { writerMemory } from "../../stores/store-memory.ts";
 import { followSignals } from "../../util/abort.ts";
 import { pagesAhead, type ReadableStream } from "../../util/web-streams.ts";
+import { otherFormatsWarning } from "../plan/other-formats.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type CopyKeysOptions, copyKeys, listKeysToCopy } from "./copy-keys.ts";
 import type { KeyToCopy } from "./copy-small-values.ts";
@@ -33,6 +34,7 @@ export class AllKeys {
   readonly #stop = new AbortController();
   readonly #following: ReturnType<typeof followSignals>;
   readonly #chunks = new ListedChunks();
+  readonly #otherFormats = new Set<string>();
   #areLate = false;
   #ahead: ReadableStream<readonly KeyToCopy[]> | undefined;
 
@@ -60,6 +62,8 @@ export class AllKeys {
     await copyKeys(this.#source, target, { ...copying, listed: this.#ahead ?? this.#listed(false) });
     this.#chunks.noteMissing(this.#source, jobs);
     if (this.#areLate) await copyKeys(this.#source, target, { ...copying, listed: this.#listed(true) });
+    const warning = otherFormatsWarning(this.#plan, [...this.#otherFormats]);
+    if (warning) options.log.emit({ type: "warning", ...warning });
   }
 
   /** Ends a listing that nobody reads to its end. */
@@ -75,7 +79,10 @@ export class AllKeys {
     const { documents, documentsLast, hasKey = () => true } = this.#options;
     const layout = formatNamed(publication.zarrFormat).layout(target.path);
     const isLate = (key: string) => documentsLast && isDocumentKey(key, layout);
-    const anyTargetKeyOf = keysToCopy(this.#plan, documents, late ? undefined : this.#chunks.count);
+    const anyTargetKeyOf = keysToCopy(this.#plan, documents, {
+      onChunk: late ? undefined : this.#chunks.count,
+      onOtherFormat: (key) => this.#otherFormats.add(key),
+    });
     const targetKeyOf = (key: string) => {
       const targetKey = anyTargetKeyOf(key);
       if (targetKey === undefined || (!key.endsWith("/") && !hasKey(targetKey))) return undefined;

@@ -2,8 +2,10 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import { movedKey } from "../../meta/folder-layout.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { isOnlyDocument } from "../../stores/document-names.ts";
 import { folderInPlace } from "../../stores/version.ts";
-import { belowPath } from "../../util/node-path.ts";
+import { belowPath, isAtOrBelow, lastName } from "../../util/node-path.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
@@ -15,18 +17,18 @@ const CONSOLIDATED_V2 = ".zmetadata";
 /**
  * Returns under which key of the target a key of the source is copied as it is: chunks of verbatim arrays under the
  * target's chunk keys, all else under the same key below the target's path; undefined for documents that are
- * published, for chunks that tasks read, for what would be taken for a chunk in the target's format, and for what the
- * plan leaves out. Of a prefix, which ends in `/`, undefined means that all below it is left out.
- *
- * @param onChunk called with the job of each chunk that is copied
+ * published, for chunks that tasks read, for what would be taken for a chunk in the target's format, for documents of other
+ * formats that would no longer be true, and for what the plan leaves out. Of a prefix, which ends in `/`, undefined means
+ * that all below it is left out.
  */
 export function keysToCopy(
   plan: Plan,
   documents: Documents,
-  onChunk?: (job: ArrayJob) => void,
+  { onChunk, onOtherFormat }: KeyListeners = {},
 ): (key: string) => string | undefined {
   const jobs = new Map(plan.jobs.map((job) => [job.path, job]));
   const isLeftOut = leftOutKeys(plan, documents);
+  const isUntrue = untrueDocuments(plan, documents);
   const { zarrFormat, from } = plan.publication;
   const source = formatNamed(from).layout(plan.source.path);
   const target = formatNamed(zarrFormat).layout(plan.target.path);
@@ -47,9 +49,49 @@ export function keysToCopy(
     if (published.includes(key) || (from !== zarrFormat && isLeftBehind(key))) return undefined;
     const same = movedKey(key, source, target);
     if (documents.has(same) || (job && isTargetChunk(same, job)) || isLeftOut(key, same)) return undefined;
+    if (isUntrue(same)) {
+      onOtherFormat?.(same);
+      return undefined;
+    }
     if (from !== zarrFormat) target.hierarchy.assertKey(same);
     return same;
   };
+}
+
+/** What is called while keys are looked at. */
+export interface KeyListeners {
+  /** With the job of each chunk that is copied. */
+  readonly onChunk?: ((job: ArrayJob) => void) | undefined;
+  /** With the target's key of each document of another format that is left behind. */
+  readonly onOtherFormat?: ((key: string) => void) | undefined;
+}
+
+/**
+ * Tells which documents of other formats, in the folders of the nodes that are published, would not describe the target:
+ * all of them as soon as any chunk of the plan changes, and consolidated ones if any node stays behind.
+ */
+function untrueDocuments(plan: Plan, documents: Documents): (key: string) => boolean {
+  const { from, zarrFormat, leftOut = [], filter } = plan.publication;
+  const { hierarchy, documentKeys, consolidatedKey = "" } = formatNamed(zarrFormat).layout("");
+  const ownNames = from === zarrFormat ? [...documentKeys, ...hierarchy.sharedKeys, consolidatedKey] : [];
+  const areChunksChanged = from !== zarrFormat || plan.jobs.some((job) => !isSameStorage(job));
+  const isPartial = leftOut.length > 0 || filter !== undefined;
+  const nodes = new Set([...documents.keys()].flatMap((key) => hierarchy.nodeOf(key) ?? []));
+  const isInGroup = (folder: string) => documents.has(joinKey(folder, ".zgroup"));
+  return (key) => {
+    if (!(areChunksChanged || isPartial) || !isOnlyDocument(key)) return false;
+    const name = lastName(key);
+    if (ownNames.includes(name)) return false;
+    const folder = key.slice(0, Math.max(0, key.length - name.length - 1));
+    if (name === CONSOLIDATED_V2) return [...nodes].some((path) => isAtOrBelow(path, folder));
+    return nodes.has(folder) && (areChunksChanged || (name === "zarr.json" && isInGroup(folder)));
+  };
+}
+
+/** Checks if the chunks of an array are in the target what they are in the source, under the same keys. */
+function isSameStorage({ strategy, source, target }: ArrayJob): boolean {
+  const [from, to] = [source.chunkKeyEncoding, target.chunkKeyEncoding];
+  return strategy === "verbatim" && from.name === to.name && from.separator === to.separator;
 }
 
 /** Checks that a folder of the source, given by its prefix, is not in the place of a chunk. @throws `corrupt-store` */

@@ -1,7 +1,9 @@
+import { movedKey } from "../../meta/folder-layout.ts";
 import { missingAncestors, sharedDocuments } from "./ancestor-metadata.ts";
 import { type ChosenJob, JobChooser, sizedJobs } from "./array-jobs.ts";
 import { driverOf, executionOf } from "./execution.ts";
 import type { HierarchyPlanRequest } from "./hierarchy-request.ts";
+import { documentsOfOtherFormat } from "./other-formats.ts";
 import type { Plan } from "./plan.ts";
 import { depthOf, inPublishingOrder, type NodeDocuments, plannedDocuments } from "./planned-documents.ts";
 import { targetNode } from "./target-metadata.ts";
@@ -28,9 +30,16 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     nodes.map(({ path }) => targetPath(path, source.path, target.path)),
     zarrFormat,
   );
-  for (const node of nodes) {
-    const path = targetPath(node.path, source.path, target.path);
-    const { metadata, change, isChanged } = targetNode(node, request);
+  const placed = nodes.map((node) => ({
+    node,
+    path: targetPath(node.path, source.path, target.path),
+    ...targetNode(node, request),
+  }));
+  const ofOtherFormat = documentsOfOtherFormat(
+    placed.map(({ node, ...rest }) => ({ ...rest, from: node.path })),
+    request,
+  );
+  for (const { node, path, metadata, change, isChanged } of placed) {
     if (node.metadata.kind === "array" && metadata.kind === "array") {
       const array = { path, zarrFormat: zarrFormat.name, metadata };
       chosen.push(await chooser.choose(node, node.metadata, array, change));
@@ -38,8 +47,18 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     documents.push({
       depth: depthOf(path),
       group: metadata.kind === "group",
-      documents: plannedDocuments(node, metadata, { ...request, layout: zarrFormat.layout(path), isChanged }),
+      documents: [
+        ...(ofOtherFormat.get(path) ?? []),
+        ...plannedDocuments(node, metadata, { ...request, layout: zarrFormat.layout(path), isChanged }),
+      ],
     });
+  }
+  for (const node of request.copied ?? []) {
+    const path = targetPath(node.path, source.path, target.path);
+    const [from, to] = [zarrFormat.layout(node.path), zarrFormat.layout(path)];
+    const keys = from.documentKeys.filter((key) => node.documents.has(key));
+    const copied = keys.map((key) => ({ key: movedKey(key, from, to), from: key }));
+    documents.push({ depth: depthOf(path), group: false, documents: copied });
   }
   const { jobs, stages, held } = sizedJobs(chosen, request);
   const leaseBytes = largestTask(jobs);

@@ -1,4 +1,4 @@
-import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { ArrayMetadata, NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { FormatDefinition, NodeLayout } from "../../meta/format.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
@@ -21,6 +21,13 @@ export interface SourceNode {
   readonly consolidated?: ReadonlyMap<string, Uint8Array> | undefined;
 }
 
+/** A node that is not known here: its keys are copied as they are, and its documents with those of the others. */
+export interface CopiedNode {
+  readonly path: string;
+  /** Keys of its documents. */
+  readonly documents: ReadonlySet<string>;
+}
+
 /** The nodes of a source in the words of the target's format. */
 export interface NodesInFormat {
   /** New metadata by path in the source store; a node that is not there keeps its own. */
@@ -34,12 +41,22 @@ export interface Change {
   readonly selection?: Selection;
 }
 
+/** Which nodes of a source have documents of another format besides their own. */
+export interface OtherFormat {
+  readonly name: ZarrFormat;
+  /** Paths in the source of the nodes that have such documents, and of the groups that have them consolidated. */
+  readonly nodes: ReadonlySet<string>;
+  readonly consolidated: ReadonlySet<string>;
+}
+
 export interface HierarchyPlanRequest {
   readonly operation: Plan["operation"];
   readonly source: NodeSpec;
   readonly target: NodeSpec;
   /** The root first; then all nodes below it. */
   readonly nodes: readonly SourceNode[];
+  /** Nodes that are copied without being understood. */
+  readonly copied?: readonly CopiedNode[];
   readonly zarrFormat: FormatDefinition;
   /** What the conventions of another format make of the nodes' metadata. */
   readonly converted?: NodesInFormat;
@@ -53,6 +70,8 @@ export interface HierarchyPlanRequest {
   readonly copyKeys: boolean;
   /** Whether any document changes; else consolidated metadata stay true and are copied with the rest. */
   readonly changed: boolean;
+  /** Another format whose documents the target gets too, for the nodes that have them in the source. */
+  readonly keptFormat?: OtherFormat | undefined;
   /** Paths of the source's groups that have consolidated metadata, so that the target's get them too. */
   readonly consolidated: readonly string[];
   readonly maxMemory: number;

@@ -28,13 +28,19 @@ export function plannedDocuments(
   request: DocumentsRequest,
 ): readonly PlannedDocument[] {
   const { layout, isChanged, zarrFormat } = request;
-  const isKept = !isChanged && node.layout.zarrFormat === zarrFormat.name && !needsSeparator(node);
+  const mayBeKept = !isChanged && node.layout.zarrFormat === zarrFormat.name && !needsSeparator(node);
+  const isKept = mayBeKept && (request.operation === "copy" || !isEmpty(node));
   return isKept ? kept(node, layout, request) : written(node, metadata, request, layout);
 }
 
 /** Whether a copy of the node must state the separator that its reader was given, or had to look for. */
 export function needsSeparator({ metadata, reading }: Pick<SourceNode, "metadata" | "reading">): boolean {
   return metadata.kind === "array" && reading?.v2?.separator === "/";
+}
+
+/** Checks if an array has no items: its document may state chunks of length 0, which is written as 1. */
+function isEmpty({ metadata }: SourceNode): boolean {
+  return metadata.kind === "array" && metadata.shape.includes(0);
 }
 
 /** The node's documents as they are, under the target's keys. */

@@ -1,10 +1,11 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
-import { walk } from "../../hierarchy/open/walk.ts";
+import { isNotKnown, walkPastBroken } from "../../hierarchy/open/walk.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
 import { readableArray } from "./chunk-separators.ts";
 import type { FlowSource, PlanOptions } from "./flow.ts";
+import { skippedWarning, undecodable } from "./not-known.ts";
 import { openSource } from "./open-source.ts";
 
 /** An array, and how it is named in messages. */
@@ -16,7 +17,10 @@ export interface ArrayBelow {
   readonly dimensionNames: DimensionNames | undefined;
 }
 
-/** The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. */
+/**
+ * The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. Nodes that
+ * are not known here are passed over, each with a warning.
+ */
 export async function* arraysBelow(
   source: FlowSource,
   options: PlanOptions & ReadEventOptions,
@@ -33,9 +37,16 @@ export async function* arraysBelow(
     if (root.kind === "array") yield await described(root);
     else {
       namesOf(root);
-      for await (const node of walk(root, { signal })) {
-        if (node.kind === "array") yield await described(node);
-        else namesOf(node);
+      for await (const node of walkPastBroken(root, { signal })) {
+        if (node.kind === "group") {
+          namesOf(node);
+          continue;
+        }
+        const error = node.kind === "array" ? await undecodable(node) : node.error;
+        if (node.kind === "array" && error === undefined) yield await described(node);
+        else if (error && isNotKnown(error))
+          options.onEvent?.({ type: "warning", ...skippedWarning(root, { path: node.path, error }) });
+        else throw error;
       }
     }
   } finally {

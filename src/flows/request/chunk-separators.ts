@@ -19,15 +19,24 @@ export async function withChunkSeparators(
   return found;
 }
 
-/** Warnings of arrays whose separator had to be looked for, by their paths below `root`. */
-export function separatorWarnings(nodes: readonly ZarrNode[], root: ZarrNode): NodeWarning[] {
+/**
+ * Warnings of arrays whose separator had to be looked for, and of those whose values may be read wrong, by their paths
+ * below `root`.
+ */
+export function readingWarnings(nodes: readonly ZarrNode[], root: ZarrNode): NodeWarning[] {
   return nodes.flatMap((node) => {
+    const about = aboutNode(root, node);
+    const doubts = valueWarnings(node, about);
     const isFound = node.reading.v2?.separator === "/" && root.reading.v2 === undefined;
     const finding = isFound && node.findings.find(({ pointer }) => pointer === POINTER);
-    if (!finding) return [];
+    if (!finding) return doubts;
     const hint = "The target states its separator. Use `--v2-separator /` to give the source's.";
-    return [{ message: finding.message, ...aboutNode(root, node), hint }];
+    return [{ message: finding.message, ...about, hint }, ...doubts];
   });
+}
+
+function valueWarnings({ findings }: ZarrNode, about: Pick<NodeWarning, "path">): NodeWarning[] {
+  return findings.filter(({ kind }) => kind === "values").map(({ message }) => ({ message, ...about }));
 }
 
 /** An array that is read, with the separator of its chunk keys; where that had to be looked for, `onEvent` gets an event. */
@@ -42,6 +51,8 @@ export async function readableArray(
     const hint = "A copy states its separator. Use `--v2-separator /` to give this array's.";
     onEvent?.({ type: "warning", message: finding.message, ...aboutNode(root, array), hint });
   }
+  for (const warning of valueWarnings(array, aboutNode(root, array)))
+    onEvent?.({ type: "warning", ...warning });
   return found;
 }
 

@@ -7,11 +7,13 @@ import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { belowPath } from "../../util/node-path.ts";
 import { isMemoryShared } from "../../util/shared-memory.ts";
 import { textHash } from "../../util/text-hash.ts";
 import { type EventOptions, withRetryEvents } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
+import { otherFormatsLeftOut } from "../plan/other-formats.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
 import type { StoreProfiles } from "../plan/store-profile.ts";
@@ -25,12 +27,14 @@ import { type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target
 import { assertApart } from "../target/target-apart.ts";
 import { TargetProbe } from "../target/target-probe.ts";
 import { type Changes, changesAnything } from "./changes.ts";
-import { separatorWarnings } from "./chunk-separators.ts";
+import { readingWarnings } from "./chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
-import { type FlowSource, openSource } from "./open-source.ts";
+import { copiedNodes, copiedWarning, undecodableOf } from "./not-known.ts";
+import { type FlowSource, type OpenedSource, openSource } from "./open-source.ts";
+import { hasOtherFormat, otherFormatOf } from "./other-formats.ts";
 import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
 import { askedSlice } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
@@ -149,11 +153,17 @@ export async function planFlow(
     const probe = new TargetProbe(target.store, { isNew: ifExists === "error", signal });
     let close = () => probe.end();
     try {
-      const { root, store, close: closeSource, isPlain } = await openSource(from, asked, mayBePlain);
+      const {
+        root,
+        store,
+        close: closeSource,
+        isPlain,
+        notKnown,
+      } = await openSource(from, asked, mayBePlain);
       close = () => Promise.all([closeSource(), probe.end()]).then(() => {});
       const sliced = operation === "slice" && root.kind === "array" ? await sliceOf(root, asked) : undefined;
       const readRoot = sliced?.root ?? root;
-      const planning = { ...asked, isPlain, sliced };
+      const planning = { ...asked, isPlain, sliced, notKnown };
       const { watch, ...planned } = await planFrom(operation, readRoot, { target, probe }, planning);
       const closeAll = async () => {
         watch.end();
@@ -186,29 +196,43 @@ async function planFrom(
   operation: Plan["operation"],
   root: ZarrArray | ZarrGroup,
   { target, probe }: { readonly target: NodeSpec; readonly probe: TargetProbe },
-  options: PlanOptions & Changes & KeyFilter & Pick<SourceNodesOptions, "isPlain" | "sliced">,
+  options: PlanOptions &
+    Changes &
+    KeyFilter &
+    Pick<SourceNodesOptions, "isPlain" | "sliced"> &
+    Pick<OpenedSource, "notKnown">,
 ): Promise<Omit<Planned, "source" | "probe" | "close"> & { readonly watch: SourceWatch }> {
-  const { signal, maxMetadata, allowLoss } = options;
+  const { signal, maxMetadata, allowLoss, keepFormats = false } = options;
   const io = usualIo(options.io, root.spec, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
   const isConverted = zarrFormat.name !== root.layout.zarrFormat;
   const areDocumentsNew = isConverted || changesAnything(options);
-  const reading = sourceNodes(root, { ...options, areDocumentsNew, io });
+  const copyKeys = isListable(root.store) && options.slice === undefined;
+  const copiesNotKnown = copyKeys && !isConverted;
+  const reading = sourceNodes(root, { ...options, areDocumentsNew, copiesNotKnown, io });
   const placing = probe.hierarchy(zarrFormat.name, { maxMetadata, signal });
   await Promise.allSettled([reading, placing]);
-  const { all, taken, companions, excluded, warnings, ...found } = await reading;
+  const { all, taken, companions, excluded, notKnown, warnings, ...found } = await reading;
   const scratch = parseScratch(options.scratch);
   for (const place of options.sliced?.places ?? [root]) await assertApart(place, target.store);
   await placing;
   const asked = options.sliced?.array ?? root;
   const wanted = await wantedMetadata({ root, asked, all, taken }, zarrFormat.name, options);
-  const { converted, change, kept, cutImages, labels } = wanted;
+  const { converted, kept, cutImages, labels } = wanted;
+  const arrays = copiesNotKnown ? taken.filter((node) => node.kind === "array") : [];
+  const left = await undecodableOf(arrays, { io, signal });
+  // what is asked of a single array is refused by name
+  const change: typeof wanted.change = (path, metadata) =>
+    root.kind === "group" && left.has(path) ? undefined : wanted.change(path, metadata);
   const changed =
     excluded.length > 0 ||
     taken.length < all.length ||
     isConverted ||
     taken.some(needsSeparator) ||
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
+  const keptFormat =
+    keepFormats && changed ? await otherFormatOf(root, taken, { isConverted, io, signal }) : undefined;
+  const leavesFormat = changed && !keepFormats && taken.some(hasOtherFormat);
   const existing = await existingNodes(target, zarrFormat.name, options);
   const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
   const watch = await SourceWatch.begin(nodes, [root.store], { signal });
@@ -235,15 +259,22 @@ async function planFrom(
     },
     target,
     nodes,
+    copied: await copiedNodes([...notKnown, ...(options.notKnown ? [root] : [])], root, { io, signal }),
     zarrFormat,
     converted: {
       metadata: new Map([...converted.metadata, ...cutImages]),
-      warnings: [...warnings, ...wanted.warnings, ...converted.warnings, ...separatorWarnings(taken, root)],
+      warnings: [
+        ...[...warnings, ...wanted.warnings, ...converted.warnings, ...readingWarnings(taken, root)],
+        ...(leavesFormat ? [otherFormatsLeftOut] : []),
+        ...(options.notKnown ? [copiedWarning("", options.notKnown)] : []),
+        ...[...left].map(([path, error]) => copiedWarning(belowPath(root.path, path), error)),
+      ],
     },
     missing,
     change,
     ...(allowLoss && { allowLoss }),
-    copyKeys: isListable(root.store) && options.slice === undefined,
+    keptFormat,
+    copyKeys,
     changed,
     consolidated: areConsolidatedWritten
       ? (found.consolidated ?? (await consolidatedGroups(nodes, { io, signal }))).filter((path) =>

@@ -1,11 +1,12 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
+import { isNotKnown } from "../../hierarchy/open/walk.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
-import { isZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { openKeyPrefix } from "./open-key-prefix.ts";
 import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
 import { type IoOption, limitIo, openWithin } from "./usual-io.ts";
@@ -28,6 +29,8 @@ export interface OpenedSource {
   readonly close: () => Promise<void>;
   /** Whether it is no node, but keys that are below a place: `root` is a group without documents then. */
   readonly isPlain?: boolean;
+  /** Why the node that it is, with all below it, is taken for such keys: something about it is not known here. */
+  readonly notKnown?: ZarrflowError | undefined;
 }
 
 /**
@@ -58,10 +61,12 @@ async function openRoot(
     const { store } = root;
     return { root, store, close: () => closeOpened(source, store) };
   } catch (error) {
-    const mayBeKeys = mayBePlain && typeof source === "string" && isZarrflowError(error, "not-found");
+    if (!mayBePlain || typeof source !== "string" || !isZarrflowError(error)) throw error;
+    const notKnown = isNotKnown(error) ? error : undefined;
+    const mayBeKeys = notKnown !== undefined || error.code === "not-found";
     const root = mayBeKeys ? await openKeyPrefix(source, opening) : undefined;
     if (root === undefined) throw error;
-    return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true };
+    return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true, notKnown };
   }
 }
 

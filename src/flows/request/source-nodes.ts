@@ -1,7 +1,7 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
-import { type BrokenNode, walkPastBroken } from "../../hierarchy/open/walk.ts";
+import { type BrokenNode, isNotKnown, walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
@@ -16,6 +16,7 @@ import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./change
 import { withChunkSeparators } from "./chunk-separators.ts";
 import type { TakenWhole } from "./dimension-lengths.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
+import { copiedWarning } from "./not-known.ts";
 import { nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 
@@ -28,6 +29,8 @@ export interface SourceNodes {
   readonly companions: readonly string[];
   /** Paths that were left out without being opened, and of nodes that cannot be read and nobody asked for. */
   readonly excluded: readonly string[];
+  /** Nodes that are not known here, and are copied byte for byte. */
+  readonly notKnown: readonly BrokenNode[];
   readonly warnings: readonly NodeWarning[];
   /** Paths of the groups that have consolidated metadata, where that was asked for. */
   readonly consolidated?: readonly string[];
@@ -36,6 +39,8 @@ export interface SourceNodes {
 export interface SourceNodesOptions extends KeyFilter, StoreOptions {
   /** Whether the root is a group without documents. */
   readonly isPlain?: boolean | undefined;
+  /** Whether nodes that are not known here can be copied byte for byte. */
+  readonly copiesNotKnown: boolean;
   /** Whether to find the groups that have consolidated metadata. */
   readonly areDocumentsNew: boolean;
   /** A single array that is sliced with what belongs to it, in which case nothing else of the root is opened. */
@@ -51,6 +56,7 @@ export async function sourceNodes(
   const all: ZarrNode[] = isPlain ? [] : [...(sliced?.nodes ?? [root])];
   const filter = pathFilter(options);
   const excluded: string[] = [];
+  const notKnown: BrokenNode[] = [];
   const warnings: NodeWarning[] = [];
   if (root.kind === "group" && !isPlain && !sliced) {
     const isLeftOut = (path: string) => filter?.isExcluded(belowPath(root.path, path)) === true;
@@ -60,7 +66,14 @@ export async function sourceNodes(
         all.push(node);
         continue;
       }
-      if (filter?.isTaken(belowPath(root.path, node.path)) !== false) throw node.error;
+      const below = belowPath(root.path, node.path);
+      const isTaken = filter?.isTaken(below) !== false;
+      if (isTaken && options.copiesNotKnown && isNotKnown(node.error)) {
+        notKnown.push(node);
+        warnings.push(copiedWarning(below, node.error));
+        continue;
+      }
+      if (isTaken) throw node.error.addContext({ hint: "Leave it out with --exclude." });
       excluded.push(node.path);
       warnings.push(leftOutWarning(root, node));
     }
@@ -76,7 +89,7 @@ export async function sourceNodes(
   await Promise.allSettled([separated, consolidating]);
   const taken = await separated;
   const consolidated = await consolidating;
-  return { all, taken, companions, excluded, warnings, ...(consolidated && { consolidated }) };
+  return { all, taken, companions, excluded, notKnown, warnings, ...(consolidated && { consolidated }) };
 }
 
 function leftOutWarning(root: ZarrNode, { path, error }: BrokenNode): NodeWarning {

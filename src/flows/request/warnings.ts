@@ -55,8 +55,10 @@ function unlistedWarnings({ target }: Plan): Warning[] {
   ];
 }
 
-function plainWarnings({ operation, source, jobs, publication }: Plan): Warning[] {
+function plainWarnings({ operation, source, jobs, publication, warnings }: Plan): Warning[] {
   const { documents, existing, copyKeys } = publication;
+  // a single node that is not known has been warned of
+  if (warnings.length > 0) return [];
   if (operation !== "copy" || !copyKeys || existing || jobs.length + documents.length > 0) return [];
   return [
     {

@@ -1,5 +1,5 @@
 import { ConsolidatedMetadata, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
-import { documentsBelow } from "../../hierarchy/keys-below.ts";
+import { allDocumentsBelow } from "../../hierarchy/keys-below.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
@@ -45,7 +45,7 @@ export async function openAppend(
   const added = [...new Set(publication.documents.flatMap(({ key }) => nodeOf(key) ?? []))];
   const renewed = async ({ areAny }: ConsolidatedMetadata) => {
     const root = areAny ? await openNode(store, target.path, { maxMetadata }) : undefined;
-    return { written: root ? await documentsBelow(root) : new Map<string, Uint8Array>() };
+    return { written: root ? await allDocumentsBelow(root) : new Map<string, Uint8Array>() };
   };
   const clear = async (options: StoreOptions) => {
     const concurrency = plan.execution.io;

@@ -1,6 +1,6 @@
 import { type DocumentChanges, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
 import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
-import { documentsBelow } from "../../hierarchy/keys-below.ts";
+import { allDocumentsBelow } from "../../hierarchy/keys-below.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { PrefixLock } from "../../stores/target/prefix-lock.ts";
@@ -158,7 +158,7 @@ async function documentsAt(
   maxMetadata: number | undefined,
 ): Promise<DocumentChanges> {
   const root = await openNode(store, path, { maxMetadata });
-  const written = root ? await documentsBelow(root) : new Map<string, Uint8Array>();
+  const written = root ? await allDocumentsBelow(root) : new Map<string, Uint8Array>();
   return { removed: path, written };
 }
 

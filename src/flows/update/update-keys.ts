@@ -72,7 +72,7 @@ function comparedSides(
   const { from, zarrFormat } = plan.publication;
   const layout = formatNamed(zarrFormat).layout(plan.target.path);
   const isAsked = (key: string) => isDocumentKey(key, layout) === (which === "documents");
-  const targetKeyOf = keysToCopy(plan, documents, onChunk);
+  const targetKeyOf = keysToCopy(plan, documents, { onChunk });
   const ofSource = (key: string) => {
     const same = targetKeyOf(key);
     return same !== undefined && isAsked(same) ? same : undefined;

@@ -1,3 +1,4 @@
+import { isNotKnown } from "../../hierarchy/open/walk.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 
 /** One thing that is odd about a hierarchy. */
@@ -77,7 +78,7 @@ export function faultFinding(error: unknown, what: ValidateFinding["what"], path
     found !== undefined && `found ${found}`,
   ].filter(Boolean);
   return {
-    level: "error",
+    level: what === "metadata" && isNotKnown(error) ? "warning" : "error",
     what,
     path,
     message: `${error.reason}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}`,

@@ -35,8 +35,10 @@ function unreadable({ metadata, layout, path }: ZarrArray): ValidateFinding | un
   const stated = statedMissing(attributes);
   if (layout.zarrFormat !== "v3" || stated === undefined || !isVariableIn(metadata, "v3")) return undefined;
   const isFloat = dataType.kind === "float" || dataType.kind === "complex";
+  const isList = Array.isArray(stated);
   const isDoubles = [stated].flat().every((part) => readDouble(part) !== undefined);
-  if (isFloat ? isDoubles : hasMissingForm(dataType) && parseMissing(stated, dataType)) return undefined;
+  const isOfForm = isFloat ? isDoubles : hasMissingForm(dataType) && parseMissing(stated, dataType);
+  if (isOfForm && isList === (dataType.kind === "complex")) return undefined;
   const form = isFloat ? ": it must be the Base64 of a little-endian double" : "";
   const message = `xarray cannot read the missing value of this data type, and opens nothing of the group${form}`;
   return { level: "warning", what: "missing-value", path, message, pointer: POINTER };

@@ -11,7 +11,7 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
 import { withConsolidatedTurn } from "../consolidated-turn.ts";
-import { documentsBelow } from "../keys-below.ts";
+import { allDocumentsBelow } from "../keys-below.ts";
 import { openNode } from "../open/open-node.ts";
 import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 
@@ -148,7 +148,7 @@ export class ConsolidatedMetadata {
     for (const path of nodes) {
       const restated = async (document: ConsolidatedDocument, all: Documents) => {
         const node = await openNode(this.#store, path, reading);
-        const now = node ? await documentsBelow(node, reading) : new Map<string, Uint8Array>();
+        const now = node ? await allDocumentsBelow(node, reading) : new Map<string, Uint8Array>();
         const listed = new Map([...all].filter(([key]) => isBelow(key, path)));
         const isListed = ([key]: readonly [string, Uint8Array]) => document.lists(key);
         if (areSame(listed, new Map([...now].filter(isListed)))) return undefined;

@@ -2,6 +2,7 @@ import type { WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
+import { editedAlong } from "../other-format.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { ConsolidatedMetadata } from "./consolidated.ts";
 import { changedDocuments } from "./metadata.ts";
@@ -33,11 +34,15 @@ export async function growArrays(
   const after = new Map<string, Uint8Array>();
   for (const { node, shape } of growths) {
     const now = await arrayNow(node, reading);
-    for (const [key, bytes] of changedDocuments(now, { ...now.metadata, shape }, undefined)) {
-      const old = now.documents.get(key);
-      if (bytes === undefined || old === undefined) throw changedMeanwhile(node);
-      before.set(key, old);
-      after.set(key, bytes);
+    const other = await editedAlong(now, reading);
+    for (const described of [now, other]) {
+      if (described?.kind !== "array") continue;
+      for (const [key, bytes] of changedDocuments(described, { ...described.metadata, shape }, undefined)) {
+        const old = described.documents.get(key);
+        if (bytes === undefined || old === undefined) throw changedMeanwhile(node);
+        before.set(key, old);
+        after.set(key, bytes);
+      }
     }
   }
   const consolidated = await ConsolidatedMetadata.find(store, groups, reading);

@@ -6,6 +6,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
+import { editedAlong } from "../other-format.ts";
 import { type ConsolidatedMetadata, refreshConsolidated } from "./consolidated.ts";
 import type { ParentHierarchy } from "./parent.ts";
 
@@ -15,10 +16,10 @@ export interface ChangeMetadataOptions extends StoreOptions {
 
 /**
  * Changes what the documents of a node say, which are read again before, at the node's place in its hierarchy. Only documents that differ are written;
- * consolidated metadata of the node and of the groups above stay true.
+ * consolidated metadata of the node and of the groups above stay true, and so do documents of another format beside its own.
  *
  * @returns the node as it is then.
- * @throws `not-found` when it is gone; `loss-refused`.
+ * @throws `not-found` when it is gone; `loss-refused`; `unsupported-operation` as `editedAlong`.
  */
 export async function changeMetadata(
   node: ZarrNode,
@@ -34,7 +35,10 @@ export async function changeMetadata(
       path,
     });
   }
+  const other = await editedAlong(found, { maxMetadata: node.reading.maxMetadata, signal });
   const written = changedDocuments(found, await change(found.metadata), allowLoss);
+  const along = other ? changedDocuments(other, await change(other.metadata), allowLoss) : [];
+  for (const [key, bytes] of along) written.set(key, bytes);
   const write = async (consolidated: ConsolidatedMetadata) => {
     for (const [key, bytes] of written) {
       if (consolidated.carries(key)) continue;
@@ -42,7 +46,8 @@ export async function changeMetadata(
       else await store.delete(key, { signal });
     }
     // an array has left the consolidated metadata, with all its documents
-    return found.kind === "array" ? { written: new Map([...found.documents, ...written]) } : { written };
+    const before = [...found.documents, ...(other?.documents ?? [])];
+    return found.kind === "array" ? { written: new Map([...before, ...written]) } : { written };
   };
   // the members of a group stay what they are while its own document changes
   const scope = { groups: [...ancestorPaths(path), path], nodes: found.kind === "array" ? [path] : [] };

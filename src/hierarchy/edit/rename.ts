@@ -8,7 +8,7 @@ import { assertPath } from "../assert-path.ts";
 import { createAncestors, formatAbove } from "../create/ancestors.ts";
 import { assertDistinctNames, assertEmpty, isTaken } from "../create/assertions.ts";
 import { agreed, layoutOf } from "../create/format.ts";
-import { documentsBelow } from "../keys-below.ts";
+import { allDocumentsBelow } from "../keys-below.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { lockPlace } from "../place-lock.ts";
@@ -65,7 +65,7 @@ export async function renameNode(
   assertPath(to, path);
   await assertPlaceFree(store, from, to, limits);
   const change = async ({ areAny }: ConsolidatedMetadata): Promise<DocumentChanges> => {
-    const documents = areAny ? await documentsBelow(found) : [];
+    const documents = areAny ? await allDocumentsBelow(found) : [];
     await moveAll(store, movesOf(from, to), signal);
     const moved = [...documents].map(([key, bytes]) => [movedKey(key, from, to), bytes] as const);
     const ancestors = await createAncestors(store, to.path, zarrFormat, {});

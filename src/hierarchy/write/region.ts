@@ -24,6 +24,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
 import { assertArray, type ZarrArray } from "../node.ts";
+import { assertOneStorage } from "../other-format.ts";
 import { resolveSlice, type SliceOption } from "../slice-option.ts";
 import { KeyMutex } from "./key-mutex.ts";
 import { chunkDataOf, type Values } from "./values.ts";
@@ -66,6 +67,7 @@ export async function writeRegion(
   const options = checkedOptions(given);
   assertArray(array);
   assertWritable(array.store);
+  await assertOneStorage(array, { maxMetadata: array.reading.maxMetadata, signal: options.signal });
   const target = (await withChunkSeparator(array, options)) as ZarrArray<WritableStore>;
   const box = regionOf(region, target);
   const { dataType } = array.metadata;

@@ -2,7 +2,7 @@ import { fromBase64, toBase64 } from "../../util/base64.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ArrayMetadata, ZarrFormat } from "../array-metadata.ts";
-import { member } from "../assert-json.ts";
+import { member, onlyItem } from "../assert-json.ts";
 import type { DataType } from "../data-type.ts";
 import { padBytes, parseFloatFill, parseNumberFill, parseStringFill, parseTextFill } from "../fill-values.ts";
 import { floatBytes, readFloat } from "../number-bytes.ts";
@@ -75,10 +75,11 @@ function writeDouble(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of a missing value that an attribute states: in the encoding of xarray, or as other writers put it, floats as
- * numbers or words; undefined when it is no value of the type.
+ * The bytes of a missing value that an attribute states, alone or in a list of one: in the encoding of xarray, or as other
+ * writers put it, floats as numbers or words; undefined when it is no value of the type.
  */
-export function parseMissing(json: JsonValue, dataType: DataType): Uint8Array | undefined {
+export function parseMissing(stated: JsonValue, dataType: DataType): Uint8Array | undefined {
+  const json = onlyItem(stated);
   try {
     switch (dataType.kind) {
       case "bool":

@@ -1,10 +1,11 @@
 import { pointerTo } from "../../util/json-pointer.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
-import type { ArrayMetadata } from "../array-metadata.ts";
+import type { ArrayMetadata, CodecConfig } from "../array-metadata.ts";
 import {
   assertChunkShape,
   assertShape,
   assertWord,
+  hasZero,
   integerOf,
   invalid,
   member,
@@ -76,7 +77,11 @@ export function parseZarray(
     ...parseBeforeConversion(document),
     ...(Object.keys(extra).length > 0 && { extra: { zarrFormat: "v2", json: extra } }),
   };
-  const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), WORDED);
+  const hasFilters = codecs.some(isFilter);
+  const isWorded = (name: string) =>
+    // filters keep their own spelling, as long as they say the same
+    name === "filters" ? !hasFilters : name !== "chunks" || !hasZero(document.chunks);
+  const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), WORDED.filter(isWorded));
   return wording ? { ...metadata, wording } : metadata;
 }
 
@@ -86,6 +91,10 @@ export function assertFormat2(document: JsonObject): void {
   if (integerOf(format) === 2n) return;
   if (tokenOf(format) === undefined) throw invalid("/zarr_format", "must be the number 2", format);
   throw refusal("unsupported-format", "/zarr_format", "not the number 2", format);
+}
+
+function isFilter({ stated }: CodecConfig): boolean {
+  return stated?.pointer.startsWith("/filters/") === true;
 }
 
 function hasBareToken(json: JsonValue): boolean {

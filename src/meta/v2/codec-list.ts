@@ -24,9 +24,17 @@ export function objectType(codec: string): DataType | undefined {
   return kind && { kind };
 }
 
+/** What zarr-python 3.0 gave to text and bytes of a fixed length: the filter counts, the length does not. */
+const VLEN_OF = { "fixed-text": "vlen-utf8", "fixed-bytes": "vlen-bytes" } as const;
+
+function isStoredByLength({ kind }: DataType, first: CodecConfig | undefined): boolean {
+  return (kind === "fixed-text" || kind === "fixed-bytes") && first?.name === VLEN_OF[kind];
+}
+
 /**
  * The normal codec list: `order` as a transpose, the byte order or the object codec, filters, compressor; and the
- * data type, which `|O` alone does not say.
+ * data type, which `|O` alone does not say, and which is that of objects if the first filter stores text or bytes of a
+ * fixed length as these.
  *
  * @throws `invalid-metadata`, `unsupported-codec`.
  */
@@ -40,7 +48,7 @@ export function parseV2Codecs(
   if (compressor !== null) parsed.push(parseV2Codec(compressor, "/compressor"));
   const [first] = list.length > 0 ? parsed : [];
   const transpose = first && codecNamed(first.name)?.orderless ? [] : transposesOf(order, rank);
-  if (isFixed(dataType)) {
+  if (isFixed(dataType) && !isStoredByLength(dataType, first)) {
     const bytes: CodecConfig = { name: "bytes", configuration: endian ? { endian } : {} };
     return { codecs: [...transpose, bytes, ...parsed], dataType };
   }

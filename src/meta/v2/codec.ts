@@ -50,14 +50,25 @@ export function canonicalConfiguration(id: string, configuration: JsonObject): J
   };
 }
 
-/** Numbers such as `100.0` as JavaScript numbers; integers beyond 2^53 keep their token. */
+/** Settings that are numbers, and that netCDF-C before 4.10 wrote as text. */
+const NUMBERS = ["elementsize", "level", "clevel", "blocksize", "shuffle"];
+
+function isNumberAsText(name: string, value: JsonValue): value is string {
+  return NUMBERS.includes(name) && typeof value === "string" && /^-?[0-9]{1,15}$/.test(value);
+}
+
+/**
+ * Numbers such as `100.0`, and those of netCDF-C that are text, as JavaScript numbers; integers beyond 2^53 keep their
+ * token.
+ */
 function plainNumbers(configuration: JsonObject): JsonObject {
-  const plain = (value: JsonValue): JsonValue => {
-    if (Array.isArray(value)) return value.map(plain);
+  const plain = (value: JsonValue, name = ""): JsonValue => {
+    if (Array.isArray(value)) return value.map((item) => plain(item));
+    if (isNumberAsText(name, value)) return Number(value);
     if (!(value instanceof JsonNumber) || /^-?[0-9]+$/.test(value.text)) return value;
     return Number.isFinite(Number(value.text)) ? Number(value.text) : value;
   };
-  return Object.fromEntries(Object.entries(configuration).map(([name, value]) => [name, plain(value)]));
+  return Object.fromEntries(Object.entries(configuration).map(([name, value]) => [name, plain(value, name)]));
 }
 
 /** The numcodecs configuration that `canonicalConfiguration` reads as this one. */
@@ -74,13 +85,15 @@ export function numcodecsConfiguration({ name, configuration }: CodecConfig): Js
   return configuration;
 }
 
-/** The v2 form of a codec: as v2 once stated it, where that still says the same. */
+/** The v2 form of a codec: as v2 once stated it, where that still says the same to every reader. */
 export function writeV2Codec(codec: CodecConfig, pointer: string, losses: Losses): JsonObject {
   const { stated } = codec;
   if (stated?.zarrFormat === "v2") {
     const parsed = parseV2Codec(stated.json, stated.pointer);
+    const json = assertObject(stated.json, pointer);
+    const hasText = Object.entries(json).some(([name, value]) => isNumberAsText(name, value));
     const isSame = parsed.name === codec.name && jsonEqual(parsed.configuration, codec.configuration);
-    if (isSame) return assertObject(stated.json, pointer);
+    if (isSame && !hasText) return json;
   }
   const id = codecNamed(codec.name)?.aliases.v2;
   if (id === undefined) losses.require(pointer, `the codec \`${codec.name}\``);

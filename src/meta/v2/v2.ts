@@ -5,6 +5,7 @@ import { normalisePath } from "../../util/node-path.ts";
 import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { readConsolidatedV2 } from "../consolidated.ts";
+import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
 import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "../documents.ts";
 import { folderLayout } from "../folder-layout.ts";
 import type {
@@ -60,9 +61,14 @@ function parseNode(
   const group = array ?? read(".zgroup", (document) => parseZgroup(document, findings));
   if (group === undefined) return undefined;
   const attributes = read(".zattrs", (document) => document) ?? {};
-  const metadata: NodeMetadata = array
-    ? { kind: "array", ...array, ...takeDimensionNames(attributes, array.shape.length, findings) }
-    : { kind: "group", attributes, ...group };
+  if (array === undefined) return { metadata: { kind: "group", attributes, ...group }, findings };
+  const isOfNcZarr = isNcZarr(array.extra?.json ?? {}, attributes);
+  const metadata: NodeMetadata = {
+    kind: "array",
+    ...array,
+    codecs: withShuffledItems(array.codecs, array.dataType, { isOfNcZarr, findings }),
+    ...takeDimensionNames(attributes, array.shape.length, findings),
+  };
   return { metadata, findings };
 }
 

@@ -5,7 +5,9 @@ import {
   assertChunkShape,
   assertList,
   assertShape,
+  hasZero,
   invalid,
+  isObject,
   member,
   memberOr,
   refusal,
@@ -13,6 +15,7 @@ import {
 } from "../assert-json.ts";
 import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
 import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "../chunk-key.ts";
+import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
 import type { DataType } from "../data-type.ts";
 import { attributesOf, keptNames, otherNames } from "../documents.ts";
 import { assertKnown, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";
@@ -52,13 +55,13 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
     required(document, "chunk_key_encoding"),
     "/chunk_key_encoding",
   );
-  const codecs = parseV3Codecs(required(document, "codecs"), {
-    type,
-    shape: chunkShape,
-    pointer: "/codecs",
+  const { dataType } = type;
+  const place = { type, shape: chunkShape, pointer: "/codecs", findings };
+  const attributes = attributesOf(document);
+  const codecs = withShuffledItems(parseV3Codecs(required(document, "codecs"), place), dataType, {
+    isOfNcZarr: isNcZarr(attributes, extra),
     findings,
   });
-  const { dataType } = type;
   const inner = innerChunkShape(codecs, shape.length);
   const fill = required(document, "fill_value");
   const usual = usualFill(fill, dataType, (message) => findings.push({ message, pointer: "/fill_value" }));
@@ -75,14 +78,20 @@ export function parseV3Array(document: JsonObject, findings: Finding[]): ArrayMe
     chunkKeyEncoding,
     codecs,
     fillValue: Object.hasOwn(document, UNDEFINED_FILL) ? { bytes: null } : { bytes: fillBytes, stated },
-    attributes: attributesOf(document),
+    attributes,
     ...(dimensionNames && { dimensionNames }),
     ...parseBeforeConversion(document),
     ...(Object.keys(others).length > 0 && { extra: { zarrFormat: "v3", json: others } }),
   };
   const names = [...REQUIRED, ...OPTIONAL, ...(dataType.kind === "struct" ? [] : ["data_type"])];
-  const wording = wordingOf("v3", document, writeV3Array(metadata, new Losses()), names, OPTIONAL);
+  const worded = hasZeroLength(document) ? names.filter((name) => name !== "chunk_grid") : names;
+  const wording = wordingOf("v3", document, writeV3Array(metadata, new Losses()), worded, OPTIONAL);
   return wording ? { ...metadata, wording } : metadata;
+}
+
+function hasZeroLength({ chunk_grid: grid }: JsonObject): boolean {
+  const configuration = isObject(grid) ? member(grid, "configuration") : undefined;
+  return isObject(configuration) && hasZero(member(configuration, "chunk_shape"));
 }
 
 /** The chunk shape of a regular grid. */

@@ -66,3 +66,73 @@ test("attributes of NCZarr stay attributes", () => {
   expect(metadata.attributes).toEqual({ _nczarr_attr: attributes._nczarr_attr });
   expect(notes).toEqual([]);
 });
+
+const shuffled = { ...array, dtype: "<f8", compressor: { id: "zlib", level: 4 } };
+const attributesOfNcZarr = { _nczarr_array: { dimension_references: ["/x"], storage: "chunked" } };
+
+/** A v2 array with these filters, and names of NCZarr if `isOfNcZarr`. */
+function shuffledV2(filters: readonly object[], isOfNcZarr = true) {
+  const zarrFormat = formatNamed("v2");
+  const documents = new Map([[".zarray", encode({ ...shuffled, filters })]]);
+  if (isOfNcZarr) documents.set(".zattrs", encode(attributesOfNcZarr));
+  const node = zarrFormat.parse(documents, zarrFormat.layout(""));
+  if (node?.metadata.kind !== "array") throw new Error("no array");
+  const written = zarrFormat.write(node.metadata, zarrFormat.layout("")).get(".zarray");
+  return { ...node, metadata: node.metadata, written: JSON.parse(new TextDecoder().decode(written)) };
+}
+
+test.each([{ elementsize: 0 }, { elementsize: "0" }, {}])(
+  "netCDF-C shuffles by the item size where it states %j, and the size is written",
+  (stated) => {
+    const { metadata, written, findings } = shuffledV2([{ id: "shuffle", ...stated }]);
+    expect(metadata.codecs[1]).toMatchObject({ name: "shuffle", configuration: { elementsize: 8 } });
+    expect(written.filters).toEqual([{ id: "shuffle", elementsize: 8 }]);
+    expect(findings.filter(({ kind }) => kind === "values")).toEqual([]);
+  },
+);
+
+test("numbers that netCDF-C wrote as text are read, and written as numbers", () => {
+  const filters = [
+    { id: "shuffle", elementsize: "4" },
+    { id: "bz2", level: "3" },
+    { id: "blosc", clevel: "5", blocksize: "0", cname: "lz4", shuffle: "1" },
+  ];
+  const { metadata, written } = shuffledV2(filters);
+  expect(metadata.codecs.slice(1).map(({ configuration }) => configuration)).toEqual([
+    { elementsize: 4 },
+    { level: 3 },
+    { cname: "lz4", clevel: 5, shuffle: "shuffle", blocksize: 0 },
+    { level: 4 },
+  ]);
+  expect(written.filters).toEqual([
+    { id: "shuffle", elementsize: 4 },
+    { id: "bz2", level: 3 },
+    { id: "blosc", clevel: 5, blocksize: 0, cname: "lz4", shuffle: 1 },
+  ]);
+});
+
+test("elsewhere an item size of 0 stays, with a finding", () => {
+  const { metadata, written, findings } = shuffledV2([{ id: "shuffle", elementsize: 0 }], false);
+  expect(metadata.codecs[1]?.configuration).toEqual({ elementsize: 0 });
+  expect(written.filters).toEqual([{ id: "shuffle", elementsize: 0 }]);
+  expect(findings).toEqual([
+    { message: expect.stringContaining("netCDF-C"), pointer: "/filters/0/id", kind: "values" },
+  ]);
+});
+
+test.each(["shuffle", "numcodecs.shuffle"])("%s of NCZarr in v3 shuffles by the item size", (name) => {
+  const document = {
+    zarr_format: 3,
+    node_type: "array",
+    shape: [4],
+    data_type: "int16",
+    chunk_grid: { name: "regular", configuration: { chunk_shape: [4] } },
+    chunk_key_encoding: { name: "default" },
+    fill_value: 0,
+    codecs: [{ name: "bytes", configuration: { endian: "little" } }, { name }],
+    attributes: attributesOfNcZarr,
+  };
+  expect(parsed("v3", new Map([["zarr.json", encode(document)]]))).toMatchObject({
+    codecs: [{ name: "bytes" }, { name: "shuffle", configuration: { elementsize: 2 } }],
+  });
+});

@@ -52,10 +52,6 @@ describe("reading and writing again", () => {
       "filters that leave their type out",
       { codecs: [{ name: "numcodecs.delta", configuration: {} }, LITTLE] },
     ],
-    [
-      "a chunk of 0 along a dimension of 0",
-      { shape: [0, 30], chunk_grid: { name: "regular", configuration: { chunk_shape: [0, 15] } } },
-    ],
     ["strings", { data_type: "string", fill_value: "", codecs: [{ name: "vlen-utf8", configuration: {} }] }],
     ["ZEP 7's strings", { data_type: { name: "string" }, fill_value: null, codecs: [] }],
     [

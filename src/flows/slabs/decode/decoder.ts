@@ -1,4 +1,5 @@
 import type { ZarrArray } from "../../../hierarchy/node.ts";
+import { onlyItem } from "../../../meta/assert-json.ts";
 import { flagNamesOf } from "../../../meta/conventions/cf/flags.ts";
 import { numberIn } from "../../../meta/conventions/cf/packing.ts";
 import type { Calendar } from "../../../meta/conventions/cf-time/calendars.ts";
@@ -78,7 +79,7 @@ export function decoderOf(
         ),
     };
   }
-  if (attributes.dtype === "bool") {
+  if (onlyItem(attributes.dtype) === "bool") {
     return {
       dataType: { kind: "bool", size: 1 },
       decode: (values) => Uint8Array.from(numbers(values), (value) => (value ? 1 : 0)),
@@ -146,7 +147,7 @@ function packedType(
   { scale_factor: scale, add_offset: offset }: Readonly<Record<string, unknown>>,
   mayBeMissing: boolean,
 ): NumberType {
-  const isWhole = Number.isSafeInteger(scale) && offset === undefined;
+  const isWhole = Number.isSafeInteger(numberIn(scale)) && offset === undefined;
   return isWhole && kind !== "float" && !mayBeMissing ? { kind: "int", size: 8 } : { kind: "float", size: 8 };
 }
 

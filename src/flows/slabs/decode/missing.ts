@@ -1,5 +1,10 @@
 import type { ArrayMetadata, ZarrFormat } from "../../../meta/array-metadata.ts";
-import { missingValueOf, parseMissing } from "../../../meta/conventions/missing-value.ts";
+import {
+  isVariableIn,
+  missingValueOf,
+  parseMissing,
+  statedMissing,
+} from "../../../meta/conventions/missing-value.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { readFloat, readInteger } from "../../../meta/number-bytes.ts";
 import type { JsonValue } from "../../../util/json-value.ts";
@@ -13,7 +18,9 @@ type Reread = (value: number | bigint) => number | bigint;
 export function missingOf(metadata: ArrayMetadata, format: ZarrFormat, reread: Reread): (number | bigint)[] {
   const { dataType, attributes } = metadata;
   const own = missingValueOf(metadata, format);
-  const stated: JsonValue[] = [attributes.missing_value ?? []].flat();
+  // xarray takes each of a list for missing
+  const listed = own === undefined && isVariableIn(metadata, format) ? statedMissing(attributes) : undefined;
+  const stated: JsonValue[] = [listed ?? [], attributes.missing_value ?? []].flat();
   const found = [own, ...stated.map((json) => parseMissing(wholeIn(json, dataType), dataType))];
   const values = found.flatMap((bytes) => (bytes ? [reread(numberOf(bytes, dataType))] : []));
   return [...new Set(values)].filter((value) => !Number.isNaN(value));

@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../../../util/errors.ts";
+import { onlyItem } from "../../assert-json.ts";
 import type { DataType } from "../../data-type.ts";
 import { CALENDAR_NAMES, type Calendar, calendarNamed, prolepticGregorian } from "./calendars.ts";
 import { type Instant, NS_PER_DAY, NS_PER_SECOND, parsePeriod } from "./instants.ts";
@@ -56,10 +57,8 @@ const UNITS_OF_CALENDAR: Readonly<Record<string, readonly [ns: bigint, ...names:
  *
  * @throws `unsupported-operation` for units, a reference or a calendar that CF does not define.
  */
-export function timeCodingOf(
-  dataType: DataType,
-  { units, calendar }: TimeAttributes,
-): TimeCoding | undefined {
+export function timeCodingOf(dataType: DataType, attributes: TimeAttributes): TimeCoding | undefined {
+  const [units, calendar] = [onlyItem(attributes.units), onlyItem(attributes.calendar)];
   if (dataType.kind === "datetime") return datetimeCoding(dataType.unit, dataType.scale);
   if (!["int", "uint", "float"].includes(dataType.kind) || typeof units !== "string") return undefined;
   if (units.length > MAX_UNITS_LENGTH) return undefined;
@@ -96,13 +95,11 @@ export interface SpanCoding {
 }
 
 /** How numbers mean spans of time, by a unit without reference and the `dtype` that xarray writes beside it. */
-export function spanCodingOf({
-  units,
-  dtype,
-}: {
+export function spanCodingOf(attributes: {
   readonly units?: unknown;
   readonly dtype?: unknown;
 }): SpanCoding | undefined {
+  const [units, dtype] = [onlyItem(attributes.units), onlyItem(attributes.dtype)];
   if (typeof units !== "string" || typeof dtype !== "string") return undefined;
   const [, unit = ""] = /^timedelta64\[(s|ms|us|ns)\]$/.exec(dtype) ?? [];
   const to = NUMPY_UNITS[unit];

@@ -1,3 +1,5 @@
+import { onlyItem } from "../../assert-json.ts";
+
 /** The names of flags that a value has, by `flag_values` or `flag_masks` and `flag_meanings`, section 3.5 of CF. */
 export type FlagNames = (value: number | bigint) => string;
 
@@ -6,7 +8,8 @@ export type FlagNames = (value: number | bigint) => string;
  * a name is its number. Undefined where the attributes define no flags.
  */
 export function flagNamesOf(attributes: Readonly<Record<string, unknown>>): FlagNames | undefined {
-  const { flag_values, flag_masks, flag_meanings } = attributes;
+  const { flag_values, flag_masks } = attributes;
+  const flag_meanings = onlyItem(attributes.flag_meanings);
   const values = numbersIn(flag_values);
   const masks = numbersIn(flag_masks);
   const meanings = typeof flag_meanings === "string" ? flag_meanings.trim().split(/\s+/) : [];

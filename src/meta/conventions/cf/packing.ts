@@ -1,3 +1,4 @@
+import { onlyItem } from "../../assert-json.ts";
 import type { DataType } from "../../data-type.ts";
 
 /** How numbers are packed: `packed * scale + offset`, perhaps of integers of the other sign. Section 8.1 of CF. */
@@ -17,8 +18,9 @@ export function packingOf(
   if (kind !== "int" && kind !== "uint" && kind !== "float") return undefined;
   const scale = numberIn(attributes.scale_factor);
   const offset = numberIn(attributes.add_offset);
-  const signed = attributes._Unsigned === "false";
-  const isOther = kind === "int" ? attributes._Unsigned === "true" : kind === "uint" && signed;
+  const unsigned = onlyItem(attributes._Unsigned);
+  const signed = unsigned === "false";
+  const isOther = kind === "int" ? unsigned === "true" : kind === "uint" && signed;
   const reread = isOther ? { bits: 8 * dataType.size, signed } : undefined;
   if (scale === undefined && offset === undefined && reread === undefined) return undefined;
   return { scale, offset, reread };
@@ -44,6 +46,6 @@ export function rereadInteger(
 
 /** A number that an attribute is, or holds alone in a list. */
 export function numberIn(attribute: unknown): number | undefined {
-  const one: unknown = Array.isArray(attribute) && attribute.length === 1 ? attribute[0] : attribute;
+  const one = onlyItem(attribute);
   return typeof one === "number" || typeof one === "bigint" ? Number(one) : undefined;
 }

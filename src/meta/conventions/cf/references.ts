@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { onlyItem } from "../../assert-json.ts";
 
 /** Attributes that are names of variables, separated by blanks. */
 const NAMES = [
@@ -37,6 +38,7 @@ export function groupCoordinates(attributes: JsonObject): string[] {
 }
 
 /** Words of a text; a term ends with its colon. */
-function wordsOf(value: JsonValue | undefined): string[] {
+function wordsOf(attribute: JsonValue | undefined): string[] {
+  const value = onlyItem(attribute);
   return typeof value === "string" ? value.split(/\s+|(?<=:)/).filter((word) => word !== "") : [];
 }

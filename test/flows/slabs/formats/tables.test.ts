@@ -92,6 +92,27 @@ describe("values in tables", () => {
     expect(await column(line("<m8[ms]", BigInt64Array.of(-90500n, 2000n)))).toEqual(["-PT90.5S", "PT2S"]);
   });
 
+  it("are decoded by attributes in lists of one as by the values alone", async () => {
+    const items = Int16Array.of(-9, 0, 1, 7);
+    const of = (attributes: V2Array["attributes"], fillValue: number | null = null) =>
+      column(line("<i2", items, { attributes, fillValue }));
+    expect(await of({ _FillValue: [-9] })).toEqual(["", "0", "1", "7"]);
+    expect(await of({ _FillValue: [-9, 7] })).toEqual(["", "0", "1", ""]);
+    expect(await of({ _FillValue: [-9] }, 0)).toEqual(["-9", "", "1", "7"]);
+    expect(await of({ valid_min: [0], valid_max: [1], add_offset: [1], scale_factor: [2] })).toEqual([
+      ...["", "1", "3", ""],
+    ]);
+    // xarray takes no text for a number
+    expect(await of({ _FillValue: "-9", missing_value: ["NaN"] })).toEqual(["-9", "0", "1", "7"]);
+    const time = { units: ["days since 2000-02-28"], calendar: ["360_day"] };
+    expect((await of(time))[3]).toBe("2000-03-05T00:00:00");
+    const bytes = Int8Array.of(-1, 1);
+    expect(await column(line("|i1", bytes, { attributes: { _Unsigned: ["true"] } }))).toEqual(["255", "1"]);
+    const flags = { flag_values: [1], flag_meanings: ["rain"] };
+    const named = await column(line("|i1", bytes, { attributes: flags }), { flags: true });
+    expect(named).toEqual(["-1", "rain"]);
+  });
+
   it("that are flags have names", async () => {
     const attributes = { flag_values: [0, 1, 2], flag_meanings: "clear cloud rain", _FillValue: 9 };
     const items = Uint8Array.of(0, 2, 7, 255);

@@ -1,0 +1,79 @@
+import type { NodeMetadata } from "../../meta/array-metadata.ts";
+import { consolidate } from "../../meta/consolidated.ts";
+import { convertConventions } from "../../meta/conventions/convert-conventions.ts";
+import { formatNamed } from "../../meta/formats.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { belowPath, lastName } from "../../util/node-path.ts";
+import type { HierarchyPlanRequest } from "./hierarchy-request.ts";
+import type { NodeWarning, Plan, PlannedDocument } from "./plan.ts";
+import { targetPath } from "./target-path.ts";
+
+/**
+ * Documents of other formats: a group that was migrated in place has those of v2 and of v3 over one set of chunks. A flow
+ * reads and writes those of one format. The others stay as long as no chunk changes; else they are left out, or written
+ * anew where that is asked for.
+ */
+
+const LEFT_OUT = "documents of another format are left out: they would not describe the new chunks";
+
+/** The warning of a flow that leaves out documents of other formats. */
+export const otherFormatsLeftOut: NodeWarning = {
+  message: LEFT_OUT,
+  hint: "Use --keep-formats (in code keepFormats) to write them anew.",
+};
+
+/** The same, for the documents at `keys`; none without any, or if the plan has warned. */
+export function otherFormatsWarning(
+  plan: Plan,
+  keys: readonly string[],
+): (NodeWarning & { readonly key: string }) | undefined {
+  const [key] = keys;
+  const hasWarned = plan.warnings.some(({ message }) => message === LEFT_OUT);
+  return key === undefined || hasWarned ? undefined : { ...otherFormatsLeftOut, key };
+}
+
+/** A node of the target, and what it is made of. */
+export interface PlacedNode {
+  /** Its path in the source, and in the target. */
+  readonly from: string;
+  readonly path: string;
+  readonly metadata: NodeMetadata;
+}
+
+/**
+ * The documents of another format that the nodes of a target get, by their paths in the target.
+ *
+ * @throws `loss-refused` for what that format cannot represent.
+ */
+export function documentsOfOtherFormat(
+  nodes: readonly PlacedNode[],
+  { keptFormat, zarrFormat, source, target, allowLoss }: HierarchyPlanRequest,
+): ReadonlyMap<string, readonly PlannedDocument[]> {
+  if (keptFormat === undefined) return new Map();
+  const { write, layout } = formatNamed(keptFormat.name);
+  const placed = nodes.filter(({ from }) => keptFormat.nodes.has(from));
+  const before = placed.map(({ path, metadata }) => ({ path: belowPath(target.path, path), metadata }));
+  const { nodes: converted } = convertConventions(before, { from: zarrFormat.name, to: keptFormat.name });
+  let documents = new Map<string, Uint8Array>();
+  try {
+    for (const [i, { path, metadata }] of placed.entries()) {
+      const written = write(converted[i]?.metadata ?? metadata, layout(path), { allowLoss });
+      for (const [key, bytes] of written) documents.set(key, bytes);
+    }
+  } catch (error) {
+    if (!isZarrflowError(error)) throw error;
+    throw error.addContext({
+      hint: "Omit --keep-formats (in code keepFormats) to leave out these documents.",
+    });
+  }
+  const groups = [...keptFormat.consolidated].sort().reverse();
+  for (const group of groups) {
+    documents = consolidate(keptFormat.name, targetPath(group, source.path, target.path), documents);
+  }
+  const byPath = new Map<string, PlannedDocument[]>();
+  for (const [key, bytes] of documents) {
+    const path = key.slice(0, Math.max(0, key.length - lastName(key).length - 1));
+    byPath.set(path, [...(byPath.get(path) ?? []), { key, text: new TextDecoder().decode(bytes) }]);
+  }
+  return byPath;
+}

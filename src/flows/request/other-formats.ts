@@ -1,0 +1,49 @@
+import { hasConsolidated } from "../../hierarchy/consolidated.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { inOtherFormat, otherFormatName } from "../../hierarchy/other-format.ts";
+import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { OtherFormat } from "../plan/hierarchy-request.ts";
+
+/** Checks if opening a node found documents of another format beside its own. */
+export function hasOtherFormat({ findings }: ZarrNode): boolean {
+  return findings.some(({ kind }) => kind === "other-format");
+}
+
+/**
+ * The other format that the documents of some nodes are in, where they have documents of two.
+ *
+ * @throws `invalid-option` where the target is of another format than the source; as `openNode`.
+ */
+export async function otherFormatOf(
+  root: ZarrArray | ZarrGroup,
+  nodes: readonly ZarrNode[],
+  {
+    isConverted,
+    io,
+    signal,
+  }: { readonly isConverted: boolean; readonly io: number; readonly signal?: AbortSignal | undefined },
+): Promise<OtherFormat | undefined> {
+  if (isConverted) {
+    throw new ZarrflowError(
+      "invalid-option",
+      "the documents of one format only are written in a conversion",
+      {
+        path: root.path,
+        hint: "Omit --keep-formats (in code keepFormats), or --to.",
+      },
+    );
+  }
+  const name = otherFormatName(root.layout.zarrFormat);
+  if (name === undefined) return undefined;
+  const [found, consolidated] = [new Set<string>(), new Set<string>()];
+  const lookAt = async (node: ZarrNode, context: { readonly signal: AbortSignal }) => {
+    const other = await inOtherFormat(node, context);
+    if (other === undefined) return;
+    const { path } = node;
+    found.add(path);
+    if (other.kind === "group" && (await hasConsolidated(other, context.signal))) consolidated.add(path);
+  };
+  await forEachConcurrent(nodes, lookAt, { concurrency: io, signal });
+  return { name, nodes: found, consolidated };
+}
