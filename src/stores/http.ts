@@ -73,7 +73,8 @@ export class HttpStore implements Store {
     const missing = missing403 ? [403, 404] : [404];
     // A browser asks another server first whether it may ask for the last bytes, which servers of plain files do not allow.
     const hasSuffixes = !isCrossOrigin(this.#base);
-    this.#values = new HttpValues((...request) => this.#send(...request), missing, hasSuffixes);
+    const manners = { missing, hasSuffixes, mayBePages: false };
+    this.#values = new HttpValues((...request) => this.#send(...request), manners);
   }
 
   /**
