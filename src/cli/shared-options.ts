@@ -16,6 +16,13 @@ export const accessOptions = {
     type: "boolean",
     summary: "treat a 403 of the server as a missing key; for buckets that do not allow listing",
   },
+  header: {
+    type: "string",
+    multiple: true,
+    value: "HEADER|@FILE",
+    summary:
+      "a header of each request to a web server, such as 'Authorization: Bearer ...'; @FILE takes them from the lines of a file, which keeps them out of the list of processes, as ZARRFLOW_HEADERS does; never shown, and not sent to other servers; may be repeated",
+  },
   "v2-separator": {
     type: "string",
     value: ".|/",

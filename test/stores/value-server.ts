@@ -1,9 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { crc32 } from "../../src/util/crc32.ts";
 
-const CODERS = { gzip: gzipSync, br: brotliCompressSync } as const;
+const CODERS = {
+  gzip: gzipSync,
+  br: (value: Uint8Array) => brotliCompressSync(value, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+} as const;
 
 /** What a server may get wrong. */
 export interface Manners {
@@ -21,6 +24,8 @@ export interface Manners {
   readonly headLength?: number;
   /** What it answers for values that are missing: 404 by default. */
   readonly missing?: "denied" | "page" | "unnamed page" | "json";
+  /** Whether it answers a request, and not 401. */
+  readonly isLetIn?: (request: SeenRequest) => boolean;
   /** Compresses values, and states so; ranges are those of the compressed value. */
   readonly coding?: "gzip" | "br";
   /** How it tells versions of a value apart: not at all by default. */
@@ -59,6 +64,10 @@ export async function serveValues(
     const request = { method: incoming.method ?? "", url: incoming.url ?? "", headers: incoming.headers };
     requests.push(request);
     if (faults.shift()?.(response, request)) return;
+    if (manners.isLetIn?.(request) === false) {
+      response.writeHead(401).end();
+      return;
+    }
     const key = decodeURIComponent(new URL(request.url, "http://host").pathname).replace("/data/", "");
     const value = values.get(key);
     answer(response, request, value && manners.coding ? CODERS[manners.coding](value) : value, manners);

@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
 import { reportJob } from "../plan-jobs.ts";
+import { planAccessOf, planAccessOptions } from "../request-headers.ts";
 import { outputOptions } from "../shared-options.ts";
 import { taskNumber } from "../task-number.ts";
 
@@ -22,6 +23,7 @@ export const command = defineCommand({
       value: "S",
       summary: "run only this stage of the plan, from 1 on; by default all, one after the other",
     },
+    ...planAccessOptions,
     ...outputOptions,
   },
   examples: [
@@ -33,10 +35,16 @@ export const command = defineCommand({
   ],
   async run([path = ""], values, terminal) {
     const { "task-index": index, "task-count": count, stage } = values;
+    const access = planAccessOf(values);
     const share = taskNumber({ index, count }, process.env);
     const { runShare } = await import("../../flows/jobs/run-share.ts");
     await reportJob(path, values, terminal, (file, options) =>
-      runShare(file, { ...options, ...share, ...(stage !== undefined && { stage: stageOf(stage) - 1 }) }),
+      runShare(file, {
+        ...options,
+        ...access,
+        ...share,
+        ...(stage !== undefined && { stage: stageOf(stage) - 1 }),
+      }),
     );
   },
 });

@@ -12,7 +12,9 @@ import { type Encoders, identityOf, type PlanFile } from "./plan-file.ts";
 import { allButShare, hasKeyOf, overlap, tasksOf } from "./shares.ts";
 import { assertStagesDone, assertTasksDone, stageCount } from "./undone.ts";
 
-export interface JobOptions extends EventOptions, Pick<RunOptions, "signal" | "stop" | "breakLock"> {
+export interface JobOptions
+  extends EventOptions,
+    Pick<RunOptions, "signal" | "stop" | "breakLock" | "headers" | "query"> {
   /** Those of this process. */
   readonly encoders: Encoders;
 }

@@ -7,10 +7,6 @@ const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
 /** Statuses of a server that is asked too often. */
 const OVERLOAD = [429, 503];
 
-/** Reading without the right to list looks like this; a request with wrong credentials, too. */
-export const MISSING_HINT =
-  "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.";
-
 const PAGE = "text/html";
 
 /** Whether an answer is a page for people: with status 200, some servers return one for every key that is missing. */
@@ -38,7 +34,10 @@ export function failureOf(response: Pick<HttpResponse, "status" | "statusText" |
   if (status === 401)
     return new ZarrflowError("access-denied", "the server requires authentication", { found });
   if (status === 403)
-    return new ZarrflowError("access-denied", "the server denies access", { found, hint: MISSING_HINT });
+    return new ZarrflowError("access-denied", "the server denies access", {
+      found,
+      hint: "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.",
+    });
   if (status === 410)
     return new ZarrflowError("unsupported-operation", "the server says that the value is gone", {
       found,

@@ -9,7 +9,7 @@ import { plainFetch } from "../http/plain-fetch.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
-import type { RequestHook } from "../remote/request-hook.ts";
+import type { RequestHook } from "../remote/private-access.ts";
 import { type Retrier, type RetryOptions, retrier } from "../remote/retry-requests.ts";
 import { noteBucketServer } from "../remote/server-latency.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";

@@ -1,5 +1,5 @@
 import { isZarrflowError, type PlainCode, ZarrflowError } from "../../util/errors.ts";
-import { failureOf, MISSING_HINT } from "../http/http-failure.ts";
+import { failureOf } from "../http/http-failure.ts";
 import { textOf } from "./xml.ts";
 
 /** What a bucket can be called, on any server: Ceph's have a tenant in front, those of others capitals and underscores. */
@@ -87,7 +87,8 @@ export interface RefusedRequest {
   readonly isRefusedRead?: boolean;
 }
 
-const DENIED_HINT = `${MISSING_HINT} If whoever reads the bucket pays, set AWS_REQUEST_PAYER=requester.`;
+const DENIED_HINT =
+  "If the bucket may be read but not listed, it answers so for keys that are missing: use `missing403`, or `--missing-403` of the command. If its readers pay, set AWS_REQUEST_PAYER=requester.";
 
 /** The error that a failed answer stands for. */
 export function s3Failure(
