@@ -1,18 +1,19 @@
 // @module-tag alone
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { headersOf, planAccessOf, withoutSecretFlags } from "../../src/cli/request-headers.ts";
 import { create, open } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
-import { testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
 
 const SECRET = "hunter2";
 
 let server: ValueServer;
-let cwd: string;
+const cwd = await mkdtemp(join(tmpdir(), "zarrflow-test-"));
 beforeAll(async () => {
   const store = new MemoryStore();
   const array = await create({ store, path: "a.zarr" }, { shape: [6], chunks: [2], dataType: "uint8" });
@@ -24,25 +25,26 @@ beforeAll(async () => {
   server = await serveValues(values, {
     isLetIn: ({ url, headers }) => url.endsWith(`?k=${SECRET}`) || headers["x-key"] === SECRET,
   });
-  cwd = await testFolder();
   await writeFile(join(cwd, "headers"), `X-Key: ${SECRET}\n\nX-More: 1\n`);
   await writeFile(join(cwd, "query"), `k=${SECRET}\n`);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await rm(cwd, { recursive: true });
+});
 afterEach(() => vi.unstubAllEnvs());
 
 /** Runs a command, which shows no secret, neither in its output nor in a file. */
 async function run(...args: readonly string[]) {
-  const ran = await runHere(cwd, ...args);
+  const { argv } = process;
+  process.argv = [...argv.slice(0, 2), ...args];
+  const ran = await runHere(cwd, ...args).finally(() => {
+    process.argv = argv;
+  });
   expect(ran.stdout + ran.stderr).not.toContain(SECRET);
-  for (const { name, parentPath, isFile } of await readdir(cwd, {
-    recursive: true,
-    withFileTypes: true,
-  }).then((entries) =>
-    entries.map((entry) => ({ name: entry.name, parentPath: entry.parentPath, isFile: entry.isFile() })),
-  )) {
-    if (!isFile || ["headers", "query"].includes(name)) continue;
-    expect(await readFile(join(parentPath, name), "latin1"), name).not.toContain(SECRET);
+  for (const entry of await readdir(cwd, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || ["headers", "query"].includes(entry.name)) continue;
+    expect(await readFile(join(entry.parentPath, entry.name), "latin1"), entry.name).not.toContain(SECRET);
   }
   return ran;
 }
@@ -86,7 +88,7 @@ describe("--header, and a query in the URL", () => {
     expect((await run("copy", url, "dry.zarr", ...flags, "--dry-run", "--json")).code).toBe(0);
     expect((await run("rechunk", url, target, "--chunks", "3", ...flags)).code).toBe(2);
     server.faults.push(
-      ...Array.from({ length: 40 }, () => (response: import("node:http").ServerResponse) => {
+      ...Array.from({ length: 40 }, () => (response: ServerResponse) => {
         response.writeHead(418).end();
         return true;
       }),
