@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { StoreAccess } from "../stores/access.ts";
 import { fileError } from "../stores/files/file-error.ts";
-import { secretHeaders } from "../stores/http/secret-headers.ts";
-import { ZarrflowError } from "../util/errors.ts";
+import { environmentAccess, headersIn } from "../stores/http/secret-headers.ts";
 import type { Options, Values } from "./parse-arguments.ts";
 import { accessOptions } from "./shared-options.ts";
 
@@ -14,40 +13,24 @@ export const planAccessOptions = {
   header: accessOptions.header,
   query: {
     type: "string",
-    value: "QUERY|@FILE",
+    value: "QUERY",
     summary:
-      "the query of the source's URL, such as token=..., which is not part of the plan; @FILE takes it from a file; by default that in ZARRFLOW_QUERY",
+      "the query of the source's URL, such as token=..., which is not part of the plan; @FILE reads it from a file; ZARRFLOW_QUERY by default",
   },
 } as const satisfies Options;
 
-/** What the flags of access to the source of a plan mean, or the variables in their place. @throws `invalid-option` */
+/** What the flags of access to the source of a plan mean. @throws `invalid-option` */
 export function planAccessOf({
   header,
-  query = process.env.ZARRFLOW_QUERY,
+  query,
 }: Values<typeof planAccessOptions>): Pick<StoreAccess, "headers" | "query"> {
-  const text = query?.startsWith("@") ? textIn(query.slice(1)).trim() : query;
-  return { ...headersOf(header), ...(text && { query: text }) };
+  return { ...headersOf(header), ...(query && { query: textOf(query).trim() }) };
 }
 
-/** The headers that `--header` gives, or by default ZARRFLOW_HEADERS, one in each line. @throws `invalid-option` */
-export function headersOf(
-  given: readonly string[] | undefined = linesOf(process.env.ZARRFLOW_HEADERS ?? ""),
-): Pick<StoreAccess, "headers"> {
-  const lines = given.flatMap((text) => (text.startsWith("@") ? linesOf(textIn(text.slice(1))) : [text]));
-  if (lines.length === 0) return {};
-  const headers: Record<string, string> = {};
-  for (const line of lines) {
-    const [, name = "", value = ""] = /^([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name === "" || value === "") {
-      throw new ZarrflowError("invalid-option", "a value of --header is not a header", {
-        expected: "NAME: VALUE",
-        hint: "Write --header 'Authorization: Bearer ...', or --header @FILE with such lines.",
-      });
-    }
-    const key = name.toLowerCase();
-    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`;
-  }
-  return { headers: secretHeaders(headers) };
+/** The headers that `--header` gives, or by default ZARRFLOW_HEADERS. @throws `invalid-option` */
+export function headersOf(given: readonly string[] | undefined): Pick<StoreAccess, "headers"> {
+  const headers = given ? headersIn(given.map(textOf).join("\n")) : environmentAccess().headers;
+  return headers ? { headers } : {};
 }
 
 /** The words of a command without the values of flags that hold credentials. */
@@ -59,14 +42,12 @@ export function withoutSecretFlags(words: readonly string[]): string[] {
   });
 }
 
-function linesOf(text: string): string[] {
-  return text.split(/\r?\n/).filter((line) => line.trim() !== "");
-}
-
-function textIn(path: string): string {
+/** The value of a flag, or what is in the file that it names with an `@`. */
+function textOf(value: string): string {
+  if (!value.startsWith("@")) return value;
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(value.slice(1), "utf8");
   } catch (error) {
-    throw fileError(error, { store: `file ${path}` });
+    throw fileError(error, { store: `file ${value.slice(1)}` });
   }
 }

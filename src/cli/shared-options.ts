@@ -19,9 +19,9 @@ export const accessOptions = {
   header: {
     type: "string",
     multiple: true,
-    value: "HEADER|@FILE",
+    value: "HEADER",
     summary:
-      "a header of each request to a web server, such as 'Authorization: Bearer ...'; @FILE takes them from the lines of a file, which keeps them out of the list of processes, as ZARRFLOW_HEADERS does; never shown, and not sent to other servers; may be repeated",
+      "a header of each request to a web server, such as 'Authorization: Bearer ...'; @FILE reads headers from the lines of a file, which other users of the machine do not see; the lines of ZARRFLOW_HEADERS by default; may be repeated",
   },
   "v2-separator": {
     type: "string",

@@ -12,7 +12,8 @@ export const command = defineCommand({
     "all shares are done. Every process takes neighbouring tasks of about the same cost, and skips what is done.",
     "Without the flags, index and count are those of a SLURM or AWS Batch array job; in a Kubernetes Indexed Job",
     "the index is, and --task-count is needed. Exit code 75 asks to run a share again: after SIGTERM, or while",
-    "other processes have not completed the stage before.",
+    "other processes have not completed the stage before. A plan has no credentials: what the source's URL or",
+    "--header had is given again, by flags or in ZARRFLOW_QUERY and ZARRFLOW_HEADERS.",
   ],
   operands: [1, 1],
   options: {

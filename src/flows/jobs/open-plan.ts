@@ -1,6 +1,7 @@
 import { readDocument, readDocumentSync } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
+import { environmentAccess } from "../../stores/http/secret-headers.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { sourceChanged } from "../../stores/version.ts";
@@ -26,9 +27,8 @@ export async function openPlan(
   {
     encoders,
     jobs,
-    headers,
-    query,
     signal,
+    ...access
   }: StoreOptions &
     Pick<StoreAccess, "headers" | "query"> & {
       readonly encoders: Encoders;
@@ -37,7 +37,10 @@ export async function openPlan(
 ): Promise<Planned> {
   assertEncoders(file, encoders);
   const { sourceDocuments } = file;
-  const source = { ...file.plan.source, store: accessedBy(file.plan.source.store, { headers, query }) };
+  const source = {
+    ...file.plan.source,
+    store: accessedBy(file.plan.source.store, { ...environmentAccess(), ...access }),
+  };
   const plan = { ...file.plan, source };
   const wanted = jobs && keysOf(jobs);
   const states = sourceDocuments.filter(([key]) => wanted?.has(key) !== false);

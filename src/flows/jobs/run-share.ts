@@ -93,7 +93,7 @@ export async function finishPlan(file: PlanFile, options: FinishOptions): Promis
   // nothing is left to threads
   const planned = await openPlan(file, options);
   const execution = { ...plan.execution, threads: 1 };
-  return runPlanned({ ...planned, plan: { ...plan, execution } }, runOptions(file, options), {
+  return runPlanned({ ...planned, plan: { ...planned.plan, execution } }, runOptions(file, options), {
     joint,
     identity: identityOf(file),
     notToRun: (done) => done,

@@ -32,7 +32,10 @@ export function failureOf(response: Pick<HttpResponse, "status" | "statusText" |
   const { status, statusText } = response;
   const found = `${status} ${statusText}`.trim();
   if (status === 401)
-    return new ZarrflowError("access-denied", "the server requires authentication", { found });
+    return new ZarrflowError("access-denied", "the server requires authentication", {
+      found,
+      hint: "Give a token, as a header (`headers`, or `--header` of the command) or in the URL (https://host/x.zarr?token=...), or one that has not expired.",
+    });
   if (status === 403)
     return new ZarrflowError("access-denied", "the server denies access", {
       found,
