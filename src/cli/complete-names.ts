@@ -6,6 +6,7 @@ const PATIENCE_MS = 2000;
 
 /** What the last part of a URL may become: arrays, and groups with a `/`; without what cannot be read. */
 export async function namesInside(url: string, patience = PATIENCE_MS): Promise<string[]> {
+  if (/^https?:.*\?/i.test(url)) return []; // a query ends a URL, and is a credential
   const parent = url.slice(0, url.lastIndexOf("/"));
   const names: string[] = [];
   try {

@@ -6,6 +6,7 @@ import type { StoreAccess } from "../stores/access.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Values } from "./parse-arguments.ts";
+import { headersOf } from "./request-headers.ts";
 import type {
   accessOptions,
   changingOptions,
@@ -49,12 +50,14 @@ export function filterOf({ include, exclude, alone }: Values<typeof filterOption
 export function accessOf({
   anonymous,
   "missing-403": missing403,
+  header,
   "v2-separator": separator,
   "max-metadata": maxMetadata,
 }: Values<typeof accessOptions>): StoreAccess & FormatOptions {
   return {
     ...(anonymous && { anonymous }),
     ...(missing403 && { missing403 }),
+    ...headersOf(header),
     ...(separator && { v2: { separator } }),
     ...(maxMetadata !== undefined && { maxMetadata: parseBytes(maxMetadata) }),
   };

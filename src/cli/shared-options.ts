@@ -16,6 +16,13 @@ export const accessOptions = {
     type: "boolean",
     summary: "treat a 403 of the server as a missing key; for buckets that do not allow listing",
   },
+  header: {
+    type: "string",
+    multiple: true,
+    value: "HEADER",
+    summary:
+      "a header of each request to a web server, such as 'Authorization: Bearer ...'; @FILE reads headers from the lines of a file, which other users of the machine do not see; the lines of ZARRFLOW_HEADERS by default; may be repeated",
+  },
   "v2-separator": {
     type: "string",
     value: ".|/",

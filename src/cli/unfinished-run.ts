@@ -1,4 +1,5 @@
 import { redact } from "../util/redact.ts";
+import { withoutSecretFlags } from "./request-headers.ts";
 
 /** What is left of a run that ended early, and how to go on with it. */
 export interface UnfinishedWords {
@@ -30,7 +31,7 @@ export function resumingCommand(): string {
 
 /** A command as it is typed in a shell, without credentials. */
 export function commandLine(words: readonly string[]): string {
-  return ["zarrflow", ...words].map((word) => quoted(redact(word))).join(" ");
+  return ["zarrflow", ...withoutSecretFlags(words)].map((word) => quoted(redact(word))).join(" ");
 }
 
 function quoted(word: string): string {

@@ -97,8 +97,8 @@ async function* fixed(
   source: FlowSource,
   { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, ...options }: ValidateOptions,
 ): AsyncGenerator<Fix> {
-  const { anonymous, missing403, beforeRequest, signal } = options;
-  const cleaning = { dryRun, signal, anonymous, missing403, beforeRequest };
+  const { anonymous, missing403, headers, query, beforeRequest, signal } = options;
+  const cleaning = { dryRun, signal, anonymous, missing403, headers, query, beforeRequest };
   if (typeof source === "string") yield* fixLeftovers(source, "", cleaning);
   const opened = await openRoot(source, options);
   if (!("root" in opened)) return;

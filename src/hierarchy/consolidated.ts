@@ -2,6 +2,7 @@ import { readConsolidatedV2, readConsolidatedV3 } from "../meta/consolidated.ts"
 import type { DocumentLimits, Documents, NodeLayout } from "../meta/format.ts";
 import { formatNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { isPageInPlace } from "../stores/http/http-failure.ts";
 import type { Store } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ZarrGroup } from "./node.ts";
@@ -75,9 +76,14 @@ async function bytesAt(
   key: string,
   { stored, ...options }: ConsolidatedOptions,
 ): Promise<Uint8Array | undefined> {
-  const found = await readDocument(store, key, options);
-  if (found) stored?.set(key, found);
-  return found?.bytes;
+  try {
+    const found = await readDocument(store, key, options);
+    if (found) stored?.set(key, found);
+    return found?.bytes;
+  } catch (error) {
+    if (isPageInPlace(error)) return undefined; // so some servers answer for what is missing
+    throw error;
+  }
 }
 
 function at<T>(key: string, format: string, read: () => T): T {

@@ -1,4 +1,10 @@
-import { keepRequestHook, type RequestHook, withRequestHook } from "./remote/request-hook.ts";
+import { keepSecret } from "../util/redact.ts";
+import {
+  privateAccessOf,
+  type RequestHeaders,
+  type RequestHook,
+  withPrivateAccess,
+} from "./remote/private-access.ts";
 import type { StoreSpec } from "./store.ts";
 
 /** How a store that others keep is read. */
@@ -16,6 +22,20 @@ export interface StoreAccess {
    */
   readonly missing403?: boolean | undefined;
   /**
+   * Headers of each request to a web server, such as an `Authorization`, or a function that gives them before each. They
+   * are shown nowhere, are part of no plan, and are sent to no server that a request is redirected to. Buckets get none.
+   *
+   * @default undefined, none
+   */
+  readonly headers?: RequestHeaders | undefined;
+  /**
+   * The query of a web server's URL, such as `token=...`, where the place is given without it: plans and specs hold
+   * none.
+   *
+   * @default undefined, as in the URL
+   */
+  readonly query?: string | undefined;
+  /**
    * Called before each request to a web server or a bucket, also one that is made again; the request is made when it
    * resolves.
    *
@@ -24,15 +44,34 @@ export interface StoreAccess {
   readonly beforeRequest?: RequestHook | undefined;
 }
 
-/** The spec of a store that is read so. */
+/** The spec of a store that is read so, without a query, which is kept apart. */
 export function accessedBy(spec: StoreSpec, access: StoreAccess): StoreSpec {
-  const { anonymous, missing403, beforeRequest } = access;
   if (spec.kind === "zip-value") return { ...spec, store: accessedBy(spec.store, access) };
   if (spec.kind !== "http" && spec.kind !== "s3") return spec;
+  const { anonymous, missing403 } = access;
+  const before = privateAccessOf(spec);
+  const beforeRequest = access.beforeRequest ?? before.beforeRequest;
+  const common = missing403 && { missing403 };
+  if (spec.kind === "s3") {
+    const accessed = { ...spec, ...(anonymous && { anonymous }), ...common };
+    return withPrivateAccess(accessed, { beforeRequest });
+  }
+  const [url, own] = splitQuery(spec.url);
+  const headers = access.headers ?? before.headers;
+  const query = (access.query?.replace(/^\?/, "") || own) ?? before.query;
+  if (query) keepSecret(`?${query}`);
   const accessed = {
     ...spec,
-    ...(spec.kind === "s3" && anonymous && { anonymous }),
-    ...(missing403 && { missing403 }),
+    url,
+    ...common,
+    ...(headers && { hasHeaders: true }),
+    ...(query && { hasQuery: true }),
   };
-  return beforeRequest ? withRequestHook(accessed, beforeRequest) : keepRequestHook(spec, accessed);
+  return withPrivateAccess(accessed, { beforeRequest, headers, query });
+}
+
+/** A URL without its query, and that. */
+export function splitQuery(url: string): readonly [url: string, query: string | undefined] {
+  const at = url.indexOf("?");
+  return at < 0 ? [url, undefined] : [url.slice(0, at), url.slice(at + 1)];
 }

@@ -1,4 +1,4 @@
-import { keepRequestHook } from "./remote/request-hook.ts";
+import { keepPrivateAccess } from "./remote/private-access.ts";
 import type { StoreSpec } from "./store.ts";
 
 /** The folder in which the root of a store lies, and its name there; undefined where there is nothing around it. */
@@ -12,12 +12,12 @@ export function parentSpec(spec: StoreSpec): { readonly spec: StoreSpec; readonl
   }
   if (spec.kind === "http") {
     const [, url, name] = /^([^/]+:\/\/[^/]+(?:\/.*)?)\/([^/]+)$/.exec(spec.url) ?? [];
-    return url && name ? { spec: keepRequestHook(spec, { ...spec, url }), name: decoded(name) } : undefined;
+    return url && name ? { spec: keepPrivateAccess(spec, { ...spec, url }), name: decoded(name) } : undefined;
   }
   if (spec.kind === "s3" && spec.prefix !== "") {
     const slash = spec.prefix.lastIndexOf("/");
     const prefix = spec.prefix.slice(0, Math.max(0, slash));
-    return { spec: keepRequestHook(spec, { ...spec, prefix }), name: spec.prefix.slice(slash + 1) };
+    return { spec: keepPrivateAccess(spec, { ...spec, prefix }), name: spec.prefix.slice(slash + 1) };
   }
   return undefined;
 }
@@ -28,11 +28,11 @@ export function childSpec(spec: StoreSpec, path: string): StoreSpec | undefined 
   if (spec.kind === "directory") return { ...spec, path: `${spec.path.replace(/\/$/, "")}/${path}` };
   if (spec.kind === "http") {
     const url = [spec.url, ...path.split("/").map(encodeURIComponent)].join("/");
-    return keepRequestHook(spec, { ...spec, url });
+    return keepPrivateAccess(spec, { ...spec, url });
   }
   if (spec.kind === "s3") {
     const prefix = [spec.prefix, path].filter(Boolean).join("/");
-    return keepRequestHook(spec, { ...spec, prefix });
+    return keepPrivateAccess(spec, { ...spec, prefix });
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { platformSignal } from "../util/abort.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Fetch } from "../util/platform-types.ts";
 import { forKey } from "./error-context.ts";
@@ -11,14 +12,17 @@ import { plainFetch } from "./http/plain-fetch.ts";
 import { secretHeaders } from "./http/secret-headers.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { fetchWithTimeout } from "./remote/fetch-with-timeout.ts";
-import type { RequestHook } from "./remote/request-hook.ts";
+import type { RequestHeaders, RequestHook } from "./remote/private-access.ts";
 import type { GetOptions, Store, VersionOptions } from "./store.ts";
 
 export interface HttpStoreOptions {
   /** @default globalThis.fetch */
   readonly fetch?: Fetch;
-  /** Sent with every request, such as an `Authorization`; never shown, and to no server that requests are sent on to. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Sent with every request, such as an `Authorization`, or a function that gives them before each; never shown, and sent
+   * to no server that requests are sent on to.
+   */
+  readonly headers?: RequestHeaders;
   /**
    * Takes 403 for a missing key, as servers answer that do not show strangers what exists.
    *
@@ -59,7 +63,7 @@ export class HttpStore implements Store {
   readonly description: string;
   readonly #base: URL;
   readonly #fetch: PlainFetch;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #headers: () => Awaitable<Readonly<Record<string, string>>>;
   readonly #values: HttpValues;
 
   /** @throws `invalid-option` for what is no http(s) URL, or one with a user's name in it, or headers that cannot be sent. */
@@ -68,12 +72,16 @@ export class HttpStore implements Store {
     this.#base = parseBase(url);
     this.description = `${this.#base.origin}${this.#base.pathname.replace(/\/$/, "")}`;
     this.#fetch = fetchFor(options);
-    secretHeaders(headers); // or every request fails, and shows them
-    this.#headers = headers;
+    if (typeof headers === "function") this.#headers = async () => ownHeaders(await headers());
+    else {
+      const sent = ownHeaders(headers); // or every request fails, and shows them
+      this.#headers = () => sent;
+    }
     const missing = missing403 ? [403, 404] : [404];
     // A browser asks another server first whether it may ask for the last bytes, which servers of plain files do not allow.
     const hasSuffixes = !isCrossOrigin(this.#base);
-    this.#values = new HttpValues((...request) => this.#send(...request), missing, hasSuffixes);
+    const manners = { missing, hasSuffixes, mayBePages: false };
+    this.#values = new HttpValues((...request) => this.#send(...request), manners);
   }
 
   /**
@@ -96,7 +104,7 @@ export class HttpStore implements Store {
     url.pathname += key.split("/").map(encodeURIComponent).join("/");
     // Ranges count the bytes of the value, not those of a compressed body.
     const headers = { "accept-encoding": "identity", ...asked };
-    const own = this.#headers;
+    const own = await this.#headers();
     try {
       return await followRedirects(this.#fetch, url, { method, own, headers, ...(signal && { signal }) });
     } catch (error) {
@@ -111,6 +119,19 @@ function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStore
     await beforeRequest?.(platformSignal(init.signal));
     return fetchWithTimeout(send, url, init, { silence: timeout, beforeRequest });
   };
+}
+
+/** Headers that say which value, or which part of it, is asked for. */
+const NOT_OWN = ["range", "accept-encoding", "if-match", "if-none-match", "if-range", "content-length"];
+
+/** Headers of the caller's as they are sent. @throws `invalid-option` */
+function ownHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const sent = secretHeaders(headers);
+  const other = NOT_OWN.find((name) => name in sent);
+  if (other === undefined) return sent;
+  throw new ZarrflowError("invalid-option", `the header \`${other}\` cannot be set`, {
+    hint: "It is set for each request as needed.",
+  });
 }
 
 function parseBase(text: string): URL {

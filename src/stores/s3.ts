@@ -78,8 +78,8 @@ export class S3Store implements ListableStore, WritableStore {
     this.#bucket = options.bucket;
     this.#values = new HttpValues(
       (method, key, request) => this.#client.send(this.#root + key, {}, { method, ...request }),
-      [404],
-      !isBrowser || options.credentials !== undefined, // requests that are signed are asked for first anyway
+      // requests that are signed are asked for first anyway
+      { missing: [404], hasSuffixes: !isBrowser || options.credentials !== undefined },
     );
   }
 
@@ -123,8 +123,7 @@ export class S3Store implements ListableStore, WritableStore {
 
   /** By the server's clock. */
   async ageOf(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
-    const request = { method: "HEAD", signal } as const;
-    const { headers } = await this.#about(key, signal, () => this.#client.ask(this.#root + key, {}, request));
+    const { headers } = await this.#about(key, signal, () => this.#client.head(this.#root + key, signal));
     const [now, then] = ["date", "last-modified"].map((name) => Date.parse(headers.get(name) ?? ""));
     const age = (now ?? Number.NaN) - (then ?? Number.NaN);
     return Number.isNaN(age) ? undefined : age;

@@ -258,7 +258,16 @@ export type StoreSpec =
   | { readonly kind: "zip-value"; readonly store: StoreSpec; readonly key: string }
   | { readonly kind: "memory"; readonly name: string }
   /** A web server, read only. */
-  | { readonly kind: "http"; readonly url: string; readonly missing403?: boolean }
+  | {
+      readonly kind: "http";
+      /** Without a query, which lets others in as a credential does. */
+      readonly url: string;
+      readonly missing403?: boolean;
+      /** The URL had a query, without which the server is not asked. */
+      readonly hasQuery?: boolean;
+      /** Requests had headers of the caller's, without which the server is not asked. */
+      readonly hasHeaders?: boolean;
+    }
   /** A prefix of a bucket; the environment says how it is reached. */
   | {
       readonly kind: "s3";

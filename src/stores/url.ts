@@ -5,7 +5,7 @@ import { HttpStore } from "./http.ts";
 import { machineFiles } from "./machine-files.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { objectPlace } from "./object-spec.ts";
-import { requestHookOf } from "./remote/request-hook.ts";
+import { privateAccessOf } from "./remote/private-access.ts";
 import type { Store, StoreOptions, StoreSpec } from "./store.ts";
 import { withRetryAt } from "./with/retry-at.ts";
 
@@ -71,14 +71,8 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
       const { openZipValue } = await import("./zip.ts");
       return openZipValue(await openStore(spec.store, { signal }), spec.key, { signal });
     }
-    case "http": {
-      const { url, missing403 } = spec;
-      const beforeRequest = requestHookOf(spec);
-      return withRetryAt(
-        new URL(url).origin,
-        new HttpStore(url, { ...(missing403 && { missing403 }), ...(beforeRequest && { beforeRequest }) }),
-      );
-    }
+    case "http":
+      return openWebServer(spec);
     case "s3":
       return (await import("./s3/open-s3.ts")).openS3(spec);
     case "memory": {
@@ -101,4 +95,37 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
         value: JSON.stringify(spec),
       });
   }
+}
+
+/** @throws `access-denied` for a spec that was written down, without the query or the headers that it was used with. */
+function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Store {
+  const { url, missing403, hasQuery, hasHeaders } = spec;
+  const { beforeRequest, headers, query } = privateAccessOf(spec);
+  if (hasQuery && !query) {
+    throw lacking(
+      url,
+      "the query of the URL, such as a token",
+      "`query`, or --query or ZARRFLOW_QUERY of the command",
+    );
+  }
+  if (hasHeaders && !headers) {
+    throw lacking(
+      url,
+      "the headers of the requests",
+      "`headers`, or --header or ZARRFLOW_HEADERS of the command",
+    );
+  }
+  const store = new HttpStore(query ? `${url}?${query}` : url, {
+    ...(missing403 && { missing403 }),
+    ...(headers && { headers }),
+    ...(beforeRequest && { beforeRequest }),
+  });
+  return withRetryAt(new URL(url).origin, store);
+}
+
+function lacking(store: string, secret: string, options: string): ZarrflowError {
+  return new ZarrflowError("access-denied", `${secret}, must be given again`, {
+    store,
+    hint: `Plans and specs hold no credentials. Give them with ${options}.`,
+  });
 }

@@ -47,6 +47,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   onEvent: call,
   wrap: call,
   beforeRequest: call,
+  headers: {
+    expected: "an object of strings, or a function that returns one",
+    holds: (value) =>
+      typeof value === "function" ||
+      (isObject(value) && Object.values(value).every((one) => text.holds(one))),
+  },
+  query: text,
   maxMemory: size,
   maxMetadata: size,
   bytesPerSecond: size,
@@ -127,7 +134,10 @@ export function assertRules(values: object, rules: Readonly<Record<string, Rule>
   for (const [name, value] of Object.entries(values)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (value === undefined || rule === undefined || rule.holds(value)) continue;
-    throw invalid(`invalid value for the option \`${name}\``, rule.expected, value);
+    const reason = `invalid value for the option \`${name}\``;
+    throw name === "headers"
+      ? new ZarrflowError("invalid-option", reason, { expected: rule.expected })
+      : invalid(reason, rule.expected, value);
   }
 }
 

@@ -50,6 +50,22 @@ const VALUE = new RegExp(
   "y",
 );
 
+/** Queries of URLs that this process was given, by their own text: not all parameters that let others in are called so. */
+const secrets = new Set<string>();
+/** The longest first: one may begin as another. */
+let longestFirst: readonly string[] = [];
+/** The most that are kept: the oldest are forgotten. */
+const MAX_SECRETS = 100;
+
+/** Has a query, with its `?`, left out of whatever `redact` is given from now on. */
+export function keepSecret(query: string): void {
+  secrets.delete(query);
+  secrets.add(query);
+  const [oldest] = secrets;
+  if (secrets.size > MAX_SECRETS && oldest !== undefined) secrets.delete(oldest);
+  longestFirst = [...secrets].sort((a, b) => b.length - a.length);
+}
+
 /** What a quick look finds in any text that may hold a secret. */
 const SUSPICIOUS = /@|=|%(?:25)*(?:3d|40)/i;
 
@@ -57,7 +73,9 @@ const SUSPICIOUS = /@|=|%(?:25)*(?:3d|40)/i;
  * A text without the credentials that URLs in it hold: users in front of a host, and the values of parameters such as
  * `sig`, `token` and `X-Amz-Signature`.
  */
-export function redact(text: string): string {
+export function redact(given: string): string {
+  let text = given;
+  for (const secret of longestFirst) text = text.replaceAll(secret, `?${HIDDEN}`);
   if (!SUSPICIOUS.test(text)) return text;
   return withoutParameters(text.replace(USER, `$1${HIDDEN}@`));
 }

@@ -1,4 +1,5 @@
 // @module-tag slow
+import "../support/short-pauses.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -117,13 +118,11 @@ describe("credentials in URLs are not shown", () => {
   it.each(targets)("by errors of writing to %s", async (url) => {
     const source = await makeHierarchy("v2");
     const options = { shape: [1], dataType: "int8", chunks: [1] } as const;
-    for (const run of [
-      () => copy(source, url),
-      () => create(url, options),
-      () => createGroup(url),
-      () => copy(source, "memory:x", { scratch: url }),
-    ])
+    for (const run of [() => copy(source, url), () => create(url, options), () => createGroup(url)])
       expect(textsOf(await failureOf(run))).not.toContain(SECRET);
+    // a server that cannot be written only fails where scratch objects are needed
+    const run = copy(source, "memory:x", { scratch: url });
+    expect(textsOf(await run.catch((error) => error))).not.toContain(SECRET);
   });
 
   it("by errors of stores that are made with them", async () => {

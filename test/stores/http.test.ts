@@ -30,6 +30,13 @@ describe("HttpStore", () => {
     ["lies about suffix ranges", { suffix: "first bytes" }],
     ["hides lengths", { hidesLength: true }],
     ["knows no HEAD", { refusesHead: true }],
+    ["denies HEAD", { refusesHead: 403 }],
+    ["has not implemented HEAD", { refusesHead: 501, suffix: "refused" }],
+    ["states no size to a HEAD, and ignores ranges", { headLength: 0, ignoresRanges: true }],
+    ["compresses by gzip", { coding: "gzip" }],
+    ["compresses by gzip, and refuses suffix ranges", { coding: "gzip", suffix: "refused" }],
+    ["compresses by Brotli, and ignores ranges", { coding: "br", ignoresRanges: true }],
+    ["answers 404 with JSON", { missing: "json" }],
     [
       "knows no HEAD, hides lengths and ignores ranges",
       { refusesHead: true, hidesLength: true, ignoresRanges: true },
@@ -113,8 +120,9 @@ describe("HttpStore", () => {
       () => store.get("a/0", { range: { suffix: 1 } }),
       () => store.size("a/0"),
     ]) {
-      faults.push(status(code));
+      faults.push(status(code), status(code)); // a HEAD that is denied is followed by a GET
       await expect(ask()).rejects.toMatchObject({ code: expected });
+      faults.length = 0;
     }
   });
 
@@ -122,6 +130,59 @@ describe("HttpStore", () => {
     const { url, faults } = await serveOne();
     faults.push(status(403));
     expect(await new HttpStore(url, { missing403: true }).get("a/1")).toBeUndefined();
+  });
+
+  it("does not take a HEAD that is denied for a missing key", async () => {
+    const { url } = await serveOne({ refusesHead: 403, missing: "denied" });
+    const store = new HttpStore(url, { missing403: true });
+    expect(await store.size("a/0")).toBe(1000);
+    expect(await store.size("a/1")).toBeUndefined();
+  });
+
+  it.each<Manners>([
+    { headLength: 1, suffix: "refused" },
+    { headLength: 5000, suffix: "first bytes" },
+    { headLength: 500, suffix: "refused", ignoresRanges: true },
+  ])("reads the last bytes of a server that states another size to a HEAD: %j", async (manners) => {
+    const { url } = await serveOne(manners);
+    const store = new HttpStore(url);
+    for (let i = 0; i < 2; i++)
+      expect(await store.get("a/0", { range: { suffix: 3 } })).toEqual(bytes.slice(-3));
+  });
+
+  it("asks for sizes by HEAD no more where the server knows no HEAD", async () => {
+    const { url, requests } = await serveOne({ refusesHead: 501 });
+    const store = new HttpStore(url);
+    for (let i = 0; i < 2; i++) expect(await store.size("a/0")).toBe(1000);
+    expect(requests.map(({ method }) => method)).toEqual(["HEAD", "GET", "GET"]);
+  });
+
+  it("never takes a page of HTML for a value", async () => {
+    const { url } = await serve(
+      new Map([
+        ["a/0", bytes],
+        ["index.html", bytes],
+      ]),
+      { missing: "page" },
+    );
+    const store = new HttpStore(url);
+    const failure = { code: "access-denied", details: { found: "200 text/html", key: "a/1" } };
+    for (const ask of [
+      () => store.get("a/1"),
+      () => store.get("a/1", { range: { offset: 1, length: 4 } }),
+      () => store.get("a/1", { range: { suffix: 4 } }),
+      () => store.size("a/1"),
+    ])
+      await expect(ask()).rejects.toMatchObject(failure);
+    expect(await store.get("index.html")).toEqual(bytes);
+  });
+
+  it("names --missing-403 where a read is denied", async () => {
+    const { url } = await serveOne({ missing: "denied" });
+    await expect(new HttpStore(url).get("a/1")).rejects.toMatchObject({
+      code: "access-denied",
+      details: { hint: expect.stringContaining("--missing-403") },
+    });
   });
 
   it("reports when the server wants to be asked again", async () => {

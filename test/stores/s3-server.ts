@@ -62,6 +62,7 @@ export async function serveBucket({
   pageSize = 1000,
   region = "us-east-1",
   open = false,
+  bucket: ownBucket = BUCKET,
 } = {}): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const modified = new Map<string, string>();
@@ -91,7 +92,7 @@ export async function serveBucket({
     if (await faults.shift()?.(response, request)) return;
     try {
       if (!open) verifySignature(request, url, { region, keys });
-      if (bucket !== BUCKET) throw new Refusal(404, "NoSuchBucket");
+      if (bucket !== ownBucket) throw new Refusal(404, "NoSuchBucket");
       verifyChecksum(request);
       answer(response, request);
     } catch (error) {

@@ -47,6 +47,9 @@ describe("parseStoreUrl", () => {
     ["https://host/data/x.zarr/", http("https://host/data/x.zarr"), ""],
     ["HTTP://Host:8080/a%20b", http("http://host:8080/a%20b"), ""],
     ["https://host", http("https://host"), ""],
+    ["https://host/x.zarr/t2m?token=1", { ...http("https://host/x.zarr/t2m"), hasQuery: true }, ""],
+    ["https://host/x.zarr?", http("https://host/x.zarr"), ""],
+    ["https://host/x.zip/t2m?a=/b/", zipValue({ ...http("https://host"), hasQuery: true }, "x.zip"), "t2m"],
     [
       "https://host/data/x%20y.zarr.zip/t2m%2b/a",
       zipValue(http("https://host/data"), "x y.zarr.zip"),
@@ -90,7 +93,7 @@ describe("parseStoreUrl", () => {
     ["s3://", "invalid-option"],
     ["gs://bucket/x.zarr", "unsupported-operation"],
     ["s3://bucket/a/../b", "path-not-allowed"],
-    ["https://host/x.zarr?token=1", "invalid-option"],
+    ["https://host/x.zip|zip:a?token=1", "invalid-option"],
     ["https://user:word@host/x.zarr", "invalid-option"],
     ["https://host/x.zip/%zz", "invalid-option"],
     ["https://host|zip:", "unsupported-operation"],

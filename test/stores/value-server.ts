@@ -1,6 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { crc32 } from "../../src/util/crc32.ts";
+
+const CODERS = {
+  gzip: gzipSync,
+  br: (value: Uint8Array) => brotliCompressSync(value, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+} as const;
 
 /** What a server may get wrong. */
 export interface Manners {
@@ -12,7 +18,16 @@ export interface Manners {
   readonly shiftsRanges?: boolean;
   /** Leaves out the Content-Length. */
   readonly hidesLength?: boolean;
-  readonly refusesHead?: boolean;
+  /** The status with which it refuses each HEAD; true is 405. */
+  readonly refusesHead?: boolean | number;
+  /** The length that it states to a HEAD, whatever the value has. */
+  readonly headLength?: number;
+  /** What it answers for values that are missing: 404 by default. */
+  readonly missing?: "denied" | "page" | "unnamed page" | "json";
+  /** Whether it answers a request, and not 401. */
+  readonly isLetIn?: (request: SeenRequest) => boolean;
+  /** Compresses values, and states so; ranges are those of the compressed value. */
+  readonly coding?: "gzip" | "br";
   /** How it tells versions of a value apart: not at all by default. */
   readonly validators?: "strong" | "weak" | "dates";
   /** Answers whatever `If-Match` asks for. */
@@ -49,8 +64,13 @@ export async function serveValues(
     const request = { method: incoming.method ?? "", url: incoming.url ?? "", headers: incoming.headers };
     requests.push(request);
     if (faults.shift()?.(response, request)) return;
+    if (manners.isLetIn?.(request) === false) {
+      response.writeHead(401).end();
+      return;
+    }
     const key = decodeURIComponent(new URL(request.url, "http://host").pathname).replace("/data/", "");
-    answer(response, request, values.get(key), manners);
+    const value = values.get(key);
+    answer(response, request, value && manners.coding ? CODERS[manners.coding](value) : value, manners);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -73,12 +93,16 @@ function answer(
   manners: Manners,
 ): void {
   const refuse = (status: number, refusal = {}) => response.writeHead(status, refusal).end("refused");
-  if (value === undefined) {
-    refuse(404);
+  if (method === "HEAD" && manners.refusesHead) {
+    refuse(manners.refusesHead === true ? 405 : manners.refusesHead);
     return;
   }
-  if (method === "HEAD" && manners.refusesHead) {
-    refuse(405);
+  if (value === undefined) {
+    answerMissing(response, manners);
+    return;
+  }
+  if (method === "HEAD" && manners.headLength !== undefined) {
+    response.writeHead(200, { "content-length": manners.headLength }).end();
     return;
   }
   const validators = validatorsOf(value, manners);
@@ -109,6 +133,19 @@ function answer(
   );
 }
 
+/** The page of an app, which shows what the path says. */
+export const PAGE = "<!doctype html>\n<html><body><div id=root></div></body></html>\n";
+
+function answerMissing(response: ServerResponse, { missing }: Manners): void {
+  if (missing === "denied") response.writeHead(403).end("<Error/>");
+  else if (missing === "page")
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(PAGE);
+  else if (missing === "unnamed page") response.writeHead(200).end(PAGE);
+  else if (missing === "json")
+    response.writeHead(404, { "content-type": "application/json" }).end('{"detail":"no"}');
+  else response.writeHead(404).end("refused");
+}
+
 function validatorsOf(value: Uint8Array, { validators }: Manners): Record<string, string> {
   const state = crc32(value);
   if (validators === "strong") return { etag: `"${state}"` };
@@ -135,8 +172,9 @@ function send(
   body: Uint8Array,
   headers: Record<string, string>,
   method: string,
-  { hidesLength }: Manners,
+  { hidesLength, coding }: Manners,
 ): void {
+  if (coding) headers["content-encoding"] = coding;
   response.writeHead(status, { ...headers, ...(!hidesLength && { "content-length": body.length }) });
   response.end(method === "HEAD" ? undefined : body);
 }

@@ -2,6 +2,7 @@ import type { DigestTree } from "../../flows/digest/tree.ts";
 import type { DigestTreeOptions, TreePart } from "../../flows/digest-tree.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { redact } from "../../util/redact.ts";
 import { defineCommand } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
 import { readProgress } from "../progress/read-progress.ts";
@@ -59,7 +60,7 @@ export const command = defineCommand({
     const { quiet, json } = values;
     const print = async (digests: DigestTree) => {
       if (json) return terminal.write(`${toJson(digests)}\n`);
-      const name = merge ? "." : url;
+      const name = merge ? "." : redact(url);
       for (const line of treeDigestLines(digests, { name, withCells: cells || part !== undefined }))
         await terminal.write(line);
     };
@@ -80,7 +81,7 @@ export const command = defineCommand({
       if (json) return await writeJsonList(digests, terminal);
       for await (const { sha256, path, missingValue } of digests) {
         const missing = missingValue === undefined ? "" : `missing value ${printable(missingValue)}\n`;
-        await terminal.write(`${sha256}  ${printable(path || url)}\n${missing}`);
+        await terminal.write(`${sha256}  ${printable(path || redact(url))}\n${missing}`);
       }
     } finally {
       view.stop();

@@ -1,5 +1,6 @@
 import { defineCommand } from "../define-command.ts";
 import { reportJob } from "../plan-jobs.ts";
+import { planAccessOf, planAccessOptions } from "../request-headers.ts";
 import { outputOptions, writingOptions } from "../shared-options.ts";
 
 export const command = defineCommand({
@@ -11,6 +12,7 @@ export const command = defineCommand({
   operands: [1, 1],
   options: {
     verify: writingOptions.verify,
+    ...planAccessOptions,
     ...outputOptions,
   },
   examples: [
@@ -19,7 +21,10 @@ export const command = defineCommand({
   ],
   async run([path = ""], values, terminal) {
     const { verify = false } = values;
+    const access = planAccessOf(values);
     const { finishPlan } = await import("../../flows/jobs/run-share.ts");
-    await reportJob(path, values, terminal, (file, options) => finishPlan(file, { ...options, verify }));
+    await reportJob(path, values, terminal, (file, options) =>
+      finishPlan(file, { ...options, ...access, verify }),
+    );
   },
 });

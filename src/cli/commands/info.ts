@@ -1,3 +1,4 @@
+import { redact } from "../../util/redact.ts";
 import { defineCommand, FAILED } from "../define-command.ts";
 import { accessOf } from "../option-values.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
@@ -34,7 +35,7 @@ export const command = defineCommand({
     let separator = "";
     for await (const node of noted()) {
       if (node.kind === "totals" && arrays === 0) continue;
-      await terminal.write(separator + nodeInfoText(node, url));
+      await terminal.write(separator + nodeInfoText(node, redact(url)));
       separator = "\n";
     }
     if (arrays === 0 && !values.quiet) terminal.printLine(`no arrays in ${url}`);

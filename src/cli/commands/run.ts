@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
 import { reportJob } from "../plan-jobs.ts";
+import { planAccessOf, planAccessOptions } from "../request-headers.ts";
 import { outputOptions } from "../shared-options.ts";
 import { taskNumber } from "../task-number.ts";
 
@@ -11,7 +12,8 @@ export const command = defineCommand({
     "all shares are done. Every process takes neighbouring tasks of about the same cost, and skips what is done.",
     "Without the flags, index and count are those of a SLURM or AWS Batch array job; in a Kubernetes Indexed Job",
     "the index is, and --task-count is needed. Exit code 75 asks to run a share again: after SIGTERM, or while",
-    "other processes have not completed the stage before.",
+    "other processes have not completed the stage before. A plan has no credentials: what the source's URL or",
+    "--header had is given again, by flags or in ZARRFLOW_QUERY and ZARRFLOW_HEADERS.",
   ],
   operands: [1, 1],
   options: {
@@ -22,6 +24,7 @@ export const command = defineCommand({
       value: "S",
       summary: "run only this stage of the plan, from 1 on; by default all, one after the other",
     },
+    ...planAccessOptions,
     ...outputOptions,
   },
   examples: [
@@ -33,10 +36,16 @@ export const command = defineCommand({
   ],
   async run([path = ""], values, terminal) {
     const { "task-index": index, "task-count": count, stage } = values;
+    const access = planAccessOf(values);
     const share = taskNumber({ index, count }, process.env);
     const { runShare } = await import("../../flows/jobs/run-share.ts");
     await reportJob(path, values, terminal, (file, options) =>
-      runShare(file, { ...options, ...share, ...(stage !== undefined && { stage: stageOf(stage) - 1 }) }),
+      runShare(file, {
+        ...options,
+        ...access,
+        ...share,
+        ...(stage !== undefined && { stage: stageOf(stage) - 1 }),
+      }),
     );
   },
 });

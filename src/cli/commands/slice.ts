@@ -1,6 +1,7 @@
 import { entryOf, SLICE_FORMATS, type SliceFormat } from "../../flows/slabs/formats/slice-format.ts";
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { redact } from "../../util/redact.ts";
 import { defineCommand } from "../define-command.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
@@ -140,7 +141,7 @@ export const command = defineCommand({
       const { planSlice } = await import("../../flows/plan-slice.ts");
       const { slicePlanText } = await import("../text/slice-plan.ts");
       const plan = await planSlice(array, selection, { ...planning, nearest });
-      return terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, url));
+      return terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, redact(url)));
     }
     const { slice } = await import("../../flows/slice.ts");
     return writeSlices([slice(array, selection, { ...planning, nearest })], { ...values, format }, terminal);

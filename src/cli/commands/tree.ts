@@ -1,4 +1,5 @@
 import type { TreeNode } from "../../flows/tree.ts";
+import { redact } from "../../util/redact.ts";
 import { defineCommand, FAILED } from "../define-command.ts";
 import { accessOf } from "../option-values.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
@@ -30,7 +31,7 @@ export const command = defineCommand({
     if (values.json) return writeJsonList(nodes, terminal);
     const all = [];
     for await (const node of nodes) all.push(node);
-    return terminal.write(treeText(all, url, { ascii: values.ascii || isAsciiLocale(process.env) }));
+    return terminal.write(treeText(all, redact(url), { ascii: values.ascii || isAsciiLocale(process.env) }));
   },
 });
 

@@ -1,4 +1,5 @@
 import type { ValidateFinding } from "../../flows/validate.ts";
+import { redact } from "../../util/redact.ts";
 import { defineCommand } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
 import { readProgress } from "../progress/read-progress.ts";
@@ -54,7 +55,7 @@ export const command = defineCommand({
     }
     try {
       if (json) await writeJsonList(noted(), terminal);
-      else for await (const finding of noted()) await terminal.write(findingText(finding, url));
+      else for await (const finding of noted()) await terminal.write(findingText(finding, redact(url)));
     } finally {
       view.stop();
     }

@@ -1,11 +1,10 @@
 import { isKey } from "../../stores/key.ts";
+import { BUCKET } from "../../stores/s3/s3-failure.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { isObject } from "../../util/check-options.ts";
 
 /** Paths that do not depend on where a process runs. */
 export const STORED_ABSOLUTE = /^(?:\/|[A-Za-z]:[/\\]|\\\\)/;
-
-const BUCKET = /^[a-z0-9][a-z0-9._-]{1,253}[a-z0-9]$/i;
 
 /** Whether a value of a file is the spec of a store that any process can open, written without credentials. */
 export function isStoreSpec(value: unknown, depth = 0): value is StoreSpec {

@@ -1,5 +1,7 @@
 import { readDocument, readDocumentSync } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import { accessedBy, type StoreAccess } from "../../stores/access.ts";
+import { environmentAccess } from "../../stores/http/secret-headers.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
 import { sourceChanged } from "../../stores/version.ts";
@@ -26,10 +28,20 @@ export async function openPlan(
     encoders,
     jobs,
     signal,
-  }: StoreOptions & { readonly encoders: Encoders; readonly jobs?: readonly ArrayJob[] },
+    ...access
+  }: StoreOptions &
+    Pick<StoreAccess, "headers" | "query"> & {
+      readonly encoders: Encoders;
+      readonly jobs?: readonly ArrayJob[];
+    },
 ): Promise<Planned> {
   assertEncoders(file, encoders);
-  const { plan, sourceDocuments } = file;
+  const { sourceDocuments } = file;
+  const source = {
+    ...file.plan.source,
+    store: accessedBy(file.plan.source.store, { ...environmentAccess(), ...access }),
+  };
+  const plan = { ...file.plan, source };
   const wanted = jobs && keysOf(jobs);
   const states = sourceDocuments.filter(([key]) => wanted?.has(key) !== false);
   const store = await openStore(plan.source.store, { signal });

@@ -12,7 +12,9 @@ import { type Encoders, identityOf, type PlanFile } from "./plan-file.ts";
 import { allButShare, hasKeyOf, overlap, tasksOf } from "./shares.ts";
 import { assertStagesDone, assertTasksDone, stageCount } from "./undone.ts";
 
-export interface JobOptions extends EventOptions, Pick<RunOptions, "signal" | "stop" | "breakLock"> {
+export interface JobOptions
+  extends EventOptions,
+    Pick<RunOptions, "signal" | "stop" | "breakLock" | "headers" | "query"> {
   /** Those of this process. */
   readonly encoders: Encoders;
 }
@@ -91,7 +93,7 @@ export async function finishPlan(file: PlanFile, options: FinishOptions): Promis
   // nothing is left to threads
   const planned = await openPlan(file, options);
   const execution = { ...plan.execution, threads: 1 };
-  return runPlanned({ ...planned, plan: { ...plan, execution } }, runOptions(file, options), {
+  return runPlanned({ ...planned, plan: { ...planned.plan, execution } }, runOptions(file, options), {
     joint,
     identity: identityOf(file),
     notToRun: (done) => done,

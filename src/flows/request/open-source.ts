@@ -54,8 +54,8 @@ async function openRoot(
   if (isNode(source))
     return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
   const wrap = (store: Store) => withPace(store, options, specOf(store));
-  const { anonymous, missing403, v1Order, v2, maxMetadata, signal } = options;
-  const opening = { anonymous, missing403, ...pacedAccess(options), signal, wrap };
+  const { anonymous, missing403, headers, query, v1Order, v2, maxMetadata, signal } = options;
+  const opening = { anonymous, missing403, headers, query, ...pacedAccess(options), signal, wrap };
   try {
     const root = await open(source, { ...opening, v1Order, v2, maxMetadata });
     const { store } = root;

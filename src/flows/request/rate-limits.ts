@@ -1,5 +1,5 @@
 import type { StoreAccess } from "../../stores/access.ts";
-import { requestHookOf } from "../../stores/remote/request-hook.ts";
+import { privateAccessOf } from "../../stores/remote/private-access.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
 import { requestTurns, withRateLimit } from "../../stores/with/rate-limit.ts";
 import { parseBytes } from "../../util/byte-size.ts";
@@ -35,7 +35,7 @@ export function withPace<S extends Store>(
   { requestsPerSecond, bytesPerSecond }: PaceOptions,
   spec: StoreSpec | undefined,
 ) {
-  const calls = spec !== undefined && requestHookOf(spec) ? undefined : requestsPerSecond;
+  const calls = spec !== undefined && privateAccessOf(spec).beforeRequest ? undefined : requestsPerSecond;
   if (calls === undefined && bytesPerSecond === undefined) return store;
   return withRateLimit(store, {
     requestsPerSecond: calls,

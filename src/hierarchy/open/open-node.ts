@@ -1,11 +1,13 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectFormat, detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
-import type { Documents, NodeLayout } from "../../meta/format.ts";
+import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
 import { formatOnUse } from "../../meta/format-on-use.ts";
 import { joinKey } from "../../meta/join-key.ts";
+import { isNamedAttributes } from "../../stores/document-names.ts";
+import { isPageInPlace } from "../../stores/http/http-failure.ts";
 import { isListable, type Store } from "../../stores/store.ts";
 import type { BlockingIo } from "../../util/blocking-io.ts";
-import { ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isNode } from "../../util/platform.node.ts";
 import { ZarrGroup, type ZarrNode } from "../node.ts";
 import { readDocument, readDocumentSync, type StoredDocument } from "../stored-documents.ts";
@@ -34,6 +36,8 @@ export async function openNode<S extends Store>(
   const documents = new Map<string, Uint8Array>();
   const stored = new Map<string, StoredDocument>();
   const asked = new Set<string>();
+  const refusals = new Map<string, unknown>();
+  const findings: Finding[] = [];
   const reading = { maxMetadata: options.maxMetadata, signal };
   const load = async (keys: readonly string[]) => {
     const others = keys.filter((key) => !asked.has(key));
@@ -42,15 +46,23 @@ export async function openNode<S extends Store>(
       const found = blocking?.attempt(readSync, key, bytesRead);
       return found ? found.document : readDocument(store, key, reading);
     });
-    await Promise.allSettled(reads); // of several failures, the first key's is thrown
-    const values = await Promise.all(reads);
+    const results = await Promise.allSettled(reads);
     others.forEach((key, i) => {
       asked.add(key);
-      const value = values[i];
-      if (value === undefined) return;
-      documents.set(key, value.bytes);
-      stored.set(key, value);
+      const result = results[i];
+      if (result?.status === "rejected") {
+        // of several failures, the first key's is thrown
+        if (!isZarrflowError(result.reason, "access-denied")) throw result.reason;
+        refusals.set(key, result.reason);
+      } else if (result?.value) {
+        documents.set(key, result.value.bytes);
+        stored.set(key, result.value);
+      }
     });
+  };
+  const isFound = () => [...documents.keys()].some((key) => !isNamedAttributes(key));
+  const assertNoRefusal = (counts: (key: string) => boolean) => {
+    for (const [key, reason] of refusals) if (counts(key)) throw reason;
   };
   const tried = options.zarrFormat ? [] : isNode ? [detectionKeys(path)] : groupedByFormat(path);
   for (const keys of tried) {
@@ -58,6 +70,12 @@ export async function openNode<S extends Store>(
     if (keys !== tried[0]) formatOnUse("v2").catch(() => {}); // it is loaded while the documents are
     await load(keys.some((key) => key.endsWith(".zarray")) ? [...keys, joinKey(path, ".zattrs")] : keys);
   }
+  for (const key of pagesAmong(documents)) {
+    documents.delete(key);
+    stored.delete(key);
+    findings.push(pageFinding(key));
+  }
+  if (!isFound()) assertNoRefusal(() => true);
   const found = options.zarrFormat
     ? { zarrFormat: options.zarrFormat }
     : await findFormat(path, documents, load);
@@ -69,6 +87,11 @@ export async function openNode<S extends Store>(
   const isSpared = (key: string) => isSparing && key === groupKey;
   await load([...(isInside ? [] : sharedKeys), ...documentKeys.filter((key) => !isSpared(key))]);
   if (!documentKeys.some((key) => key !== attributesKey && documents.has(key))) await load(documentKeys);
+  // Documents that only other nodes have may be refused: so some servers answer for what is missing.
+  const isOfNode = (key: string) => sharedKeys.includes(key) || key === attributesKey;
+  const isPage = (key: string) => isPageInPlace(refusals.get(key));
+  assertNoRefusal((key) => !isFound() || (isOfNode(key) && !isPage(key)));
+  findings.push(...[...refusals.keys()].filter((key) => isOfNode(key) && isPage(key)).map(pageFinding));
   const missing = isInside ? undefined : sharedKeys.find((key) => !documents.has(key));
   if (missing !== undefined) {
     if (layout.documentKeys.some((key) => documents.has(key))) throw noSharedDocument(store, layout, missing);
@@ -76,7 +99,13 @@ export async function openNode<S extends Store>(
   }
   const isNodeKey = (key: string) => documentKeys.includes(key) || sharedKeys.includes(key);
   const own = new Map([...stored].filter(([key]) => isNodeKey(key)));
-  const node = nodeOf(format, documents, store, path, { ...options, ...found, stored: own });
+  const noticed = [...("findings" in found ? found.findings : []), ...findings];
+  const node = nodeOf(format, documents, store, path, {
+    ...options,
+    ...found,
+    findings: noticed,
+    stored: own,
+  });
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
   const { spec = specOf(store) } = options;
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
@@ -86,6 +115,21 @@ export async function openNode<S extends Store>(
 function groupedByFormat(path: string): string[][] {
   const [ofV3 = "", ofArray = "", ofGroup = "", ofV1 = ""] = detectionKeys(path);
   return [[ofV3], [ofArray, ofGroup], [ofV1]];
+}
+
+/** Documents that are pages of HTML, where others are none: some servers return one for every key that is missing. */
+function pagesAmong(documents: Documents): string[] {
+  const pages = [...documents].filter(([, bytes]) => beginsAsMarkup(bytes)).map(([key]) => key);
+  return pages.length < documents.size ? pages : [];
+}
+
+/** Whether the first byte that is no white space, nor a byte order mark, is `<`, which begins no JSON. */
+function beginsAsMarkup(bytes: Uint8Array): boolean {
+  return bytes.find((byte) => ![9, 10, 13, 32, 0xef, 0xbb, 0xbf].includes(byte)) === 0x3c;
+}
+
+function pageFinding(key: string): Finding {
+  return { message: `${key} is a page of HTML, which counts as missing` };
 }
 
 function bytesRead({ document }: { readonly document: StoredDocument | undefined }): number {

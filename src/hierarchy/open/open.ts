@@ -150,19 +150,11 @@ async function locate(source: OpenSource, access: StoreAccess): Promise<Place> {
   if (typeof source === "string" || isSpec(source)) {
     const { path, ...named } = typeof source === "string" ? parseStoreUrl(source) : source;
     const spec = accessedBy(named.spec, access);
-    const store = await openNamed(spec);
-    // A signed URL is good in this process alone: what is written down only names it.
-    const printable = hasQuery(spec) ? specOfObject(store) : spec;
-    return { ...named, store, spec: printable, path: normalisePath(path) };
+    return { ...named, store: await openNamed(spec), spec, path: normalisePath(path) };
   }
   const { store: given, path } = "get" in source ? { store: source, path: "" } : source;
   const store = await storeOnUse(given);
   return { store, spec: specOfObject(store), path: normalisePath(path) };
-}
-
-function hasQuery(spec: StoreSpec): boolean {
-  if (spec.kind === "zip-value") return hasQuery(spec.store);
-  return spec.kind === "http" && spec.url.includes("?");
 }
 
 /** @throws `not-found` with the nearest name beside it. */

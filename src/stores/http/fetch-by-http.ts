@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
 import { type Abortable, abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { ZarrflowError } from "../../util/errors.ts";
 import { type Builtins, builtin } from "../../util/platform.node.ts";
 import type { HttpBody, HttpResponse, PlainFetch } from "./http-response.ts";
 
@@ -9,11 +10,15 @@ type Client = (options: RequestOptions) => ClientRequest;
 const clients = new Map<string, Client>();
 
 /** What undoes codings, as `fetch` does, by the names that answers have for them. */
-const DECODERS: Readonly<Record<string, "createGunzip" | "createInflate">> = {
+const DECODERS: Readonly<Record<string, "createGunzip" | "createInflate" | "createBrotliDecompress">> = {
   gzip: "createGunzip",
   "x-gzip": "createGunzip",
   deflate: "createInflate",
+  br: "createBrotliDecompress",
 };
+
+/** Codings whose bytes are not those of the value, and that not all versions of Node undo. */
+const UNKNOWN_CODINGS = ["zstd", "compress", "x-compress"];
 
 /** Statuses of answers without a body. */
 const EMPTY = [204, 304];
@@ -43,7 +48,11 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
       // Of what is answered before it was sent, nobody wants the rest.
       message.on("end", () => sent.writableFinished || sent.destroy());
       if (method !== "HEAD" && !isWithoutBody(message)) {
-        return resolve(answerOf(message, bodyOf(decoded(message), signal)));
+        try {
+          return resolve(answerOf(message, bodyOf(decoded(message), signal)));
+        } catch (error) {
+          return reject(error);
+        }
       }
       resolve(readToEnd(message).then(() => answerOf(message, null)));
     });
@@ -130,6 +139,17 @@ function isComplete(message: Readable): boolean {
 function decoded(message: IncomingMessage): Readable {
   const coding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   const decoder = DECODERS[coding];
+  if (UNKNOWN_CODINGS.includes(coding)) {
+    message.destroy();
+    throw new ZarrflowError(
+      "unsupported-encoding",
+      "the server compresses its answers in an unsupported way",
+      {
+        found: `Content-Encoding: ${coding}`,
+        hint: "Requests ask for answers that are not compressed (`Accept-Encoding: identity`); configure the server to honour that.",
+      },
+    );
+  }
   if (decoder === undefined) return message;
   const { pipeline } = here("node:stream");
   // What fails is reported where it is read.

@@ -1,5 +1,5 @@
 import { files } from "../files.node.ts";
-import { ownFetch } from "../remote/request-hook.ts";
+import { ownFetch } from "../remote/private-access.ts";
 import type { PlainFetch } from "./http-response.ts";
 import { plainFetch } from "./plain-fetch.ts";
 

@@ -7,13 +7,40 @@ const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
 /** Statuses of a server that is asked too often. */
 const OVERLOAD = [429, 503];
 
+const PAGE = "text/html";
+
+/** Whether an answer is a page for people: with status 200, some servers return one for every key that is missing. */
+export function isPage({ headers }: Pick<HttpResponse, "headers">): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
+}
+
+/** The error for a page in the place of a value. */
+export function pageInPlace({ status }: Pick<HttpResponse, "status">): ZarrflowError {
+  return new ZarrflowError("access-denied", "the server returns a page of HTML in place of the value", {
+    found: `${status} ${PAGE}`,
+    hint: "Servers of web apps return such a page for keys that are missing, others to ask for a login. Missing chunks can only be told from others if the server answers 404 for them.",
+  });
+}
+
+/** Whether this is the error for a page in the place of a value. */
+export function isPageInPlace(error: unknown): boolean {
+  return isZarrflowError(error, "access-denied") && String(error.details.found).endsWith(PAGE);
+}
+
 /** The error that a status stands for which is neither success nor a missing value. */
 export function failureOf(response: Pick<HttpResponse, "status" | "statusText" | "headers">): ZarrflowError {
   const { status, statusText } = response;
   const found = `${status} ${statusText}`.trim();
   if (status === 401)
-    return new ZarrflowError("access-denied", "the server requires authentication", { found });
-  if (status === 403) return new ZarrflowError("access-denied", "the server denies access", { found });
+    return new ZarrflowError("access-denied", "the server requires authentication", {
+      found,
+      hint: "Give a token, as a header (`headers`, or `--header` of the command) or in the URL (https://host/x.zarr?token=...), or one that has not expired.",
+    });
+  if (status === 403)
+    return new ZarrflowError("access-denied", "the server denies access", {
+      found,
+      hint: "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.",
+    });
   if (status === 410)
     return new ZarrflowError("unsupported-operation", "the server says that the value is gone", {
       found,

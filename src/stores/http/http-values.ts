@@ -3,12 +3,13 @@ import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { GetOptions } from "../store.ts";
 import { assertMissing, assertVersion, sourceChanged } from "../version.ts";
-import { failureOf } from "./http-failure.ts";
+import { failureOf, isPage, pageInPlace } from "./http-failure.ts";
 import type { HttpResponse } from "./http-response.ts";
 import { isBrowser } from "./page.ts";
 import { type BodyPart, countBytes, readBody, readText, readUnstated } from "./read-body.ts";
 import {
   type ContentRange,
+  isEncoded,
   parseContentRange,
   parseUnsatisfiedRange,
   statedLength,
@@ -28,11 +29,30 @@ export type SendRequest = (
   },
 ) => Promise<HttpResponse>;
 
+/** Statuses of a HEAD after which a GET may have the value all the same: a signed URL, for one, may only be good for GET. */
+export const REFUSED_HEAD: readonly number[] = [403, 405, 501];
+
 /** The value is not the one that was asked for by its entity tag. */
 const NOT_THE_SAME = 412;
 
+/** Keys of values that are pages. */
+const PAGE_KEY = /\.x?html?$/i;
+
 /** Bytes of a page in place of a value that are read to the end. */
 const LONGEST_PAGE = 64 * 1024;
+
+export interface ServerManners {
+  /** The statuses that stand for a value that is not there. */
+  readonly missing: readonly number[];
+  /** Whether the last bytes of a value are asked for as such. */
+  readonly hasSuffixes: boolean;
+  /**
+   * Whether values may be pages of HTML, so that a page is not taken for a sign of something else.
+   *
+   * @default true
+   */
+  readonly mayBePages?: boolean;
+}
 
 /**
  * Values of a server, whole and in parts. Parts are asked for as ranges; of a server without ranges the whole value is
@@ -43,16 +63,17 @@ const LONGEST_PAGE = 64 * 1024;
 export class HttpValues {
   readonly #send: SendRequest;
   readonly #missing: readonly number[];
+  readonly #mayBePages: boolean;
   /** Whether the server is still believed to know the last bytes of a value. */
   #hasSuffixes: boolean;
+  /** Whether the server is still believed to state sizes to a HEAD. */
+  #hasHeads = true;
 
-  /**
-   * @param missing the statuses that stand for a value that is not there.
-   * @param hasSuffixes whether the last bytes of a value are asked for as such.
-   */
-  constructor(send: SendRequest, missing: readonly number[], hasSuffixes: boolean) {
+  /** @param send answers 403, 405 and 501 to a HEAD, and does not throw then. */
+  constructor(send: SendRequest, { missing, hasSuffixes, mayBePages = true }: ServerManners) {
     this.#send = send;
     this.#missing = missing;
+    this.#mayBePages = mayBePages;
     this.#hasSuffixes = hasSuffixes;
   }
 
@@ -60,39 +81,59 @@ export class HttpValues {
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
     const { range, allocate = plainBuffers.take } = options;
     if (range === undefined) return this.#whole(key, allocate, options);
-    const asked = "suffix" in range && !this.#hasSuffixes ? await this.#absolute(key, range, options) : range;
-    return asked && this.#part(key, asked, allocate, options);
+    if ("suffix" in range && !this.#hasSuffixes) return this.#lastBytes(key, range, allocate, options);
+    return this.#part(key, range, allocate, options);
   }
 
   /** As `Store.size`. @throws as `get` */
   async size(key: string, options: ValueState = {}): Promise<number | undefined> {
+    if (!this.#hasHeads) return this.#sizeByReading(key, options);
     const response = await this.#ask("HEAD", key, options);
     if (response === undefined) return undefined;
     if (response.status === 200) {
       const stated = statedLength(response);
-      if (stated !== undefined) return stated;
-    } else if (response.status !== 405 && response.status !== 501) throw await refusalOf(response);
+      if (stated) return stated; // some state 0 for what they do not know
+    } else if (!REFUSED_HEAD.includes(response.status)) throw await refusalOf(response);
+    else if (response.status !== 403) this.#hasHeads = false;
     return this.#sizeByReading(key, options);
   }
 
-  async #whole(key: string, allocate: Allocate, options: ValueState): Promise<Uint8Array | undefined> {
+  async #whole(
+    key: string,
+    allocate: Allocate,
+    options: ValueState,
+    range: ByteRange = { offset: 0 },
+  ): Promise<Uint8Array | undefined> {
     const response = await this.#ask("GET", key, options);
     if (response === undefined) return undefined;
     if (response.status !== 200) throw await refusalOf(response);
-    return this.#cut(response, { offset: 0 }, allocate, options);
+    return this.#cut(response, range, allocate, options);
   }
 
+  /** @param suffix the last bytes that `range` is, of a value of the size that a HEAD stated. */
   async #part(
     key: string,
     range: ByteRange,
     allocate: Allocate,
     options: ValueState,
+    suffix?: { readonly range: ByteRange; readonly size: number },
   ): Promise<Uint8Array | undefined> {
     if (lengthOf(range) === 0) return (await this.size(key, options)) === undefined ? undefined : allocate(0);
     const response = await this.#ask("GET", key, options, rangeHeader(range));
     if (response === undefined) return undefined;
-    if (response.status === 200) return this.#cut(response, range, allocate, options);
+    const meant = suffix?.range ?? range;
+    if (response.status === 200) return this.#cut(response, meant, allocate, options);
+    if (response.status === 206 && isEncoded(response)) {
+      // a part of what the value is compressed to
+      await response.body?.cancel();
+      return this.#whole(key, allocate, options, meant);
+    }
     const found = parseContentRange(response.headers.get("content-range"));
+    if (suffix && found?.size !== undefined && found.size !== suffix.size) {
+      await response.body?.cancel();
+      this.#hasHeads = false; // they state other sizes than values have
+      return this.#part(key, resolveRange(suffix.range, found.size), allocate, options);
+    }
     if (response.status === 206 && isWhatWasAsked(range, found, response)) {
       const length = found ? found.end - found.start : lengthOf(range);
       if (length === undefined) return readUnstated(response.body, range, allocate, options.maxBytes);
@@ -101,10 +142,9 @@ export class HttpValues {
     await response.body?.cancel();
     if ("suffix" in range && (response.status === 206 || response.status === 416)) {
       this.#hasSuffixes = false;
-      const absolute = await this.#absolute(key, range, options);
-      return absolute && this.#part(key, absolute, allocate, options);
+      return this.#lastBytes(key, range, allocate, options);
     }
-    if (response.status === 416) return this.#beyond(response, key, range, allocate, options);
+    if (response.status === 416) return this.#beyond(response, key, meant, allocate, options);
     if (response.status !== 206) throw await refusalOf(response);
     throw otherRange(range, found, response);
   }
@@ -130,38 +170,43 @@ export class HttpValues {
     options: ValueState,
   ): Promise<Uint8Array | undefined> {
     const stated = parseUnsatisfiedRange(response.headers.get("content-range"));
-    const size = stated ?? (await this.size(key, options));
+    const size = await this.size(key, options);
     if (size === undefined) return undefined;
     if ("offset" in range && range.offset >= size) return allocate(0);
+    // the one that is stated may be that of what the value is compressed to
+    if (stated !== undefined && stated !== size) return this.#whole(key, allocate, options, range);
     throw otherRange(range, undefined, response);
   }
 
   /** The last bytes of a value, counted from its begin. */
-  async #absolute(key: string, range: ByteRange, options: ValueState): Promise<ByteRange | undefined> {
+  async #lastBytes(
+    key: string,
+    range: ByteRange,
+    allocate: Allocate,
+    options: ValueState,
+  ): Promise<Uint8Array | undefined> {
     const size = await this.size(key, options);
     if (size === undefined) return undefined;
-    const { skip, length } = partOf(range, size);
-    return { offset: skip, length };
+    return this.#part(key, resolveRange(range, size), allocate, options, { range, size });
   }
 
   /** For servers that do not give the size to a HEAD. */
   async #sizeByReading(key: string, options: ValueState): Promise<number | undefined> {
     const response = await this.#ask("GET", key, options, "bytes=0-0");
     if (response === undefined) return undefined;
-    const whole =
-      parseContentRange(response.headers.get("content-range"))?.size ??
-      parseUnsatisfiedRange(response.headers.get("content-range"));
-    if (whole !== undefined) {
+    const range = response.headers.get("content-range");
+    const ofPart = parseContentRange(range)?.size ?? parseUnsatisfiedRange(range);
+    const size = isEncoded(response) ? undefined : response.status === 200 ? statedLength(response) : ofPart;
+    if (size !== undefined) {
       await response.body?.cancel();
-      return whole;
+      return size;
     }
-    if (response.status !== 200) throw await refusalOf(response);
-    const stated = statedLength(response);
-    if (stated === undefined) {
-      return countBytes(response.body);
-    }
+    if (response.status === 200) return countBytes(response.body);
+    if (response.status !== 206 && response.status !== 416) throw await refusalOf(response);
     await response.body?.cancel();
-    return stated;
+    const whole = await this.#ask("GET", key, options);
+    if (whole && whole.status !== 200) throw await refusalOf(whole);
+    return whole && countBytes(whole.body);
   }
 
   /**
@@ -184,16 +229,31 @@ export class HttpValues {
         ...(range !== undefined && { range }),
         ...(condition !== undefined && { "if-match": condition }),
       },
-      ...(condition !== undefined && { answers: [404, NOT_THE_SAME, 416] }),
+      answers: [
+        404,
+        416,
+        ...(condition !== undefined ? [NOT_THE_SAME] : []),
+        ...(method === "HEAD" ? REFUSED_HEAD : []),
+      ],
       signal,
     });
+    const { status } = response;
+    const isMissing = this.#missing.includes(status) && !(method === "HEAD" && REFUSED_HEAD.includes(status));
     try {
-      if (this.#missing.includes(response.status))
-        return await readAway(response).then(() => assertMissing(options));
-      if (response.status === NOT_THE_SAME && condition !== undefined) {
+      if (isMissing) return await readAway(response).then(() => assertMissing(options));
+      if (
+        !this.#mayBePages &&
+        (status === 200 || status === 206) &&
+        isPage(response) &&
+        !PAGE_KEY.test(key)
+      ) {
+        await readAway(response);
+        throw pageInPlace(response);
+      }
+      if (status === NOT_THE_SAME && condition !== undefined) {
         throw sourceChanged("the value was replaced while it was read");
       }
-      if (response.status === 200 || response.status === 206) assertVersion(options, versionOf(response));
+      if (status === 200 || status === 206) assertVersion(options, versionOf(response));
       return response;
     } catch (error) {
       await response.body?.cancel().catch(() => {});

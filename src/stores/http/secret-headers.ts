@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { environment } from "../../util/platform.node.ts";
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -24,4 +25,34 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): R
     sent[name.toLowerCase()] = value;
   }
   return sent;
+}
+
+/**
+ * Headers that a text has, one in each line, as `NAME: VALUE`; undefined where it has none. Those of one name are joined.
+ *
+ * @throws `invalid-option`, without showing the text.
+ */
+export function headersIn(text: string): Record<string, string> | undefined {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  if (lines.length === 0) return undefined;
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [, name = "", value = ""] = /^([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name === "" || value === "") {
+      throw new ZarrflowError("invalid-option", "this is not a header", {
+        expected: "NAME: VALUE",
+        hint: "Write --header 'Authorization: Bearer ...'; --header @FILE and ZARRFLOW_HEADERS have such lines.",
+      });
+    }
+    const key = name.toLowerCase();
+    headers[key] = headers[key] === undefined ? value : `${headers[key]}, ${value}`;
+  }
+  return secretHeaders(headers);
+}
+
+/** The headers that the environment gives for requests to web servers, and the query of their URLs. */
+export function environmentAccess(): { readonly headers?: Record<string, string>; readonly query?: string } {
+  const { ZARRFLOW_HEADERS: text = "", ZARRFLOW_QUERY: query } = environment();
+  const headers = headersIn(text);
+  return { ...(headers && { headers }), ...(query && { query }) };
 }

@@ -21,11 +21,15 @@ export function strongTag(version: string | undefined): string | undefined {
   return version?.startsWith('"') ? version : undefined;
 }
 
+/** Whether the body is a compressed form of the value, as it is stored or was made for this answer. */
+export function isEncoded({ headers }: Pick<HttpResponse, "headers">): boolean {
+  return (headers.get("content-encoding") ?? "identity") !== "identity";
+}
+
 /** Length of the body, where it is that of the value. */
-export function statedLength({ headers }: Pick<HttpResponse, "headers">): number | undefined {
-  const length = headers.get("content-length");
-  const isEncoded = (headers.get("content-encoding") ?? "identity") !== "identity";
-  return isEncoded || length === null || !/^\d+$/.test(length) ? undefined : Number(length);
+export function statedLength(response: Pick<HttpResponse, "headers">): number | undefined {
+  const length = response.headers.get("content-length");
+  return isEncoded(response) || length === null || !/^\d+$/.test(length) ? undefined : Number(length);
 }
 
 /** What a `Content-Range` says: the bytes from `start` up to `end` of a value of `size` bytes. */

@@ -1,7 +1,7 @@
 import { platformSignal } from "../../util/abort.ts";
 import type { HttpBody, HttpResponse, PlainFetch } from "../http/http-response.ts";
 import { patienceWith } from "./patience.ts";
-import type { RequestHook } from "./request-hook.ts";
+import type { RequestHook } from "./private-access.ts";
 import { emitRetry } from "./retry-events.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 

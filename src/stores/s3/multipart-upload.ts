@@ -1,4 +1,5 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { parseContentRange } from "../http/value-headers.ts";
 import type { S3Client } from "./s3-client.ts";
 import { escaped, textOf } from "./xml.ts";
 
@@ -71,7 +72,9 @@ async function isJoined(
   size: number,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const { headers } = await client.ask(key, {}, { method: "HEAD", signal });
+  const { headers } = await client.head(key, signal);
   const written = Date.parse(headers.get("last-modified") ?? "");
-  return Number(headers.get("content-length")) === size && written >= begun - CLOCK_STEP;
+  const found =
+    parseContentRange(headers.get("content-range"))?.size ?? Number(headers.get("content-length"));
+  return found === size && written >= begun - CLOCK_STEP;
 }

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { builtin, environment } from "../../util/platform.node.ts";
 import { files } from "../files.node.ts";
-import { requestHookOf } from "../remote/request-hook.ts";
+import { privateAccessOf } from "../remote/private-access.ts";
 import { S3Store } from "../s3.ts";
 import type { StoreSpec } from "../store.ts";
 import { findCredentials } from "./credentials/chain.ts";
@@ -19,7 +19,7 @@ export type S3Spec = Extract<StoreSpec, { readonly kind: "s3" }>;
  */
 export async function openS3(spec: S3Spec): Promise<S3Store> {
   const { bucket, prefix, anonymous, missing403 } = spec;
-  const beforeRequest = requestHookOf(spec);
+  const { beforeRequest } = privateAccessOf(spec);
   const env = withoutEmpty(environment());
   const profile = (await files?.profile(env)) ?? {};
   const settings = { ...profile, ...env };

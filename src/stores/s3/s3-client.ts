@@ -3,17 +3,18 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Fetch } from "../../util/platform-types.ts";
 import { fetchOfRuntime } from "../http/fetch-of-runtime.ts";
 import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
+import { REFUSED_HEAD } from "../http/http-values.ts";
 import { fetchFailure } from "../http/page.ts";
 import { plainFetch } from "../http/plain-fetch.ts";
 import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
-import type { RequestHook } from "../remote/request-hook.ts";
+import type { RequestHook } from "../remote/private-access.ts";
 import { type Retrier, type RetryOptions, retrier } from "../remote/retry-requests.ts";
 import { noteBucketServer } from "../remote/server-latency.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
-import { BUCKET_HINT, s3CodeOf, s3Failure } from "./s3-failure.ts";
+import { BUCKET, BUCKET_HINT, s3CodeOf, s3Failure } from "./s3-failure.ts";
 import { type SigningKeys, signRequest } from "./sign-request.ts";
 import { isWhole, textOf } from "./xml.ts";
 
@@ -77,6 +78,9 @@ export interface S3Response {
 
 type Query = Readonly<Record<string, string>>;
 
+/** Names that a host name can hold; others, which Ceph, Google and old buckets of Amazon may have, stand in the path. */
+const HOSTED_BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
 const DEFAULT_TIMEOUT = 30_000;
 /**
  * Milliseconds for which the answer to a request that changes something is waited for once its caller gives it up, where
@@ -119,7 +123,7 @@ export class S3Client {
     this.retry = retrier(bucket, options.retry, server);
     noteBucketServer(options.bucket, server);
     this.#fetch = options.fetch ? plainFetch(options.fetch) : fetchOfRuntime;
-    if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(options.bucket)) {
+    if (!BUCKET.test(options.bucket)) {
       // A name and a password in front of it are not to be seen.
       const value = options.bucket.slice(options.bucket.lastIndexOf("@") + 1);
       throw new ZarrflowError("invalid-option", "this is not a bucket name", { value, hint: BUCKET_HINT });
@@ -146,11 +150,13 @@ export class S3Client {
 
   /** URL of the object at `key`, or of the bucket for "", with a query. */
   url(key: string, query: Query = {}): URL {
-    const { bucket, endpoint, pathStyle = endpoint !== undefined || bucket.includes(".") } = this.#options;
+    const { bucket, endpoint } = this.#options;
+    const { pathStyle = endpoint !== undefined || bucket.includes(".") } = this.#options;
+    const inPath = pathStyle || !HOSTED_BUCKET.test(bucket);
     const server = (endpoint ?? `https://s3.${this.#region}.amazonaws.com`).replace(/\/$/, "");
     const path = key.split("/").map(encodeURIComponent).join("/");
-    const url = new URL(pathStyle ? `${server}/${bucket}/${path}` : `${server}/${path}`);
-    if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
+    const url = new URL(inPath ? `${server}/${encodeURIComponent(bucket)}/${path}` : `${server}/${path}`);
+    if (!inPath) url.hostname = `${bucket}.${url.hostname}`;
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     return url;
   }
@@ -175,7 +181,11 @@ export class S3Client {
     const isMissing = response.status === 404 && (code === undefined || code === "NoSuchKey");
     const isObject = isMissing && key !== "" && (code !== undefined || (await this.#hasBucket(request)));
     if (isObject && isAnswer(404)) return missing();
-    throw s3Failure(response, isMissing && !isObject ? "NoSuchBucket" : code);
+    const isRefusedRead = key !== "" && response.status === 403 && method === "GET";
+    throw s3Failure(response, isMissing && !isObject ? "NoSuchBucket" : code, {
+      region: named,
+      isRefusedRead,
+    });
   }
 
   /**
@@ -186,6 +196,14 @@ export class S3Client {
   ask(key: string, query: Query, request: S3Request): Promise<S3Response> {
     const call = { operation: request.method, key, sent: request.body?.length };
     return this.retry(call, () => this.askOnce(key, query, request), request.signal ?? undefined);
+  }
+
+  /** The headers of an object: of a HEAD, or of its first byte where HEAD is refused; without any where there is none. */
+  async head(key: string, signal: AbortSignal | undefined): Promise<Pick<S3Response, "headers">> {
+    const answers = [404, ...REFUSED_HEAD];
+    const answer = await this.ask(key, {}, { method: "HEAD", answers, signal });
+    if (!REFUSED_HEAD.includes(answer.status)) return answer;
+    return this.ask(key, {}, { method: "GET", headers: { range: "bytes=0-0" }, signal });
   }
 
   /** As `ask`, but only once. */

@@ -2,9 +2,10 @@ import { isZarrflowError, type PlainCode, ZarrflowError } from "../../util/error
 import { failureOf } from "../http/http-failure.ts";
 import { textOf } from "./xml.ts";
 
-/** What a bucket can be called. */
+/** What a bucket can be called, on any server: Ceph's have a tenant in front, those of others capitals and underscores. */
+export const BUCKET = /^(?:[\w.-]*:)?\w[\w.-]{1,253}\w$/;
 export const BUCKET_HINT =
-  "Bucket names have 3 to 63 characters: lowercase letters, digits, hyphens and periods.";
+  "Bucket names have 3 characters or more: letters, digits, hyphens, underscores and periods; in Ceph also a tenant in front: tenant:bucket.";
 
 interface Meaning {
   readonly code: PlainCode | "transient";
@@ -78,10 +79,22 @@ export function s3CodeOf(body: string): string | undefined {
   return code !== undefined && /^\w{1,64}$/.test(code) ? code : undefined;
 }
 
+/** What of a request says more about its failure. */
+export interface RefusedRequest {
+  /** The region that the answer names. */
+  readonly region?: string | undefined;
+  /** Whether an object was read, which may be one that is missing. */
+  readonly isRefusedRead?: boolean;
+}
+
+const DENIED_HINT =
+  "If the bucket may be read but not listed, it answers so for keys that are missing: use `missing403`, or `--missing-403` of the command. If its readers pay, set AWS_REQUEST_PAYER=requester.";
+
 /** The error that a failed answer stands for. */
 export function s3Failure(
   response: Parameters<typeof failureOf>[0],
   code: string | undefined,
+  { region, isRefusedRead = false }: RefusedRequest = {},
 ): ZarrflowError {
   const failure = failureOf(response);
   if (code === undefined) return failure;
@@ -94,7 +107,13 @@ export function s3Failure(
       details: { ...failure.details, found },
     });
   }
-  const { reason, hint } = meaning;
+  const { reason } = meaning;
+  const hint =
+    meaning === elsewhere && region !== undefined
+      ? `The server says that the bucket is in ${region}: set AWS_REGION=${region}, or AWS_ENDPOINT_URL_S3 to its endpoint.`
+      : code === "AccessDenied" && isRefusedRead
+        ? DENIED_HINT
+        : meaning.hint;
   const details = { found, ...(hint && { hint }) };
   if (meaning.code !== "transient") return new ZarrflowError(meaning.code, reason, details);
   const ofStatus = isZarrflowError(failure, "transient") ? failure.details : undefined;

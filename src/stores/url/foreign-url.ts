@@ -100,7 +100,7 @@ function inAzure(rest: string): string {
   const place = account
     ? `${account}.blob.core.windows.net/${container}/${path}`
     : `ACCOUNT.blob.core.windows.net/${rest}`;
-  return `Public containers are read from https://${place}; those with a token in a program, by new HttpStore("https://${place}?TOKEN").`;
+  return `Public containers are read from https://${place}; those with a token from "https://${place}?TOKEN".`;
 }
 
 function inHuggingFace(rest: string): string {

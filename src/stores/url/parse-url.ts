@@ -1,6 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
-import { holdsCredentials } from "../../util/redact.ts";
+import { holdsCredentials, keepSecret } from "../../util/redact.ts";
+import { accessedBy } from "../access.ts";
 import { assertNotForeign, fragment, unknownScheme } from "./foreign-url.ts";
 import { absolutePath, pathOfFileUrl, slashed } from "./local-path.ts";
 import { applyStage, decoded, zipValue } from "./pipeline.ts";
@@ -32,12 +33,22 @@ export function parseStoreUrl(text: string): StoreUrl {
 
 /** A name and a password, or a signature, would be in every message and every plan. */
 function assertNoCredentials(text: string): void {
-  if (!/^(?:https?:|[a-z][a-z0-9+.-]+:\/)/i.test(text) || !holdsCredentials(text)) return;
+  // The query of a web server's URL is kept apart from what is shown.
+  const shown = text.replace(/^(https?:\/\/[^?|#]*)\?[^|#]*/i, "$1");
+  if (!/^(?:https?:|[a-z][a-z0-9+.-]+:\/)/i.test(shown) || !holdsCredentials(shown)) return;
   if (/^(?:abfss?|wasbs?|adl):/i.test(text) && !/[?:][^/]*@|\?/.test(text.slice(text.indexOf("://") + 3)))
     return;
-  throw new ZarrflowError("invalid-option", "this URL must not contain a query or a password", {
-    hint: "Percent-encode `?` in names; to pass a token, open the store in a program: new HttpStore(url, { headers }).",
-  });
+  throw noCredentials();
+}
+
+function noCredentials(): ZarrflowError {
+  return new ZarrflowError(
+    "invalid-option",
+    "this URL must not contain a password, or a token in this place",
+    {
+      hint: "Tokens of web servers follow the path, as in https://host/x.zarr?token=..., or are sent as a header: `--header`, or `headers` in a program.",
+    },
+  );
 }
 
 function parseBase(text: string): StoreUrl {
@@ -67,14 +78,10 @@ function parsePath(text: string): StoreUrl {
 function parseWebUrl(text: string): StoreUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && url.hash !== "") throw fragment(text.slice(0, text.indexOf("#")), url.hash.slice(1), text);
-  const isPlain = url && url.search === "" && url.username === "" && url.password === "";
-  if (url === undefined || !isPlain) {
-    throw new ZarrflowError("invalid-option", "this URL must not contain a query or a password", {
-      hint: "Percent-encode `?` in names; to pass a token, open the store in a program: new HttpStore(url, { headers }).",
-    });
-  }
+  if (url === undefined || url.username !== "" || url.password !== "") throw noCredentials();
+  if (url.search !== "") keepSecret(text.slice(text.indexOf("?")));
   const { store, zip, path } = splitAtZip(segmentsOf(url.pathname));
-  const folder = { kind: "http", url: [url.origin, ...store].join("/") } as const;
+  const folder = accessedBy({ kind: "http", url: [url.origin, ...store].join("/") }, { query: url.search });
   if (zip === undefined) return { spec: folder, path };
   return { spec: zipValue(folder, decoded(zip)), path: path.split("/").map(decoded).join("/") };
 }

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
-import type { RequestHook } from "../remote/request-hook.ts";
+import type { RequestHook } from "../remote/private-access.ts";
 import type { Store } from "../store.ts";
 import { type StoreCall, type Wrapped, wrapStore } from "./wrap-store.ts";
 

@@ -42,6 +42,7 @@ describe("completion in bash", () => {
       "--ascii",
       "--anonymous",
       "--missing-403",
+      "--header",
       "--v2-separator",
       "--max-metadata",
       "--quiet",

@@ -159,6 +159,33 @@ describe("answers", () => {
   });
 });
 
+describe("errors of the server", () => {
+  it.each([
+    [400, "ExpiredToken", "the credentials have expired"],
+    [403, "RequestTimeTooSkewed", "the clocks of this machine and the server differ"],
+    [403, "AccessDenied", "--missing-403"],
+    [403, "AccessDenied", "AWS_REQUEST_PAYER=requester"],
+  ])("%i %s: %s, also where HEAD comes first", async (status, code, words) => {
+    server.fault = (response, { method }) => {
+      response.writeHead(status).end(method === "HEAD" ? undefined : `<Error><Code>${code}</Code></Error>`);
+      return true;
+    };
+    for (const ask of [() => open().get("a"), ...(status === 403 ? [() => open().size("a")] : [])]) {
+      const error = await ask().catch((failure) => failure);
+      expect(`${error.message} ${error.details.hint}`).toContain(words);
+      expect(error.code).toBe("access-denied");
+    }
+  });
+
+  it("name the region where the bucket is said to be", async () => {
+    always(301, "<Error><Code>PermanentRedirect</Code><Region>Mars-1</Region></Error>");
+    await expect(open().get("a")).rejects.toMatchObject({
+      code: "invalid-option",
+      details: { hint: expect.stringContaining("AWS_REGION=Mars-1") },
+    });
+  });
+});
+
 describe("regions", () => {
   it("are learned once, by all requests that are under way", async () => {
     const elsewhere = await serveBucket({ region: "eu-west-3" });

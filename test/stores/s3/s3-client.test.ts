@@ -1,8 +1,9 @@
 // @module-tag alone
 import { globalAgent } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { isWritable } from "../../../src/stores/store.ts";
-import { openStore } from "../../../src/stores/url.ts";
+import { S3Client } from "../../../src/stores/s3/s3-client.ts";
+import { isListable, isWritable } from "../../../src/stores/store.ts";
+import { openStore, parseStoreUrl } from "../../../src/stores/url.ts";
 import { s3Environment, stubEnvironment } from "../../support/s3-environment.ts";
 import { BUCKET, type S3Server, serveBucket } from "../s3-server.ts";
 
@@ -62,5 +63,44 @@ describe("requests to S3", () => {
     await write();
     const { host } = new URL(server.endpoint);
     await expect.poll(() => Object.keys(globalAgent.freeSockets).join()).toContain(`${host}:`);
+  });
+});
+
+describe("buckets that no host name can hold", () => {
+  const names = ["tenant:bucket", "name_with_underscore", "OldBucket", "_b_"];
+
+  it.each(names)("%s stands in the path, signed as the server expects it", async (bucket) => {
+    const server = await serveBucket({ bucket });
+    stubEnvironment({ ...s3Environment(server.endpoint), AWS_VIRTUAL_HOSTED_STYLE_REQUEST: "true" });
+    try {
+      const { spec, path } = parseStoreUrl(`s3://${bucket}/a b/x.zarr`);
+      expect([spec, path]).toEqual([{ kind: "s3", bucket, prefix: "a b/x.zarr" }, ""]);
+      const store = await openStore(spec);
+      if (!isWritable(store) || !isListable(store)) throw new Error("not writable");
+      await store.set("c/0", new Uint8Array([1, 2]));
+      expect(await store.get("c/0")).toEqual(new Uint8Array([1, 2]));
+      expect(await store.size("c/0")).toBe(2);
+      const copier = await store.copierFrom?.(store);
+      expect(await copier?.({ key: "c/0", size: 2 }, "c/1")).toBe(2);
+      const listed = [];
+      for await (const { key } of store.list("")) listed.push(key);
+      expect(listed).toEqual(["c/0", "c/1"]);
+      expect(store.description).toBe(`s3://${bucket}/a b/x.zarr`);
+    } finally {
+      vi.unstubAllEnvs();
+      await server.close();
+    }
+  });
+
+  it("stand in the path at Amazon, too", () => {
+    const url = (bucket: string) =>
+      new S3Client({ bucket, credentials: "anonymous", pathStyle: false }).url("a").href;
+    expect(url("OldBucket")).toBe("https://s3.us-east-1.amazonaws.com/OldBucket/a");
+    expect(url("a_b")).toBe("https://s3.us-east-1.amazonaws.com/a_b/a");
+    expect(url("a-b")).toBe("https://a-b.s3.us-east-1.amazonaws.com/a");
+  });
+
+  it.each(["a", "a/b", "a b", "a:b:ccc", "user@bucket", "..", ""])("%j is no bucket", (bucket) => {
+    expect(() => new S3Client({ bucket, credentials: "anonymous" })).toThrow("this is not a bucket name");
   });
 });

@@ -1,5 +1,6 @@
 import type { ZarrFormat } from "../../../meta/array-metadata.ts";
 import type { FormatOptions } from "../../../meta/formats.ts";
+import type { StoreAccess } from "../../../stores/access.ts";
 import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import type { Retry } from "../../../stores/remote/retry-events.ts";
 import type { ThreadCounters } from "../../../stores/remote/server-counters.ts";
@@ -14,6 +15,8 @@ import type { SharedRun } from "./shared-scheduler.ts";
 export interface WorkerStart<Work> {
   readonly work: Work;
   readonly source: StoreSpec;
+  /** How its server is reached, which no spec says. */
+  readonly access: Pick<StoreAccess, "headers" | "query">;
   /** What distinguishes the source from one that takes its place, where its store can tell. */
   readonly sourceVersion: string | undefined;
   /** What all threads share: what is next, what is leased, and whether to stop. */

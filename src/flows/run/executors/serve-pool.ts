@@ -1,3 +1,4 @@
+import { accessedBy } from "../../../stores/access.ts";
 import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import { onRetry } from "../../../stores/remote/retry-events.ts";
 import { joinCounters } from "../../../stores/remote/server-counters.ts";
@@ -81,11 +82,12 @@ export async function servePool<Work, Result>(
           return shared.isStopped ? Promise.reject(STOPPED) : undefined;
         });
       };
-      const missing = watchMissing?.(start.source, (note) => post({ type: "missing", note }));
+      const source = accessedBy(start.source, start.access);
+      const missing = watchMissing?.(source, (note) => post({ type: "missing", note }));
       await work(start.work, {
         control: shared,
         stop,
-        source: await open(start.source, start.sourceVersion, false),
+        source: await open(source, start.sourceVersion, false),
         openExclusive: (spec) => open(spec, undefined, true),
         send: (result, buffers) => post({ type: "result", result }, buffers),
         onBack: (taker) => {

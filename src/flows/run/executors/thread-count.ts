@@ -1,5 +1,5 @@
 import { registeredCodecs } from "../../../codecs/registry.ts";
-import { requestHookOf } from "../../../stores/remote/request-hook.ts";
+import { privateAccessOf } from "../../../stores/remote/private-access.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { builtin, isNode } from "../../../util/platform.node.ts";
 import { registeredWorker } from "./registered-worker.ts";
@@ -21,8 +21,10 @@ export function singleThreadReason({ source, target, scratch, isPaced }: Reach):
   const [ownCodec] = registeredCodecs();
   if (ownCodec !== undefined) return `the codec \`${ownCodec}\` belongs to the program`;
   if (isPaced) return "limits on requests or bytes per second need a single thread";
-  if ([source, target].some((spec) => spec && requestHookOf(spec)))
+  if ([source, target].some((spec) => spec && privateAccessOf(spec).beforeRequest))
     return "the program controls each request (`beforeRequest`)";
+  if (source && typeof privateAccessOf(source).headers === "function")
+    return "the program makes the headers of each request (`headers`)";
   if (source === undefined || isObject(source)) return "the source is an object of the program";
   if (source.kind === "memory") return "the source is in this thread's memory";
   if (target.kind === "memory") return "the target is in this thread's memory";

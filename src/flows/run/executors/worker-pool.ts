@@ -1,3 +1,4 @@
+import { privateAccessOf } from "../../../stores/remote/private-access.ts";
 import { emitRetry } from "../../../stores/remote/retry-events.ts";
 import { counterThread, leaveCounters, type ThreadCounters } from "../../../stores/remote/server-counters.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
@@ -103,9 +104,10 @@ export class WorkerPool<Work, Result> {
   async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
     this.#listener = run;
     this.#control = control;
+    const { headers, query } = privateAccessOf(source);
     for (const { thread, number, counters } of this.#workers) {
       const shared = { ...control.shared, thread: number };
-      const start = { work, source, sourceVersion, control: shared, counters };
+      const start = { work, source, access: { headers, query }, sourceVersion, control: shared, counters };
       thread.post({ type: "start", start } satisfies ToWorker<Work>);
     }
     control.tellBy(() => {

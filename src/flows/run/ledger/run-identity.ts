@@ -23,7 +23,7 @@ export function runIdentity(
   const kinds = distinct(jobs.map((job) => tasksOf(kindOf(job))));
   const names = jobs.map(({ path, targetPath }) => [path, targetPath]);
   return {
-    source: hashed([source, folderOf(source.store)]),
+    source: hashed([{ ...source, store: withoutAccess(source.store) }, folderOf(source.store)]),
     target: hashed(target.path),
     arrays: hashed([stages, names, kinds]),
     documents: hashed([operation, publication]),
@@ -44,6 +44,14 @@ function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...jo
     ...made
   } = job;
   return { ...made, passes: passes?.map(({ box, tasks }) => ({ box, tasks })) };
+}
+
+/** A place, however its server lets whoever reads it in. */
+function withoutAccess(store: StoreSpec): StoreSpec {
+  if (store.kind === "zip-value") return { ...store, store: withoutAccess(store.store) };
+  if (store.kind !== "http") return store;
+  const { hasHeaders: _headers, hasQuery: _query, ...place } = store;
+  return place;
 }
 
 /** What a relative path of a source begins at, where that is one. */

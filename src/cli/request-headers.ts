@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import type { StoreAccess } from "../stores/access.ts";
+import { fileError } from "../stores/files/file-error.ts";
+import { environmentAccess, headersIn } from "../stores/http/secret-headers.ts";
+import type { Options, Values } from "./parse-arguments.ts";
+import { accessOptions } from "./shared-options.ts";
+
+/** Flags whose values are credentials: no command that is shown holds them. */
+const SECRET_FLAGS = ["--header", "--query"];
+
+/** Flags of commands that read the source of a plan, which holds no credentials. */
+export const planAccessOptions = {
+  header: accessOptions.header,
+  query: {
+    type: "string",
+    value: "QUERY",
+    summary:
+      "the query of the source's URL, such as token=..., which is not part of the plan; @FILE reads it from a file; ZARRFLOW_QUERY by default",
+  },
+} as const satisfies Options;
+
+/** What the flags of access to the source of a plan mean. @throws `invalid-option` */
+export function planAccessOf({
+  header,
+  query,
+}: Values<typeof planAccessOptions>): Pick<StoreAccess, "headers" | "query"> {
+  return { ...headersOf(header), ...(query && { query: textOf(query).trim() }) };
+}
+
+/** The headers that `--header` gives, or by default ZARRFLOW_HEADERS. @throws `invalid-option` */
+export function headersOf(given: readonly string[] | undefined): Pick<StoreAccess, "headers"> {
+  const headers = given ? headersIn(given.map(textOf).join("\n")) : environmentAccess().headers;
+  return headers ? { headers } : {};
+}
+
+/** The words of a command without the values of flags that hold credentials. */
+export function withoutSecretFlags(words: readonly string[]): string[] {
+  return words.map((word, i) => {
+    if (SECRET_FLAGS.includes(words[i - 1] ?? "") && !word.startsWith("@")) return "***";
+    const flag = SECRET_FLAGS.find((name) => word.startsWith(`${name}=`) && !word.startsWith(`${name}=@`));
+    return flag === undefined ? word : `${flag}=***`;
+  });
+}
+
+/** The value of a flag, or what is in the file that it names with an `@`. */
+function textOf(value: string): string {
+  if (!value.startsWith("@")) return value;
+  try {
+    return readFileSync(value.slice(1), "utf8");
+  } catch (error) {
+    throw fileError(error, { store: `file ${value.slice(1)}` });
+  }
+}

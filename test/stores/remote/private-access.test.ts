@@ -1,0 +1,207 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { planCopy } from "../../../src/flows/copy.ts";
+import { encodersHere } from "../../../src/flows/jobs/encoders.ts";
+import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
+import { planFileText } from "../../../src/flows/jobs/plan-file.ts";
+import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
+import {
+  asStore,
+  copy,
+  createGroup,
+  diff,
+  digest,
+  info,
+  open,
+  openArray,
+  rechunk,
+  slice,
+  tree,
+  validate,
+} from "../../../src/index.ts";
+import { HttpStore } from "../../../src/stores/http.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import { openStore, parseStoreUrl } from "../../../src/stores/url.ts";
+import { ZipWriter } from "../../../src/stores/zip.ts";
+import { redact } from "../../../src/util/redact.ts";
+import { MemorySink } from "../memory-sink.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { serveValues, type ValueServer } from "../value-server.ts";
+
+const folder = temporaryFolder();
+
+/** No name by which a secret is known. */
+const QUERY = "k=hunter2%2Fa+b&v='x'";
+const HEADERS = { "X-Key": "hunter2" };
+
+let server: ValueServer;
+let isLetIn: (url: string, headers: ValueServer["requests"][number]["headers"]) => boolean;
+
+beforeEach(async () => {
+  const store = new MemoryStore();
+  const group = await createGroup(
+    { store, path: "g.zarr" },
+    { zarrFormat: "v2", attributes: { title: "x" } },
+  );
+  const array = await group.create("t", { shape: [6], chunks: [2], dataType: "uint8", fillValue: 0 });
+  await array.write({}, [1, 2, 3, 4, 5, 6]);
+  await array.close();
+  await group.close();
+  const values = new Map<string, Uint8Array>();
+  const sink = new MemorySink();
+  const zip = new ZipWriter(sink, "zip");
+  for await (const { key } of store.list("g.zarr/")) {
+    const value = (await store.get(key)) ?? new Uint8Array();
+    values.set(key, value);
+    await zip.set(key.slice("g.zarr/".length), value);
+  }
+  await zip.finish();
+  values.set("z.zarr.zip", sink.bytes);
+  server = await serveValues(values, {
+    isLetIn: ({ url, headers }) => isLetIn(url, headers),
+  });
+});
+afterEach(() => server.close());
+
+const byQuery = () => {
+  isLetIn = (url) => url.endsWith(`?k=hunter2%2Fa+b&v=%27x%27`);
+};
+const byHeader = () => {
+  isLetIn = (_url, headers) => headers["x-key"] === "hunter2";
+};
+const withQuery = (path: string) => `${server.url}/${path}?${QUERY}`;
+const valuesOf = async (url: string, options = {}) =>
+  [...(await slice(await openArray(url, options)).read()).data].join();
+
+describe("a URL with a query", () => {
+  it.each([
+    ["g.zarr/t", ""],
+    ["z.zarr.zip/t", ""],
+    ["z.zarr.zip", "|zip:t"],
+    ["z.zarr.zip", "|zip:|zarr2:t"],
+    ["g.zarr", "|zarr2:t"],
+  ])("keeps it for every key of %s%s", async (path, stages) => {
+    byQuery();
+    const url = `${withQuery(path)}${stages}`;
+    expect(await valuesOf(url)).toBe("1,2,3,4,5,6");
+    const { spec, store, path: inside } = await open(url);
+    const text = JSON.stringify(spec) + store.description + inspect([spec, parseStoreUrl(url)], { depth: 9 });
+    expect(text).not.toContain("hunter2");
+    // what is written down says what is lacking
+    const told = JSON.parse(JSON.stringify({ spec, path: inside }));
+    await expect(open(told)).rejects.toMatchObject({
+      code: "access-denied",
+      message: expect.stringContaining("query of the URL"),
+      details: { hint: expect.stringContaining("--query") },
+    });
+    expect((await open(told, { query: `?${QUERY}` })).kind).toBe("array");
+  });
+
+  it("is read by all that reads, and shown by none", async () => {
+    byQuery();
+    const url = withQuery("g.zarr/t");
+    const shown: unknown[] = [];
+    const onEvent = (event: unknown) => shown.push(event);
+    for await (const one of info(url)) shown.push(one);
+    for await (const node of tree(url)) shown.push(node);
+    for await (const one of digest(url)) shown.push(one);
+    for await (const one of validate(url)) shown.push(one);
+    for await (const one of diff(url, url)) shown.push(one);
+    await copy(url, folder.next("a.zarr"), { onEvent });
+    await rechunk(url, folder.next("b.zarr"), { chunks: [3], onEvent });
+    const store = await asStore(url, { chunks: [3] });
+    expect(await store.get("0")).toBeDefined();
+    shown.push(store.description);
+    for (const wrong of [`${server.url}/none.zarr?${QUERY}`, `${server.url}/g.zarr?${QUERY}wrong-hunter2`]) {
+      const error = await open(wrong).catch((failure) => failure);
+      shown.push(inspect(error, { depth: 9 }), redact(`zarrflow info ${wrong}`));
+    }
+    expect(inspect(shown, { depth: 20 })).not.toContain("hunter2");
+  });
+
+  it("is left out of what is shown, by whatever name", () => {
+    parseStoreUrl("https://host/x.zarr?abc");
+    expect(redact("no https://host/x.zarr?abc here")).toBe("no https://host/x.zarr?*** here");
+    expect(() => parseStoreUrl("https://u:p@host/x?abc")).toThrow("must not contain a password");
+    expect(() => parseStoreUrl("https://host/x.zip|zip:a?token=abc")).toThrow("in this place");
+  });
+});
+
+describe("headers", () => {
+  it.each<[string, typeof HEADERS | (() => Promise<typeof HEADERS>)]>([
+    ["given once", HEADERS],
+    ["made for each request", async () => HEADERS],
+  ])("%s are sent with each request", async (_, headers) => {
+    byHeader();
+    for (const path of ["g.zarr/t", "z.zarr.zip/t"])
+      expect(await valuesOf(`${server.url}/${path}`, { headers })).toBe("1,2,3,4,5,6");
+    const target = folder.next("d.zarr");
+    await copy(`${server.url}/g.zarr/t`, target, { headers });
+    expect(await valuesOf(target)).toBe("1,2,3,4,5,6");
+    const { spec } = await open(`${server.url}/g.zarr/t`, { headers });
+    expect(JSON.stringify(spec)).not.toContain("hunter2");
+    await expect(open(JSON.parse(JSON.stringify({ spec, path: "" })))).rejects.toMatchObject({
+      code: "access-denied",
+      details: { hint: expect.stringContaining("--header") },
+    });
+  });
+
+  it("do not go to another server that a request is sent on to", async () => {
+    byHeader();
+    const other = await serveValues(new Map());
+    try {
+      server.faults.push((response) => {
+        response.writeHead(307, { location: `${other.url}/x` }).end();
+        return true;
+      });
+      const store = await openStore(parseStoreUrl(server.url).spec);
+      expect(store.description).toBe(server.url);
+      await new HttpStore(server.url, { headers: HEADERS }).get("a");
+      expect(other.requests.map(({ headers }) => headers["x-key"])).toEqual([undefined]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("that are none are refused, and not shown", async () => {
+    for (const headers of ["Authorization: hunter2", { a: 1 }, { "a\n": "hunter2" }, { Range: "hunter2" }]) {
+      const error = await open(server.url, { headers } as never).catch((failure) => failure);
+      expect(error).toMatchObject({ code: "invalid-option" });
+      expect(inspect(error)).not.toContain("hunter2");
+    }
+  });
+});
+
+describe("a plan", () => {
+  it.each([
+    ["a query", byQuery, () => withQuery("g.zarr/t"), {}, { query: QUERY }],
+    ["headers", byHeader, () => `${server.url}/g.zarr/t`, { headers: HEADERS }, { headers: HEADERS }],
+  ])(
+    "of a source with %s holds none, and is run where it is given again",
+    async (_, letIn, url, given, again) => {
+      letIn();
+      const target = folder.next("planned.zarr");
+      const encoders = encodersHere();
+      const planned = await planCopy(url(), target, { ...given, codec: "gzip", threads: 1 } as never);
+      const text = planFileText(
+        planned,
+        { ifExists: "error", writeEmpty: false, fsync: false, encoders },
+        (path) => path,
+      );
+      await planned.close();
+      expect(text).not.toContain("hunter2");
+      const file = parsePlan(text);
+      const share = { encoders, index: 0, count: 1 };
+      await expect(runShare(file, share)).rejects.toMatchObject({
+        code: "access-denied",
+        message: expect.stringContaining("must be given again"),
+      });
+      await runShare(file, { ...share, ...again });
+      await finishPlan(file, { encoders, ...again });
+      expect(await valuesOf(target)).toBe("1,2,3,4,5,6");
+      expect(await readFile(join(target, ".zarray"), "utf8")).not.toContain("hunter2");
+    },
+  );
+});
