@@ -135,6 +135,15 @@ export function selectionOfLevel({ path, axes }: ImageLevel, of: Selection): Sel
   };
 }
 
+function assertNotEmpty(path: string, { shape }: Selection, whole: readonly number[]): void {
+  if (!shape.some((n, d) => n === 0 && whole[d] !== 0)) return;
+  throw new ZarrflowError("invalid-selection", "the slice leaves no items of the image", {
+    path,
+    found: `${whole.join(" x ")} items become ${shape.join(" x ")}`,
+    hint: "Give ranges whose start is before their stop.",
+  });
+}
+
 function otherLength(path: string, name: string, length: number, expected: number): ZarrflowError {
   return new ZarrflowError(
     "invalid-selection",
@@ -148,7 +157,11 @@ function otherLength(path: string, name: string, length: number, expected: numbe
   );
 }
 
-/** The groups whose images are cut, with metadata that are true of what is taken, by path. */
+/**
+ * The groups whose images are cut, with metadata that are true of what is taken, by path.
+ *
+ * @throws `invalid-selection` where nothing is left of an image; as `cutImages`
+ */
 export function groupsOfCutImages(
   nodes: readonly ImageNode[],
   selections: ReadonlyMap<string, Selection>,
@@ -161,7 +174,8 @@ export function groupsOfCutImages(
       const at = joinKey(path, below);
       const selection = selections.get(at);
       const whole = shapes.get(at);
-      return selection && whole && { ...selection, whole };
+      if (selection && whole) assertNotEmpty(at, selection, whole);
+      return selection;
     });
     if (attributes !== metadata.attributes) groups.set(path, { ...metadata, attributes });
   }

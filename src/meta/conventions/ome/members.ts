@@ -1,7 +1,8 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { isObject, member } from "../../assert-json.ts";
-import { objectsIn, omeOf, textsIn } from "./attributes.ts";
+import { objectsIn, omeOf, SCENE, textsIn } from "./attributes.ts";
+import { transformationPaths } from "./multiscales.ts";
 
 /** What the OME-Zarr metadata of a group say of the nodes below it. */
 export interface OmeMembers {
@@ -15,7 +16,8 @@ export interface OmeMembers {
 const MAX_PATHS = 10_000;
 
 /**
- * The nodes that a group's metadata name: levels of an image, labels, wells of a plate, images of a well, and series.
+ * The nodes that a group's metadata name: levels of an image, labels, wells of a plate, images of a well, series, and
+ * what transformations lead to.
  * Paths that would leave the group are ignored. Undefined where nothing is said.
  *
  * @throws `resource-limit` for more paths than any image or plate has.
@@ -27,10 +29,13 @@ export function omeMembers(attributes: JsonObject): OmeMembers | undefined {
   const multiscales = member(metadata, "multiscales");
   const plate = member(metadata, "plate");
   const well = member(metadata, "well");
+  const scene = member(metadata, SCENE);
+  const placed = [...objectsIn(multiscales), ...(isObject(scene) ? [scene] : [])];
   const isCollection = member(metadata, "bioformats2raw.layout") !== undefined;
   const named = [
     ...objectsIn(multiscales).flatMap((multiscale) => pathsIn(member(multiscale, "datasets"))),
     ...(multiscales === undefined ? [] : ["labels"]),
+    ...placed.flatMap((one) => transformationPaths(member(one, "coordinateTransformations"))),
     ...textsIn(member(metadata, "labels")),
     ...(isObject(plate) ? pathsIn(member(plate, "wells")) : []),
     ...(isObject(well) ? pathsIn(member(well, "images")) : []),
