@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { belowPath } from "../../../util/node-path.ts";
 import { isObject, member } from "../../assert-json.ts";
 import { objectsIn, omeOf, SCENE, textsIn } from "./attributes.ts";
 import { transformationPaths } from "./multiscales.ts";
@@ -49,6 +50,38 @@ export function omeMembers(attributes: JsonObject): OmeMembers | undefined {
 export function omeSeries(attributes: JsonObject): string[] | undefined {
   const series = member(omeOf(attributes)?.metadata ?? {}, "series");
   return Array.isArray(series) ? innerPaths(textsIn(series)) : undefined;
+}
+
+/** A note about a node, by its path below another one. */
+interface PathNote {
+  readonly path: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Notes about labels that are taken without the image that they name as theirs, by the nodes that are taken. */
+export function sourcesOutside(
+  nodes: readonly { readonly path: string; readonly metadata: { readonly attributes: JsonObject } }[],
+  root: string,
+): PathNote[] {
+  return nodes.flatMap(({ path, metadata }) => {
+    const label = member(omeOf(metadata.attributes)?.metadata ?? {}, "image-label");
+    const source = isObject(label) ? member(label, "source") : undefined;
+    const image = isObject(source) ? member(source, "image") : undefined;
+    const below = belowPath(root, path);
+    const names = [...below.split("/"), ...(typeof image === "string" ? image.split("/") : [])];
+    let depth = 0;
+    let isOutside = false;
+    for (const name of names.filter((one) => one !== "" && one !== ".")) {
+      depth += name === ".." ? -1 : 1;
+      isOutside ||= depth < 0;
+    }
+    if (!isOutside) return [];
+    const message = `the image of these labels, \`${image}\` from here, does not come along`;
+    return [
+      { path: below, message, hint: "Correct `image-label.source` where the labels lie elsewhere now." },
+    ];
+  });
 }
 
 function pathsIn(list: JsonValue | undefined): string[] {

@@ -84,11 +84,7 @@ export function placing({ scale, translation }: PlacingNumbers, like: readonly J
   if (like.length !== 1 || !isObject(only) || !isPlaced(only)) return list;
   const ends = Object.fromEntries(Object.entries(only).filter(([name]) => !NUMBERS.has(name)));
   const [one = {}] = list;
-  return [
-    list.length === 1 && !isOfType(only, "sequence")
-      ? { ...one, ...ends }
-      : { type: "sequence", ...ends, transformations: list },
-  ];
+  return [list.length === 1 ? { ...one, ...ends } : { type: "sequence", ...ends, transformations: list }];
 }
 
 /** Members of a transformation that say what it does; the others say from where to where. */
