@@ -141,21 +141,28 @@ function imageOfArray(array: ZarrArray, given: string | undefined): Image {
   const names = array.dimensionNames?.map((name) => longName(name));
   const areKnown = names?.every((name) => Object.hasOwn(TYPES, name)) && new Set(names).size === names.length;
   const axes = given ? [...given] : areKnown ? names : names ? undefined : [...axesByRank(array)];
-  const stored = names?.filter((name, d) => Object.hasOwn(TYPES, name) && name !== axes?.[d]) ?? [];
+  const rank = array.shape.length;
+  if (!(axes?.length === rank && areAxesOfImage(axes))) {
+    throw new ZarrflowError("invalid-option", "the axes of the image are not known", {
+      path: array.path,
+      expected:
+        rank < 2 || rank > 5
+          ? "an array of 2 to 5 dimensions"
+          : `${rank} of t, c, z, y, x, in this order, two or three of them z, y, x`,
+      found: given ?? array.dimensionNames?.map((name) => name ?? "(no name)").join(", ") ?? "no names",
+      hint:
+        rank < 2 || rank > 5
+          ? "Name an image, one of its arrays, or the group of a geographic data set."
+          : "Give them with --axes (in code axes), such as tyx; of a geographic data set name the group.",
+    });
+  }
+  const stored = names?.filter((name, d) => Object.hasOwn(TYPES, name) && name !== axes[d]) ?? [];
   if (given && stored.length > 0) {
     throw new ZarrflowError("invalid-option", "the array names its dimensions otherwise", {
       path: array.path,
       expected: array.dimensionNames?.map((name) => name ?? "(no name)").join(", "),
       found: given,
       hint: "Leave out --axes (in code axes), which gives axes to dimensions of other names.",
-    });
-  }
-  if (!(axes?.length === array.shape.length && areAxesOfImage(axes))) {
-    throw new ZarrflowError("invalid-option", "the axes of the image are not known", {
-      path: array.path,
-      expected: `${array.shape.length} of t, c, z, y, x, in this order, two or three of them z, y, x`,
-      found: given ?? array.dimensionNames?.map((name) => name ?? "(no name)").join(", ") ?? "no names",
-      hint: "Give them with --axes (in code axes), such as tyx; of a geographic data set name the group.",
     });
   }
   return {
