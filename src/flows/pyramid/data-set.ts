@@ -114,15 +114,25 @@ interface DataSetOptions {
 /** Of coordinates and bounds: the middle of a block, or its first item. */
 function methodOfPlace(role: DataSetArray["role"], asked: PyramidMethod | undefined): ChosenMethod {
   if (asked === "nearest") return { method: asked, reason: "as asked" };
-  return { method: "mean", reason: role === "variable" ? "named in `coordinates`" : `its part: ${role}` };
+  return { method: "mean", reason: PLACES[role] };
 }
+
+const PLACES: Readonly<Record<DataSetArray["role"], string>> = {
+  variable: "named in `coordinates`",
+  coordinate: "a coordinate",
+  bounds: "bounds",
+  corners: "bounds",
+};
 
 /** What is asked for counts for all variables, but that classes have no mean. */
 function methodOfVariable(
   array: ZarrArray,
   { asked, labels }: Pick<DataSetOptions, "asked" | "labels">,
 ): ChosenMethod {
-  return methodOfImage(array, { asked: asked === "mean" ? undefined : asked, labels });
+  const usual = methodOfImage(array, { asked: undefined, labels });
+  return asked === undefined || (asked === "mean" && usual.method !== asked)
+    ? usual
+    : { method: asked, reason: "as asked" };
 }
 
 function isSpatial(name: string, coordinate: ZarrArray | undefined): boolean {
