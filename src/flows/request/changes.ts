@@ -52,8 +52,8 @@ export interface Changes extends LabelOptions {
    */
   readonly slice?: SliceOption | string;
   /**
-   * Rejects a slice if a group below, or an array that comes along, cannot be sliced as the rest, because a dimension has
-   * another length there (`invalid-selection`); by default it is taken whole, with a warning.
+   * Rejects a slice if a group, or an array that comes along, has another length along a dimension, and no coordinates that
+   * say what to take (`invalid-selection`); by default it is taken whole, with a warning.
    */
   readonly strict?: boolean;
   /** The format to write. */
