@@ -21,6 +21,7 @@ import { ancestorPaths, belowPath } from "../util/node-path.ts";
 import { product } from "../util/shape.ts";
 import { assertContinues } from "./append/assert-continues.ts";
 import { assertEqual } from "./append/assert-equal.ts";
+import { assertImagesStay } from "./append/assert-images.ts";
 import { assertSameKind } from "./append/assert-same-kind.ts";
 import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.ts";
 import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
@@ -81,7 +82,7 @@ export interface AppendReport {
  * before or as after it; the same call again completes it.
  *
  * @throws `not-found` without a target; `invalid-option` for a dimension that it lacks, and for coordinates that do not
- *   continue; `differs` for arrays that do not fit; `unsupported-operation` for a zip; `locked` while another run writes
+ *   continue; `differs` for arrays that do not fit; `unsupported-operation` for a zip, and for one level of an image; `locked` while another run writes
  *   there; `budget-too-small`; `source-changed`.
  * @example
  * ```ts
@@ -159,6 +160,7 @@ async function appendAt(
   const { dim, writeEmpty = false, maxMetadata, onEvent, signal } = options;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const io = usualIo(options.io, root.spec, home.spec);
+  await assertImagesStay(node, dim, signal);
   const from = await arraysBelowNode(root, signal);
   const { appended, others } = pairArrays(from, await ownArrays(node, home, options), dim);
   for (const pair of appended) assertSameKind(pair);

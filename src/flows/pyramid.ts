@@ -33,6 +33,8 @@ export interface PyramidArray {
   readonly dataType: string;
   /** How it shrinks; absent where it has no dimension that does. */
   readonly method?: PyramidMethod;
+  /** Why it shrinks so: `as asked`, `by default`, or what its values are. */
+  readonly reason?: string;
   /** Shapes in items, the first level's first. */
   readonly shapes: readonly (readonly number[])[];
   /** Items of the source that are in memory at one time; absent for coordinates, and for what does not shrink. */
@@ -54,7 +56,8 @@ export interface PyramidLevel {
 
 export interface PyramidReport {
   /** What describes the levels to readers. */
-  readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "multiscales";
+  readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "OME-Zarr 0.6" | "multiscales";
+  /** Of an image, or of the variables of a data set that are not classes. */
   readonly method: PyramidMethod;
   /** Names of the dimensions that shrink. */
   readonly spatial: readonly string[];
@@ -74,8 +77,9 @@ export interface PyramidReport {
  * when it is complete, or not at all.
  *
  * Of an array, or of a group that is an OME-Zarr image, levels are arrays `0`, `1`, ... with OME-Zarr metadata: 0.4 in Zarr
- * v2, 0.5 in v3. Axes of space shrink (z, y, x). Of any other group levels are groups `0`, `1`, ... of its arrays,
- * described by the convention `multiscales` of GeoZarr; dimensions of latitude, longitude, y and x shrink.
+ * v2, 0.5 in v3, and 0.6 of an image of that. Axes of space shrink (z, y, x). Of any other group levels are groups `0`,
+ * `1`, ... of its arrays, described by the convention `multiscales` of GeoZarr; dimensions of latitude, longitude, y and
+ * x shrink. Labels, masks and classes shrink by `mode`, all else by `mean`, where no method is given.
  *
  * Missing items, NaN and those equal to `_FillValue` (in v2 the fill value of arrays with dimension names), count for
  * nothing: a block of nothing else is missing. Means of integers are rounded, halves to the even one. Blocks at the end
@@ -97,8 +101,8 @@ export async function pyramid(
   given: PyramidOptions = {},
 ): Promise<PyramidReport> {
   const options = checkedOptions(given);
-  const { method = "mean", levels = "auto", ifExists = "error", dryRun = false, signal } = options;
-  assertRules({ method, ifExists, levels, axes: options.axes, to: options.to }, RULES);
+  const { levels = "auto", ifExists = "error", dryRun = false, signal } = options;
+  assertRules({ method: options.method, ifExists, levels, axes: options.axes, to: options.to }, RULES);
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const started = performance.now();
   const { root, close } = await openSource(source, options);
@@ -106,10 +110,11 @@ export async function pyramid(
     const spec = targetSpec(target, options).store;
     await assertApart(root, spec);
     const io = usualIo(options.io, root.spec, spec);
-    const plan = await planPyramid(root, nameOf(target), { ...options, method, levels, maxMemory, io });
+    const place = typeof target === "string" ? target : "path" in target ? target.path : "";
+    const plan = await planPyramid(root, place, { ...options, levels, maxMemory, io });
     for (const warning of plan.warnings) options.onEvent?.({ type: "warning", ...warning });
     const report = (peakBuffers: number, more: object = {}) => ({
-      ...described(plan, method),
+      ...described(plan),
       seconds: (performance.now() - started) / 1000,
       peakBuffers,
       ...more,
@@ -156,8 +161,8 @@ async function write(
   options: WriteOptions,
 ): Promise<void> {
   const { ifExists, writeEmpty = false, maxMetadata, io, signal } = options;
-  const { zarrFormat, attributes, jobs, levelAttributes } = plan;
-  const nodes = [root, ...jobs.map(({ array }) => array)];
+  const { zarrFormat, attributes, jobs, levelAttributes, sources } = plan;
+  const nodes = [root, ...sources, ...jobs.map(({ array }) => array)];
   const watch = await SourceWatch.begin(nodes, [root.store], { signal });
   try {
     const consolidated = levelAttributes !== undefined;
@@ -224,8 +229,8 @@ async function writeJob(
   for (const writer of writers) await writer.close();
 }
 
-function described(plan: PyramidPlan, method: PyramidMethod) {
-  const { convention, spatial, axes, levels, jobs } = plan;
+function described(plan: PyramidPlan) {
+  const { convention, method, spatial, axes, levels, jobs } = plan;
   return {
     convention,
     method,
@@ -239,7 +244,7 @@ function described(plan: PyramidPlan, method: PyramidMethod) {
       return {
         name: job.name,
         dataType: job.array.dataType,
-        ...(job.method && { method: job.method }),
+        ...(job.method && { method: job.method, reason: job.reason ?? "" }),
         shapes: job.levels.map(({ shape }) => shape),
         ...(windows && {
           window: windows.window,
@@ -249,14 +254,4 @@ function described(plan: PyramidPlan, method: PyramidMethod) {
       };
     }),
   };
-}
-
-function nameOf(target: CreateTarget): string {
-  const text = typeof target === "string" ? target : "path" in target ? target.path : "";
-  return (
-    text
-      .replace(/\/+$/, "")
-      .replace(/^.*\//, "")
-      .replace(/\.zarr(?:\.zip)?$/, "") || "image"
-  );
 }

@@ -11,6 +11,7 @@ import {
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { failOnUnhandledRejections, rejection } from "../streams/support.ts";
+import { makeImage } from "../support/ome-images.ts";
 
 failOnUnhandledRejections();
 
@@ -179,5 +180,57 @@ describe("append", () => {
     const source = await part({ from: 2, length: 2, time: units("day since 2000-01-01 00:00:00") });
     await append(source, target, { dim: "time" });
     expect(await valuesOf(target, "time")).toEqual([0, 1, 2, 3]);
+  });
+});
+
+describe("append to images", () => {
+  const recipe = { zarrFormat: "v3", axes: ["t", "c", "y", "x"], itemSize: [1, 1, 1, 1] } as const;
+  const shapes = [
+    [2, 2, 4, 4],
+    [2, 2, 2, 2],
+  ];
+  const channels = { channels: [{ label: "a" }, { label: "b" }] };
+
+  test.each(["v2", "v3"] as const)(
+    "one level of an image is refused in %s, its group grows",
+    async (zarrFormat) => {
+      const [source, target] = [
+        await makeImage({ ...recipe, zarrFormat, shapes }),
+        await makeImage({ ...recipe, zarrFormat, shapes, omero: channels }),
+      ];
+      const dim = zarrFormat === "v2" ? "0" : "t";
+      const level = append({ store: source, path: "0" }, { store: target, path: "0" }, { dim });
+      expect(await rejection(level)).toMatchObject({
+        code: "unsupported-operation",
+        message: expect.stringContaining("one level of an image, whose other levels would stay shorter"),
+        details: { hint: expect.stringContaining("name the groups that hold the levels") },
+      });
+      if (zarrFormat === "v2") return;
+      await append(source, target, { dim });
+      expect((await openArray({ store: target, path: "0" })).shape).toEqual([4, 2, 4, 4]);
+      expect((await openArray({ store: target, path: "1" })).shape).toEqual([4, 2, 2, 2]);
+    },
+  );
+
+  test("an image of one level grows by its array, unless it has labels", async () => {
+    const one = { ...recipe, shapes: shapes.slice(0, 1) };
+    const [source, target] = [await makeImage(one), await makeImage(one)];
+    await append({ store: source, path: "0" }, { store: target, path: "0" }, { dim: "t" });
+    expect((await openArray({ store: target, path: "0" })).shape).toEqual([4, 2, 4, 4]);
+    const labelled = await makeImage({ ...one, labels: ["cells"] });
+    const refused = append({ store: source, path: "0" }, { store: labelled, path: "0" }, { dim: "t" });
+    expect(String(await rejection(refused))).toContain("whose other labels would stay shorter");
+  });
+
+  test("channels that an image describes do not become more than it describes", async () => {
+    const [source, target] = [
+      await makeImage({ ...recipe, shapes }),
+      await makeImage({ ...recipe, shapes, omero: channels }),
+    ];
+    expect(await rejection(append(source, target, { dim: "c" }))).toMatchObject({
+      code: "unsupported-operation",
+      message: expect.stringContaining("the image describes its channels"),
+    });
+    await append(source, await makeImage({ ...recipe, shapes }), { dim: "c" });
   });
 });

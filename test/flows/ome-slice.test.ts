@@ -5,11 +5,13 @@ import {
   copy,
   diff,
   digest,
+  type FlowEvent,
   info,
   openArray,
   openGroup,
   planSlice,
   rechunk,
+  setAttributes,
   slice,
   sliceTo,
   tree,
@@ -168,6 +170,162 @@ describe.each(["v2", "v3"] as const)("a slice of an image of Zarr %s", (zarrForm
       code: "invalid-selection",
       details: { path: "1" },
     });
+  });
+});
+
+describe("a slice of an image of OME-Zarr 0.6", () => {
+  const make = (more: Partial<ImageRecipe> = {}) =>
+    makeImage({ ...recipe, zarrFormat: "v3", version: "0.6", ...more });
+  const transformationsOf = async (store: MemoryStore, path: string) =>
+    datasetsOf(await attributesOf(store, path)).map(({ coordinateTransformations: [only] }) => only);
+
+  test("places each level in its coordinate system, labels too, and keeps the rest", async () => {
+    const [source, target] = [await make(), new MemoryStore("cut")];
+    await sliceTo(source, target, { slice: { y: [3, 9], x: [5, 8, 2], c: 1 } });
+    expect(await transformationsOf(target, "")).toEqual(
+      [
+        { scale: [1, 0.5, 0.5], translation: [1, 11.5, 21.25] },
+        { scale: [1, 1, 1], translation: [1, 11.25, 21.125] },
+        { scale: [1, 2, 2 * 0.25 * (14 / 4)], translation: [1, 10.75, 20.3125 + 0.25 * (14 / 4)] },
+      ].map(({ scale, translation }, i) => ({
+        type: "sequence",
+        input: { path: `${i}` },
+        output: { name: "physical" },
+        transformations: [
+          { type: "scale", scale },
+          { type: "translation", translation },
+        ],
+      })),
+    );
+    const [before, after] = [await attributesOf(source, ""), await attributesOf(target, "")];
+    expect(after.ome).toMatchObject({ version: "0.6", omero: { channels: [{ label: "b" }] } });
+    const rest = ({ ome }: Attributes) =>
+      (ome as { multiscales: object[] }).multiscales.map((one) => ({ ...one, datasets: [] }));
+    expect(rest(after)).toEqual(rest(before));
+    expect((await openArray({ store: target, path: "1" })).shape).toEqual([1, 4, 1]);
+    expect((await transformationsOf(target, "labels/cells"))[0]).toMatchObject({
+      type: "sequence",
+      input: { path: "0" },
+      transformations: [{ scale: [0.5, 0.5] }, { translation: [11.5, 21.25] }],
+    });
+  });
+
+  test("makes a sequence of a scale that gets a translation, and leaves a scale without one", async () => {
+    const { translations: _, ...plain } = recipe;
+    const make06 = () => makeImage({ ...plain, zarrFormat: "v3", version: "0.6", labels: [] });
+    const [moved, stepped] = [new MemoryStore("moved"), new MemoryStore("stepped")];
+    await sliceTo(await make06(), moved, { slice: { y: [4, 12] } });
+    expect((await transformationsOf(moved, ""))[1]).toMatchObject({
+      type: "sequence",
+      input: { path: "1" },
+      transformations: [{ type: "scale" }, { type: "translation", translation: [0, 2, 0] }],
+    });
+    await sliceTo(await make06(), stepped, { slice: { y: [0, 12, 2] } });
+    expect((await transformationsOf(stepped, ""))[0]).toEqual({
+      type: "scale",
+      scale: [1, 1, 0.25],
+      input: { path: "0" },
+      output: { name: "physical" },
+    });
+  });
+
+  test("keeps transformations into other coordinate systems, which start where it is placed", async () => {
+    const attributes = await attributesOf(await make(), "");
+    const [multiscale] = (attributes.ome as { multiscales: object[] }).multiscales;
+    const others = [{ type: "identity", input: { name: "physical" }, output: { name: "world" } }];
+    const store = await make({ labels: [] });
+    const described = { ...multiscale, coordinateTransformations: others };
+    await setAttributes(await openGroup(store), { ome: { version: "0.6", multiscales: [described] } });
+    const target = new MemoryStore("cut");
+    await sliceTo(store, target, { slice: { y: [4, 12] } });
+    const { multiscales } = (await attributesOf(target, "")).ome as { multiscales: object[] };
+    expect(multiscales[0]).toMatchObject({ coordinateTransformations: others });
+  });
+
+  test("tree and info name its axes, and a conversion to v2 says that it has no counterpart", async () => {
+    const store = await make({ dimensionNames: [null, null, null], labels: [] });
+    const named: unknown[] = [];
+    for await (const node of tree(store)) if ("dimensionNames" in node) named.push(node.dimensionNames);
+    expect(named).toEqual(Array(3).fill(["c", "y", "x"]));
+    const warnings: unknown[] = [];
+    const onEvent = (event: FlowEvent) => void (event.type === "warning" && warnings.push(event));
+    const v2 = new MemoryStore("v2");
+    await convert(await make(), v2, { to: "v2", onEvent });
+    expect(warnings).toMatchObject(
+      Array(3).fill({
+        message: "OME-Zarr 0.6 has no counterpart in Zarr v2, so its metadata are not converted",
+      }),
+    );
+    expect((await attributesOf(v2, "")).ome).toMatchObject({ version: "0.6" });
+  });
+});
+
+describe("what a slice of an image", () => {
+  const named = async (zarrFormat: "v2" | "v3", change: (text: string) => string) => {
+    const store = await makeImage({ ...recipe, zarrFormat, labels: [], dimensionNames: ["q", "y", "x"] });
+    const key = zarrFormat === "v2" ? ".zattrs" : "zarr.json";
+    await store.set(key, new TextEncoder().encode(change(JSON.stringify(await jsonAt(store, key)))));
+    return store;
+  };
+
+  test.each(["v2", "v3"] as const)(
+    "keeps of channels follows an axis of any name (%s)",
+    async (zarrFormat) => {
+      const source = await named(zarrFormat, (text) => text.replaceAll('"name":"c"', '"name":"q"'));
+      const target = new MemoryStore("cut");
+      await sliceTo(source, target, { slice: { q: [0, 3, 2] } });
+      expect(omeOf(await attributesOf(target, "")).omero).toMatchObject({
+        channels: [{ label: "a" }, { label: "c" }],
+      });
+    },
+  );
+
+  test("keeps of channels are those described, where fewer are than there are", async () => {
+    const omero = { channels: [{ label: "a" }, { label: "b" }], rdefs: { defaultT: 4, defaultZ: 3 } };
+    const source = await makeImage({
+      ...{ axes: ["t", "c", "z", "y", "x"], shapes: [[6, 3, 5, 4, 4]], zarrFormat: "v3", omero },
+    });
+    const target = new MemoryStore("cut");
+    await sliceTo(source, target, { slice: { c: [1, 3], z: [2, 5], t: [0, 2] } });
+    expect(omeOf(await attributesOf(target, "")).omero).toEqual({
+      channels: [{ label: "b" }],
+      rdefs: { defaultT: 1, defaultZ: 1 },
+    });
+  });
+
+  test.each(["v2", "v3"] as const)("leaves nothing of is refused (%s)", async (zarrFormat) => {
+    const source = await makeImage({ ...recipe, zarrFormat });
+    for (const range of [
+      [9, 3],
+      [3, 3],
+    ] as const) {
+      await expect(sliceTo(source, new MemoryStore(), { slice: { y: range } })).rejects.toMatchObject({
+        code: "invalid-selection",
+        details: { path: "0", hint: expect.stringContaining("start is before their stop") },
+      });
+    }
+  });
+
+  test("does not know, a later version, is refused", async () => {
+    const source = await named("v3", (text) => text.replace('"0.5"', '"0.7"'));
+    await expect(sliceTo(source, new MemoryStore(), { slice: { y: [0, 6] } })).rejects.toMatchObject({
+      code: "unsupported-operation",
+      message: expect.stringContaining("OME-Zarr 0.7 is not known"),
+    });
+    await copy(source, new MemoryStore());
+  });
+
+  test("takes of labels alone says that their image stays behind; of an image with its labels nothing", async () => {
+    const store = await makeImage({ ...recipe, zarrFormat: "v3" });
+    const warnings: unknown[] = [];
+    const onEvent = (event: FlowEvent) => void (event.type === "warning" && warnings.push(event));
+    await sliceTo(store, new MemoryStore("image"), { slice: { y: [0, 6] }, onEvent });
+    expect(warnings).toEqual([]);
+    await sliceTo({ store, path: "labels/cells" }, new MemoryStore("cells"), {
+      slice: { y: [0, 6] },
+      onEvent,
+    });
+    expect(warnings).toMatchObject([{ path: "", message: expect.stringContaining("`../../`") }]);
   });
 });
 

@@ -3,6 +3,8 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 
 export interface ImageRecipe {
   readonly zarrFormat: "v2" | "v3";
+  /** 0.6 in v3, in the words of ome-zarr-py 0.21; by default 0.4 in v2, and 0.5 in v3. */
+  readonly version?: "0.6";
   readonly axes: readonly string[];
   /** Shapes of the levels, the largest first. */
   readonly shapes: readonly (readonly number[])[];
@@ -13,7 +15,7 @@ export interface ImageRecipe {
   /** Names of labels, of the same shapes without the axis `c`. */
   readonly labels?: readonly string[];
   readonly omero?: object;
-  readonly dimensionNames?: readonly string[];
+  readonly dimensionNames?: readonly (string | null)[];
 }
 
 const TYPES: Readonly<Record<string, string>> = { t: "time", c: "channel" };
@@ -50,9 +52,36 @@ export function imageAttributes(recipe: ImageRecipe, others: object = {}): Recor
     }),
   };
   const rest = { ...(omero && { omero }), ...others };
+  if (recipe.version)
+    return { ome: { version: recipe.version, multiscales: [inSystems(multiscale)], ...rest } };
   return zarrFormat === "v2"
     ? { multiscales: [{ version: "0.4", ...multiscale }], ...rest }
     : { ome: { version: "0.5", multiscales: [multiscale], ...rest } };
+}
+
+/** A multiscale in the words of 0.6: its axes are a coordinate system, in which each level is placed. */
+function inSystems({ axes, datasets, ...rest }: Multiscale): object {
+  return {
+    coordinateSystems: [{ name: "physical", axes: axes.map((axis) => ({ ...axis, unit: "micrometer" })) }],
+    datasets: datasets.map(({ path, coordinateTransformations: [first, ...others] }) => {
+      const ends = { input: { path }, output: { name: "physical" } };
+      const placed =
+        others.length === 0
+          ? { ...first, ...ends }
+          : { type: "sequence", ...ends, transformations: [first, ...others] };
+      return { path, coordinateTransformations: [placed] };
+    }),
+    ...rest,
+  };
+}
+
+interface Multiscale {
+  readonly name: string;
+  readonly axes: readonly object[];
+  readonly datasets: readonly {
+    readonly path: string;
+    readonly coordinateTransformations: readonly object[];
+  }[];
 }
 
 /** Writes the levels of an image, and its labels. */
@@ -76,7 +105,7 @@ export async function fillImage(group: GroupWriter, recipe: ImageRecipe): Promis
     await writer.close();
   }
   if (labels.length === 0) return;
-  const list = zarrFormat === "v2" ? { labels } : { ome: { version: "0.5", labels } };
+  const list = zarrFormat === "v2" ? { labels } : { ome: { version: recipe.version ?? "0.5", labels } };
   const labelGroup = await group.createGroup("labels", { attributes: list });
   const isKept = (_: unknown, d: number) => axes[d] !== "c";
   const { itemSize, translations, omero: _, labels: __, ...rest } = recipe;

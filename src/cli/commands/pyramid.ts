@@ -22,10 +22,11 @@ import { printWarnings } from "../text/warning.ts";
 export const command = defineCommand({
   usage: "SRC DST",
   notes: [
-    "An array, or a group that is an OME-Zarr image, becomes an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3. Its",
-    "axes z, y and x shrink. Any other group becomes a group for each level, described by the convention",
-    "`multiscales` of GeoZarr; its dimensions of latitude, longitude, y and x shrink. Chunks stay as they are in",
-    "SRC; so do codecs and format, without --codec and --to.",
+    "An array, or a group that is an OME-Zarr image, becomes an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3, and",
+    "0.6 of an image of 0.6. Its axes z, y and x shrink. One level of an image is that image, from that level on.",
+    "Any other group becomes a group for each level, described by the convention `multiscales` of GeoZarr; its",
+    "dimensions of latitude, longitude, y and x shrink. Chunks stay as they are in SRC; so do codecs and format,",
+    "without --codec and --to.",
     "",
     "mean, mode, min and max leave missing items out (NaN, _FillValue); a block of nothing else is missing. Means",
     "of integers are rounded, halves to the even one. nearest takes the first item of each block.",
@@ -42,7 +43,8 @@ export const command = defineCommand({
       type: "string",
       value: PYRAMID_METHODS.join("|"),
       choices: PYRAMID_METHODS,
-      summary: "how a block of items becomes one; mean by default, and mode for arrays with flag_values",
+      summary:
+        "how a block of items becomes one; by default mode for labels, masks (bool) and arrays with flags of CF, and mean for all others",
     },
     levels: {
       type: "string",
@@ -54,7 +56,7 @@ export const command = defineCommand({
     axes: {
       type: "string",
       value: "NAMES",
-      summary: "the axes of an array whose dimensions have other names, in order: tczyx, zyx",
+      summary: "the axes of an array that does not name them itself, in order: tczyx, zyx",
     },
     ...codecOption,
     to: { ...formatOptions.to, value: "v2|v3", choices: ["v2", "v3"] },

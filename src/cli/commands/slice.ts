@@ -48,7 +48,7 @@ const options = {
   strict: {
     type: "boolean",
     summary:
-      "reject a slice if a group below, or an array that comes along, cannot be sliced as the rest, because a dimension has another length there; by default it is taken whole",
+      "reject a slice if a group, or an array that comes along, has another length along a dimension, and no coordinates that say what to take; by default it is taken whole",
   },
   ...changingOptions,
   ...writingOptions,
@@ -67,7 +67,8 @@ export const command = defineCommand({
     "--alone, --strict, --chunks, --shards, --codec, --to, --keep-formats, --verify, --write-empty, --trace and",
     "--report need a DST.",
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
-    "are copied whole.",
+    "are copied whole. Ranges count items of the longest of several levels side by side; the others are sliced by",
+    "their coordinates, or copied whole if they have none.",
     "Labels are looked up in the array of the dimension's name, beside the array or above it: a..b with both ends,",
     "a number with a point (45.0), a text, a date. 2019-03 means the whole month. Integers are indices.",
     "A table has a row for each item, with its coordinates. --include and --exclude choose arrays of a group:",

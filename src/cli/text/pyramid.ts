@@ -22,9 +22,9 @@ export function pyramidText(
     printable(scale.map((n, d) => `${spatial[d]} 1/${n}`).join(", ")),
   ]);
   const rows = arrays.flatMap(
-    ({ name, dataType, method: own, shapes, window, levelsInWindow, leaseBytes = 0 }) => {
+    ({ name, dataType, method: own, reason, shapes, window, levelsInWindow, leaseBytes = 0 }) => {
       const shrinks = own
-        ? `${own} ${shapes.map((shape) => formatShape(shape)).join(" -> ")}`
+        ? `${own} (${reason}) ${shapes.map((shape) => formatShape(shape)).join(" -> ")}`
         : "as it is in each level";
       const made = `${counted(levelsInWindow ?? 0, "level")} in windows of ${formatShape(window ?? [])}`;
       const above = (levelsInWindow ?? 0) < shapes.length ? ", the others put together of their blocks" : "";

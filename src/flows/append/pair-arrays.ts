@@ -116,7 +116,7 @@ function noDimension(dim: string, arrays: readonly ZarrArray[]): ZarrflowError {
   const meant = nearestName(dim, known);
   const hint =
     known.length === 0
-      ? "Its arrays have no dimension names: append to one array, with the number of the dimension, such as 0."
+      ? "Its arrays have no dimension names: convert an image to v3, or append to one array, with the number of the dimension, such as 0."
       : `Dimensions are ${known.join(", ")}.`;
   return new ZarrflowError("invalid-option", `no array of the target has the dimension \`${dim}\``, {
     hint: meant === undefined ? hint : `Did you mean \`${meant}\`?`,

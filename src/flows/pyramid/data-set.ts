@@ -4,6 +4,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import { product } from "../../util/shape.ts";
 import { blockOffset, type LevelShape } from "./level-plan.ts";
+import { type ChosenMethod, lacksNone, methodOfImage } from "./methods.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 
 type Plain = { readonly [name: string]: unknown };
@@ -15,6 +16,10 @@ export interface DataSetArray {
   readonly dimensions: readonly string[];
   /** How it shrinks: as asked for, or as fits what it is; undefined for arrays without spatial dimensions. */
   readonly method: PyramidMethod | undefined;
+  /** Why so. */
+  readonly reason?: string;
+  /** Whether none of its items is missing, whatever the fill value is. */
+  readonly lacksNone?: boolean;
   /**
    * Whether it has the values of a spatial dimension, or bounds of its cells: two for each cell, or `corners` in any other
    * form, which only the first level has.
@@ -48,7 +53,7 @@ const SPATIAL_UNITS = /^degrees?_?(?:north|east|N|E)$/;
  */
 export async function dataSetOf(
   root: ZarrGroup,
-  { method, signal }: { readonly method: PyramidMethod; readonly signal?: AbortSignal | undefined },
+  { asked, labels, signal }: DataSetOptions,
 ): Promise<DataSet> {
   const arrays = new Map<string, ZarrArray>();
   const groupsLeft: string[] = [];
@@ -89,19 +94,45 @@ export async function dataSetOf(
           ? "bounds"
           : "corners"
         : "variable";
-    const isClass = "flag_values" in array.attributes || "flag_masks" in array.attributes;
-    const fitting =
-      method === "nearest"
-        ? method
-        : role !== "variable" || coordinates.has(name)
-          ? "mean"
-          : isClass && method === "mean"
-            ? "mode"
-            : method;
-    const ownRole = shrinks ? role : "variable";
-    return { name, array, dimensions: own, method: shrinks ? fitting : undefined, role: ownRole };
+    const described = { name, array, dimensions: own };
+    if (!shrinks) return { ...described, method: undefined, role: "variable" };
+    const isPlace = role !== "variable" || coordinates.has(name);
+    const chosen = isPlace ? methodOfPlace(role, asked) : methodOfVariable(array, { asked, labels });
+    return { ...described, ...chosen, lacksNone: !isPlace && lacksNone(array, labels), role };
   });
   return { arrays: described, spatial, groupsLeft, ...sizesOf(described, spatial) };
+}
+
+interface DataSetOptions {
+  /** The method that was asked for. */
+  readonly asked: PyramidMethod | undefined;
+  /** Why all arrays are labels; undefined where they are not. */
+  readonly labels: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Of coordinates and bounds: the middle of a block, or its first item. */
+function methodOfPlace(role: DataSetArray["role"], asked: PyramidMethod | undefined): ChosenMethod {
+  if (asked === "nearest") return { method: asked, reason: "as asked" };
+  return { method: "mean", reason: PLACES[role] };
+}
+
+const PLACES: Readonly<Record<DataSetArray["role"], string>> = {
+  variable: "named in `coordinates`",
+  coordinate: "a coordinate",
+  bounds: "bounds",
+  corners: "bounds",
+};
+
+/** What is asked for counts for all variables, but that classes have no mean. */
+function methodOfVariable(
+  array: ZarrArray,
+  { asked, labels }: Pick<DataSetOptions, "asked" | "labels">,
+): ChosenMethod {
+  const usual = methodOfImage(array, { asked: undefined, labels });
+  return asked === undefined || (asked === "mean" && usual.method !== asked)
+    ? usual
+    : { method: asked, reason: "as asked" };
 }
 
 function isSpatial(name: string, coordinate: ZarrArray | undefined): boolean {

@@ -1,24 +1,40 @@
-import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { imageAbove } from "../../hierarchy/open/axes-from-above.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
-import { multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
-import { placementOf } from "../../meta/conventions/ome/placement.ts";
-import { V2_VERSION, V3_VERSION } from "../../meta/conventions/ome/versions.ts";
+import { isObject, member } from "../../meta/assert-json.ts";
+import { OME, objectsIn } from "../../meta/conventions/ome/attributes.ts";
+import {
+  coordinateSystemOf,
+  type Level,
+  type Multiscale,
+  multiscalesOf,
+  statedAxes,
+  transformationPaths,
+} from "../../meta/conventions/ome/multiscales.ts";
+import { placementOf, placing } from "../../meta/conventions/ome/placement.ts";
+import { V2_VERSION, V3_VERSION, wordsOf } from "../../meta/conventions/ome/versions.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { blockOffset, type LevelShape } from "./level-plan.ts";
-
-type Plain = { readonly [name: string]: unknown };
 
 /** An image of which a pyramid is made. */
 export interface Image {
   readonly array: ZarrArray;
-  readonly axes: readonly Plain[];
+  /** The group that describes it; undefined for an array alone. */
+  readonly group: ZarrGroup | undefined;
+  /** How many images the group has. */
+  readonly count: number;
+  readonly axes: readonly JsonObject[];
   /** Where the items of the array lie. */
   readonly scale: readonly number[];
   readonly translation: readonly number[];
-  /** Of the group that has the image, and of its multiscale, as they are; empty for an array alone. */
-  readonly attributes: Plain;
-  readonly multiscale: Plain;
+  /** The version in whose words it is described; undefined for an array alone. */
+  readonly words: ReturnType<typeof wordsOf> | undefined;
+  /** As the group states it; empty for an array alone. */
+  readonly multiscale: JsonObject;
+  /** The transformations of the array, as they are stated. */
+  readonly transformations: readonly JsonValue[];
 }
 
 const SPACE = ["z", "y", "x"];
@@ -32,57 +48,140 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const LONG_NAMES: Readonly<Record<string, string>> = { time: "t", channel: "c" };
 
-/** The first image of a group, or an array as an image; undefined for a group without images. */
+/**
+ * The first image of a group; the image that an array is a level of, from that level on; or an array as an image. Undefined
+ * for a group without images.
+ *
+ * @param axes what its axes are called, where that is not stated
+ * @throws `invalid-option` for axes that are not known, or others than are stated; `invalid-metadata` for an image whose
+ *   axes are not those of its array; `unsupported-operation` for a version or transformations that are not known
+ */
 export async function imageOf(
   root: ZarrNode,
   { axes, signal }: { readonly axes?: string | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<Image | undefined> {
-  if (root.kind === "array") return imageOfArray(root, axes);
-  const [image] = multiscalesOf(root.metadata.attributes);
-  const [first] = image?.levels ?? [];
-  if (image === undefined || first === undefined) return undefined;
-  const { zarrFormat } = root.layout;
-  const path = joinKey(root.path, first.path);
-  const array = await openNode(root.store, path, { ...root.reading, spec: root.spec, zarrFormat, signal });
-  if (array?.kind !== "array") {
-    throw new ZarrflowError("not-found", "the first level of the image is not there", { path });
+  const above = root.kind === "array" ? await imageAbove(root, signal) : undefined;
+  if (root.kind === "array" && above === undefined) return imageOfArray(root, axes);
+  const group = above?.group ?? root;
+  if (group.kind === "array") return undefined;
+  const images = multiscalesOf(group.metadata.attributes);
+  const image = above?.image ?? images[0];
+  const level = above?.level ?? image?.levels[0];
+  if (image === undefined || level === undefined) return undefined;
+  const words = wordsOf(group.metadata.attributes);
+  const array = await openLevel(group, level, signal);
+  const described = describedAxes(image, array);
+  const names = described.map(({ name }) => String(name));
+  if (axes !== undefined && axes !== names.join("")) {
+    throw new ZarrflowError("invalid-option", "the image states other axes", {
+      path: group.path,
+      expected: names.join(""),
+      found: axes,
+      hint: "Leave out --axes (in code axes), which names the axes of an array that is no image.",
+    });
   }
   const rank = array.shape.length;
-  const { attributes } = root;
-  const ome = (attributes.ome ?? attributes) as Plain;
-  const [multiscale = {}] = (ome.multiscales ?? []) as unknown as Plain[];
-  const stated = Array.isArray(multiscale.axes) ? (multiscale.axes as unknown[]) : [];
-  const named = stated.map((axis) => (typeof axis === "string" ? axisNamed(axis) : (axis as Plain)));
   const { scale = array.shape.map(() => 1), translation = array.shape.map(() => 0) } =
-    placementOf(first.transformations, rank) ?? {};
-  const own = named.length === rank ? named : [...(image.axes ?? axesByRank(array))].map(axisNamed);
-  return { array, axes: own, scale, translation, attributes, multiscale };
+    placementOf(level.transformations, rank) ?? {};
+  assertCarried(group, image);
+  return {
+    ...{ array, group, words, scale, translation },
+    count: images.length,
+    axes: described,
+    multiscale: image.stated,
+    transformations: Array.isArray(level.transformations) ? level.transformations : [],
+  };
+}
+
+async function openLevel(
+  group: ZarrGroup,
+  level: Level,
+  signal: AbortSignal | undefined,
+): Promise<ZarrArray> {
+  const { store, spec, reading, layout } = group;
+  const path = joinKey(group.path, level.path);
+  const array = await openNode(store, path, { ...reading, spec, zarrFormat: layout.zarrFormat, signal });
+  if (array?.kind === "array") return array;
+  throw new ZarrflowError("not-found", "the first level of the image is not there", { path });
+}
+
+/** The axes that an image states, which are those of its array. @throws `invalid-metadata` */
+function describedAxes(image: Multiscale, array: ZarrArray): JsonObject[] {
+  const names = image.axes ?? (statedAxes(image.stated) ? [] : [...axesByRank(array)]);
+  const stored = array.layout.zarrFormat === "v3" ? array.dimensionNames : undefined;
+  const isElsewhere = stored?.some((name, d) => name !== names[d] && name !== null && names.includes(name));
+  if (names.length !== array.shape.length || isElsewhere) {
+    const dimensions = array.dimensionNames?.map((name) => name ?? "(no name)").join(", ");
+    throw new ZarrflowError("invalid-metadata", "the axes of the image are not those of its array", {
+      path: array.path,
+      expected: dimensions ?? `${array.shape.length} axes`,
+      found: names.join(", ") || "axes without distinct names",
+      hint: "Copy the array alone (`zarrflow copy`), and name the axes of the copy with --axes (in code axes).",
+    });
+  }
+  const stated = statedAxes(image.stated) ?? [];
+  return names.map((name, d) => {
+    const axis = stated[d];
+    return isObject(axis) ? axis : axisNamed(name);
+  });
+}
+
+/** A pyramid has the levels of an image, and nothing else that transformations of the image would lead to. */
+function assertCarried({ path }: ZarrGroup, { stated }: Multiscale): void {
+  const [other] = transformationPaths(member(stated, "coordinateTransformations"));
+  if (other === undefined) return;
+  throw new ZarrflowError(
+    "unsupported-operation",
+    `transformations of the image lead to \`${other}\`, which a pyramid does not have`,
+    { path, hint: "Copy the image without these `coordinateTransformations` first." },
+  );
 }
 
 function imageOfArray(array: ZarrArray, given: string | undefined): Image {
   const names = array.dimensionNames?.map((name) => longName(name));
   const areKnown = names?.every((name) => Object.hasOwn(TYPES, name)) && new Set(names).size === names.length;
   const axes = given ? [...given] : areKnown ? names : names ? undefined : [...axesByRank(array)];
-  const isValid =
-    axes?.length === array.shape.length &&
-    axes.every((name) => Object.hasOwn(TYPES, name)) &&
-    new Set(axes).size === axes.length;
-  if (!isValid) {
+  const rank = array.shape.length;
+  if (!(axes?.length === rank && areAxesOfImage(axes))) {
     throw new ZarrflowError("invalid-option", "the axes of the image are not known", {
       path: array.path,
-      expected: `${array.shape.length} of t, c, z, y, x`,
+      expected:
+        rank < 2 || rank > 5
+          ? "an array of 2 to 5 dimensions"
+          : `${rank} of t, c, z, y, x, in this order, two or three of them z, y, x`,
       found: given ?? array.dimensionNames?.map((name) => name ?? "(no name)").join(", ") ?? "no names",
-      hint: "Give them with --axes (in code axes), such as tyx; of a geographic data set name the group.",
+      hint:
+        rank < 2 || rank > 5
+          ? "Name an image, one of its arrays, or the group of a geographic data set."
+          : "Give them with --axes (in code axes), such as tyx; of a geographic data set name the group.",
+    });
+  }
+  const stored = names?.filter((name, d) => Object.hasOwn(TYPES, name) && name !== axes[d]) ?? [];
+  if (given && stored.length > 0) {
+    throw new ZarrflowError("invalid-option", "the array names its dimensions otherwise", {
+      path: array.path,
+      expected: array.dimensionNames?.map((name) => name ?? "(no name)").join(", "),
+      found: given,
+      hint: "Leave out --axes (in code axes), which gives axes to dimensions of other names.",
     });
   }
   return {
-    array,
+    ...{ array, group: undefined, words: undefined, count: 1 },
     axes: axes.map(axisNamed),
     scale: axes.map(() => 1),
     translation: axes.map(() => 0),
-    attributes: {},
     multiscale: {},
+    transformations: [],
   };
+}
+
+/** Whether names are those of the axes of an image, as OME-Zarr wants them: time, then channel, then space. */
+function areAxesOfImage(names: readonly string[]): boolean {
+  const types = names.map((name) => TYPES[name]);
+  const order = types.map((type) => ["time", "channel", "space"].indexOf(type ?? ""));
+  const isInOrder = order.every((place, d) => place >= 0 && place >= (order[d - 1] ?? 0));
+  const spaces = types.filter((type) => type === "space").length;
+  return isInOrder && new Set(names).size === names.length && spaces >= 2;
 }
 
 function longName(name: string | null): string {
@@ -94,7 +193,7 @@ function axesByRank({ shape }: ZarrArray): string {
   return AXES_BY_RANK[shape.length] ?? "";
 }
 
-function axisNamed(name: string): Plain {
+function axisNamed(name: string): JsonObject {
   return { name, ...(TYPES[name] && { type: TYPES[name] }) };
 }
 
@@ -104,38 +203,73 @@ export function axisNames({ axes }: Image): string[] {
 
 /** Axes that shrink: those of space, by their type or their name. */
 export function spatialAxes({ axes }: Image): string[] {
-  const isSpace = ({ name, type }: Plain) =>
+  const isSpace = ({ name, type }: JsonObject) =>
     type === "space" || (type === undefined && SPACE.includes(String(name)));
   return axes.filter(isSpace).map(({ name }) => String(name));
 }
 
-/** The attributes of the group of a pyramid, of version 0.4 in v2 and 0.5 in v3. */
+/** The version of a pyramid of an image. @throws `unsupported-operation` for one that its format does not have */
+export function versionOfPyramid({ words, array }: Image, to: "v2" | "v3"): "0.4" | "0.5" | "0.6" {
+  if (to === "v3") return words === "0.6" ? words : V3_VERSION;
+  if (words !== "0.6") return V2_VERSION;
+  throw new ZarrflowError("unsupported-operation", "OME-Zarr 0.6 has no counterpart in Zarr v2", {
+    path: array.path,
+    hint: "Leave out --to v2 (in code to): the pyramid is Zarr v3 then.",
+  });
+}
+
+interface ImageWords {
+  readonly version: ReturnType<typeof versionOfPyramid>;
+  readonly method: string;
+  /** What it is called where that is not stated. */
+  readonly name: string;
+  /** Of the group that describes the image, in the format of the pyramid; empty for an array alone. */
+  readonly attributes: JsonObject;
+}
+
+/** The attributes of the group of a pyramid. */
 export function imageAttributes(
-  { axes, scale, translation, attributes, multiscale }: Image,
+  image: Image,
   levels: readonly LevelShape[],
-  {
-    zarrFormat,
-    method,
-    name,
-  }: { readonly zarrFormat: string; readonly method: string; readonly name: string },
-): Plain {
-  const datasets = levels.map((level, i) => {
+  { version, method, name, attributes }: ImageWords,
+): JsonObject {
+  const { axes, scale, translation, words, multiscale } = image;
+  const datasets = levels.map((level, i): JsonObject => {
     const offsets = translation.map(
       (at, d) => at + (scale[d] ?? 1) * blockOffset(level.scale[d] ?? 1, method),
     );
     const scales = scale.map((size, d) => size * (level.scale[d] ?? 1));
-    return {
-      path: `${i}`,
-      coordinateTransformations: [
-        { type: "scale", scale: scales },
-        ...(offsets.some((at) => at !== 0) ? [{ type: "translation", translation: offsets }] : []),
-      ],
-    };
+    const isMoved = offsets.some((at) => at !== 0);
+    const form = version === "0.6" ? [placedAt(`${i}`, image)] : [];
+    const numbers = { scale: scales, ...(isMoved && { translation: offsets }) };
+    return { path: `${i}`, coordinateTransformations: placing(numbers, form) };
   });
-  const { version: _, metadata: __, ...kept } = multiscale;
-  const described = { name, ...kept, axes, datasets, type: method };
-  const { ome, multiscales: ___, ...others } = attributes as { ome?: Plain; multiscales?: unknown };
-  return zarrFormat === "v3"
-    ? { ...others, ome: { ...ome, version: V3_VERSION, multiscales: [described] } }
-    : { ...others, multiscales: [{ version: V2_VERSION, ...described }] };
+  const { version: stated, metadata: _, ...kept } = multiscale;
+  const own = { ...(version !== "0.6" && { axes: [...axes] }), datasets, type: method };
+  const described: JsonObject = { name, ...kept, ...own };
+  const { [OME]: ome = {}, multiscales: __, ...others } = attributes;
+  // drafts of a version have its words, and keep their names
+  const asStated = (before: JsonValue | undefined) =>
+    words === version && typeof before === "string" && before.startsWith(version) ? before : version;
+  if (version === V2_VERSION)
+    return { ...attributes, multiscales: [{ version: asStated(stated), ...described }] };
+  const inOme = isObject(ome) ? ome : {};
+  return {
+    ...others,
+    [OME]: { ...inOme, version: asStated(inOme.version), multiscales: [described] },
+  };
+}
+
+/** How a level is placed in 0.6: from its own indices into the coordinate system of the image. */
+function placedAt(path: string, { multiscale, transformations }: Image): JsonObject {
+  const [system = {}] = objectsIn(member(multiscale, "coordinateSystems"));
+  const [stated] = transformations;
+  const given = isObject(stated) ? stated : {};
+  const input = member(given, "input");
+  const name = coordinateSystemOf(multiscale) ?? member(system, "name") ?? null;
+  return {
+    ...given,
+    input: typeof input === "string" ? path : { ...(isObject(input) && input), path },
+    output: member(given, "output") ?? { name },
+  };
 }

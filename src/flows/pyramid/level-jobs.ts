@@ -1,15 +1,19 @@
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
-import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { sourcesOutside } from "../../meta/conventions/ome/members.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
-import { axisNames, imageAttributes, imageOf, spatialAxes } from "./image.ts";
+import { axisNames, type Image, imageAttributes, imageOf, spatialAxes, versionOfPyramid } from "./image.ts";
 import { type LevelShape, levelShapes } from "./level-plan.ts";
+import { labelsBy, lacksNone, methodOfImage } from "./methods.ts";
+import { assertMayBeDataSet } from "./named-images.ts";
 import { type NumberFormat, numberFormatOf } from "./numbers.ts";
-import { factorsOf, type PyramidOptions } from "./pyramid-options.ts";
+import { factorsOf, type PyramidOptions, unnamedIn } from "./pyramid-options.ts";
+import type { PyramidMethod } from "./reduce-blocks.ts";
 import { coordinateMetadata } from "./small-levels.ts";
 import { type TargetTerms, targetTerms } from "./target-terms.ts";
 import { type LevelWindows, planLevelWindows } from "./write-levels.ts";
@@ -27,7 +31,9 @@ export interface LevelJob extends DataSetArray {
 export interface PyramidPlan {
   readonly zarrFormat: "v2" | "v3";
   /** What describes the levels to readers. */
-  readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "multiscales";
+  readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "OME-Zarr 0.6" | "multiscales";
+  /** How an image shrinks, or the variables of a data set that are not classes. */
+  readonly method: PyramidMethod;
   /** Of the group that is made. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Those of the group of each level; undefined where a level is an array. */
@@ -38,14 +44,20 @@ export interface PyramidPlan {
   readonly axes: readonly number[];
   readonly levels: readonly LevelShape[];
   readonly jobs: readonly LevelJob[];
+  /** What describes the source besides the arrays of the jobs. */
+  readonly sources: readonly ZarrNode[];
   readonly warnings: readonly NodeWarning[];
 }
 
-type PlanOptions = Pick<PyramidOptions, "factor" | "axes" | "codec" | "to" | "signal"> &
-  Required<Pick<PyramidOptions, "method" | "levels">> & { readonly maxMemory: number; readonly io: number };
+type PlanOptions = Pick<PyramidOptions, "factor" | "method" | "axes" | "codec" | "to" | "signal"> &
+  Required<Pick<PyramidOptions, "levels">> & { readonly maxMemory: number; readonly io: number };
 
-/** Plans the pyramid of an image, or of a geographic data set. */
-export async function planPyramid(root: ZarrNode, name: string, options: PlanOptions): Promise<PyramidPlan> {
+/**
+ * Plans the pyramid of an image, or of a geographic data set.
+ *
+ * @param place of the target, as it was named
+ */
+export async function planPyramid(root: ZarrNode, place: string, options: PlanOptions): Promise<PyramidPlan> {
   const { to = root.layout.zarrFormat } = options;
   if (to !== "v2" && to !== "v3") {
     throw new ZarrflowError("unsupported-operation", "pyramids are Zarr v2 or v3", {
@@ -57,28 +69,68 @@ export async function planPyramid(root: ZarrNode, name: string, options: PlanOpt
   if (image === undefined && root.kind === "group") return planDataSet(root, to, options);
   if (image === undefined)
     throw new ZarrflowError("invalid-option", "there is no image", { path: root.path });
-  const { factor, method, levels: wanted, signal } = options;
+  return planImage(image, { root, place, to }, options);
+}
+
+async function planImage(
+  image: Image,
+  { root, place, to }: { readonly root: ZarrNode; readonly place: string; readonly to: "v2" | "v3" },
+  options: PlanOptions,
+): Promise<PyramidPlan> {
+  const { factor, levels: wanted, signal } = options;
+  const { group } = image;
+  const version = versionOfPyramid(image, to);
   const array = await withChunkSeparator(image.array, { signal });
-  const terms = targetTerms(root.kind === "group" ? [root, array] : [array], to, options);
+  const terms = targetTerms(group ? [group, array] : [array], to, options);
   const dimensions = axisNames(image);
   const spatial = spatialAxes(image);
   const factors = factorsOf(factor, dimensions, spatial);
-  const sizes = { chunkShape: innerShape(array), levels: wanted, path: array.path };
+  const unnamed = unnamedIn(factor, spatial);
+  const sizes = { chunkShape: innerShape(array), levels: wanted, path: array.path, unnamed };
   const levels = levelShapes(array.shape, factors, sizes);
-  const described = { name: "", array, dimensions, method, role: "variable" } as const;
+  const labels = await labelsBy(root, group, signal);
+  const chosen = methodOfImage(array, { asked: options.method, labels });
+  const own = { name: "", array, dimensions, lacksNone: lacksNone(array, labels) };
+  const described = { ...own, ...chosen, role: "variable" } as const;
   const job = await jobOf(described, levels, terms, options);
-  const attributes = root.kind === "group" ? terms.rootAttributes : {};
+  const attributes = group ? terms.rootAttributes : {};
+  const words = { version, method: chosen.method, name: nameAt(place), attributes };
   return {
     zarrFormat: to,
-    convention: to === "v3" ? "OME-Zarr 0.5" : "OME-Zarr 0.4",
-    attributes: imageAttributes({ ...image, attributes }, levels, { zarrFormat: to, method, name }),
+    convention: `OME-Zarr ${version}`,
+    method: chosen.method,
+    attributes: imageAttributes(image, levels, words),
     levelAttributes: undefined,
     spatial,
     axes: spatial.map((axis) => dimensions.indexOf(axis)),
     levels,
     jobs: [{ ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, to, dimensions)) }],
-    warnings: [...terms.warnings, ...(await labelsOf(root, options)).map(notInPyramid)],
+    sources: group ? [group] : [],
+    warnings: [...terms.warnings, ...(await imageWarnings(image, { root, place }, signal))],
   };
+}
+
+/** The name of an image that has none: the last one of its place. */
+function nameAt(place: string): string {
+  return (
+    place
+      .replace(/\/+$/, "")
+      .replace(/^.*\//, "")
+      .replace(/\.zarr(?:\.zip)?$/, "") || "image"
+  );
+}
+
+async function imageWarnings(
+  { group, count }: Image,
+  { root, place }: { readonly root: ZarrNode; readonly place: string },
+  signal: AbortSignal | undefined,
+): Promise<NodeWarning[]> {
+  if (group === undefined) return [];
+  const others =
+    count > 1 ? [{ path: "", message: `this is the first of ${count} images of the group` }] : [];
+  const sources = /(?:^|\/)labels\/[^/]+\/*$/.test(place) ? [] : sourcesOutside([group], group.path);
+  const labels = root === group ? await labelsOf(group, signal) : [];
+  return [...others, ...sources, ...labels.map(notInPyramid)];
 }
 
 function notInPyramid(path: string): NodeWarning {
@@ -86,8 +138,7 @@ function notInPyramid(path: string): NodeWarning {
 }
 
 /** The labels of an image, which are images of their own. */
-async function labelsOf(root: ZarrNode, { signal }: PlanOptions): Promise<string[]> {
-  if (root.kind === "array") return [];
+async function labelsOf(root: ZarrGroup, signal: AbortSignal | undefined): Promise<string[]> {
   const { zarrFormat } = root.layout;
   const labels = await openNode(root.store, joinKey(root.path, "labels"), { zarrFormat, signal });
   return labels ? ["labels"] : [];
@@ -108,11 +159,15 @@ async function planDataSet(
   to: "v2" | "v3",
   options: PlanOptions,
 ): Promise<PyramidPlan> {
-  const { factor, method, levels: wanted, signal } = options;
-  const dataSet: DataSet = await dataSetOf(root, { method, signal });
+  const { factor, method: asked, levels: wanted, signal } = options;
+  await assertMayBeDataSet(root, options);
+  const labels = await labelsBy(root, undefined, signal);
+  const dataSet: DataSet = await dataSetOf(root, { asked, labels, signal });
+  const method = asked ?? (labels === undefined ? "mean" : "mode");
   const { spatial, shape, chunkShape, groupsLeft } = dataSet;
   const factors = factorsOf(factor, spatial, spatial);
-  const levels = levelShapes(shape, factors, { chunkShape, levels: wanted, path: root.path });
+  const unnamed = unnamedIn(factor, spatial);
+  const levels = levelShapes(shape, factors, { chunkShape, levels: wanted, path: root.path, unnamed });
   const arrays: DataSetArray[] = [];
   for (const one of dataSet.arrays)
     arrays.push({ ...one, array: await withChunkSeparator(one.array, { signal }) });
@@ -122,12 +177,14 @@ async function planDataSet(
   return {
     zarrFormat: to,
     convention: "multiscales",
+    method,
     attributes: dataSetAttributes(terms.rootAttributes, dataSet, { levels, method }),
     levelAttributes: terms.rootAttributes,
     spatial,
     axes: [...spatial.keys()],
     levels,
     jobs,
+    sources: [root],
     warnings: [...terms.warnings, ...groupsLeft.map(notInPyramid)],
   };
 }
@@ -139,7 +196,8 @@ async function jobOf(
   { maxMemory, io }: PlanOptions,
 ): Promise<LevelJob> {
   const { array, method, role } = one;
-  const numbers = numberFormatOf(array.metadata, array.layout.zarrFormat);
+  const stored = numberFormatOf(array.metadata, array.layout.zarrFormat);
+  const numbers = stored && one.lacksNone ? { ...stored, missing: undefined } : stored;
   if (method !== undefined && numbers === undefined) {
     throw new ZarrflowError(
       "unsupported-operation",

@@ -16,6 +16,15 @@ export type LevelsOption = number | "auto";
 
 const MOST_LEVELS = 30;
 
+interface LevelShapesOptions {
+  readonly chunkShape: readonly number[];
+  readonly levels: LevelsOption;
+  /** Of the array, for errors. */
+  readonly path: string;
+  /** Spatial dimensions that the factor leaves out where it names others. */
+  readonly unnamed?: readonly string[];
+}
+
 /**
  * The shapes of all levels. A dimension of one item does not shrink any more, nor does one without a factor.
  *
@@ -24,7 +33,7 @@ const MOST_LEVELS = 30;
 export function levelShapes(
   shape: readonly number[],
   factors: readonly number[],
-  { chunkShape, levels, path }: { chunkShape: readonly number[]; levels: LevelsOption; path: string },
+  { chunkShape, levels, path, unnamed = [] }: LevelShapesOptions,
 ): LevelShape[] {
   const all: LevelShape[] = [{ shape, factors: shape.map(() => 1), scale: shape.map(() => 1) }];
   for (;;) {
@@ -37,6 +46,16 @@ export function levelShapes(
     all.push({ shape: reducedShape(last.shape, own), factors: own, scale });
   }
   if (all.length > 1 || levels === 1) return all;
+  if (factors.every((factor) => factor === 1) && unnamed.length > 0) {
+    throw new ZarrflowError(
+      "invalid-option",
+      "axes not named in the factor keep their length: the pyramid has one level",
+      {
+        path,
+        hint: `Add ${unnamed.map((name) => `${name}=2`).join(",")} to --factor (in code factor).`,
+      },
+    );
+  }
   if (factors.every((factor) => factor === 1)) {
     throw new ZarrflowError(
       "invalid-option",

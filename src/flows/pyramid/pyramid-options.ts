@@ -16,11 +16,14 @@ export interface PyramidOptions
     Pick<PlanOptions, "maxMemory" | "io" | "signal"> {
   /** Items along each spatial dimension that become one in the next level, or a number for each: `{ z: 1, y: 2, x: 2 }`; 2 by default. */
   readonly factor?: number | Readonly<Record<string, number>> | string;
-  /** How a block of items becomes one; `mean` by default. */
+  /**
+   * How a block of items becomes one; by default `mode` for labels, masks and classes, and `mean` for all else. In a data
+   * set, classes have no mean where that is asked for either.
+   */
   readonly method?: PyramidMethod;
   /** How many levels there are, the whole one among them; by default, `auto`, until each spatial dimension is one chunk. */
   readonly levels?: LevelsOption;
-  /** Names of the axes of an image whose dimensions have no such names, in order: `tczyx`, `zyx`. */
+  /** Names of the axes of an array whose dimensions have no such names, in order: `tczyx`, `zyx`. */
   readonly axes?: string;
   /** The compressor of all levels: `zstd:5`, `none`, JSON, or a codec; the source's by default. */
   readonly codec?: string | CodecConfig;
@@ -61,6 +64,12 @@ export function factorsOf(
     });
   }
   return dimensions.map((name) => given[name] ?? 1);
+}
+
+/** Spatial dimensions that a factor by names leaves out; none of a number for all. */
+export function unnamedIn(factor: PyramidOptions["factor"], spatial: readonly string[]): string[] {
+  const given = typeof factor === "string" ? parseFactor(factor) : (factor ?? 2);
+  return typeof given === "number" ? [] : spatial.filter((name) => !Object.hasOwn(given, name));
 }
 
 function parseFactor(text: string): number | Record<string, number> {

@@ -18,6 +18,7 @@ import {
 import { type DimensionMatch, type MeantChunks, meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
 import type { GroupArray } from "./dimension-lengths.ts";
 import type { GroupSelections } from "./group-slice.ts";
+import type { OtherRanges } from "./resolutions.ts";
 
 /** What a flow changes on the way; what is not named stays as it is. */
 export interface Changes extends LabelOptions {
@@ -46,13 +47,13 @@ export interface Changes extends LabelOptions {
   /**
    * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`, with
    * labels `time=2019-03,lat=45..50`). A dimension that an index is given for stays, with one item. Of a group, every array is cut
-   * that has any of the dimensions, the others are taken whole. With an array, its coordinates and what else belongs to it
+   * that has any of the dimensions, by its own coordinates where it is of another resolution; the others are taken whole. With an array, its coordinates and what else belongs to it
    * are cut alike; `sliceTo` writes it as a member of a group then.
    */
   readonly slice?: SliceOption | string;
   /**
-   * Rejects a slice if a group below, or an array that comes along, cannot be sliced as the rest, because a dimension has
-   * another length there (`invalid-selection`); by default it is taken whole, with a warning.
+   * Rejects a slice if a group, or an array that comes along, has another length along a dimension, and no coordinates that
+   * say what to take (`invalid-selection`); by default it is taken whole, with a warning.
    */
   readonly strict?: boolean;
   /** The format to write. */
@@ -153,16 +154,18 @@ function anyChangeOf(
 /**
  * What a slice by indices takes of the arrays that were opened, by path; nothing for those that are taken whole.
  *
+ * @param others ranges of arrays in other resolutions
  * @throws `invalid-selection`, `invalid-option`, as `resolveSlice` and `sliceGroup`.
  */
 export async function selectionsOf(
   option: SliceOption | undefined,
   opened: OpenedNodes,
+  others: OtherRanges,
 ): Promise<Pick<GroupSelections, "takenWhole"> & { readonly selections: ReadonlyMap<string, Selection> }> {
   if (option === undefined) return { selections: new Map(), takenWhole: [] };
   const { sliceGroup, sliceWithCompanions } = await import("./group-slice.ts");
   const arrays = arraysOf(opened);
-  if (opened.root.kind === "group") return sliceGroup(option, arrays, opened.nodes);
+  if (opened.root.kind === "group") return sliceGroup(option, arrays, { nodes: opened.nodes, others });
   const [array, ...companions] = arrays.toSorted((a) => (a.path === opened.root.path ? -1 : 1));
   return array ? sliceWithCompanions(option, array, companions) : { selections: new Map(), takenWhole: [] };
 }

@@ -22,19 +22,36 @@ export interface Length {
 }
 
 /**
- * The arrays in which each named dimension has the length that it has in the groups nearest to the root, and the outermost
+ * The array whose items ranges count along a dimension: of the outermost groups that have it, the one with most items, so
+ * that of levels side by side it is the finest. Undefined where none has the dimension.
+ */
+export function leaderOf<A extends GroupArray>(name: string, arrays: readonly A[]): A | undefined {
+  const length = ({ metadata: { shape, dimensionNames = [] } }: A) => shape[dimensionNames.indexOf(name)];
+  const having = arrays.filter((array) => length(array) !== undefined);
+  const groups = new Set(having.map(groupOf));
+  const isBelow = (array: A) => ancestorPaths(groupOf(array)).some((above) => groups.has(above));
+  const [first] = having
+    .filter((array) => !isBelow(array))
+    .toSorted((a, b) => (length(b) ?? 0) - (length(a) ?? 0) || depth(a) - depth(b));
+  return first;
+}
+
+/**
+ * The arrays in which each named dimension has the length that it has in the one that ranges count, and the outermost
  * groups in which one has another.
  *
- * @throws `invalid-selection` for a dimension that no array has, and for lengths that differ at one depth.
+ * @throws `invalid-selection` for a dimension that no array has, and for lengths that differ in one group.
  */
 export function withOneLength(names: readonly string[], arrays: readonly GroupArray[]) {
   const differing = new Map<string, string>();
   for (const name of names) {
-    const [first, ...others] = lengthsOf(name, arrays).toSorted((a, b) => depth(a) - depth(b));
+    const leader = leaderOf(name, arrays);
+    const lengths = lengthsOf(name, arrays);
+    const first = lengths.find(({ path }) => path === leader?.path);
     if (first === undefined) throw noDimension(name, arrays);
-    for (const other of others) {
+    for (const other of lengths.toSorted((a, b) => depth(a) - depth(b))) {
       if (other.length === first.length) continue;
-      if (depth(other) === depth(first)) throw otherLength(name, other, first);
+      if (groupOf(other) === groupOf(first)) throw otherLength(name, other, first);
       const group = groupOf(other);
       if (!differing.has(group)) differing.set(group, lengthsDiffer(name, first, other));
     }
@@ -55,11 +72,12 @@ function lengthsOf(name: string, arrays: readonly GroupArray[]): Length[] {
   });
 }
 
-function groupOf({ path }: Length): string {
+/** Path of the group that an array is in. */
+export function groupOf({ path }: { readonly path: string }): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-function depth({ path }: Length): number {
+function depth({ path }: { readonly path: string }): number {
   return path.split("/").length;
 }
 

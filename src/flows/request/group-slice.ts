@@ -3,6 +3,7 @@ import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type GroupArray, lengthsDiffer, type TakenWhole, withOneLength } from "./dimension-lengths.ts";
 import { followingLevels, type ImageNode, selectionOfLevel } from "./image-slice.ts";
+import type { OtherRanges } from "./resolutions.ts";
 
 /** What is taken of each array that is cut, by path, and what is taken whole though it has a dimension that was named. */
 export interface GroupSelections {
@@ -13,16 +14,17 @@ export interface GroupSelections {
 /**
  * What a slice takes of each array of a group: every array that has any of the named dimensions is cut along them,
  * coordinates and bounds too; the others are not in the result. Levels of an image are cut as the first one is, by their
- * scale. A group below, in which a dimension has another length than in the groups above, is taken whole, with all below it.
+ * scale. Arrays in other resolutions have ranges of their own. Without such, a group in which a dimension has another length
+ * than in the groups above, or beside it, is taken whole, with all below it.
  *
  * @param nodes all nodes of the group
  * @throws `invalid-option` for ranges without names; `invalid-selection` for a dimension that no array has, one that has
- *   different lengths in one group, or in groups that lie side by side, or a range beyond it.
+ *   different lengths in one group, or a range beyond it.
  */
 export function sliceGroup(
   option: SliceOption,
   arrays: readonly GroupArray[],
-  nodes: readonly ImageNode[],
+  { nodes, others }: { readonly nodes: readonly ImageNode[]; readonly others: OtherRanges },
 ): GroupSelections {
   if (Array.isArray(option)) {
     throw new ZarrflowError("invalid-option", "ranges for a group need dimension names", {
@@ -31,7 +33,7 @@ export function sliceGroup(
   }
   const ranges = Object.entries(option as Readonly<Record<string, Range>>);
   const following = followingLevels(nodes);
-  const led = arrays.filter(({ path }) => !following.has(path));
+  const led = arrays.filter(({ path }) => !following.has(path) && !others.has(path));
   const { cut, takenWhole } = withOneLength(
     ranges.map(([name]) => name),
     led,
@@ -41,6 +43,10 @@ export function sliceGroup(
     const own = ranges.filter(([name]) => metadata.dimensionNames?.includes(name));
     if (own.length === 0) continue;
     selections.set(path, resolveSlice(Object.fromEntries(own), metadata, path).selection);
+  }
+  for (const { path, metadata } of arrays) {
+    const own = others.get(path);
+    if (own) selections.set(path, resolveSlice(own, metadata, path).selection);
   }
   for (const level of following.values()) {
     const ofFirst = selections.get(level.first);

@@ -3,6 +3,7 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import { type BrokenNode, isNotKnown, walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { sourcesOutside } from "../../meta/conventions/ome/members.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Selection } from "../../streams/selection.ts";
@@ -17,6 +18,7 @@ import { withChunkSeparators } from "./chunk-separators.ts";
 import type { TakenWhole } from "./dimension-lengths.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { copiedWarning } from "./not-known.ts";
+import type { OtherRanges, otherResolutions } from "./resolutions.ts";
 import { nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 
@@ -181,9 +183,12 @@ export async function wantedMetadata(
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
   const axes = await axesOf(asked, inFormat, options);
   const opened = { root: asked, nodes: inFormat, axes };
-  const { option, labels } = await nodesByIndices(options.slice, { root: asked, all, taken, axes }, options);
-  const { selections, takenWhole } = await selectionsOf(option, opened);
-  const warnings = takenWholeWarnings(root, takenWhole, options.strict);
+  const sliced = { root: asked, all, taken, axes };
+  const { option, labels } = await nodesByIndices(options.slice, sliced, options);
+  const others = option && asked.kind === "group" ? await othersOf(option, sliced, options) : new Map();
+  const { selections, takenWhole } = await selectionsOf(option, opened, others);
+  const outside = selections.size === 0 ? [] : sourcesOutside(inFormat, root.path);
+  const warnings = [...takenWholeWarnings(root, takenWhole, options.strict), ...outside];
   const { change, kept } = changeOf(options, opened, selections);
   const cutImages = await cutImagesOf(asked, inFormat, selections);
   return { converted, change, kept, labels, warnings, cutImages };
@@ -223,6 +228,11 @@ async function nodesInFormatOf(
   if (root.layout.zarrFormat === to) return { metadata: new Map(), warnings: [] };
   const { nodesInFormat } = await import("./converted-nodes.ts");
   return nodesInFormat(nodes, to, await axesToWrite(root, to, signal));
+}
+
+async function othersOf(...asked: Parameters<typeof otherResolutions>): Promise<OtherRanges> {
+  const { otherResolutions } = await import("./resolutions.ts");
+  return otherResolutions(...asked);
 }
 
 async function cutImagesOf(

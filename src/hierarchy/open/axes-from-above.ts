@@ -1,5 +1,11 @@
-import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
-import type { ZarrArray } from "../node.ts";
+import {
+  axesByArray,
+  type Level,
+  type Multiscale,
+  multiscalesOf,
+} from "../../meta/conventions/ome/multiscales.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import type { ZarrArray, ZarrGroup } from "../node.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove } from "./ancestors-of.ts";
 import { openNode } from "./open-node.ts";
 
@@ -11,12 +17,42 @@ const MAX_LEVELS = 3;
  * store too. Undefined for an array that names its dimensions itself, and where no group says anything.
  */
 export async function axesFromAbove(
-  { store, spec, path, layout, dimensionNames }: ZarrArray,
+  array: ZarrArray,
   signal?: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  const { zarrFormat } = layout;
-  const isApart = layout.hierarchy.sharedKeys.length > 0;
-  if (isApart || dimensionNames?.some((name) => name !== null)) return undefined;
+  if (array.dimensionNames?.some((name) => name !== null)) return undefined;
+  for await (const { group, path } of groupsAbove(array, signal)) {
+    const axes = axesByArray([group]).get(path);
+    if (axes) return axes;
+  }
+  return undefined;
+}
+
+/** An image, and the array that is one of its levels. */
+export interface LevelOfImage {
+  readonly group: ZarrGroup;
+  readonly image: Multiscale;
+  readonly level: Level;
+}
+
+/** The image that an array is a level of, beyond the root of the store too; undefined where no group above says so. */
+export async function imageAbove(array: ZarrArray, signal?: AbortSignal): Promise<LevelOfImage | undefined> {
+  for await (const { group, path } of groupsAbove(array, signal)) {
+    for (const image of multiscalesOf(group.metadata.attributes)) {
+      const level = image.levels.find((one) => joinKey(group.path, one.path) === path);
+      if (level) return { group, image, level };
+    }
+  }
+  return undefined;
+}
+
+/** The groups above an array, the nearest first, and the array's path in their store; none where they cannot be read. */
+async function* groupsAbove(
+  { store, spec, path, layout: { zarrFormat, hierarchy } }: ZarrArray,
+  signal?: AbortSignal,
+): AsyncGenerator<{ readonly group: ZarrGroup; readonly path: string }> {
+  const isApart = hierarchy.sharedKeys.length > 0;
+  if (isApart) return;
   const groups: { readonly above: Ancestor; readonly opened: ReturnType<typeof openNode> }[] = [];
   try {
     for await (const above of ancestorsOf(store, spec, path)) {
@@ -28,13 +64,11 @@ export async function axesFromAbove(
     }
     for (const { above, opened } of groups) {
       const group = await opened;
-      const axes = group && axesByArray([group]).get(above.nodePath);
-      if (axes) return axes;
+      if (group?.kind === "group") yield { group, path: above.nodePath };
     }
   } catch (error) {
     if (!isUnreadableAbove(error)) throw error;
   } finally {
     await Promise.allSettled(groups.map(({ opened }) => opened));
   }
-  return undefined;
 }

@@ -3,6 +3,7 @@ import { isLabelled, type LabelRange } from "../../../hierarchy/slice-labels.ts"
 import type { IndexRange, Range, SliceOption } from "../../../hierarchy/slice-option.ts";
 import { dimensionNamed } from "../../../meta/dimension-names.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
+import { leaderOf } from "../dimension-lengths.ts";
 import type { Coordinate, CoordinateOptions } from "./coordinate.ts";
 import { findCoordinate, type LabelledArray, openCoordinate } from "./find-coordinate.ts";
 import { findLabels, wordsOf } from "./find-labels.ts";
@@ -61,10 +62,10 @@ export async function lookUpInGroup(
     const dimension = String(key);
     const having = arrays.flatMap(({ array, names }) => {
       const length = array.shape[names.indexOf(dimension)];
-      return length === undefined ? [] : [{ array, length }];
+      const metadata = { ...array.metadata, dimensionNames: names };
+      return length === undefined ? [] : [{ array, length, path: array.path, metadata }];
     });
-    const depth = ({ array }: { array: ZarrArray }) => array.path.split("/").length;
-    const [first, ...others] = having.toSorted((a, b) => depth(a) - depth(b));
+    const first = leaderOf(dimension, having);
     if (first === undefined) {
       throw noCoordinate(dimension, group.path, "No array of the group has a dimension of that name.");
     }
@@ -73,7 +74,7 @@ export async function lookUpInGroup(
     const coordinate = await coordinateOf({ array: first.array, within }, wanted, options);
     const result = await found(coordinate, question);
     const seen = new Set([coordinate.array.path]);
-    for (const { array, length } of others) {
+    for (const { array, length } of having) {
       if (length !== first.length) continue;
       const other = await coordinateOf({ array, within }, wanted, options);
       if (seen.has(other.array.path)) continue;

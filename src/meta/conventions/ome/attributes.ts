@@ -27,10 +27,14 @@ export const OME_NAMES = [
 /** The name that holds all of it in Zarr v3. */
 export const OME = "ome";
 
+/** Images that lie in one space: a member of `ome` since 0.6. */
+export const SCENE = "scene";
+
 /** OME-Zarr metadata of any version, as far as a group's attributes hold any. */
 export function omeOf(attributes: JsonObject): OmeMetadata | undefined {
   const ome = member(attributes, OME);
-  if (isObject(ome) && hasOmeName(ome)) return { version: text(member(ome, "version")), metadata: ome };
+  if (isObject(ome) && (hasOmeName(ome) || member(ome, SCENE) !== undefined))
+    return { version: text(member(ome, "version")), metadata: ome };
   return hasOmeName(attributes) ? { version: versionAmong(attributes), metadata: attributes } : undefined;
 }
 

@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { isObject, member } from "../../assert-json.ts";
 import { OME, omeOf } from "./attributes.ts";
-import { multiscalesOf } from "./multiscales.ts";
-import { cutTransformations, type LevelCut } from "./placement.ts";
+import { axisOfType, type Multiscale, multiscalesOf } from "./multiscales.ts";
+import { cutTransformations, type LevelCut, numberOf } from "./placement.ts";
+import { wordsOf } from "./versions.ts";
 
-/** A cut of a level, and how many items it leaves and leaves of how many, along each dimension. */
+/** A cut of a level, and how many items it leaves along each dimension. */
 export interface ImageCut extends LevelCut {
   readonly shape: readonly number[];
-  readonly whole: readonly number[];
 }
 
 /**
@@ -15,7 +15,7 @@ export interface ImageCut extends LevelCut {
  * first.
  *
  * @param cutOf what is taken of the level at a path below the group; undefined where all of it is
- * @throws `unsupported-operation` for transformations that are not known.
+ * @throws `unsupported-operation` for transformations and versions that are not known.
  */
 export function cutImages(attributes: JsonObject, cutOf: (path: string) => ImageCut | undefined): JsonObject {
   const ome = omeOf(attributes);
@@ -23,6 +23,7 @@ export function cutImages(attributes: JsonObject, cutOf: (path: string) => Image
   const images = multiscalesOf(attributes);
   const isCut = images.some(({ levels }) => levels.some(({ path }) => cutOf(path) !== undefined));
   if (ome === undefined || !Array.isArray(multiscales) || !isCut) return attributes;
+  wordsOf(attributes);
   const [image] = images;
   const first = image?.levels[0] && cutOf(image.levels[0].path);
   const omero = member(ome.metadata, "omero");
@@ -31,7 +32,7 @@ export function cutImages(attributes: JsonObject, cutOf: (path: string) => Image
     multiscales: multiscales.map((multiscale) =>
       isObject(multiscale) ? cutMultiscale(multiscale, cutOf) : multiscale,
     ),
-    ...(first && image?.axes && isObject(omero) && { omero: cutOmero(omero, first, image.axes) }),
+    ...(first && image && isObject(omero) && { omero: cutOmero(omero, first, image) }),
   };
   return ome.metadata === attributes ? cut : { ...attributes, [OME]: cut };
 }
@@ -52,26 +53,28 @@ function cutMultiscale(multiscale: JsonObject, cutOf: (path: string) => ImageCut
 }
 
 /** How an image is shown, of what is left of its channels, points in time and planes. */
-function cutOmero(omero: JsonObject, cut: ImageCut, axes: readonly string[]): JsonObject {
+function cutOmero(omero: JsonObject, cut: ImageCut, image: Multiscale): JsonObject {
   const channels = member(omero, "channels");
   const rdefs = member(omero, "rdefs");
-  const c = axes.indexOf("c");
-  const hasAll = Array.isArray(channels) && channels.length === cut.whole[c];
+  const c = axisOfType(image, "channel");
   return {
     ...omero,
-    ...(hasAll && { channels: taken(channels, cut, c) }),
-    ...(isObject(rdefs) && { rdefs: cutDefaults(rdefs, cut, axes) }),
+    ...(Array.isArray(channels) && c >= 0 && { channels: taken(channels, cut, c) }),
+    ...(isObject(rdefs) && { rdefs: cutDefaults(rdefs, cut, image) }),
   };
 }
 
+/** Those of the items that describe what is taken; there may be fewer of them than the axis is long. */
 function taken(items: readonly JsonValue[], { start, step, shape }: ImageCut, d: number): JsonValue[] {
-  return Array.from({ length: shape[d] ?? 0 }, (_, i) => items[(start[d] ?? 0) + i * (step[d] ?? 1)] ?? null);
+  const at = Array.from({ length: shape[d] ?? 0 }, (_, i) => (start[d] ?? 0) + i * (step[d] ?? 1));
+  return at.flatMap((index) => items[index] ?? []);
 }
 
-function cutDefaults(rdefs: JsonObject, cut: ImageCut, axes: readonly string[]): JsonObject {
-  const shown = Object.entries({ defaultT: "t", defaultZ: "z" }).flatMap(([name, axis]) => {
-    const [before, d] = [member(rdefs, name), axes.indexOf(axis)];
-    if (typeof before !== "number" || d < 0) return [];
+function cutDefaults(rdefs: JsonObject, cut: ImageCut, image: Multiscale): JsonObject {
+  const places = { defaultT: axisOfType(image, "time"), defaultZ: image.axes?.indexOf("z") ?? -1 };
+  const shown = Object.entries(places).flatMap(([name, d]) => {
+    const before = numberOf(member(rdefs, name));
+    if (before === undefined || d < 0) return [];
     const at = Math.floor((before - (cut.start[d] ?? 0)) / (cut.step[d] ?? 1));
     return [[name, Math.min(Math.max(0, at), Math.max(0, (cut.shape[d] ?? 1) - 1))] as const];
   });

@@ -1,7 +1,9 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { belowPath } from "../../../util/node-path.ts";
 import { isObject, member } from "../../assert-json.ts";
-import { objectsIn, omeOf, textsIn } from "./attributes.ts";
+import { objectsIn, omeOf, SCENE, textsIn } from "./attributes.ts";
+import { transformationPaths } from "./multiscales.ts";
 
 /** What the OME-Zarr metadata of a group say of the nodes below it. */
 export interface OmeMembers {
@@ -15,7 +17,8 @@ export interface OmeMembers {
 const MAX_PATHS = 10_000;
 
 /**
- * The nodes that a group's metadata name: levels of an image, labels, wells of a plate, images of a well, and series.
+ * The nodes that a group's metadata name: levels of an image, labels, wells of a plate, images of a well, series, and
+ * what transformations lead to.
  * Paths that would leave the group are ignored. Undefined where nothing is said.
  *
  * @throws `resource-limit` for more paths than any image or plate has.
@@ -27,10 +30,13 @@ export function omeMembers(attributes: JsonObject): OmeMembers | undefined {
   const multiscales = member(metadata, "multiscales");
   const plate = member(metadata, "plate");
   const well = member(metadata, "well");
+  const scene = member(metadata, SCENE);
+  const placed = [...objectsIn(multiscales), ...(isObject(scene) ? [scene] : [])];
   const isCollection = member(metadata, "bioformats2raw.layout") !== undefined;
   const named = [
     ...objectsIn(multiscales).flatMap((multiscale) => pathsIn(member(multiscale, "datasets"))),
     ...(multiscales === undefined ? [] : ["labels"]),
+    ...placed.flatMap((one) => transformationPaths(member(one, "coordinateTransformations"))),
     ...textsIn(member(metadata, "labels")),
     ...(isObject(plate) ? pathsIn(member(plate, "wells")) : []),
     ...(isObject(well) ? pathsIn(member(well, "images")) : []),
@@ -44,6 +50,38 @@ export function omeMembers(attributes: JsonObject): OmeMembers | undefined {
 export function omeSeries(attributes: JsonObject): string[] | undefined {
   const series = member(omeOf(attributes)?.metadata ?? {}, "series");
   return Array.isArray(series) ? innerPaths(textsIn(series)) : undefined;
+}
+
+/** A note about a node, by its path below another one. */
+interface PathNote {
+  readonly path: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Notes about labels that are taken without the image that they name as theirs, by the nodes that are taken. */
+export function sourcesOutside(
+  nodes: readonly { readonly path: string; readonly metadata: { readonly attributes: JsonObject } }[],
+  root: string,
+): PathNote[] {
+  return nodes.flatMap(({ path, metadata }) => {
+    const label = member(omeOf(metadata.attributes)?.metadata ?? {}, "image-label");
+    const source = isObject(label) ? member(label, "source") : undefined;
+    const image = isObject(source) ? member(source, "image") : undefined;
+    const below = belowPath(root, path);
+    const names = [...below.split("/"), ...(typeof image === "string" ? image.split("/") : [])];
+    let depth = 0;
+    let isOutside = false;
+    for (const name of names.filter((one) => one !== "" && one !== ".")) {
+      depth += name === ".." ? -1 : 1;
+      isOutside ||= depth < 0;
+    }
+    if (!isOutside) return [];
+    const message = `the image of these labels, \`${image}\` from here, does not come along`;
+    return [
+      { path: below, message, hint: "Correct `image-label.source` where the labels lie elsewhere now." },
+    ];
+  });
 }
 
 function pathsIn(list: JsonValue | undefined): string[] {

@@ -1,12 +1,16 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { isObject, member } from "../../assert-json.ts";
 import { joinKey } from "../../join-key.ts";
-import { objectsIn, omeOf } from "./attributes.ts";
+import { objectsIn, omeOf, textsIn } from "./attributes.ts";
 
 /** One image of a group in several resolutions, as far as its metadata can be used. */
 export interface Multiscale {
+  /** As it is stated. */
+  readonly stated: JsonObject;
   /** Names of the axes, as many as the arrays have dimensions; undefined where they are not stated. */
   readonly axes: readonly string[] | undefined;
+  /** Types of these axes, such as `channel`; undefined for those without. */
+  readonly types: readonly (string | undefined)[];
   /** The arrays, the largest first. */
   readonly levels: readonly Level[];
 }
@@ -32,17 +36,68 @@ export function multiscalesOf(attributes: JsonObject): Multiscale[] {
         ? [{ path, transformations: member(dataset, "coordinateTransformations") }]
         : [];
     });
-    return levels.length > 0 ? [{ axes: axesOf(multiscale, ome.version), levels }] : [];
+    return levels.length > 0
+      ? [{ stated: multiscale, axes: axesOf(multiscale, ome.version), types: typesOf(multiscale), levels }]
+      : [];
   });
 }
 
 function axesOf(multiscale: JsonObject, version: string | undefined): readonly string[] | undefined {
-  const axes = member(multiscale, "axes");
+  const axes = statedAxes(multiscale);
   if (axes === undefined && (version === "0.1" || version === "0.2")) return AXES_OF_5D;
-  if (!Array.isArray(axes)) return undefined;
-  const names = axes.map((axis) => (isObject(axis) ? member(axis, "name") : axis));
+  const names = axes?.map((axis) => (isObject(axis) ? member(axis, "name") : axis)) ?? [];
   const texts = names.filter((name) => typeof name === "string");
-  return texts.length === names.length && new Set(texts).size === texts.length ? texts : undefined;
+  const areDistinct = texts.length === names.length && new Set(texts).size === texts.length;
+  return axes && areDistinct ? texts : undefined;
+}
+
+function typesOf(multiscale: JsonObject): (string | undefined)[] {
+  return (statedAxes(multiscale) ?? []).map((axis) => {
+    const type = isObject(axis) ? member(axis, "type") : undefined;
+    return typeof type === "string" ? type : undefined;
+  });
+}
+
+/** Names of axes of a type, where that is not stated. */
+const USUAL_NAMES = { channel: "c", time: "t" } as const;
+
+/** The place of the axis of channels, or of time; -1 for an image without one. */
+export function axisOfType({ axes = [], types }: Multiscale, type: keyof typeof USUAL_NAMES): number {
+  const stated = types.indexOf(type);
+  return stated >= 0 ? stated : axes.indexOf(USUAL_NAMES[type]);
+}
+
+/**
+ * The axes of an image as they are stated: since 0.6 those of the coordinate system that its levels are placed in, or of
+ * the first one.
+ */
+export function statedAxes(multiscale: JsonObject): readonly JsonValue[] | undefined {
+  const axes = member(multiscale, "axes");
+  if (axes !== undefined) return Array.isArray(axes) ? axes : undefined;
+  const [first, ...others] = objectsIn(member(multiscale, "coordinateSystems"));
+  const name = coordinateSystemOf(multiscale);
+  const named = [first, ...others].find((system) => system && member(system, "name") === name);
+  const own = member(named ?? first ?? {}, "axes");
+  return Array.isArray(own) ? own : undefined;
+}
+
+/** Name of the coordinate system that the levels of an image are placed in, since 0.6. */
+export function coordinateSystemOf(multiscale: JsonObject): string | undefined {
+  const [dataset = {}] = objectsIn(member(multiscale, "datasets"));
+  const output = member(objectsIn(member(dataset, "coordinateTransformations")).at(-1) ?? {}, "output");
+  const name = isObject(output) ? member(output, "name") : output;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** Paths that transformations of 0.6 name: of arrays that hold their numbers, and of images that they lead to. */
+export function transformationPaths(transformations: JsonValue | undefined): string[] {
+  return objectsIn(transformations).flatMap((one) => {
+    const inner = ["transformation", "forward", "inverse"].map((name) => member(one, name) ?? null);
+    const places = ["input", "output"].map((name) => member(one, name)).filter(isObject);
+    const paths = [one, ...places].map((place) => member(place, "path") ?? null);
+    const nested = [...inner, ...objectsIn(member(one, "transformations"))];
+    return [...textsIn(paths), ...transformationPaths(nested)];
+  });
 }
 
 /** A node of a hierarchy. */

@@ -16,14 +16,14 @@ export interface LevelCut {
 }
 
 /**
- * What a level's `coordinateTransformations` come to; undefined where none are stated.
+ * What a level's `coordinateTransformations` come to, those of a `sequence` among them; undefined where none are stated.
  *
  * @throws `unsupported-operation` for transformations that are not numbers for each axis.
  */
 export function placementOf(transformations: JsonValue | undefined, rank: number): Placement | undefined {
   if (transformations === undefined) return undefined;
   if (!Array.isArray(transformations)) throw unknownTransformation(transformations);
-  return transformations.reduce<Placement>(
+  return transformations.flatMap(parts).reduce<Placement>(
     ({ scale, translation }, one) => {
       const factors = vectorOf(one, "scale", rank);
       const offsets = vectorOf(one, "translation", rank);
@@ -41,7 +41,7 @@ export function placementOf(transformations: JsonValue | undefined, rank: number
 
 /**
  * The transformations of a part of a level: its item 0 lies where the item `start` lay, and items are `step` times as far
- * apart. Numbers that stay the same stay as they were written.
+ * apart. Numbers that stay the same stay as they were written; a transformation of 0.6 keeps its `input` and `output`.
  *
  * @throws as `placementOf`
  */
@@ -54,12 +54,52 @@ export function cutTransformations(
   if (before === undefined || transformations === undefined || isWhole) return transformations;
   const scale = before.scale.map((size, d) => size * (step[d] ?? 1));
   const translation = before.translation.map((at, d) => at + (start[d] ?? 0) * (before.scale[d] ?? 1));
-  const written = Array.isArray(transformations) ? transformations : [];
-  const parts: JsonObject[] = [{ type: "scale", scale: asWritten(scale, written, "scale") }];
-  if (translation.some((at) => at !== 0) || written.some((one) => isOfType(one, "translation"))) {
-    parts.push({ type: "translation", translation: asWritten(translation, written, "translation") });
-  }
-  return parts;
+  const stated = Array.isArray(transformations) ? transformations : [];
+  const written = stated.flatMap(parts);
+  const isTranslated = written.some((one) => isOfType(one, "translation"));
+  const isMoved = isTranslated || translation.some((at) => at !== 0);
+  const numbers = {
+    scale: asWritten(scale, written, "scale"),
+    ...(isMoved && { translation: asWritten(translation, written, "translation") }),
+  };
+  return placing(numbers, stated);
+}
+
+/** Numbers that say where the items of a level lie. */
+interface PlacingNumbers {
+  readonly scale: readonly JsonValue[];
+  readonly translation?: readonly JsonValue[];
+}
+
+/**
+ * Transformations of a level in the form of others: since 0.6 a single one, with `input` and `output`, which is a `sequence`
+ * where there is a translation.
+ */
+export function placing({ scale, translation }: PlacingNumbers, like: readonly JsonValue[]): JsonObject[] {
+  const list: JsonObject[] = [
+    { type: "scale", scale: [...scale] },
+    ...(translation ? [{ type: "translation", translation: [...translation] }] : []),
+  ];
+  const [only] = like;
+  if (like.length !== 1 || !isObject(only) || !isPlaced(only)) return list;
+  const ends = Object.fromEntries(Object.entries(only).filter(([name]) => !NUMBERS.has(name)));
+  const [one = {}] = list;
+  return [list.length === 1 ? { ...one, ...ends } : { type: "sequence", ...ends, transformations: list }];
+}
+
+/** Members of a transformation that say what it does; the others say from where to where. */
+const NUMBERS = new Set(["type", "scale", "translation", "transformations"]);
+
+/** Whether a transformation says from where to where it leads, as all of 0.6 do. */
+function isPlaced(transformation: JsonObject): boolean {
+  return ["input", "output"].some((name) => member(transformation, name) !== undefined);
+}
+
+/** The transformations that one consists of: itself, or those of a `sequence`. */
+function parts(transformation: JsonValue): JsonValue[] {
+  if (!isObject(transformation) || !isOfType(transformation, "sequence")) return [transformation];
+  const inner = member(transformation, "transformations");
+  return Array.isArray(inner) ? inner.flatMap(parts) : [transformation];
 }
 
 /** Numbers as a transformation wrote them, where they are the same. */
@@ -88,7 +128,8 @@ function isIdentity(transformation: JsonValue): boolean {
   return isOfType(transformation, "identity");
 }
 
-function numberOf(value: JsonValue): number | undefined {
+/** A finite number, however it is written. */
+export function numberOf(value: JsonValue | undefined): number | undefined {
   const number = value instanceof JsonNumber ? value.valueOf() : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }
@@ -97,6 +138,6 @@ function unknownTransformation(found: JsonValue): ZarrflowError {
   return new ZarrflowError("unsupported-operation", "a level of an image has an unknown transformation", {
     expected: "a scale or a translation with one number for each axis",
     found: writeJson(found, { nonFinite: "token" }),
-    hint: "Slice one level instead of the image.",
+    hint: "Take one level instead of the image.",
   });
 }

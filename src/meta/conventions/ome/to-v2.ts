@@ -6,7 +6,7 @@ import type { ConventionNode, FormatChange } from "../convention.ts";
 import { OME, OME_NAMES, textsIn } from "./attributes.ts";
 import { axesByArray } from "./multiscales.ts";
 import { DIMENSIONS } from "./to-v3.ts";
-import { inWordsOfV2, V3_VERSION } from "./versions.ts";
+import { inWordsOfV2, READ_VERSIONS, V3_VERSION } from "./versions.ts";
 
 /** OME-Zarr 0.5 as 0.4, whose chunks lie in folders by dimension. Groups of later versions stay as they are, with a note. */
 export function omeToV2(nodes: readonly ConventionNode[], change: FormatChange): readonly ConventionNode[] {
@@ -38,12 +38,13 @@ function noteOthers({ path, metadata }: ConventionNode, change: FormatChange): v
   const ome = member(metadata.attributes, OME);
   const version = isObject(ome) ? versionOf(ome) : undefined;
   if (metadata.kind === "array" || version === undefined || isConvertible(metadata.attributes)) return;
+  const isOwn = version === V3_VERSION;
   change.note({
     path,
-    message:
-      version === V3_VERSION
-        ? "OME-Zarr metadata that v2 attributes cannot represent are not converted"
-        : `OME-Zarr ${version} is not known, so its metadata are not converted`,
+    message: isOwn
+      ? "OME-Zarr metadata that v2 attributes cannot represent are not converted"
+      : `OME-Zarr ${version} has no counterpart in Zarr v2, so its metadata are not converted`,
+    ...(!isOwn && { hint: READ_VERSIONS }),
   });
 }
 

@@ -6,7 +6,7 @@ import type { ConventionNode, FormatChange } from "../convention.ts";
 import { OME } from "./attributes.ts";
 import { axesByArray } from "./multiscales.ts";
 import { type OmeNamesOf, omeNamesAmong } from "./ome-groups.ts";
-import { inWordsOfV3, V2_VERSION, V3_VERSION, versionInV2 } from "./versions.ts";
+import { inWordsOfV3, READ_VERSIONS, V2_VERSION, V3_VERSION, versionInV2 } from "./versions.ts";
 
 /** The attribute that names dimensions in v2, kept in v3 where an image had it: so it comes back. */
 export const DIMENSIONS = "_ARRAY_DIMENSIONS";
@@ -21,7 +21,7 @@ export function omeToV3(nodes: readonly ConventionNode[], change: FormatChange):
     change.note({
       path,
       message: `OME-Zarr ${version} has no counterpart in Zarr v3, so its metadata are not converted`,
-      hint: "Readers of OME-Zarr need version 0.4 in Zarr v2 or 0.5 in Zarr v3.",
+      hint: READ_VERSIONS,
     });
     return nodes;
   }

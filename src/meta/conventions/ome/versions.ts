@@ -1,3 +1,4 @@
+import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { isObject, member } from "../../assert-json.ts";
 import { objectsIn, omeOf } from "./attributes.ts";
@@ -5,6 +6,32 @@ import { objectsIn, omeOf } from "./attributes.ts";
 /** The version for Zarr v2, and the one for Zarr v3; they say the same in other places. */
 export const V2_VERSION = "0.4";
 export const V3_VERSION = "0.5";
+
+/** What to say of versions that a conversion leaves as they are. */
+export const READ_VERSIONS = "Readers of OME-Zarr need version 0.4 in Zarr v2, and 0.5 or 0.6 in Zarr v3.";
+
+/** The version that describes coordinate systems, for Zarr v3 alone. */
+const SYSTEMS_VERSION = "0.6";
+
+/**
+ * The version whose words OME-Zarr metadata use, where more than one is in use: 0.6 with coordinate systems, whatever
+ * draft of it, and without them 0.5 in Zarr v3 and 0.4 in v2.
+ *
+ * @throws `unsupported-operation` for versions that are not known.
+ */
+export function wordsOf(attributes: JsonObject): "0.4" | "0.5" | "0.6" {
+  const { version, metadata } = omeOf(attributes) ?? { metadata: attributes };
+  if (version !== undefined && !/^0\.[1-6](?!\d)/.test(version)) {
+    throw new ZarrflowError("unsupported-operation", `OME-Zarr ${version} is not known`, {
+      expected: "0.1 to 0.6",
+      hint: "Copy the image whole, or take one of its arrays.",
+    });
+  }
+  const images = objectsIn(member(metadata, "multiscales"));
+  const hasSystems = images.some((image) => member(image, "coordinateSystems") !== undefined);
+  if (version?.startsWith(SYSTEMS_VERSION) || (version === undefined && hasSystems)) return SYSTEMS_VERSION;
+  return metadata === attributes ? V2_VERSION : V3_VERSION;
+}
 
 /** Objects that state their version in both. */
 const VERSIONED = ["plate", "well", "image-label", "omero"];

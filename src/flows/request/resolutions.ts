@@ -1,0 +1,155 @@
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import { type Range, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import { withAxes } from "../../meta/dimension-names.ts";
+import { parseBytes } from "../../util/byte-size.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
+import { type GroupArray, groupOf, leaderOf } from "./dimension-lengths.ts";
+import { followingLevels } from "./image-slice.ts";
+import type { CoordinateOptions } from "./labels/coordinate.ts";
+import { findCoordinate, openCoordinate } from "./labels/find-coordinate.ts";
+import type { SlicedNodes, SliceReading } from "./slice-indices.ts";
+import { usualIo } from "./usual-io.ts";
+
+/** Ranges for arrays whose dimensions have other lengths than the ranges that were asked for count, by array. */
+export type OtherRanges = ReadonlyMap<string, Readonly<Record<string, Range>>>;
+
+/**
+ * What a slice of a group by indices takes of arrays in other resolutions: the items whose cells overlap those that it takes
+ * of the largest, by the coordinates of both. A step is the same for all. Arrays without coordinates that say so, numbers
+ * or times in order, have no ranges.
+ *
+ * @param option without labels
+ */
+export async function otherResolutions(
+  option: SliceOption,
+  { root, all, taken, axes }: SlicedNodes,
+  reading: SliceReading,
+): Promise<OtherRanges> {
+  if (root.kind === "array" || Array.isArray(option)) return new Map();
+  const following = followingLevels(all);
+  const arrays = taken.flatMap((node) => {
+    if (node.kind === "group" || following.has(node.path)) return [];
+    return [{ path: node.path, node, metadata: withAxes(node.metadata, axes.get(node.path)) }];
+  });
+  const within = { path: root.path, nodes: new Map(all.map((node) => [node.path, node])) };
+  const io = usualIo(reading.io, root.spec);
+  const maxMemory = parseBytes(reading.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const places = new Places(within, { maxMemory, io, signal: reading.signal });
+  const ranges = Object.entries(option as Readonly<Record<string, Range>>);
+  const found = new Map<string, Record<string, Range>>();
+  const unknown = new Set<string>();
+  for (const [name, range] of ranges) {
+    const leader = leaderOf(name, arrays);
+    for (const array of arrays) {
+      const length = lengthOf(array, name);
+      if (leader === undefined || length === undefined || groupOf(array) === groupOf(leader)) continue;
+      if (length === lengthOf(leader, name)) continue;
+      const own = await overlapping({ name, range, leader, array }, places);
+      if (own) found.set(array.path, { ...found.get(array.path), [name]: own });
+      else unknown.add(array.path);
+    }
+  }
+  // dimensions of the same length are cut as they are
+  for (const [path, own] of found) {
+    const names = arrays.find((array) => array.path === path)?.metadata.dimensionNames ?? [];
+    const same = ranges.filter(([name]) => names.includes(name) && !(name in own));
+    found.set(path, { ...own, ...Object.fromEntries(same) });
+  }
+  for (const path of unknown) found.delete(path);
+  return found;
+}
+
+interface OpenArray extends GroupArray {
+  readonly node: ZarrArray;
+}
+
+function lengthOf({ metadata }: GroupArray, name: string): number | undefined {
+  return metadata.shape[metadata.dimensionNames?.indexOf(name) ?? -1];
+}
+
+/** The items of an array whose cells overlap those that a range takes of another one; undefined where nothing says so. */
+async function overlapping(
+  {
+    name,
+    range,
+    leader,
+    array,
+  }: {
+    readonly name: string;
+    readonly range: Range;
+    readonly leader: OpenArray;
+    readonly array: OpenArray;
+  },
+  places: Places,
+): Promise<Range | undefined> {
+  const { selection } = resolveSlice({ [name]: range }, leader.metadata, leader.path);
+  const d = leader.metadata.dimensionNames?.indexOf(name) ?? 0;
+  const [start = 0, step = 1, count = 0] = [selection.start[d], selection.step[d], selection.shape[d]];
+  if (count === 0) return [0, 0];
+  const whole = await places.edgesOf(leader, name);
+  const own = await places.edgesOf(array, name);
+  if (whole === undefined || own === undefined) return undefined;
+  const ends = [whole[start] ?? 0, whole[start + (count - 1) * step + 1] ?? 0];
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const nearly = (NEARLY * (high - low)) / count;
+  const cells = own.slice(1).map((end, i) => [Math.min(end, own[i] ?? end), Math.max(end, own[i] ?? end)]);
+  const isIn = ([from = 0, to = 0]: readonly number[]) => to > low + nearly && from < high - nearly;
+  const first = cells.findIndex(isIn);
+  return first < 0 ? undefined : [first, cells.findLastIndex(isIn) + 1, step];
+}
+
+/** How far an edge may be from what it stands for, in cells. */
+const NEARLY = 1e-6;
+
+/** Failures of coordinates that leave an array without them. */
+const SILENT = ["unsupported-operation", "resource-limit"] as const;
+
+/** Where cells of dimensions begin and end, of each coordinate read once. */
+class Places {
+  readonly #within: { readonly path: string; readonly nodes: ReadonlyMap<string, ZarrNode> };
+  readonly #options: CoordinateOptions;
+  readonly #known = new Map<string, Promise<number[] | undefined>>();
+
+  constructor(
+    within: { readonly path: string; readonly nodes: ReadonlyMap<string, ZarrNode> },
+    options: CoordinateOptions,
+  ) {
+    this.#within = within;
+    this.#options = options;
+  }
+
+  /** One more edge than there are items, in order; undefined where no coordinate in order has them. */
+  async edgesOf(array: OpenArray, name: string): Promise<number[] | undefined> {
+    const { signal } = this.#options;
+    const found = await findCoordinate({ array: array.node, within: this.#within }, name, signal);
+    if (found === undefined || found.shape[0] !== lengthOf(array, name)) return undefined;
+    const known = this.#known.get(found.path) ?? this.#read(found);
+    this.#known.set(found.path, known);
+    return known;
+  }
+
+  async #read(array: ZarrArray): Promise<number[] | undefined> {
+    try {
+      const coordinate = await openCoordinate(array, this.#options);
+      if (!coordinate.scale.isMeasured) return undefined;
+      const keys = await coordinate.all();
+      const isInOrder = coordinate.isSorted(1) || coordinate.isSorted(-1);
+      return isInOrder ? edgesOf(keys.map(Number)) : undefined;
+    } catch (error) {
+      if (SILENT.some((code) => isZarrflowError(error, code))) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** The middles between items, and as far beyond the first and the last; of one item, everything. */
+function edgesOf(places: readonly number[]): number[] {
+  const [first = 0] = places;
+  const last = places.at(-1) ?? first;
+  if (places.length < 2) return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const middles = places.slice(1).map((place, i) => ((places[i] ?? place) + place) / 2);
+  const [second = 0] = middles;
+  const beforeLast = middles.at(-1) ?? last;
+  return [2 * first - second, ...middles, 2 * last - beforeLast];
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import {
+  createGroup,
+  type FlowEvent,
+  type GroupWriter,
+  openArray,
+  openGroup,
+  pyramid,
+  type SliceOption,
+  slice,
+  sliceTo,
+} from "../../../src/index.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+
+type Axis = readonly number[];
+/** Groups by path, each with the coordinates x and y and a variable `v` of them. */
+type Tree = Readonly<Record<string, { readonly x: Axis; readonly y: Axis; readonly without?: "x" | "y" }>>;
+
+async function make(tree: Tree): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  const root = await createGroup(store);
+  const parents = new Map<string, GroupWriter>();
+  for (const [path, { x, y, without }] of Object.entries(tree)) {
+    const [outer, inner] = path.split("/");
+    const parent =
+      inner === undefined ? root : (parents.get(outer ?? "") ?? (await root.createGroup(outer ?? "")));
+    if (parent !== root) parents.set(outer ?? "", parent);
+    const group = await parent.createGroup(inner ?? path);
+    const axes = { x, y };
+    for (const name of ["x", "y"] as const) {
+      if (name === without) continue;
+      const items = Float64Array.from(axes[name]);
+      const array = {
+        dataType: "float64",
+        shape: [items.length],
+        chunks: [4],
+        dimensionNames: [name],
+      } as const;
+      const writer = await group.create(name, array);
+      await writer.write([], items);
+      await writer.close();
+    }
+    const shape = [y.length, x.length];
+    const writer = await group.create("v", {
+      dataType: "float64",
+      shape,
+      chunks: [4, 4],
+      dimensionNames: ["y", "x"],
+    });
+    await writer.write(
+      [],
+      Float64Array.from({ length: y.length * x.length }, (_, i) => i),
+    );
+    await writer.close();
+    await group.close();
+  }
+  for (const parent of parents.values()) await parent.close();
+  await root.close();
+  return store;
+}
+
+/** Middles of cells of a size from 0 on. */
+const cells = (count: number, size: number) => Array.from({ length: count }, (_, i) => (i + 0.5) * size);
+const down = (axis: Axis) => [...axis].reverse();
+
+const valuesOf = async (store: MemoryStore, path: string) => [
+  ...(await slice(await openArray({ store, path })).read()).data,
+];
+
+async function cut(source: MemoryStore, options: { readonly slice: SliceOption | string }) {
+  const [target, warnings] = [new MemoryStore(), [] as string[]];
+  const onEvent = (event: FlowEvent) =>
+    void (event.type === "warning" && warnings.push(`${event.path}: ${event.message}`));
+  await sliceTo(source, target, { ...options, onEvent });
+  return { target, warnings };
+}
+
+/** Levels as a satellite product has them: side by side, and one of them less deep. */
+const product: Tree = {
+  "reflectance/r10": { x: cells(24, 10), y: down(cells(24, 10)) },
+  "reflectance/r20": { x: cells(12, 20), y: down(cells(12, 20)) },
+  "reflectance/r60": { x: cells(4, 60), y: down(cells(4, 60)) },
+  geometry: { x: cells(2, 120), y: down(cells(2, 120)) },
+};
+
+describe("a slice of levels side by side", () => {
+  test.each<[string, SliceOption | string]>([
+    ["indices of the finest", { x: [9, 15], y: [0, 3] }],
+    ["labels", "x=92.0..150.0,y=210.0..240.0"],
+  ])("by %s takes of each the cells that overlap", async (_, option) => {
+    const { target, warnings } = await cut(await make(product), { slice: option });
+    expect(warnings).toEqual([]);
+    expect(await valuesOf(target, "reflectance/r10/x")).toEqual([95, 105, 115, 125, 135, 145]);
+    expect(await valuesOf(target, "reflectance/r20/x")).toEqual([90, 110, 130, 150]);
+    expect(await valuesOf(target, "reflectance/r60/x")).toEqual([90, 150]);
+    expect(await valuesOf(target, "geometry/x")).toEqual([60, 180]);
+    expect(await valuesOf(target, "reflectance/r10/y")).toEqual([235, 225, 215]);
+    expect(await valuesOf(target, "reflectance/r20/y")).toEqual([230, 210]);
+    expect(await valuesOf(target, "reflectance/r60/y")).toEqual([210]);
+    expect(await valuesOf(target, "reflectance/r20/v")).toEqual([4, 5, 6, 7, 16, 17, 18, 19]);
+    expect(await valuesOf(target, "reflectance/r60/v")).toEqual([1, 2]);
+  });
+
+  test("takes no neighbour whose edge alone touches, one cell of one item, and steps of each", async () => {
+    const source = await make(product);
+    const { target } = await cut(source, { slice: { x: [6, 12] } });
+    expect(await valuesOf(target, "reflectance/r20/x")).toEqual([70, 90, 110]);
+    expect(await valuesOf(target, "reflectance/r60/x")).toEqual([90]);
+    const one = await cut(source, { slice: { x: 7 } });
+    expect(await valuesOf(one.target, "reflectance/r60/x")).toEqual([90]);
+    const steps = await cut(source, { slice: { x: [0, 24, 2] } });
+    expect(await valuesOf(steps.target, "reflectance/r20/x")).toEqual([10, 50, 90, 130, 170, 210]);
+  });
+
+  test("of nothing leaves nothing of any", async () => {
+    const { target } = await cut(await make(product), { slice: { x: [3, 3] } });
+    expect(await valuesOf(target, "reflectance/r60/x")).toEqual([]);
+  });
+
+  test("takes whole what has no coordinates, none in order, or none there, and says so", async () => {
+    const fine = product["reflectance/r10"] ?? { x: [], y: [] };
+    const source = await make({
+      fine,
+      bare: { x: cells(12, 20), y: fine.y, without: "x" },
+      mixed: { x: [5, 1, 9], y: fine.y },
+      beyond: { x: [900, 910], y: fine.y },
+      single: { x: [100], y: fine.y },
+    });
+    const { target, warnings } = await cut(source, { slice: { x: [9, 15], y: [0, 3] } });
+    expect(warnings.toSorted()).toEqual(
+      ["bare", "beyond", "mixed"].map((path) =>
+        expect.stringContaining(
+          `${path}: this is not sliced, but taken whole: dimension x has 24 items in fine`,
+        ),
+      ),
+    );
+    expect((await openArray({ store: target, path: "bare/v" })).shape).toEqual([24, 12]);
+    expect((await openArray({ store: target, path: "single/v" })).shape).toEqual([3, 1]);
+    await expect(sliceTo(source, new MemoryStore(), { slice: { x: 0 }, strict: true })).rejects.toMatchObject(
+      {
+        code: "invalid-selection",
+      },
+    );
+  });
+});
+
+describe("a slice of a pyramid of a data set", () => {
+  const source = async (method: "mean" | "nearest") => {
+    const group = await make({ a: { x: cells(21, 1), y: down(cells(14, 1)) } });
+    const levels = new MemoryStore();
+    await pyramid({ store: group, path: "a" }, levels, { levels: 3, method });
+    return levels;
+  };
+
+  test("is a pyramid whose layout says where its levels lie", async () => {
+    const levels = await source("mean");
+    const { target, warnings } = await cut(levels, { slice: { y: [3, 9], x: [5, 11] } });
+    expect(warnings).toEqual([]);
+    const { multiscales } = (await openGroup(target)).attributes as {
+      multiscales: {
+        layout: { transform: { scale: number[]; translation: number[] } }[];
+        spatial_dimensions: string[];
+      };
+    };
+    const [xs, ys] = [await valuesOf(target, "0/x"), await valuesOf(target, "0/y")] as number[][];
+    const axes: Record<string, number[]> = { x: xs ?? [], y: ys ?? [] };
+    for (const [level, { transform }] of multiscales.layout.entries()) {
+      for (const [d, name] of multiscales.spatial_dimensions.entries()) {
+        const [first = 0, second = 0] = axes[name] ?? [];
+        const at = (item: number) => first + (second - first) * item;
+        const own = (await valuesOf(target, `${level}/${name}`)) as number[];
+        // the last block may be cut off by the end of the data
+        const stated = own.map((_, i) => at((transform.translation[d] ?? 0) + i * (transform.scale[d] ?? 1)));
+        expect(own.slice(0, -1)).toEqual(stated.slice(0, -1));
+      }
+    }
+    expect((await openArray({ store: target, path: "1/v" })).shape).toEqual([4, 4]);
+  });
+
+  test("cut whole, or along time alone, keeps its layout", async () => {
+    const levels = await source("nearest");
+    const { target } = await cut(levels, { slice: { y: [0, 14] } });
+    expect((await openGroup(target)).attributes).toEqual((await openGroup(levels)).attributes);
+  });
+});
