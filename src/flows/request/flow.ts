@@ -201,8 +201,8 @@ async function planFrom(
   for (const place of options.sliced?.places ?? [root]) await assertApart(place, target.store);
   await placing;
   const asked = options.sliced?.array ?? root;
-  const wanted = await wantedMetadata({ root, asked, all, taken }, zarrFormat.name, options);
-  const { converted, change, kept, cutImages, labels } = wanted;
+  const wanted = await wantedMetadata({ root, asked, all, taken, excluded }, zarrFormat.name, options);
+  const { converted, change, kept, labels } = wanted;
   const changed =
     excluded.length > 0 ||
     taken.length < all.length ||
@@ -237,8 +237,8 @@ async function planFrom(
     nodes,
     zarrFormat,
     converted: {
-      metadata: new Map([...converted.metadata, ...cutImages]),
-      warnings: [...warnings, ...wanted.warnings, ...converted.warnings, ...separatorWarnings(taken, root)],
+      metadata: converted.metadata,
+      warnings: [...warnings, ...converted.warnings, ...separatorWarnings(taken, root)],
     },
     missing,
     change,

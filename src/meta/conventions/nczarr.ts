@@ -3,6 +3,7 @@ import { lastName } from "../../util/node-path.ts";
 import type { NodeMetadata, Original } from "../array-metadata.ts";
 import { isObject, member } from "../assert-json.ts";
 import type { Convention, ConventionNode } from "./convention.ts";
+import { followNcZarr } from "./nczarr-grid.ts";
 
 /**
  * What netCDF-C keeps of its own: dimensions, types of attributes, the format's version. In v2 its older releases put
@@ -25,6 +26,7 @@ export const ncZarr: Convention = {
     }
     return from === "v3" && to === "v2" ? nodes.map(toDocument) : nodes;
   },
+  follow: followNcZarr,
 };
 
 /** Names that only releases up to 4.8.1 wrote, and in documents alone. */
