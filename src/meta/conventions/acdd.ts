@@ -37,6 +37,7 @@ function untrue({ kind, isCut, isMoved, isCoarser }: DimensionChange): string[] 
  */
 export const discoveryMetadata: Convention = {
   name: "ACDD",
+  ofOthers: /^(?:geospatial|time_coverage)_/,
   follow(nodes, change) {
     return nodes.map((node) => {
       const { kind, attributes } = node.metadata;

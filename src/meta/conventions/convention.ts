@@ -62,6 +62,8 @@ export interface GridChange {
  */
 export interface Convention {
   readonly name: string;
+  /** Names of attributes by which a node says something of arrays beside it or below, or has a node say it of it. */
+  readonly ofOthers?: RegExp;
   /** The nodes as readers of the convention expect them in another format; absent: as they are. */
   convert?(nodes: readonly ConventionNode[], change: FormatChange): readonly ConventionNode[];
   /** The nodes with metadata that are true of another grid, or leave out what is not; absent: as they are. */

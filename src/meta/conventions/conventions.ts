@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../util/json-value.ts";
 import type { ZarrFormat } from "../array-metadata.ts";
 import { discoveryMetadata } from "./acdd.ts";
 import { cellValues } from "./cf/cell-values.ts";
@@ -74,8 +75,17 @@ export function followConventions(
     },
   };
   const placed = nodes.map(withoutIdlePlacing);
-  const followed = conventions.reduce((soFar, { follow }) => follow?.(soFar, change) ?? soFar, placed);
+  const followed = conventions.reduce<readonly ChangedNode[]>(
+    (soFar, { follow }) => follow?.(soFar, change) ?? soFar,
+    placed,
+  );
   return { nodes: followed, notes: [...notes.values()] };
+}
+
+/** Whether attributes of a node may say something of arrays beside it, or below. */
+export function describesOthers(attributes: JsonObject): boolean {
+  const names = Object.keys(attributes);
+  return CONVENTIONS.some(({ ofOthers }) => ofOthers && names.some((name) => ofOthers.test(name)));
 }
 
 export interface FollowOptions extends Pick<GridChange, "isWhole"> {

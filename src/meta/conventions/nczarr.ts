@@ -12,6 +12,7 @@ import { followNcZarr } from "./nczarr-grid.ts";
  */
 export const ncZarr: Convention = {
   name: "NCZarr",
+  ofOthers: /^_nczarr_(?:group|array)$/i,
   convert(nodes, { from, to, note }) {
     if (from === "v2" && to === "v3") {
       return nodes.map((node) => {

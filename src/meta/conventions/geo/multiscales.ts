@@ -24,6 +24,7 @@ const TILE_MATRICES = ["tile_matrix_set", "tile_matrix_limits"];
  */
 export const geoMultiscales: Convention = {
   name: "GeoZarr multiscales",
+  ofOthers: /^multiscales$/,
   follow(nodes, change) {
     return nodes.map((node) => {
       const { attributes, kind } = node.metadata;

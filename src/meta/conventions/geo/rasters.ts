@@ -77,6 +77,7 @@ const OBJECTS: readonly { readonly path: readonly string[]; readonly form: Raste
  */
 export const rasters: Convention = {
   name: "rasters",
+  ofOthers: /^(?:GeoTransform|grid_mapping|(?:spatial|proj):|geo(?::proj)?$)/,
   follow(nodes, change) {
     const mapped = arraysByMapping(nodes);
     return nodes.map((node) => {

@@ -15,6 +15,7 @@ const ITEM = "stac_discovery";
 /** The STAC item of a product: its place and its time are left out where they are no longer those of the data. */
 export const stac: Convention = {
   name: "STAC",
+  ofOthers: /^stac_discovery$/,
   follow(nodes, change) {
     return nodes.map((node) => {
       const { attributes } = node.metadata;
