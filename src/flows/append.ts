@@ -17,7 +17,7 @@ import { BufferPool } from "../streams/buffer-pool.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, invalid } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { ancestorPaths, belowPath } from "../util/node-path.ts";
+import { ancestorPaths, belowPath, isAtOrBelow } from "../util/node-path.ts";
 import { product } from "../util/shape.ts";
 import { assertContinues } from "./append/assert-continues.ts";
 import { assertEqual } from "./append/assert-equal.ts";
@@ -258,7 +258,10 @@ async function followingParts(
   const inOrder = nodes.toSorted((a, b) => Number(own.has(a.path)) - Number(own.has(b.path)));
   return {
     nodes: inOrder.map((one) => ({ ...one, before: own.get(one.path) ?? one.before })),
-    warnings: warnings.map((warning) => ({ ...warning, path: belowPath(home.path, warning.path) })),
+    warnings: warnings.map((warning) => ({
+      ...warning,
+      path: isAtOrBelow(warning.path, home.path) ? belowPath(home.path, warning.path) : warning.path,
+    })),
   };
 }
 

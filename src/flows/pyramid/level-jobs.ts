@@ -4,8 +4,10 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { belowPath } from "../../util/node-path.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
+import { followedLevels } from "./followed-levels.ts";
 import { axisNames, imageAttributes, imageOf, spatialAxes } from "./image.ts";
 import { type LevelShape, levelShapes } from "./level-plan.ts";
 import { type NumberFormat, numberFormatOf } from "./numbers.ts";
@@ -30,8 +32,8 @@ export interface PyramidPlan {
   readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "multiscales";
   /** Of the group that is made. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Those of the group of each level; undefined where a level is an array. */
-  readonly levelAttributes: Readonly<Record<string, unknown>> | undefined;
+  /** Those of the group of each level; none where a level is an array. */
+  readonly levelAttributes: readonly Readonly<Record<string, unknown>>[];
   /** Names of the dimensions that shrink. */
   readonly spatial: readonly string[];
   /** Their places among the dimensions of `levels`. */
@@ -68,16 +70,23 @@ export async function planPyramid(root: ZarrNode, name: string, options: PlanOpt
   const described = { name: "", array, dimensions, method, role: "variable" } as const;
   const job = await jobOf(described, levels, terms, options);
   const attributes = root.kind === "group" ? terms.rootAttributes : {};
+  const made = { ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, to, dimensions)) };
+  const from = root.kind === "group" ? belowPath(root.path, array.path) : "";
+  const followed = followedLevels([{ ...made, from }], terms, { attributes, areGroups: false });
   return {
     zarrFormat: to,
     convention: to === "v3" ? "OME-Zarr 0.5" : "OME-Zarr 0.4",
-    attributes: imageAttributes({ ...image, attributes }, levels, { zarrFormat: to, method, name }),
-    levelAttributes: undefined,
+    attributes: imageAttributes({ ...image, attributes: followed.attributes }, levels, {
+      zarrFormat: to,
+      method,
+      name,
+    }),
+    levelAttributes: [],
     spatial,
     axes: spatial.map((axis) => dimensions.indexOf(axis)),
     levels,
-    jobs: [{ ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, to, dimensions)) }],
-    warnings: [...terms.warnings, ...(await labelsOf(root, options)).map(notInPyramid)],
+    jobs: followed.jobs,
+    warnings: [...terms.warnings, ...followed.warnings, ...(await labelsOf(root, options)).map(notInPyramid)],
   };
 }
 
@@ -119,16 +128,19 @@ async function planDataSet(
   const terms = targetTerms([root, ...arrays.map(({ array }) => array)], to, options);
   const jobs: LevelJob[] = [];
   for (const one of arrays) jobs.push(await jobOf(one, levelsOfArray(one, dataSet, levels), terms, options));
+  const attributes = terms.rootAttributes;
+  const named = jobs.map((job) => ({ ...job, from: job.name }));
+  const followed = followedLevels(named, terms, { attributes, areGroups: true });
   return {
     zarrFormat: to,
     convention: "multiscales",
-    attributes: dataSetAttributes(terms.rootAttributes, dataSet, { levels, method }),
-    levelAttributes: terms.rootAttributes,
+    attributes: dataSetAttributes(followed.attributes, dataSet, { levels, method }),
+    levelAttributes: followed.levelAttributes,
     spatial,
     axes: [...spatial.keys()],
     levels,
-    jobs,
-    warnings: [...terms.warnings, ...groupsLeft.map(notInPyramid)],
+    jobs: followed.jobs,
+    warnings: [...terms.warnings, ...followed.warnings, ...groupsLeft.map(notInPyramid)],
   };
 }
 
