@@ -138,8 +138,7 @@ const PROJ = {
 };
 
 describe.each(["array", "group"])("spatial: and proj: of an %s", (where) => {
-  const place = (own: Attributes) =>
-    where === "array" ? source(scene({}, own)) : source(scene(), own);
+  const place = (own: Attributes) => (where === "array" ? source(scene({}, own)) : source(scene(), own));
   const path = where === "array" ? "b02" : "";
 
   test("follow a slice", async () => {
@@ -187,5 +186,315 @@ describe.each(["array", "group"])("spatial: and proj: of an %s", (where) => {
       "spatial:bbox": [300000, 4999900, 300120, 5000000],
       "proj:shape": [10, 12],
     });
+  });
+});
+
+describe("other places of a raster", () => {
+  test("are scaled, or left out where they cannot be, with a warning", async () => {
+    const url = await source(
+      scene(
+        {},
+        {
+          ...{ transform: [10, 0, 300000, 0, -10, 5000000], res: [10, 10], crs: "EPSG:32632" },
+          "geo:proj": { spatial_dims: ["y", "x"], transform: [10, 0, 0, 0, -10, 80], bbox: [0, 0, 120, 80] },
+          geo: { proj: { spatial_dimensions: ["y", "x"], transform: [10, 0, 0, 0, -10, 80] } },
+          ...{ "proj:centroid": { lat: 1, lon: 2 }, "proj:geometry": {}, "proj:code": "EPSG:32632" },
+        },
+      ),
+    );
+    const to = target("slice");
+    const { warnings, onEvent } = heard();
+    await sliceTo(url, to, { slice: { y: [4, 8], x: [0, 12, 2] }, onEvent });
+    expect(await attributesAt(to, "b02")).toEqual({
+      grid_mapping: "spatial_ref",
+      ...{ transform: [20, 0, 299995, 0, -10, 4999960], res: [20, 10], crs: "EPSG:32632" },
+      "geo:proj": {
+        spatial_dims: ["y", "x"],
+        transform: [20, 0, -5, 0, -10, 40],
+        bbox: [-5, 0, 115, 40],
+      },
+      geo: { proj: { spatial_dimensions: ["y", "x"], transform: [20, 0, -5, 0, -10, 40] } },
+      "proj:code": "EPSG:32632",
+    });
+    expect(warnings).toEqual([
+      "b02: `proj:geometry`, `proj:centroid` left out: it cannot be computed for the new grid",
+    ]);
+  });
+
+  test("of the nodes of a grid count from the first node, and a bbox without a transform is left out", async () => {
+    const url = await source({
+      node: {
+        ...{ shape: [5, 7], dims: ["time", "x"] },
+        attributes: { "spatial:dimensions": ["y", "x"], "spatial:transform": [1, 0, 0, 0, -1, 4] },
+      },
+      dem: {
+        ...{ shape: [5, 7], dims: ["y", "x"] },
+        attributes: {
+          ...{ "spatial:dimensions": ["y", "x"], "spatial:registration": "node" },
+          ...{ "spatial:transform": [1, 0, 0, 0, -1, 4], "spatial:bbox": [0, 0, 6, 4] },
+        },
+      },
+      boxed: { shape: [5, 7], dims: ["y", "x"], attributes: { "spatial:bbox": [0, 0, 7, 5] } },
+    });
+    const to = target("slice");
+    const { warnings, onEvent } = heard();
+    await sliceTo(url, to, { slice: { y: [0, 5, 2], x: [2, 7, 2] }, onEvent });
+    expect(await attributesAt(to, "dem")).toMatchObject({
+      "spatial:transform": [2, 0, 2, 0, -2, 4],
+      "spatial:bbox": [2, 0, 6, 4],
+    });
+    expect(await attributesAt(to, "node")).toMatchObject({ "spatial:transform": [1, 0, 0, 0, -1, 4] });
+    expect(warnings).toEqual(["boxed: `spatial:bbox` left out: it cannot be computed for the new grid"]);
+  });
+
+  test("in a STAC item are left out, and the rest of it stays", async () => {
+    const stac_discovery = {
+      ...{ type: "Feature", id: "S2A", bbox: [1, 2, 3, 4], geometry: { type: "Polygon" } },
+      properties: { "proj:epsg": 32632, "proj:shape": [8, 12], start_datetime: "2020-01-01T00:00:00Z" },
+      assets: { b02: { "proj:transform": [10, 0, 0, 0, -10, 0], title: "blue" } },
+    };
+    const url = await source(scene(), { stac_discovery });
+    const to = target("slice");
+    const { warnings, onEvent } = heard();
+    await sliceTo(url, to, { slice: { y: [4, 8] }, onEvent });
+    expect((await attributesAt(to, "")).stac_discovery).toEqual({
+      ...{ type: "Feature", id: "S2A" },
+      properties: { "proj:epsg": 32632, start_datetime: "2020-01-01T00:00:00Z" },
+      assets: { b02: { title: "blue" } },
+    });
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain("`proj:shape`");
+  });
+});
+
+describe("multiscales of GeoZarr", () => {
+  const level = (shape: readonly number[]): MadeMember => ({ shape, dims: ["y", "x"] });
+  const layout = [
+    { asset: "r10m", "spatial:shape": [8, 12], "spatial:transform": [10, 0, 0, 0, -10, 0] },
+    { asset: "r20m", derived_from: "r10m", transform: { scale: [2, 2] }, "spatial:shape": [4, 6] },
+  ];
+  const members = { "r10m/b02": level([8, 12]), "r20m/b02": level([4, 6]) };
+
+  test("lists the levels that are there, each as it is", async () => {
+    const url = await source(members, {
+      multiscales: { layout },
+      zarr_conventions: [{ name: "multiscales" }],
+    });
+    const to = target("one");
+    const { warnings, onEvent } = heard();
+    await sliceTo(url, to, { slice: { y: [2, 6] }, include: "r10m", onEvent });
+    expect((await attributesAt(to, "")).multiscales).toEqual({
+      layout: [{ asset: "r10m", "spatial:shape": [4, 12], "spatial:transform": [10, 0, 0, 0, -10, -20] }],
+    });
+    expect(warnings).toEqual([": `multiscales`: 1 of 2 levels left out: they are not in the target"]);
+    const small = target("small");
+    await copy(url, small, { include: "r20m", onEvent });
+    expect((await attributesAt(small, "")).multiscales).toEqual({
+      layout: [{ asset: "r20m", "spatial:shape": [4, 6] }],
+    });
+    await copy(url, small, { exclude: "r*", onEvent, ifExists: "replace" });
+    expect(await attributesAt(small, "")).toEqual({ zarr_conventions: [] });
+    await rechunk(url, to, { chunks: { y: 4 }, ifExists: "replace" });
+    expect((await attributesAt(to, "")).multiscales).toEqual({ layout });
+  });
+
+  test("has tiles of the new chunks, and none of a part", async () => {
+    const matrix = (id: string, [height, width]: readonly [number, number]) => ({
+      ...{ id, cellSize: 10, pointOfOrigin: [0, 0], tileWidth: 2, tileHeight: 2 },
+      ...{ matrixWidth: width / 2, matrixHeight: height / 2 },
+    });
+    const tileMatrices = [matrix("r10m", [8, 12]), matrix("r20m", [4, 6])];
+    const multiscales = {
+      ...{ tile_matrix_set: { id: "own", tileMatrices }, tile_matrix_limits: { r10m: {} } },
+      resampling_method: "average",
+    };
+    const url = await source(members, { multiscales });
+    const to = target("tiles");
+    await rechunk(url, to, { chunks: { y: 4, x: 3 } });
+    expect((await attributesAt(to, "")).multiscales).toMatchObject({
+      tile_matrix_set: {
+        tileMatrices: [
+          { id: "r10m", tileWidth: 3, tileHeight: 4, matrixWidth: 4, matrixHeight: 2, cellSize: 10 },
+          { id: "r20m", tileWidth: 3, tileHeight: 4, matrixWidth: 2, matrixHeight: 1 },
+        ],
+      },
+    });
+    const { warnings, onEvent } = heard();
+    await sliceTo(url, to, { slice: { y: [2, 6] }, include: "r10m", onEvent, ifExists: "replace" });
+    expect(await attributesAt(to, "")).toEqual({});
+    expect(warnings).toEqual([
+      ": `multiscales`: `tile_matrix_set`, `tile_matrix_limits` left out: the data are cut or resampled",
+    ]);
+  });
+});
+
+describe("attributes of CF", () => {
+  const CF = { units: "K", actual_range: [0, 95], valid_range: [0, 100], STATISTICS_MEAN: 4 };
+
+  test("say how blocks became cells, and no longer the range of others", async () => {
+    const url = await source({
+      ...scene({}, { ...CF, cell_methods: "time: mean" }),
+      flags: { shape: [8, 12], dims: ["y", "x"], attributes: { units: "1", flag_values: [0, 1] } },
+      plain: { shape: [8, 12], dims: ["y", "x"] },
+    });
+    const to = target("pyramid");
+    const { warnings, onEvent } = heard();
+    await pyramid(url, to, { levels: 3, onEvent });
+    expect(await attributesAt(to, "0/b02")).toMatchObject({ ...CF, cell_methods: "time: mean" });
+    expect(await attributesAt(to, "2/b02")).toEqual({
+      ...{ units: "K", valid_range: [0, 100], grid_mapping: "spatial_ref" },
+      cell_methods: "time: mean y: x: mean",
+    });
+    expect(await attributesAt(to, "1/flags")).toMatchObject({ cell_methods: "y: x: mode" });
+    expect(await attributesAt(to, "1/plain")).toEqual({});
+    expect(await attributesAt(to, "1/y")).toEqual({});
+    expect(warnings).toEqual([
+      "b02: `actual_range`, `STATISTICS_MEAN` left out: computed of all items, of which the target has others",
+    ]);
+    await pyramid(url, to, { levels: 2, method: "max", factor: { x: 2, y: 1 }, ifExists: "replace" });
+    expect(await attributesAt(to, "1/b02")).toMatchObject({ cell_methods: "time: mean x: maximum" });
+    await pyramid(url, to, { levels: 2, method: "nearest", ifExists: "replace" });
+    expect(await attributesAt(to, "1/b02")).toMatchObject({ cell_methods: "time: mean" });
+  });
+
+  test("stay where all items do, and lose the range of a part", async () => {
+    const url = await source(scene({}, CF));
+    const to = target("slice");
+    await sliceTo(url, to, { slice: { y: [0, 4] } });
+    expect(await attributesAt(to, "b02")).not.toHaveProperty("actual_range");
+    expect(await attributesAt(to, "b02")).toMatchObject({ valid_range: [0, 100] });
+    await sliceTo(url, to, { slice: { y: [0, 8] }, chunks: { y: 4 }, ifExists: "replace" });
+    expect(await attributesAt(to, "b02")).toMatchObject(CF);
+  });
+
+  test("of indices and counts along a dimension that is cut are left out", async () => {
+    const url = await source({
+      landpoint: { shape: [5], dims: ["landpoint"], attributes: { compress: "lat lon" } },
+      lat: { shape: [8], dims: ["lat"] },
+      row_size: { shape: [3], dims: ["station"], attributes: { sample_dimension: "obs" } },
+      station_index: { shape: [9], dims: ["obs"], attributes: { instance_dimension: "station" } },
+    });
+    const to = target("slice");
+    const { warnings, onEvent } = heard();
+    await sliceTo(url, to, { slice: { lat: [0, 4], obs: [0, 4] }, onEvent });
+    expect(await attributesAt(to, "landpoint")).toEqual({});
+    expect(await attributesAt(to, "row_size")).toEqual({});
+    expect(await attributesAt(to, "station_index")).toEqual({ instance_dimension: "station" });
+    expect(warnings).toHaveLength(2);
+  });
+});
+
+const ACDD = {
+  ...{ geospatial_lat_min: 1, geospatial_lon_max: 4, geospatial_lat_resolution: 0.5 },
+  ...{ time_coverage_start: "2020-01-01", time_coverage_end: "2020-01-06", time_coverage_resolution: "P1D" },
+  ...{ geospatial_vertical_min: 0, title: "kept" },
+};
+const cube: Members = {
+  t: { shape: [6, 4, 8], dims: ["when", "lat", "lon"] },
+  when: { shape: [6], dims: ["when"], attributes: { units: "days since 2020-01-01" } },
+};
+
+test.each([
+  [{ when: [2, 4] }, ["time_coverage_start", "time_coverage_end"]],
+  [{ when: [0, 4] }, ["time_coverage_end"]],
+  [{ when: [0, 6, 2] }, ["time_coverage_end", "time_coverage_resolution"]],
+  [{ lat: [0, 2] }, ["geospatial_lat_min", "geospatial_lon_max"]],
+] as const)("ACDD: a slice %j leaves out %j, with a warning", async (slice, lost) => {
+  const to = target("slice");
+  const { warnings, onEvent } = heard();
+  await sliceTo(await source(cube, ACDD), to, { slice, onEvent });
+  const left = Object.entries(ACDD).filter(([name]) => !lost.some((one) => one === name));
+  expect(await attributesAt(to, "")).toEqual(Object.fromEntries(left));
+  expect(warnings).toHaveLength(1);
+  for (const name of lost) expect(warnings[0]).toContain(`\`${name}\``);
+});
+
+test("ACDD: a level has no resolution of another, and an append no end", async () => {
+  const to = target("pyramid");
+  await pyramid(await source(cube, ACDD), to, { levels: 2 });
+  const { geospatial_lat_resolution: _, ...rest } = ACDD;
+  expect(await attributesAt(to, "0")).toEqual(ACDD);
+  expect(await attributesAt(to, "1")).toEqual(rest);
+  const { t } = cube;
+  const grown = await source({ t: { ...t, shape: [6, 4, 8] } } as Members, ACDD);
+  const { warnings, onEvent } = heard();
+  await append(await source({ t } as Members), grown, { dim: "when", onEvent });
+  expect(await attributesAt(grown, "")).toEqual(ACDD);
+  expect(warnings).toEqual([]);
+});
+
+test("attributes that repeat the chunk shape follow where they did", async () => {
+  const url = await source({
+    a: {
+      ...{ shape: [8, 12], dims: ["y", "x"] },
+      attributes: { _ChunkSizes: [2, 2], preferred_chunks: { y: 2, x: 2 }, chunks: [7, 7] },
+    },
+    b: { shape: [9], dims: ["z"], attributes: { _ChunkSizes: 2 } },
+  });
+  const to = target("chunks");
+  await rechunk(url, to, { chunks: { y: 4, x: 3 } });
+  const after = { _ChunkSizes: [4, 3], preferred_chunks: { y: 4, x: 3 }, chunks: [7, 7] };
+  expect(await attributesAt(to, "a")).toEqual(after);
+  await rechunk(url, to, { chunks: { z: 5 }, ifExists: "replace" });
+  expect(await attributesAt(to, "b")).toEqual({ _ChunkSizes: 5 });
+  await sliceTo(url, to, { slice: { y: [0, 1] }, ifExists: "replace" });
+  expect(await attributesAt(to, "a")).toMatchObject({ _ChunkSizes: [1, 2] });
+});
+
+describe.each(["attributes", "documents of 4.8"])("NCZarr in %s", (where) => {
+  const isOld = where !== "attributes";
+  const names = isOld ? ["_NCZARR_GROUP", "_NCZARR_ARRAY"] : ["_nczarr_group", "_nczarr_array"];
+  const [groupName = "", arrayName = ""] = names;
+  const array = (...dims: string[]) => ({
+    [arrayName]: { [isOld ? "dimrefs" : "dimension_references"]: dims, storage: "contiguous" },
+  });
+  const groupOf = (dims: object, arrays: string[], groups: string[]) => ({
+    [groupName]: isOld ? { dims, vars: arrays, groups } : { dimensions: dims, arrays, groups },
+  });
+
+  async function nczarr(time = 4) {
+    const url = await source(
+      {
+        t: { shape: [time, 8], dims: ["time", "y"], attributes: array("/time", "/y") },
+        "g/w": { shape: [8], dims: ["y"], attributes: array("/y") },
+      },
+      {
+        ...groupOf({ time: { size: time, unlimited: 1 }, y: 8 }, ["t"], ["g"]),
+        [isOld ? "_NCZARR_SUPERBLOCK" : "_nczarr_superblock"]: { version: "2.0.0" },
+      },
+    );
+    if (!isOld) return url;
+    const old = target(`old-${made++}`);
+    await convert(url, old, { to: "v2" });
+    return old;
+  }
+
+  /** The object of NCZarr of a node, wherever it is. */
+  async function own(url: string, path: string) {
+    const { metadata } = await open(path === "" ? url : `${url}/${path}`);
+    const name = metadata.kind === "group" ? groupName : arrayName;
+    return metadata.attributes[name] ?? metadata.extra?.json[name];
+  }
+  const sizes = (dims: object, arrays: string[], groups: string[]) =>
+    expect.objectContaining(Object.values(groupOf(dims, arrays, groups))[0] as object);
+
+  test("has the sizes and members of a slice, and is chunked where it is", async () => {
+    const to = target("slice");
+    await sliceTo(await nczarr(), to, { slice: { time: [0, 3], y: [1, 7, 2] } });
+    expect(await own(to, "")).toEqual(sizes({ time: { size: 3, unlimited: 1 }, y: 3 }, ["t"], ["g"]));
+    expect(await own(to, "t")).toMatchObject({ storage: "chunked" });
+    await copy(await nczarr(), to, { exclude: "g", ifExists: "replace" });
+    expect(await own(to, "")).toEqual(sizes({ time: { size: 4, unlimited: 1 }, y: 8 }, ["t"], []));
+  });
+
+  test("has the size of an append and of a resize; an array of another length gets a dimension", async () => {
+    const url = await nczarr();
+    await append(await nczarr(2), url, { dim: "time" });
+    expect(await own(url, "")).toEqual(sizes({ time: { size: 6, unlimited: 1 }, y: 8 }, ["t"], ["g"]));
+    const warnings: string[] = [];
+    await resizeArray(`${url}/t`, [7, 5], { onWarning: ({ message }) => warnings.push(message) });
+    expect(warnings).toEqual([expect.stringContaining("`y_")]);
+    const group = (await own(url, "")) as { dimensions?: object; dims?: object };
+    expect(Object.keys(group.dimensions ?? group.dims ?? {})).toHaveLength(3);
   });
 });

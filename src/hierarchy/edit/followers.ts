@@ -53,7 +53,7 @@ export async function following(
   }
   const stated = [...around.values(), ...reshaped.map(({ before }) => before)];
   const [outermost] = around.keys();
-  if (outermost !== undefined && stated.some(({ attributes }) => describesOthers(attributes))) {
+  if (outermost !== undefined && stated.some(describesOthers)) {
     const root = await openAt(outermost);
     if (root?.kind === "group") {
       for await (const { path, metadata } of walk(root, { signal })) around.set(path, metadata);

@@ -1,5 +1,4 @@
-import type { JsonObject } from "../../util/json-value.ts";
-import type { ZarrFormat } from "../array-metadata.ts";
+import type { NodeMetadata, ZarrFormat } from "../array-metadata.ts";
 import { discoveryMetadata } from "./acdd.ts";
 import { cellValues } from "./cf/cell-values.ts";
 import { ragged } from "./cf/ragged.ts";
@@ -82,9 +81,9 @@ export function followConventions(
   return { nodes: followed, notes: [...notes.values()] };
 }
 
-/** Whether attributes of a node may say something of arrays beside it, or below. */
-export function describesOthers(attributes: JsonObject): boolean {
-  const names = Object.keys(attributes);
+/** Whether the metadata of a node may say something of arrays beside it, or below. */
+export function describesOthers({ attributes, extra }: NodeMetadata): boolean {
+  const names = [...Object.keys(attributes), ...Object.keys(extra?.json ?? {})];
   return CONVENTIONS.some(({ ofOthers }) => ofOthers && names.some((name) => ofOthers.test(name)));
 }
 

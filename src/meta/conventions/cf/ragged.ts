@@ -17,22 +17,23 @@ export const ragged: Convention = {
       NAMES.some((name) => Object.hasOwn(attributes, name)),
     );
     if (having.length === 0) return nodes;
-    const cut = new Set(
-      nodes.filter(isArray).flatMap((array) =>
-        (array.metadata.dimensionNames ?? []).filter((_, d) => {
-          const axis = axisChange(array, d);
-          // what is added at the end leaves indices as they are
-          return axis !== undefined && !isSameAxis({ ...axis, before: Math.min(axis.before, axis.after) });
-        }),
-      ),
-    );
+    const [changed, cut] = [new Set<string | null>(), new Set<string | null>()];
+    for (const array of nodes.filter(isArray)) {
+      for (const [d, name] of (array.metadata.dimensionNames ?? []).entries()) {
+        const axis = axisChange(array, d);
+        if (axis === undefined || isSameAxis(axis)) continue;
+        changed.add(name);
+        // what is added at the end leaves counts, and indices along one dimension, as they are
+        if (!isSameAxis({ ...axis, after: Math.min(axis.before, axis.after) })) cut.add(name);
+      }
+    }
     return nodes.map((node) => {
       if (!isArray(node) || !having.includes(node)) return node;
       const { attributes, dimensionNames = [] } = node.metadata;
-      const isCut = (name: string) => cut.has(name);
       const lost = NAMES.filter((name) => {
+        const isUntrue = (dimension: string) => (name === "compress" ? changed : cut).has(dimension);
         const own = name === "sample_dimension" ? dimensionNames.filter((one) => one !== null) : [];
-        return [...wordsIn(attributes[name]), ...(Object.hasOwn(attributes, name) ? own : [])].some(isCut);
+        return [...wordsIn(attributes[name]), ...(Object.hasOwn(attributes, name) ? own : [])].some(isUntrue);
       });
       if (lost.length === 0) return node;
       change.note(
