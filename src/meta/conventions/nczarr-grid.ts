@@ -31,6 +31,13 @@ interface Dimension {
   readonly others: ReadonlyMap<number, string>;
 }
 
+interface LengthOfArray {
+  readonly length: number;
+  readonly array: ChangedArray;
+  /** Whether it is as long as it was. */
+  readonly isOld: boolean;
+}
+
 class References {
   readonly #nodes: readonly ChangedNode[];
   readonly #change: GridChange;
@@ -39,12 +46,14 @@ class References {
   constructor(nodes: readonly ChangedNode[], change: GridChange) {
     this.#nodes = nodes;
     this.#change = change;
-    const lengths = new Map<string, { length: number; array: ChangedArray }[]>();
+    const lengths = new Map<string, LengthOfArray[]>();
     for (const array of nodes.filter(isArray)) {
       for (const [d, path] of this.#pathsOf(array).entries()) {
         const length = array.metadata.shape[d];
         if (length === undefined) continue;
-        lengths.set(path, [...(lengths.get(path) ?? []), { length, array }]);
+        const { metadata } = array.from;
+        const isOld = metadata.kind === "array" && metadata.shape[d] === length;
+        lengths.set(path, [...(lengths.get(path) ?? []), { length, array, isOld }]);
       }
     }
     this.#dimensions = new Map([...lengths].map(([path, all]) => [path, this.#dimension(path, all)]));
@@ -65,9 +74,9 @@ class References {
     return joinKey(isMoved ? path.slice(0, -from.path.length - 1) : "", below);
   }
 
-  #dimension(path: string, all: readonly { length: number; array: ChangedArray }[]): Dimension {
-    const coordinate = all.find(({ array }) => array.path === path) ?? all[0];
-    const length = coordinate?.length ?? 0;
+  #dimension(path: string, all: readonly LengthOfArray[]): Dimension {
+    const named = all.find(({ array }) => array.path === path) ?? all.find(({ isOld }) => isOld) ?? all[0];
+    const length = named?.length ?? 0;
     const others = new Map<number, string>();
     for (const one of all) {
       if (one.length === length || others.has(one.length)) continue;
