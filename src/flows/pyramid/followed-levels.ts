@@ -3,13 +3,20 @@ import type { ChangedNode } from "../../meta/conventions/convention.ts";
 import { followConventions } from "../../meta/conventions/conventions.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { NodeWarning } from "../plan/plan.ts";
-import type { LevelJob } from "./level-jobs.ts";
-import { blockOffset } from "./level-plan.ts";
+import type { DataSetArray } from "./data-set.ts";
+import { blockOffset, type LevelShape } from "./level-plan.ts";
 import type { TargetTerms } from "./target-terms.ts";
 
+/** An array of the source, and its metadata in each level. */
+interface ArrayInLevels extends DataSetArray {
+  readonly levels: readonly LevelShape[];
+  readonly metadata: readonly ArrayMetadata[];
+}
+
 /** Metadata of a pyramid that are true of each level. */
-export interface FollowedLevels {
-  readonly jobs: readonly LevelJob[];
+export interface FollowedLevels<T> {
+  /** The metadata of arrays, in their order. */
+  readonly jobs: readonly T[];
   /** Of the group of the pyramid. */
   readonly attributes: NodeMetadata["attributes"];
   /** Of the group of each level; none where levels are arrays. */
@@ -29,17 +36,17 @@ interface FollowOptions {
  *
  * @param jobs with the path of each array below the source
  */
-export function followedLevels(
-  jobs: readonly (LevelJob & { readonly from: string })[],
+export function followedLevels<T extends ArrayInLevels>(
+  jobs: readonly (readonly [job: T, path: string])[],
   terms: Pick<TargetTerms, "arrayMetadata">,
   { attributes, areGroups }: FollowOptions,
-): FollowedLevels {
+): FollowedLevels<T> {
   const root: NodeMetadata = { kind: "group", attributes };
   const from = { path: "", metadata: root };
-  const count = Math.max(...jobs.map(({ levels }) => levels.length));
+  const count = Math.max(...jobs.map(([{ levels }]) => levels.length));
   const groups = areGroups ? Array.from({ length: count }, (_, i) => `${i}`) : [];
-  const arrays = jobs.map((job) => {
-    const before = { path: job.from, metadata: terms.arrayMetadata(job.array) };
+  const arrays = jobs.map(([job, path]) => {
+    const before = { path, metadata: terms.arrayMetadata(job.array) };
     return job.metadata.map((metadata, i): ChangedNode & { metadata: ArrayMetadata } => ({
       path: areGroups ? joinKey(`${i}`, job.name) : `${i}`,
       metadata,
@@ -56,7 +63,7 @@ export function followedLevels(
   const now = new Map(followed.nodes.map(({ path, metadata }) => [path, metadata]));
   const attributesOf = (path: string) => now.get(path)?.attributes ?? attributes;
   return {
-    jobs: jobs.map(({ from: _, ...job }, j) => ({
+    jobs: jobs.map(([job], j) => ({
       ...job,
       metadata: job.metadata.map((metadata, i) => arrayAt(now, arrays[j]?.[i]?.path) ?? metadata),
     })),
@@ -66,7 +73,7 @@ export function followedLevels(
   };
 }
 
-function placingOf({ levels, method }: LevelJob, level: number): Pick<ChangedNode, "placing"> {
+function placingOf({ levels, method }: ArrayInLevels, level: number): Pick<ChangedNode, "placing"> {
   const scale = levels[level]?.scale;
   if (method === undefined || scale === undefined) return {};
   return { placing: { start: scale.map((n) => blockOffset(n, method)), step: scale, method } };

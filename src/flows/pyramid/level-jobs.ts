@@ -72,7 +72,7 @@ export async function planPyramid(root: ZarrNode, name: string, options: PlanOpt
   const attributes = root.kind === "group" ? terms.rootAttributes : {};
   const made = { ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, to, dimensions)) };
   const from = root.kind === "group" ? belowPath(root.path, array.path) : "";
-  const followed = followedLevels([{ ...made, from }], terms, { attributes, areGroups: false });
+  const followed = followedLevels([[made, from]], terms, { attributes, areGroups: false });
   return {
     zarrFormat: to,
     convention: to === "v3" ? "OME-Zarr 0.5" : "OME-Zarr 0.4",
@@ -129,7 +129,7 @@ async function planDataSet(
   const jobs: LevelJob[] = [];
   for (const one of arrays) jobs.push(await jobOf(one, levelsOfArray(one, dataSet, levels), terms, options));
   const attributes = terms.rootAttributes;
-  const named = jobs.map((job) => ({ ...job, from: job.name }));
+  const named = jobs.map((job) => [job, job.name] as const);
   const followed = followedLevels(named, terms, { attributes, areGroups: true });
   return {
     zarrFormat: to,

@@ -53,7 +53,9 @@ class References {
         if (length === undefined) continue;
         const { metadata } = array.from;
         const isOld = metadata.kind === "array" && metadata.shape[d] === length;
-        lengths.set(path, [...(lengths.get(path) ?? []), { length, array, isOld }]);
+        const own = lengths.get(path) ?? [];
+        own.push({ length, array, isOld });
+        lengths.set(path, own);
       }
     }
     this.#dimensions = new Map([...lengths].map(([path, all]) => [path, this.#dimension(path, all)]));

@@ -107,7 +107,10 @@ function arraysByMapping(nodes: readonly ChangedNode[]): ReadonlyMap<string, rea
         .toReversed()
         .map((group) => joinKey(group, name))
         .find((path) => paths.has(path));
-      if (found !== undefined) mapped.set(found, [...(mapped.get(found) ?? []), node]);
+      if (found === undefined) continue;
+      const arrays = mapped.get(found) ?? [];
+      arrays.push(node);
+      mapped.set(found, arrays);
     }
   }
   return mapped;
