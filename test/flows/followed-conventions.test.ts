@@ -415,12 +415,26 @@ test("ACDD: a level has no resolution of another, and an append no end", async (
   const { geospatial_lat_resolution: _, ...rest } = ACDD;
   expect(await attributesAt(to, "0")).toEqual(ACDD);
   expect(await attributesAt(to, "1")).toEqual(rest);
-  const { t } = cube;
-  const grown = await source({ t: { ...t, shape: [6, 4, 8] } } as Members, ACDD);
+  const days = (time: number): Members => ({ t: { shape: [time, 4, 8], dims: ["time", "lat", "lon"] } });
+  const grown = await source(days(6), ACDD);
   const { warnings, onEvent } = heard();
-  await append(await source({ t } as Members), grown, { dim: "when", onEvent });
-  expect(await attributesAt(grown, "")).toEqual(ACDD);
-  expect(warnings).toEqual([]);
+  await append(await source(days(2)), grown, { dim: "time", onEvent });
+  const { time_coverage_end: __, ...started } = ACDD;
+  expect(await attributesAt(grown, "")).toEqual(started);
+  expect(warnings).toEqual([expect.stringContaining("time_coverage_end")]);
+});
+
+test("levels of one array say where they lie", async () => {
+  const url = await source(scene({}, { ...PROJ, actual_range: [0, 95] }));
+  const to = target("image");
+  const { warnings, onEvent } = heard();
+  await pyramid(`${url}/b02`, to, { levels: 2, onEvent });
+  expect(await attributesAt(to, "0")).toMatchObject({ ...PROJ, actual_range: [0, 95] });
+  expect(await attributesAt(to, "1")).toEqual({
+    ...{ ...PROJ, "proj:shape": [4, 6], grid_mapping: "spatial_ref", cell_methods: "y: x: mean" },
+    "proj:transform": [20, 0, 300000, 0, -20, 5000000, 0, 0, 1],
+  });
+  expect(warnings).toHaveLength(1);
 });
 
 test("attributes that repeat the chunk shape follow where they did", async () => {
