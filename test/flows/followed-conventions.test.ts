@@ -9,6 +9,7 @@ import {
   open,
   pyramid,
   rechunk,
+  renameNode,
   resizeArray,
   sliceTo,
 } from "../../src/index.ts";
@@ -505,10 +506,16 @@ describe.each(["attributes", "documents of 4.8"])("NCZarr in %s", (where) => {
     const url = await nczarr();
     await append(await nczarr(2), url, { dim: "time" });
     expect(await own(url, "")).toEqual(sizes({ time: { size: 6, unlimited: 1 }, y: 8 }, ["t"], ["g"]));
+    await renameNode(`${url}/t`, "u");
+    expect(await own(url, "")).toEqual(sizes({ time: { size: 6, unlimited: 1 }, y: 8 }, ["u"], ["g"]));
+    await renameNode(`${url}/u`, "t");
     const warnings: string[] = [];
     await resizeArray(`${url}/t`, [7, 5], { onWarning: ({ message }) => warnings.push(message) });
     expect(warnings).toEqual([expect.stringContaining("`y_")]);
     const group = (await own(url, "")) as { dimensions?: object; dims?: object };
     expect(Object.keys(group.dimensions ?? group.dims ?? {})).toHaveLength(3);
+    await deleteNode(`${url}/t`);
+    await deleteNode(`${url}/g`);
+    expect(await own(url, "")).toEqual(sizes(expect.anything(), [], []));
   });
 });

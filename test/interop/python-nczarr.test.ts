@@ -2,7 +2,16 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { append, copy, pyramid, rechunk, resizeArray, sliceTo } from "../../src/index.ts";
+import {
+  append,
+  copy,
+  deleteNode,
+  pyramid,
+  rechunk,
+  renameNode,
+  resizeArray,
+  sliceTo,
+} from "../../src/index.ts";
 import { hasPython, runPython } from "./python.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "zarrflow-nczarr-"));
@@ -20,14 +29,27 @@ test.runIf(hasPython)(
     await copy(`${first}/g`, at("below"));
     await rechunk(first, at("rechunked"), { chunks: { y: 2 } });
     await pyramid(first, at("pyramid"), { levels: 2 });
-    for (const name of ["appended", "resized"]) cpSync(first, at(name), { recursive: true });
+    for (const name of ["appended", "resized", "edited"]) cpSync(first, at(name), { recursive: true });
     await append(at("more"), at("appended"), { dim: "time" });
     await resizeArray(`${at("resized")}/t`, [12, 2, 6]);
-    const names = ["slice", "one", "chosen", "below", "rechunked", "pyramid", "appended", "resized"];
+    await deleteNode(`${at("edited")}/time`);
+    await renameNode(`${at("edited")}/t`, "g/u");
+    const names = [
+      "edited",
+      "slice",
+      "one",
+      "chosen",
+      "below",
+      "rechunked",
+      "pyramid",
+      "appended",
+      "resized",
+    ];
     const sum = (n: number) => (n * (n - 1)) / 2;
     const all = { time: 8, y: 4, x: 6 };
     const ofFirst = { "/t": [[8, 4, 6], sum(192)], "/time": [[8], sum(8)], "/g/w": [[3, 4], 12] };
     expect(await runPython("nczarr_cases.py", "read", folder, ...names)).toMatchObject({
+      edited: { "/": all, "/g/u": ofFirst["/t"], "/g/w": ofFirst["/g/w"] },
       slice: { "/": { time: 4, y: 2, x: 6 }, "/t": [[4, 2, 6], expect.anything()], "/g/w": [[3, 2], 6] },
       one: { "/": { time: 8, y: 2, x: 6 }, "/t": [[8, 2, 6], expect.anything()] },
       chosen: { "/": all, "/t": ofFirst["/t"] },

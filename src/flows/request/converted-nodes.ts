@@ -62,7 +62,7 @@ export function followedNodes(
     const below = belowPath(root, path);
     return { path: below, metadata, from: { path: below, metadata: before }, ...(placing && { placing }) };
   });
-  const followed = followConventions(changed, { isWhole: true, root, isSmaller });
+  const followed = followConventions(changed, { root, members: "all", isSmaller });
   const followedMetadata = nodes.flatMap(({ path, before, metadata }, i): [string, NodeMetadata][] => {
     const now = followed.nodes[i]?.metadata ?? metadata;
     return now === metadata ? [] : [[path, withTextsOf(before, now)]];

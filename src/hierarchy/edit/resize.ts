@@ -8,9 +8,8 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { coordsOf } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
-import { openNode } from "../open/open-node.ts";
 import { withLockedPlace } from "../place-lock.ts";
-import { type FollowingNode, following } from "./followers.ts";
+import { type FollowingNode, following, writeFollowing } from "./followers.ts";
 import { changeMetadata } from "./metadata.ts";
 import { homeOf, nodeToEdit } from "./parent.ts";
 
@@ -63,7 +62,6 @@ export async function resizeArray(
     await forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
   };
   const home = await homeOf(node);
-  const { zarrFormat } = node.layout;
   let old: readonly number[] = [];
   let around: readonly FollowingNode[] = [];
   let warnings: readonly ConventionNote[] = [];
@@ -80,15 +78,7 @@ export async function resizeArray(
   const change = async () => {
     const resized = await changeMetadata(node, home, resize, { signal });
     if (resized.kind === "group") throw noArray(resized.path);
-    for (const { path, metadata } of around) {
-      const opened = await openNode(home.store, path, {
-        ...node.reading,
-        spec: home.spec,
-        zarrFormat,
-        signal,
-      });
-      if (opened) await changeMetadata(opened, { ...home, path }, () => metadata, { signal });
-    }
+    await writeFollowing(home, node, around, signal);
     for (const warning of warnings) onWarning?.(warning);
     if (shape.some((size, d) => size < (old[d] ?? 0))) {
       await remove(chunksOutside(node, resized.metadata, signal, old));

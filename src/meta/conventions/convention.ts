@@ -46,8 +46,10 @@ export type ChangedArray = ChangedNode & { readonly metadata: ArrayMetadata };
 
 /** A change of shapes, chunks, spacing or members, as a convention sees it. */
 export interface GridChange {
-  /** Whether the nodes are all that there is in the target; else others may be beside them. */
-  readonly isWhole: boolean;
+  /** Whether nothing is at and below a path of the target that was there. */
+  isGone(path: string): boolean;
+  /** Whether a node at a path was not there. */
+  isNew(path: string): boolean;
   /** Path, in its hierarchy, of the node that the flow works on. */
   readonly root: string;
   /** Notes what is left out of a node's metadata, as nothing true can be said in its place. */

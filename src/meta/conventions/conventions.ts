@@ -1,3 +1,4 @@
+import { ancestorPaths, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodeMetadata, ZarrFormat } from "../array-metadata.ts";
 import { discoveryMetadata } from "./acdd.ts";
 import { cellValues } from "./cf/cell-values.ts";
@@ -61,14 +62,18 @@ export interface FollowedNodes {
  */
 export function followConventions(
   nodes: readonly ChangedNode[],
-  { isWhole, root = "", isSmaller = false }: FollowOptions,
+  { root = "", members = {}, isSmaller = false }: FollowOptions,
   conventions: readonly Convention[] = CONVENTIONS,
 ): FollowedNodes {
   const notes = new Map<string, ConventionNote>();
-  if (!isSmaller && !nodes.some(isRegridded)) return { nodes, notes: [] };
+  const { gone, come } = members === "all" ? {} : members;
+  const areSame = !isSmaller && gone === undefined && come === undefined;
+  if (areSame && !nodes.some(isRegridded)) return { nodes, notes: [] };
+  const there = new Set(members === "all" ? nodes.flatMap(({ path }) => [...ancestorPaths(path), path]) : []);
   const change: GridChange = {
-    isWhole,
     root,
+    isGone: (path) => (members === "all" ? !there.has(path) : gone !== undefined && isAtOrBelow(path, gone)),
+    isNew: (path) => members === "all" || path === come,
     note({ from: { path } }, message, hint) {
       notes.set(JSON.stringify([path, message]), { path, message, ...(hint && { hint }) });
     },
@@ -87,8 +92,11 @@ export function describesOthers({ attributes, extra }: NodeMetadata): boolean {
   return CONVENTIONS.some(({ ofOthers }) => ofOthers && names.some((name) => ofOthers.test(name)));
 }
 
-export interface FollowOptions extends Pick<GridChange, "isWhole"> {
+export interface FollowOptions {
+  /** Path, in its hierarchy, of the node that the flow works on; a root by default. */
   readonly root?: string;
+  /** `all`: the nodes are all that there is in the target. Else others are beside them, and one node goes or comes. */
+  readonly members?: "all" | { readonly gone?: string; readonly come?: string };
   /** Whether nodes of the source are not among the nodes. */
   readonly isSmaller?: boolean;
 }

@@ -125,11 +125,9 @@ class References {
       const dimensions = member(own.object, name);
       if (isObject(dimensions)) changes[name] = this.#sizes(dimensions, node.path);
     }
-    if (this.#change.isWhole) {
-      for (const [name, kind] of LISTS) {
-        const list = member(own.object, name);
-        if (Array.isArray(list)) changes[name] = this.#members(list, node.path, kind);
-      }
+    for (const [name, kind] of LISTS) {
+      const list = member(own.object, name);
+      if (Array.isArray(list)) changes[name] = this.#members(list, node.path, kind);
     }
     const isSame = Object.entries(changes).every(([name, value]) => value === own.object[name]);
     return isSame ? metadata : replaced(metadata, own, { ...own.object, ...changes });
@@ -152,12 +150,16 @@ class References {
     return isSame ? dimensions : sizes;
   }
 
-  /** Names of the members that are there: those that are listed, in their order, and then others. */
+  /** Names of the members that are there: those that are listed, in their order, and then new ones. */
   #members(list: JsonValue[], group: string, kind: "array" | "group"): JsonValue[] {
     const own = this.#nodes.filter(({ path, metadata }) => metadata.kind === kind && parentIs(path, group));
-    const names = new Set(own.map(({ path }) => lastName(path)));
-    const kept = list.filter((name) => typeof name === "string" && names.has(name));
-    const added = [...names].filter((name) => !list.includes(name));
+    const added = own
+      .filter(({ path }) => this.#change.isNew(path))
+      .map(({ path }) => lastName(path))
+      .filter((name) => !list.includes(name));
+    const kept = list.filter(
+      (name) => typeof name !== "string" || !this.#change.isGone(joinKey(group, name)),
+    );
     return kept.length === list.length && added.length === 0 ? list : [...kept, ...added];
   }
 }

@@ -70,11 +70,6 @@ class Levels {
     return isArray(node) ? [node] : arraysDescribedBy(node, this.#nodes);
   }
 
-  #has(name: string): boolean {
-    const path = joinKey(this.#group.path, name);
-    return this.#nodes.some((one) => one.path === path || parentIs(one.path, path, true));
-  }
-
   layout(multiscales: JsonObject): JsonObject {
     const layout = member(multiscales, "layout");
     if (!Array.isArray(layout)) return multiscales;
@@ -83,7 +78,7 @@ class Levels {
       return typeof value === "string" ? value : undefined;
     };
     const isGone = (name: string | undefined) =>
-      this.#change.isWhole && name !== undefined && !this.#has(name);
+      name !== undefined && this.#change.isGone(joinKey(this.#group.path, name));
     const kept = layout.filter((entry) => !isGone(text(entry, "asset")));
     const gone = layout.length - kept.length;
     const next = kept.map((entry): JsonValue => {
