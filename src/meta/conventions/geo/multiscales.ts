@@ -10,6 +10,7 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
+import { numbersIn, writtenLike } from "./numbers.ts";
 import { arraysDescribedBy, parentIs, rasterAxes, type SharedChange, sharedChange } from "./raster-change.ts";
 import { followForm, SPATIAL } from "./rasters.ts";
 
@@ -86,18 +87,26 @@ class Levels {
       if (!isObject(entry) || asset === undefined) return entry;
       const arrays = this.#arraysOf(asset);
       const placed = followForm(entry, SPATIAL, this.#group, { arrays, change: this.#change });
-      const isApart =
-        source !== undefined && (isGone(source) || !fits(sharedChange(arrays), this.#sharedOf(source)));
-      if (isApart && !isGone(source)) this.#note("how its levels fit each other", "they are cut differently");
-      return isApart ? otherNames(placed, ["derived_from", "transform"]) : placed;
+      if (source === undefined) return placed;
+      if (isGone(source)) return otherNames(placed, RELATIVE);
+      return this.#moved(placed, { arrays, source: this.#arraysOf(source), multiscales });
     });
     if (gone > 0) this.#note(`${gone} of ${layout.length} levels`, "they are not in the target");
     if (gone === 0 && next.every((entry, i) => entry === layout[i])) return multiscales;
     return kept.length > 0 ? { ...multiscales, layout: next } : otherNames(multiscales, ["layout"]);
   }
 
-  #sharedOf(name: string): SharedChange {
-    return sharedChange(this.#arraysOf(name));
+  /** A level as far from the one that it is derived from as it is now; without its transform where that is not known. */
+  #moved(entry: JsonObject, { arrays, source, multiscales }: RelatedLevels): JsonObject {
+    const stated = member(this.#group.from.metadata.attributes, MULTISCALES);
+    const named = dimensionsIn(multiscales, this.#group.metadata.attributes);
+    const [own, of] = [sharedChange(arrays, named), sharedChange(source, named)];
+    if (stated !== multiscales || (own === undefined && of === undefined)) return entry;
+    const transform = member(entry, "transform");
+    const moved = isObject(transform) ? movedTransform(transform, own, of) : undefined;
+    if (moved) return { ...entry, transform: moved };
+    this.#note("how its levels fit each other", "it cannot be computed");
+    return otherNames(entry, RELATIVE);
   }
 
   #note(lost: string, why: string): void {
@@ -141,9 +150,49 @@ function isOwn(from: string, path: string, group: ChangedNode): boolean {
   return !parentIs(path, group.path) && parentIs(from, group.from.path);
 }
 
-/** Whether two levels are cut alike, by all that is known. */
-function fits(a: SharedChange, b: SharedChange): boolean {
-  return a === undefined && b === undefined;
+/** Names of a level that say where it lies in another. */
+const RELATIVE = ["derived_from", "transform"];
+
+interface RelatedLevels {
+  readonly arrays: readonly ChangedArray[];
+  readonly source: readonly ChangedArray[];
+  readonly multiscales: JsonObject;
+}
+
+/** The dimensions of the numbers of a transform, where they are stated. */
+function dimensionsIn(
+  multiscales: JsonObject,
+  attributes: JsonObject,
+): readonly [string, string] | undefined {
+  const stated = member(multiscales, "spatial_dimensions") ?? member(attributes, "spatial:dimensions");
+  const [y, x] = Array.isArray(stated) ? stated : [];
+  return typeof y === "string" && typeof x === "string" ? [y, x] : undefined;
+}
+
+const WHOLE = { start: 0, step: 1 };
+
+/** The scale and translation of a level in the items of another, of what is taken of both. */
+function movedTransform(transform: JsonObject, own: SharedChange, of: SharedChange): JsonObject | undefined {
+  const scale = numbersIn(member(transform, "scale"), 2);
+  const translation = numbersIn(member(transform, "translation") ?? [0, 0], 2);
+  if (scale === undefined || translation === undefined || own === "differs" || of === "differs")
+    return undefined;
+  const moved = (["y", "x"] as const).map((axis, i) => {
+    const [taken, base] = [own?.[axis] ?? WHOLE, of?.[axis] ?? WHOLE];
+    const at = (translation[i] ?? 0) + taken.start * (scale[i] ?? 1);
+    return { scale: ((scale[i] ?? 1) * taken.step) / base.step, translation: (at - base.start) / base.step };
+  });
+  return {
+    ...transform,
+    scale: writtenLike(
+      moved.map((one) => one.scale),
+      member(transform, "scale"),
+    ),
+    translation: writtenLike(
+      moved.map((one) => one.translation),
+      member(transform, "translation"),
+    ),
+  };
 }
 
 /** A tile matrix whose tiles were chunks, in the new chunks; undefined where these are not of one shape. */
