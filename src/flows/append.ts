@@ -1,4 +1,5 @@
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
+import { type Following, following } from "../hierarchy/edit/followers.ts";
 import { growArrays } from "../hierarchy/edit/grow.ts";
 import { homeOf, type ParentHierarchy } from "../hierarchy/edit/parent.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
@@ -17,7 +18,7 @@ import { BufferPool } from "../streams/buffer-pool.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, invalid } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { ancestorPaths, belowPath } from "../util/node-path.ts";
+import { ancestorPaths, belowPath, isAtOrBelow } from "../util/node-path.ts";
 import { product } from "../util/shape.ts";
 import { assertContinues } from "./append/assert-continues.ts";
 import { assertEqual } from "./append/assert-equal.ts";
@@ -76,6 +77,9 @@ export interface AppendReport {
  *
  * Coordinates must continue: the first value of the source comes after the last of the target, in the direction in which
  * that is sorted, in the same units and calendar.
+ *
+ * Attributes, of the arrays and of nodes around them, that restate a shape follow; those that cannot are left out, with a
+ * warning.
  *
  * Readers see the target as before until all chunks are written. Then consolidated metadata change, for all arrays at
  * once, and after them the documents of the arrays, the coordinate's last. A run that is killed leaves each array as
@@ -183,9 +187,11 @@ async function appendAt(
       await watch.assertUnchanged({ io, signal });
       await lock.assertHeld();
       const inOrder = [...parts].sort((a, b) => Number(isCoordinate(a, dim)) - Number(isCoordinate(b, dim)));
-      const growths = inOrder.map((part) => ({ node: part.target, shape: part.shape }));
+      const { nodes, warnings } = await followingParts(inOrder, node, home, { maxMetadata, signal });
       const groups = await groupsAround(node, home, signal);
-      await growArrays(home.store, growths, { groups, maxMetadata, signal });
+      const place = { store: home.store, spec: home.spec, reading: node.reading, layout: node.layout };
+      await growArrays(place, nodes, { groups, maxMetadata, signal });
+      for (const warning of warnings) onEvent?.({ type: "warning", ...warning });
     }
     return {
       arrays: parts.map(grownArray),
@@ -235,6 +241,33 @@ async function groupsAround(
     if (below.kind === "group") groups.push(inHome(home, belowPath(node.path, below.path)));
   }
   return groups;
+}
+
+/**
+ * The metadata that arrays get, and nodes around them whose metadata follow, those first: the coordinate, which comes last,
+ * shows that all is there.
+ */
+async function followingParts(
+  parts: readonly GrowingPart[],
+  node: ZarrNode,
+  home: ParentHierarchy,
+  reading: Pick<AppendOptions, "maxMetadata" | "signal">,
+): Promise<Following> {
+  const reshaped = parts.map(({ target, shape, axis, length }) => ({
+    path: target.path,
+    before: { ...target.metadata, shape: target.shape.with(axis, length) },
+    shape,
+  }));
+  const { nodes, warnings } = await following(home, node, reshaped, reading);
+  const own = new Map(parts.map(({ target }) => [target.path, target.metadata]));
+  const inOrder = nodes.toSorted((a, b) => Number(own.has(a.path)) - Number(own.has(b.path)));
+  return {
+    nodes: inOrder.map((one) => ({ ...one, before: own.get(one.path) ?? one.before })),
+    warnings: warnings.map((warning) => ({
+      ...warning,
+      path: isAtOrBelow(warning.path, home.path) ? belowPath(home.path, warning.path) : warning.path,
+    })),
+  };
 }
 
 type WriteOptions = Omit<Parameters<typeof writePart>[2], "onItems"> & ReadEventOptions;

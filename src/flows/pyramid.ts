@@ -165,7 +165,7 @@ async function write(
   const nodes = [root, ...sources, ...jobs.map(({ array }) => array)];
   const watch = await SourceWatch.begin(nodes, [root.store], { signal });
   try {
-    const consolidated = levelAttributes !== undefined;
+    const consolidated = levelAttributes.length > 0;
     const making = { ifExists, consolidated, writeEmpty, io, allowUnicode: true, signal };
     const group = await createGroup(
       target,
@@ -174,8 +174,8 @@ async function write(
     );
     try {
       const groups: GroupWriter[] = [];
-      for (const [i] of plan.levels.entries()) {
-        if (levelAttributes) groups.push(await group.createGroup(`${i}`, { attributes: levelAttributes }));
+      for (const [i, attributes] of levelAttributes.entries()) {
+        groups.push(await group.createGroup(`${i}`, { attributes }));
       }
       for (const job of jobs) await writeJob(job, group, groups, options);
       for (const level of groups) await level.close();

@@ -5,8 +5,10 @@ import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { sourcesOutside } from "../../meta/conventions/ome/members.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { belowPath } from "../../util/node-path.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
+import { followedLevels } from "./followed-levels.ts";
 import { axisNames, type Image, imageAttributes, imageOf, spatialAxes, versionOfPyramid } from "./image.ts";
 import { type LevelShape, levelShapes } from "./level-plan.ts";
 import { labelsBy, lacksNone, methodOfImage } from "./methods.ts";
@@ -36,8 +38,8 @@ export interface PyramidPlan {
   readonly method: PyramidMethod;
   /** Of the group that is made. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Those of the group of each level; undefined where a level is an array. */
-  readonly levelAttributes: Readonly<Record<string, unknown>> | undefined;
+  /** Those of the group of each level; none where a level is an array. */
+  readonly levelAttributes: readonly Readonly<Record<string, unknown>>[];
   /** Names of the dimensions that shrink. */
   readonly spatial: readonly string[];
   /** Their places among the dimensions of `levels`. */
@@ -93,20 +95,28 @@ async function planImage(
   const own = { name: "", array, dimensions, lacksNone: lacksNone(array, labels) };
   const described = { ...own, ...chosen, role: "variable" } as const;
   const job = await jobOf(described, levels, terms, options);
-  const attributes = group ? terms.rootAttributes : {};
+  const made = { ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, to, dimensions)) };
+  const from = group ? belowPath(group.path, array.path) : "";
+  const asked = { attributes: group ? terms.rootAttributes : {}, areGroups: false };
+  const followed = followedLevels([[made, from]], terms, asked);
+  const { attributes } = followed;
   const words = { version, method: chosen.method, name: nameAt(place), attributes };
   return {
     zarrFormat: to,
     convention: `OME-Zarr ${version}`,
     method: chosen.method,
     attributes: imageAttributes(image, levels, words),
-    levelAttributes: undefined,
+    levelAttributes: [],
     spatial,
     axes: spatial.map((axis) => dimensions.indexOf(axis)),
     levels,
-    jobs: [{ ...job, metadata: job.metadata.map((metadata) => asLevel(metadata, to, dimensions)) }],
+    jobs: followed.jobs,
     sources: group ? [group] : [],
-    warnings: [...terms.warnings, ...(await imageWarnings(image, { root, place }, signal))],
+    warnings: [
+      ...terms.warnings,
+      ...followed.warnings,
+      ...(await imageWarnings(image, { root, place }, signal)),
+    ],
   };
 }
 
@@ -174,18 +184,21 @@ async function planDataSet(
   const terms = targetTerms([root, ...arrays.map(({ array }) => array)], to, options);
   const jobs: LevelJob[] = [];
   for (const one of arrays) jobs.push(await jobOf(one, levelsOfArray(one, dataSet, levels), terms, options));
+  const attributes = terms.rootAttributes;
+  const named = jobs.map((job) => [job, job.name] as const);
+  const followed = followedLevels(named, terms, { attributes, areGroups: true });
   return {
     zarrFormat: to,
     convention: "multiscales",
     method,
-    attributes: dataSetAttributes(terms.rootAttributes, dataSet, { levels, method }),
-    levelAttributes: terms.rootAttributes,
+    attributes: dataSetAttributes(followed.attributes, dataSet, { levels, method }),
+    levelAttributes: followed.levelAttributes,
     spatial,
     axes: [...spatial.keys()],
     levels,
-    jobs,
+    jobs: followed.jobs,
     sources: [root],
-    warnings: [...terms.warnings, ...groupsLeft.map(notInPyramid)],
+    warnings: [...terms.warnings, ...followed.warnings, ...groupsLeft.map(notInPyramid)],
   };
 }
 

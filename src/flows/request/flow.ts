@@ -217,8 +217,8 @@ async function planFrom(
   for (const place of options.sliced?.places ?? [root]) await assertApart(place, target.store);
   await placing;
   const asked = options.sliced?.array ?? root;
-  const wanted = await wantedMetadata({ root, asked, all, taken }, zarrFormat.name, options);
-  const { converted, kept, cutImages, labels } = wanted;
+  const wanted = await wantedMetadata({ root, asked, all, taken, excluded }, zarrFormat.name, options);
+  const { converted, kept, labels } = wanted;
   const arrays = copiesNotKnown ? taken.filter((node) => node.kind === "array") : [];
   const left = await undecodableOf(arrays, { io, signal });
   // what is asked of a single array is refused by name
@@ -262,9 +262,9 @@ async function planFrom(
     copied: await copiedNodes([...notKnown, ...(options.notKnown ? [root] : [])], root, { io, signal }),
     zarrFormat,
     converted: {
-      metadata: new Map([...converted.metadata, ...cutImages]),
+      metadata: converted.metadata,
       warnings: [
-        ...[...warnings, ...wanted.warnings, ...converted.warnings, ...readingWarnings(taken, root)],
+        ...[...warnings, ...converted.warnings, ...readingWarnings(taken, root)],
         ...(leavesFormat ? [otherFormatsLeftOut] : []),
         ...(options.notKnown ? [copiedWarning("", options.notKnown)] : []),
         ...[...left].map(([path, error]) => copiedWarning(belowPath(root.path, path), error)),

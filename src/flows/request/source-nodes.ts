@@ -15,6 +15,7 @@ import type { NodeWarning } from "../plan/plan.ts";
 import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import { withChunkSeparators } from "./chunk-separators.ts";
+import type { RegriddedNode } from "./converted-nodes.ts";
 import type { TakenWhole } from "./dimension-lengths.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { copiedWarning } from "./not-known.ts";
@@ -172,7 +173,7 @@ export async function consolidatedGroups(
  * @param asked the node that was asked for: the root, or an array that others come along with
  */
 export async function wantedMetadata(
-  { root, asked, all, taken }: WantedNodes,
+  { root, asked, all, taken, excluded }: WantedNodes,
   to: ZarrFormat,
   options: Changes & SliceReading,
 ) {
@@ -191,10 +192,42 @@ export async function wantedMetadata(
   const warnings = [...takenWholeWarnings(root, takenWhole, options.strict), ...outside];
   const { change, kept } = changeOf(options, opened, selections);
   const cutImages = await cutImagesOf(asked, inFormat, selections);
-  return { converted, change, kept, labels, warnings, cutImages };
+  const changed = inFormat.map(({ path, metadata: before }): RegriddedNode => {
+    const asked = before.kind === "array" ? change(path, before) : undefined;
+    const { selection } = asked ?? {};
+    return {
+      path,
+      before,
+      metadata: asked?.metadata ?? cutImages.get(path) ?? before,
+      ...(selection && { placing: selection }),
+    };
+  });
+  const isSmaller = excluded.length > 0 || taken.length < all.length;
+  const followed = await followedNodesOf(root, changed, isSmaller);
+  return {
+    converted: {
+      metadata: new Map([...converted.metadata, ...cutImages, ...followed.metadata]),
+      warnings: [...warnings, ...followed.warnings, ...converted.warnings],
+    },
+    change,
+    kept,
+    labels,
+  };
 }
 
-export interface WantedNodes extends Pick<SourceNodes, "all" | "taken"> {
+/** Metadata that are true of the new grids; none where no grid changes, and all nodes are taken. */
+async function followedNodesOf(
+  root: ZarrNode,
+  nodes: readonly RegriddedNode[],
+  isSmaller: boolean,
+): Promise<NodesInFormat> {
+  const isChanged = nodes.some(({ before, metadata }) => metadata.kind === "array" && metadata !== before);
+  if (!isChanged && !isSmaller) return { metadata: new Map(), warnings: [] };
+  const { followedNodes } = await import("./converted-nodes.ts");
+  return followedNodes(root.path, nodes, isSmaller);
+}
+
+export interface WantedNodes extends Pick<SourceNodes, "all" | "taken" | "excluded"> {
   readonly root: ZarrArray | ZarrGroup;
   readonly asked: ZarrArray | ZarrGroup;
 }

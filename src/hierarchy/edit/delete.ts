@@ -11,6 +11,7 @@ import { coordsOf } from "../../util/shape.ts";
 import { keysBelow } from "../keys-below.ts";
 import { withLockedPlace } from "../place-lock.ts";
 import { refreshConsolidated } from "./consolidated.ts";
+import { followMember } from "./followers.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface DeleteOptions {
@@ -39,13 +40,15 @@ export async function deleteNode(source: EditSource, given: DeleteOptions = {}):
   const home = await homeOf(node);
   const { store, path } = home;
   const layout = formatNamed(node.layout.zarrFormat).layout(path);
+  const reading = { maxMetadata: node.reading.maxMetadata, signal: options.signal };
   const change = async () => {
     await deleteKeys(store, layout, node.metadata, options);
     return { removed: path, written: new Map() };
   };
-  const reading = { maxMetadata: node.reading.maxMetadata, signal: options.signal };
-  const remove = () =>
-    refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, reading);
+  const remove = async () => {
+    await followMember(home, node, { gone: path }, reading);
+    await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, reading);
+  };
   await withLockedPlace(home, remove, reading);
 }
 

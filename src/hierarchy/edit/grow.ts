@@ -1,73 +1,92 @@
-import type { WritableStore } from "../../stores/store.ts";
+import type { NodeMetadata } from "../../meta/array-metadata.ts";
+import type { StoreOptions, WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ZarrArray, ZarrNode } from "../node.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { editedAlong } from "../other-format.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { ConsolidatedMetadata } from "./consolidated.ts";
+import type { FollowingNode } from "./followers.ts";
 import { changedDocuments } from "./metadata.ts";
 
-/** An array, by its own documents, and the shape that it gets. */
-export interface Growth {
-  readonly node: ZarrArray;
-  readonly shape: readonly number[];
-}
-
 export interface GrowOptions extends ReadDocumentOptions {
-  /** Paths of the groups whose consolidated metadata list the arrays. */
+  /** Paths of the groups whose consolidated metadata list the nodes. */
   readonly groups: readonly string[];
 }
 
 /**
- * Gives arrays of a store longer shapes, whose chunks are there: each array reads as before or as after at every moment.
- * Consolidated metadata change first, and so for all arrays at once; then the documents of the arrays, in their order. After
- * a failure they say again what they said before.
+ * Gives arrays of a store longer shapes, whose chunks are there, and nodes around them the metadata that follow: each
+ * array reads as before or as after at every moment. Consolidated metadata change first, and so for all nodes at once; then
+ * the documents, in the order of the nodes. After a failure they say again what they said before.
  *
- * @throws `target-exists` when an array is not what it was any more.
+ * @param node one of them, or the group that they are in
+ * @throws `target-exists` when one is not what it was any more.
  */
 export async function growArrays(
-  store: WritableStore,
-  growths: readonly Growth[],
+  {
+    store,
+    spec,
+    reading: readAs,
+    layout,
+  }: Pick<ZarrNode, "spec" | "reading" | "layout"> & {
+    readonly store: WritableStore;
+  },
+  growths: readonly FollowingNode[],
   { groups, ...reading }: GrowOptions,
 ): Promise<void> {
   const before = new Map<string, Uint8Array>();
-  const after = new Map<string, Uint8Array>();
-  for (const { node, shape } of growths) {
-    const now = await arrayNow(node, reading);
+  const after = new Map<string, Uint8Array | undefined>();
+  const asked = { ...readAs, ...reading, spec, zarrFormat: layout.zarrFormat };
+  for (const growth of growths) {
+    const now = await openNode(store, growth.path, asked);
+    if (now === undefined || !isAsBefore(now.metadata, growth.before))
+      throw changedMeanwhile(store, growth.path);
     const other = await editedAlong(now, reading);
-    for (const described of [now, other]) {
-      if (described?.kind !== "array") continue;
-      for (const [key, bytes] of changedDocuments(described, { ...described.metadata, shape }, undefined)) {
+    for (const described of other ? [now, other] : [now]) {
+      const metadata = described === now ? growth.metadata : grownAlong(described, growth);
+      for (const [key, bytes] of changedDocuments(described, metadata, undefined)) {
         const old = described.documents.get(key);
-        if (bytes === undefined || old === undefined) throw changedMeanwhile(node);
-        before.set(key, old);
+        if (old) before.set(key, old);
         after.set(key, bytes);
       }
     }
   }
   const consolidated = await ConsolidatedMetadata.find(store, groups, reading);
+  const write = async (key: string, bytes: Uint8Array | undefined, options: StoreOptions = {}) => {
+    if (consolidated.carries(key)) return;
+    await (bytes ? store.set(key, bytes, options) : store.delete(key, options));
+  };
   try {
     await consolidated.write({ written: after });
-    for (const [key, bytes] of after) await store.set(key, bytes, { signal: reading.signal });
+    for (const [key, bytes] of after) await write(key, bytes, { signal: reading.signal });
   } catch (error) {
-    for (const [key, bytes] of before) await store.set(key, bytes).catch(() => {});
-    await consolidated.write({ written: before }).catch(() => {});
+    const back = new Map([...after.keys()].map((key) => [key, before.get(key)]));
+    for (const [key, bytes] of back) await write(key, bytes).catch(() => {});
+    await consolidated.write({ written: back }).catch(() => {});
     throw error;
   }
 }
 
-/** An array as its own documents have it now, which must be as they were. */
-async function arrayNow(node: ZarrArray, reading: ReadDocumentOptions): Promise<ZarrArray> {
-  const { store, path, layout, metadata, spec } = node;
-  const asked = { ...node.reading, ...reading, spec, zarrFormat: layout.zarrFormat };
-  const found = await openNode(store, path, asked);
-  if (found?.kind === "array" && `${found.shape}` === `${metadata.shape}`) return found;
-  throw changedMeanwhile(node);
+/** The metadata of the documents of another format beside those of a node that grows. */
+function grownAlong({ metadata }: ZarrNode, { before, metadata: after }: FollowingNode): NodeMetadata {
+  const attributes = jsonEqual(metadata.attributes, before.attributes)
+    ? after.attributes
+    : metadata.attributes;
+  if (metadata.kind === "group" || after.kind === "group") return { ...metadata, attributes };
+  return { ...metadata, attributes, shape: after.shape };
 }
 
-function changedMeanwhile({ store, path }: ZarrNode): ZarrflowError {
+/** Whether a node is, by its own documents, as it was when its change was planned. */
+function isAsBefore(now: NodeMetadata, before: NodeMetadata): boolean {
+  const isSameShape =
+    now.kind === "group" || (before.kind === "array" && `${now.shape}` === `${before.shape}`);
+  return now.kind === before.kind && isSameShape && jsonEqual(now.attributes, before.attributes);
+}
+
+function changedMeanwhile({ description }: WritableStore, path: string): ZarrflowError {
   return new ZarrflowError("target-exists", "the target has changed since the append was planned", {
-    store: store.description,
+    store: description,
     path,
     hint: "Start again.",
   });

@@ -14,6 +14,7 @@ import { openNode } from "../open/open-node.ts";
 import { lockPlace } from "../place-lock.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { type ConsolidatedMetadata, type DocumentChanges, refreshConsolidated } from "./consolidated.ts";
+import { followMember } from "./followers.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface RenameOptions {
@@ -72,7 +73,14 @@ export async function renameNode(
     return { removed: from.path, written: new Map([...moved, ...ancestors]) };
   };
   const groups = [...new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)])];
-  await refreshConsolidated(store, { groups, nodes: [from.path, to.path] }, change, limits);
+  await followMember(home, found, { gone: from.path }, limits);
+  try {
+    await refreshConsolidated(store, { groups, nodes: [from.path, to.path] }, change, limits);
+  } catch (error) {
+    await followMember(home, found, { come: from.path }, {}).catch(() => {});
+    throw error;
+  }
+  await followMember(home, found, { come: to.path }, limits);
   const renamed = await openNode(store, to.path, reading);
   if (!renamed) throw notFound(store, to.path);
   return renamed;

@@ -1,4 +1,5 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../../meta/array-metadata.ts";
+import type { ConventionNote } from "../../meta/conventions/convention.ts";
 import { assertWritable } from "../../stores/assertions.ts";
 import { isListable } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
@@ -8,6 +9,7 @@ import { coordsOf } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
 import { withLockedPlace } from "../place-lock.ts";
+import { type FollowingNode, following, writeFollowing } from "./followers.ts";
 import { changeMetadata } from "./metadata.ts";
 import { homeOf, nodeToEdit } from "./parent.ts";
 
@@ -21,13 +23,16 @@ export interface ResizeOptions {
   readonly outside?: "keep" | "delete";
   /** Requests in flight; 16 by default. */
   readonly io?: number;
+  /** Called for each part of the metadata that is left out, as nothing true of the new shape can be said in its place. */
+  readonly onWarning?: (warning: ConventionNote) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Gives an array, that is open or at a URL, another shape of the same rank; its chunks stay as they are. What it grows
  * by reads as the fill value, but where chunks are: one at the old edge, or outside it and kept, shows what was last
- * written there. Consolidated metadata stay true.
+ * written there. Consolidated metadata stay true, and so do attributes, of the array and of nodes around it, that
+ * restate its shape; those that cannot be are left out, with a warning.
  *
  * @param shape in items.
  * @returns the array with its new shape.
@@ -47,7 +52,7 @@ export async function resizeArray(
   shape: readonly number[],
   given: ResizeOptions = {},
 ): Promise<ZarrArray> {
-  const { outside = "keep", io = 16, signal } = checkedOptions(given);
+  const { outside = "keep", io = 16, onWarning, signal } = checkedOptions(given);
   if (!Array.isArray(shape)) throw invalid("the new shape is not valid", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
@@ -58,15 +63,23 @@ export async function resizeArray(
   };
   const home = await homeOf(node);
   let old: readonly number[] = [];
+  let around: readonly FollowingNode[] = [];
+  let warnings: readonly ConventionNote[] = [];
   const resize = async (metadata: NodeMetadata) => {
     assertShape(node.path, metadata, shape);
     old = metadata.shape;
     if (shape.some((size, d) => size > (old[d] ?? 0))) await remove(chunksOutside(node, metadata, signal));
-    return { ...metadata, shape };
+    const reshaped = { path: home.path, before: metadata, shape };
+    const followed = await following(home, node, [reshaped], { ...node.reading, signal });
+    around = followed.nodes.filter(({ path }) => path !== home.path);
+    warnings = followed.warnings;
+    return followed.nodes.find(({ path }) => path === home.path)?.metadata ?? { ...metadata, shape };
   };
   const change = async () => {
     const resized = await changeMetadata(node, home, resize, { signal });
     if (resized.kind === "group") throw noArray(resized.path);
+    await writeFollowing(home, node, around, signal);
+    for (const warning of warnings) onWarning?.(warning);
     if (shape.some((size, d) => size < (old[d] ?? 0))) {
       await remove(chunksOutside(node, resized.metadata, signal, old));
     }

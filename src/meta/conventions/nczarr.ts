@@ -5,6 +5,7 @@ import { isObject, member } from "../assert-json.ts";
 import { type DataType, isFixed } from "../data-type.ts";
 import type { Finding } from "../format.ts";
 import type { Convention, ConventionNode } from "./convention.ts";
+import { followNcZarr } from "./nczarr-grid.ts";
 
 /**
  * What netCDF-C keeps of its own: dimensions, types of attributes, the format's version. In v2 its older releases put
@@ -13,6 +14,7 @@ import type { Convention, ConventionNode } from "./convention.ts";
  */
 export const ncZarr: Convention = {
   name: "NCZarr",
+  ofOthers: /^_nczarr_(?:group|array)$/i,
   convert(nodes, { from, to, note }) {
     if (from === "v2" && to === "v3") {
       return nodes.map((node) => {
@@ -27,6 +29,7 @@ export const ncZarr: Convention = {
     }
     return from === "v3" && to === "v2" ? nodes.map(toDocument) : nodes;
   },
+  follow: followNcZarr,
 };
 
 /** Names that only releases up to 4.8.1 wrote, and in documents alone. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ArrayMetadata, ZarrFormat } from "../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
-import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
+import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../../src/meta/formats.ts";
 
 type Json = Readonly<Record<string, unknown>>;

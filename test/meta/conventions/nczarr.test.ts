@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { NodeMetadata } from "../../../src/meta/array-metadata.ts";
-import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
+import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
 import type { Documents } from "../../../src/meta/format.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../../src/meta/formats.ts";
 

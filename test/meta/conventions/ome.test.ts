@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
-import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
+import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
 import { omeZarr } from "../../../src/meta/conventions/ome/ome.ts";
 import { fromPlain } from "../../../src/util/json-plain.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";

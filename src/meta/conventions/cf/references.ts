@@ -28,8 +28,14 @@ const MAX_NAMES = 1000;
 export function referencesOf(attributes: JsonObject): string[] {
   const named = NAMES.flatMap((name) => wordsOf(attributes[name]));
   const terms = TERMS.flatMap((name) => wordsOf(attributes[name])).filter((word) => !word.endsWith(":"));
-  const mappings = wordsOf(attributes[MAPPING]).map((word) => word.replace(/:$/, ""));
-  return [...new Set([...named, ...terms, ...mappings])].filter((name) => name !== "").slice(0, MAX_NAMES);
+  return [...new Set([...named, ...terms, ...gridMappingsOf(attributes)])]
+    .filter((name) => name !== "")
+    .slice(0, MAX_NAMES);
+}
+
+/** The words of `grid_mapping`: names of mappings, and of the coordinates of each where it states them. */
+export function gridMappingsOf(attributes: JsonObject): string[] {
+  return wordsOf(attributes[MAPPING]).map((word) => word.replace(/:$/, ""));
 }
 
 /** Names of the coordinates that a group gives to its variables: those that no variable of it had to name. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Convention, ConventionNode } from "../../../src/meta/conventions/convention.ts";
-import { convertConventions } from "../../../src/meta/conventions/convert-conventions.ts";
+import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
 
 const nodes: ConventionNode[] = [
   { path: "", metadata: { kind: "group", attributes: { title: "a" } } },

@@ -1,0 +1,88 @@
+import type { ArrayMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
+import type { ChangedNode } from "../../meta/conventions/convention.ts";
+import { followConventions } from "../../meta/conventions/conventions.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import type { NodeWarning } from "../plan/plan.ts";
+import type { DataSetArray } from "./data-set.ts";
+import { blockOffset, type LevelShape } from "./level-plan.ts";
+import type { TargetTerms } from "./target-terms.ts";
+
+/** An array of the source, and its metadata in each level. */
+interface ArrayInLevels extends DataSetArray {
+  readonly levels: readonly LevelShape[];
+  readonly metadata: readonly ArrayMetadata[];
+}
+
+/** Metadata of a pyramid that are true of each level. */
+export interface FollowedLevels<T> {
+  /** The metadata of arrays, in their order. */
+  readonly jobs: readonly T[];
+  /** Of the group of the pyramid. */
+  readonly attributes: NodeMetadata["attributes"];
+  /** Of the group of each level; none where levels are arrays. */
+  readonly levelAttributes: readonly NodeMetadata["attributes"][];
+  readonly warnings: readonly NodeWarning[];
+}
+
+interface FollowOptions {
+  /** Those of the root of the source, in the words of the target's format. */
+  readonly attributes: NodeMetadata["attributes"];
+  /** Whether levels are groups of arrays. */
+  readonly areGroups: boolean;
+}
+
+/**
+ * The metadata of all levels, which conventions make true of their grids.
+ *
+ * @param jobs with the path of each array below the source
+ */
+export function followedLevels<T extends ArrayInLevels>(
+  jobs: readonly (readonly [job: T, path: string])[],
+  terms: Pick<TargetTerms, "arrayMetadata">,
+  { attributes, areGroups }: FollowOptions,
+): FollowedLevels<T> {
+  const root: NodeMetadata = { kind: "group", attributes };
+  const from = { path: "", metadata: root };
+  const count = Math.max(...jobs.map(([{ levels }]) => levels.length));
+  const groups = areGroups ? Array.from({ length: count }, (_, i) => `${i}`) : [];
+  const arrays = jobs.map(([job, path]) => {
+    const before = { path, metadata: terms.arrayMetadata(job.array) };
+    return job.metadata.map((metadata, i): ChangedNode & { metadata: ArrayMetadata } => ({
+      path: areGroups ? joinKey(`${i}`, job.name) : `${i}`,
+      metadata,
+      from: before,
+      ...placingOf(job, i),
+    }));
+  });
+  const nodes: ChangedNode[] = [
+    { path: "", metadata: root, from },
+    ...groups.map((path) => ({ path, metadata: root, from })),
+    ...arrays.flat(),
+  ];
+  const followed = followConventions(nodes, { members: "all" });
+  const now = new Map(followed.nodes.map(({ path, metadata }) => [path, metadata]));
+  const attributesOf = (path: string) => now.get(path)?.attributes ?? attributes;
+  return {
+    jobs: jobs.map(([job], j) => ({
+      ...job,
+      metadata: job.metadata.map((metadata, i) => arrayAt(now, arrays[j]?.[i]?.path) ?? metadata),
+    })),
+    attributes: attributesOf(""),
+    levelAttributes: groups.map(attributesOf),
+    warnings: followed.notes.map(({ path, ...note }) => ({ ...note, ...(path !== "" && { path }) })),
+  };
+}
+
+function placingOf({ levels, method }: ArrayInLevels, level: number): Pick<ChangedNode, "placing"> {
+  const scale = levels[level]?.scale;
+  if (method === undefined || scale === undefined) return {};
+  return { placing: { start: scale.map((n) => blockOffset(n, method)), step: scale, method } };
+}
+
+function arrayAt(
+  nodes: ReadonlyMap<string, NodeMetadata>,
+  path: string | undefined,
+): ArrayMetadata | undefined {
+  const found = path === undefined ? undefined : nodes.get(path);
+  return found?.kind === "array" ? found : undefined;
+}

@@ -1,0 +1,60 @@
+import { otherNames } from "../documents.ts";
+import { type DimensionChange, dimensionChanges } from "./changed-dimensions.ts";
+import { type Convention, withAttributes } from "./convention.ts";
+
+/** Attributes of the Attribute Convention for Data Discovery by what must have changed for them to be untrue. */
+function untrue({ kind, isCut, isMoved, isCoarser }: DimensionChange): string[] {
+  const begins = isCut && isMoved;
+  switch (kind) {
+    case "x":
+    case "y":
+      return [
+        ...(isCut
+          ? ["geospatial_lat_min", "geospatial_lat_max", "geospatial_lon_min", "geospatial_lon_max"]
+          : []),
+        ...(isCut ? ["geospatial_bounds"] : []),
+        ...(isCoarser ? [kind === "y" ? "geospatial_lat_resolution" : "geospatial_lon_resolution"] : []),
+      ];
+    case "vertical":
+      return [
+        ...(isCut ? ["geospatial_vertical_min", "geospatial_vertical_max"] : []),
+        ...(isCoarser ? ["geospatial_vertical_resolution"] : []),
+      ];
+    case "time":
+      return [
+        ...(begins ? ["time_coverage_start"] : []),
+        ...(isCut ? ["time_coverage_end", "time_coverage_duration"] : []),
+        ...(isCoarser ? ["time_coverage_resolution"] : []),
+      ];
+    case "other":
+      return [];
+  }
+}
+
+/**
+ * Attributes of a group that say which part of the world and of time it covers. They are values of coordinates, and with
+ * projections not of its own, so that they are left out where they are no longer true.
+ */
+export const discoveryMetadata: Convention = {
+  name: "ACDD",
+  ofOthers: /^(?:geospatial|time_coverage)_/,
+  follow(nodes, change) {
+    return nodes.map((node) => {
+      const { kind, attributes } = node.metadata;
+      if (kind === "array" || !Object.keys(attributes).some(isName)) return node;
+      const names = new Set(dimensionChanges(node, nodes).flatMap(untrue));
+      const lost = [...names].filter((name) => Object.hasOwn(attributes, name));
+      if (lost.length === 0) return node;
+      change.note(
+        node,
+        `${lost.map((name) => `\`${name}\``).join(", ")} left out: the target covers another part, or has another spacing`,
+        "Set them from the coordinates of the target, where readers need them.",
+      );
+      return withAttributes(node, otherNames(attributes, lost));
+    });
+  },
+};
+
+function isName(name: string): boolean {
+  return name.startsWith("geospatial_") || name.startsWith("time_coverage_");
+}

@@ -1,0 +1,101 @@
+import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
+import { otherNames } from "../../documents.ts";
+import {
+  type ChangedArray,
+  type Convention,
+  type GridChange,
+  isArray,
+  withAttributes,
+} from "../convention.ts";
+import { packingOf, rereadInteger } from "./packing.ts";
+
+/** Attributes that are computed of all items: of CF, and of GDAL. */
+const STATISTICS = /^(?:actual_range|actual_min|actual_max|STATISTICS_[A-Z_]+)$/;
+
+/** Attributes that make an array a variable of CF conventions, beside the names of its dimensions. */
+const OF_VARIABLES = ["standard_name", "units", "cell_methods", "grid_mapping", "coordinates", "long_name"];
+
+/** Attributes with values of the array's own data type. */
+const VALUES = ["valid_range", "valid_min", "valid_max", "missing_value", "flag_values", "flag_masks"];
+
+/** Words of `cell_methods` for what a pyramid does, appendix E of CF. An item that is kept is what it was. */
+const METHODS: Readonly<Record<string, string>> = {
+  mean: "mean",
+  mode: "mode",
+  min: "minimum",
+  max: "maximum",
+};
+
+/**
+ * Attributes of CF that say something of items and cells. Of a part, or with more items, the range of all is not known and
+ * left out; what is made of blocks gets another `cell_methods`; values that were integers of the other sign are written as
+ * what they mean where the array has another data type. `valid_range` and flags stay true of parts, means and extremes.
+ */
+export const cellValues: Convention = {
+  name: "CF cells",
+  follow(nodes, change) {
+    const bounds = new Set(nodes.flatMap(({ metadata: { attributes } }) => namesIn(attributes)));
+    return nodes.map((node) => {
+      if (!isArray(node)) return node;
+      const kept = withoutStatistics(node, change);
+      const name = node.path.slice(node.path.lastIndexOf("/") + 1);
+      const isVariable = !bounds.has(name) && !isCoordinate(node, name);
+      const described = isVariable ? withMethod(node, kept) : kept;
+      return withAttributes(node, asMeant(node, described));
+    });
+  },
+};
+
+function namesIn({ bounds, climatology }: JsonObject): string[] {
+  return [bounds, climatology].filter((name) => typeof name === "string");
+}
+
+function isCoordinate({ metadata: { dimensionNames = [] } }: ChangedArray, name: string): boolean {
+  return dimensionNames.length === 1 && dimensionNames[0] === name;
+}
+
+function withoutStatistics(node: ChangedArray, change: GridChange): JsonObject {
+  const { attributes, shape } = node.metadata;
+  const before = node.from.metadata;
+  const isSame = node.placing === undefined && before.kind === "array" && `${before.shape}` === `${shape}`;
+  const lost = isSame ? [] : Object.keys(attributes).filter((name) => STATISTICS.test(name));
+  if (lost.length === 0) return attributes;
+  change.note(
+    node,
+    `${lost.map((name) => `\`${name}\``).join(", ")} left out: computed of all items, of which the target has others`,
+  );
+  return otherNames(attributes, lost);
+}
+
+function withMethod({ metadata, placing }: ChangedArray, attributes: JsonObject): JsonObject {
+  const word = METHODS[placing?.method ?? ""];
+  const { cell_methods: before } = attributes;
+  const isDescribed = OF_VARIABLES.some((name) => Object.hasOwn(attributes, name));
+  if (word === undefined || !isDescribed || (before !== undefined && typeof before !== "string"))
+    return attributes;
+  const names = metadata.dimensionNames?.filter((_, d) => (placing?.step[d] ?? 1) !== 1) ?? [];
+  if (names.length === 0 || names.includes(null)) return attributes;
+  const method = `${names.map((name) => `${name}: `).join("")}${word}`;
+  return { ...attributes, cell_methods: before ? `${before} ${method}` : method };
+}
+
+/** Values that stood for integers of the other sign, where the new data type has no `_Unsigned`. */
+function asMeant({ from, metadata }: ChangedArray, attributes: JsonObject): JsonObject {
+  const before = from.metadata;
+  if (before.kind === "group" || Object.hasOwn(metadata.attributes, "_Unsigned")) return attributes;
+  const reread = packingOf(before.dataType, before.attributes)?.reread;
+  if (reread === undefined) return attributes;
+  const meant = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return value.map(meant);
+    const number = value instanceof JsonNumber ? value.valueOf() : value;
+    return typeof number === "number" && Number.isSafeInteger(number)
+      ? Number(rereadInteger(number, reread))
+      : value;
+  };
+  const names = VALUES.filter((name) => Object.hasOwn(attributes, name));
+  if (names.length === 0) return attributes;
+  return {
+    ...attributes,
+    ...Object.fromEntries(names.map((name) => [name, meant(attributes[name] ?? null)])),
+  };
+}

@@ -1,0 +1,73 @@
+import type { JsonObject } from "../../util/json-value.ts";
+import { joinKey } from "../join-key.ts";
+import { type ChangedArray, type ChangedNode, isArray } from "./convention.ts";
+import { arraysDescribedBy, axisChange, isSameAxis, parentIs } from "./geo/raster-change.ts";
+
+export type DimensionKind = "x" | "y" | "vertical" | "time" | "other";
+
+/** A dimension of arrays of a group that has another grid than before. */
+export interface DimensionChange {
+  readonly name: string;
+  readonly kind: DimensionKind;
+  /** Whether it covers another part of the world, or of time, than before. */
+  readonly isCut: boolean;
+  /** Whether it begins with another item than before. */
+  readonly isMoved: boolean;
+  /** Whether its items are farther apart. */
+  readonly isCoarser: boolean;
+}
+
+const NAMES: readonly (readonly [kind: DimensionKind, names: RegExp])[] = [
+  ["y", /^(?:y|lat|latitude|northing|rlat|grid_latitude|projection_y_coordinate)$/i],
+  ["x", /^(?:x|lon|longitude|easting|rlon|grid_longitude|projection_x_coordinate)$/i],
+  ["time", /^(?:t|time|valid_time|date|datetime)$/i],
+  ["vertical", /^(?:z|lev|level|plev|height|depth|altitude|alt|pressure_level|isobaricInhPa)$/i],
+];
+
+const AXES: Readonly<Record<string, DimensionKind>> = { X: "x", Y: "y", Z: "vertical", T: "time" };
+
+/** The dimensions of arrays at and below a group that have another grid, each once. */
+export function dimensionChanges(group: ChangedNode, nodes: readonly ChangedNode[]): DimensionChange[] {
+  const own = arraysDescribedBy(group, nodes);
+  const deep = nodes
+    .filter(isArray)
+    .filter(({ path, from }) => parentIs(path, group.path, true) && !parentIs(from.path, group.from.path));
+  const changes = new Map<string, DimensionChange>();
+  for (const array of new Set([...own, ...deep])) {
+    for (const [d, name] of (array.metadata.dimensionNames ?? []).entries()) {
+      const axis = name === null ? undefined : axisChange(array, d);
+      if (name === null || axis === undefined || isSameAxis(axis)) continue;
+      const before = changes.get(name);
+      changes.set(name, {
+        name,
+        kind: kindOf(name, coordinateOf(array, name, nodes)),
+        isCut: before?.isCut === true || array.placing?.method === undefined,
+        isMoved: before?.isMoved === true || axis.start !== 0,
+        isCoarser: before?.isCoarser === true || axis.step !== 1,
+      });
+    }
+  }
+  return [...changes.values()];
+}
+
+function coordinateOf({ path }: ChangedArray, name: string, nodes: readonly ChangedNode[]) {
+  const group = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  return nodes.find((node) => node.path === joinKey(group, name))?.metadata.attributes;
+}
+
+/** What a dimension is of: by its name, or by what its coordinate says. */
+function kindOf(name: string, coordinate: JsonObject = {}): DimensionKind {
+  const { axis, standard_name: standard, units, positive } = coordinate;
+  const byName = (text: unknown) => NAMES.find(([, names]) => names.test(String(text)))?.[0];
+  const byAxis = typeof axis === "string" ? AXES[axis] : undefined;
+  const isTime = typeof units === "string" && /\bsince\b/.test(units);
+  const byUnits = isTime
+    ? "time"
+    : /^degrees?_?(?:north|N)$/.test(String(units))
+      ? "y"
+      : /^degrees?_?(?:east|E)$/.test(String(units))
+        ? "x"
+        : undefined;
+  const isVertical = positive === "up" || positive === "down";
+  return byAxis ?? byName(standard) ?? byUnits ?? byName(name) ?? (isVertical ? "vertical" : "other");
+}

@@ -1,0 +1,64 @@
+import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
+import type { ArrayMetadata } from "../array-metadata.ts";
+import { isObject, member } from "../assert-json.ts";
+import { type Convention, isArray, withAttributes } from "./convention.ts";
+
+/** Attributes that repeat the chunk shape: of THREDDS and OPeNDAP, and of what xarray calls encoding. */
+const NAMES = ["_ChunkSizes", "chunks", "preferred_chunks", "chunksizes"];
+
+/**
+ * Attributes that repeat the chunk shape of their array. They follow where they said what the array had; a list that said
+ * something else is about something else.
+ */
+export const chunkAttributes: Convention = {
+  name: "chunk attributes",
+  follow(nodes) {
+    return nodes.map((node) => {
+      const { attributes } = node.metadata;
+      const before = node.from.metadata;
+      const names = NAMES.filter((name) => member(attributes, name) !== undefined);
+      if (names.length === 0 || !isArray(node) || before.kind === "group") return node;
+      const [old, now] = [grids(before), grids(node.metadata)];
+      const next: JsonObject = { ...attributes };
+      for (const name of names) {
+        const value = attributes[name];
+        const which = old.findIndex((shape) => says(value, shape, before));
+        const shape = now[which] ?? now[0];
+        if (which < 0 || shape === undefined || `${shape}` === `${old[which]}`) continue;
+        next[name] = stated(value, shape, node.metadata);
+      }
+      const isSame = names.every((name) => next[name] === attributes[name]);
+      return isSame ? node : withAttributes(node, next);
+    });
+  },
+};
+
+/** Chunk shapes that a list may mean: that of chunks, or of shards. */
+function grids({ chunkGrid: { chunkShape, innerChunkShape } }: ArrayMetadata): (readonly number[])[] {
+  return innerChunkShape ? [innerChunkShape, chunkShape] : [chunkShape];
+}
+
+function says(value: JsonValue | undefined, shape: readonly number[], metadata: ArrayMetadata): boolean {
+  if (isObject(value)) {
+    const names = metadata.dimensionNames ?? [];
+    const sizes = Object.entries(value).map(([name, size]) => [names.indexOf(name), numberOf(size)] as const);
+    return sizes.length > 0 && sizes.every(([d, size]) => size !== undefined && shape[d] === size);
+  }
+  const list = Array.isArray(value) ? value : [value ?? null];
+  return list.length === shape.length && list.every((size, d) => numberOf(size) === shape[d]);
+}
+
+function stated(value: JsonValue | undefined, shape: readonly number[], metadata: ArrayMetadata): JsonValue {
+  if (isObject(value)) {
+    const names = metadata.dimensionNames ?? [];
+    return Object.fromEntries(
+      Object.keys(value).map((name): [string, JsonValue] => [name, shape[names.indexOf(name)] ?? null]),
+    );
+  }
+  return Array.isArray(value) ? [...shape] : (shape[0] ?? null);
+}
+
+function numberOf(value: JsonValue): number | undefined {
+  const number = value instanceof JsonNumber ? value.valueOf() : value;
+  return typeof number === "number" ? number : undefined;
+}

@@ -1,0 +1,223 @@
+import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
+import { lastName } from "../../util/node-path.ts";
+import { type ArrayMetadata, gridShape, type NodeMetadata } from "../array-metadata.ts";
+import { isObject, member } from "../assert-json.ts";
+import { otherNames } from "../documents.ts";
+import { joinKey } from "../join-key.ts";
+import { type ChangedArray, type ChangedNode, type GridChange, isArray } from "./convention.ts";
+import { parentIs } from "./geo/raster-change.ts";
+
+/** Names of a group's and of an array's own object, those of newer releases first. */
+const GROUP = ["_nczarr_group", "_NCZARR_GROUP"];
+const ARRAY = ["_nczarr_array", "_NCZARR_ARRAY"];
+const SUPERBLOCK = ["_nczarr_superblock", "_NCZARR_SUPERBLOCK"];
+
+/**
+ * The dimensions of NCZarr, as long as they are in the target, and its lists of members. netCDF-C opens nothing of a data
+ * set in which one of them is wrong: an array whose length a dimension does not have gets a dimension of its own.
+ */
+export function followNcZarr(nodes: readonly ChangedNode[], change: GridChange): readonly ChangedNode[] {
+  if (!nodes.some(({ metadata }) => find(metadata, [...GROUP, ...ARRAY]))) return nodes;
+  const references = new References(nodes, change);
+  return nodes.map((node) => {
+    const metadata = isArray(node) ? references.array(node) : references.group(node);
+    return metadata === node.metadata ? node : { ...node, metadata };
+  });
+}
+
+/** A dimension of the target by its path, and those that arrays of other lengths have in its place. */
+interface Dimension {
+  readonly length: number;
+  readonly others: ReadonlyMap<number, string>;
+}
+
+interface LengthOfArray {
+  readonly length: number;
+  readonly array: ChangedArray;
+  /** Whether it is as long as it was. */
+  readonly isOld: boolean;
+}
+
+class References {
+  readonly #nodes: readonly ChangedNode[];
+  readonly #change: GridChange;
+  readonly #dimensions: ReadonlyMap<string, Dimension>;
+
+  constructor(nodes: readonly ChangedNode[], change: GridChange) {
+    this.#nodes = nodes;
+    this.#change = change;
+    const lengths = new Map<string, LengthOfArray[]>();
+    for (const array of nodes.filter(isArray)) {
+      for (const [d, path] of this.#pathsOf(array).entries()) {
+        const length = array.metadata.shape[d];
+        if (length === undefined) continue;
+        const { metadata } = array.from;
+        const isOld = metadata.kind === "array" && metadata.shape[d] === length;
+        const own = lengths.get(path) ?? [];
+        own.push({ length, array, isOld });
+        lengths.set(path, own);
+      }
+    }
+    this.#dimensions = new Map([...lengths].map(([path, all]) => [path, this.#dimension(path, all)]));
+  }
+
+  /** Paths, below the root, of the dimensions of an array; none where it does not state them. */
+  #pathsOf(array: ChangedArray): string[] {
+    const stated = referencesIn(array.metadata);
+    if (stated?.length !== array.metadata.shape.length) return [];
+    return stated.map((path) => this.#inTarget(array, path));
+  }
+
+  /** The path, below the root of the target, of a dimension that an array refers to: it moves with the array. */
+  #inTarget({ path, from }: ChangedArray, reference: string): string {
+    const root = this.#change.root === "" ? "/" : `/${this.#change.root}/`;
+    const below = reference.startsWith(root) ? reference.slice(root.length) : reference.replace(/^\//, "");
+    const isMoved = path.endsWith(`/${from.path}`);
+    return joinKey(isMoved ? path.slice(0, -from.path.length - 1) : "", below);
+  }
+
+  #dimension(path: string, all: readonly LengthOfArray[]): Dimension {
+    const named = all.find(({ array }) => array.path === path) ?? all.find(({ isOld }) => isOld) ?? all[0];
+    const length = named?.length ?? 0;
+    const others = new Map<number, string>();
+    for (const one of all) {
+      if (one.length === length || others.has(one.length)) continue;
+      const name = `${lastName(path)}_${one.length}`;
+      others.set(one.length, name);
+      const message = `dimension \`${lastName(path)}\` has ${one.length} items here, and ${length} in others: it is \`${name}\` to netCDF-C`;
+      this.#change.note(one.array, message, "Change all arrays that have the dimension alike.");
+    }
+    return { length, others };
+  }
+
+  array(node: ChangedArray): NodeMetadata {
+    const own = find(node.metadata, ARRAY);
+    const paths = this.#pathsOf(node);
+    const stated = referencesIn(node.metadata);
+    if (own === undefined) return node.metadata;
+    const prefix = this.#change.root === "" ? "/" : `/${this.#change.root}/`;
+    const references = paths.map((path, d) => {
+      const { length, others } = this.#dimensions.get(path) ?? {};
+      const size = node.metadata.shape[d] ?? 0;
+      const name = length === size ? undefined : others?.get(size);
+      const folder = path.slice(0, path.lastIndexOf("/") + 1);
+      return `${prefix}${name === undefined ? path : `${folder}${name}`}`;
+    });
+    const isSame = stated === undefined || paths.length === 0 || `${references}` === `${stated}`;
+    const listName = ["dimension_references", "dimrefs"].find((name) => Object.hasOwn(own.object, name));
+    const storage = member(own.object, "storage");
+    const isDivided = gridShape(node.metadata.shape, node.metadata.chunkGrid.chunkShape).some((n) => n > 1);
+    const isChunked = isDivided && typeof storage === "string" && storage !== "chunked";
+    if ((isSame || listName === undefined) && !isChunked) return node.metadata;
+    return replaced(node.metadata, own, {
+      ...own.object,
+      ...(!isSame && listName !== undefined && { [listName]: references }),
+      ...(isChunked && { storage: "chunked" }),
+    });
+  }
+
+  group(node: ChangedNode): NodeMetadata {
+    const metadata = withoutInnerSuperblock(node);
+    const own = find(metadata, GROUP);
+    if (own === undefined) return metadata;
+    const changes: JsonObject = {};
+    for (const name of ["dimensions", "dims"]) {
+      const dimensions = member(own.object, name);
+      if (isObject(dimensions)) changes[name] = this.#sizes(dimensions, node.path);
+    }
+    for (const [name, kind] of LISTS) {
+      const list = member(own.object, name);
+      if (Array.isArray(list)) changes[name] = this.#members(list, node.path, kind);
+    }
+    const isSame = Object.entries(changes).every(([name, value]) => value === own.object[name]);
+    return isSame ? metadata : replaced(metadata, own, { ...own.object, ...changes });
+  }
+
+  #sizes(dimensions: JsonObject, group: string): JsonObject {
+    const sizes: JsonObject = {};
+    let isSame = true;
+    for (const [name, value] of Object.entries(dimensions)) {
+      const { length, others } = this.#dimensions.get(joinKey(group, name)) ?? {};
+      const size = isObject(value) ? numberOf(member(value, "size")) : numberOf(value);
+      sizes[name] = length === undefined || size === length ? value : sized(value, length);
+      if (sizes[name] !== value) isSame = false;
+      for (const [otherLength, other] of others ?? []) {
+        if (Object.hasOwn(dimensions, other)) continue;
+        sizes[other] = otherLength;
+        isSame = false;
+      }
+    }
+    return isSame ? dimensions : sizes;
+  }
+
+  /** Names of the members that are there: those that are listed, in their order, and then new ones. */
+  #members(list: JsonValue[], group: string, kind: "array" | "group"): JsonValue[] {
+    const own = this.#nodes.filter(({ path, metadata }) => metadata.kind === kind && parentIs(path, group));
+    const added = own
+      .filter(({ path }) => this.#change.isNew(path))
+      .map(({ path }) => lastName(path))
+      .filter((name) => !list.includes(name));
+    const kept = list.filter(
+      (name) => typeof name !== "string" || !this.#change.isGone(joinKey(group, name)),
+    );
+    return kept.length === list.length && added.length === 0 ? list : [...kept, ...added];
+  }
+}
+
+const LISTS = [
+  ["arrays", "array"],
+  ["vars", "array"],
+  ["groups", "group"],
+] as const;
+
+/** What is unlimited says so beside its size. */
+function sized(value: JsonValue, length: number): JsonValue {
+  return isObject(value) ? { ...value, size: length } : length;
+}
+
+/** A root that becomes a group of a level is a root no more. */
+function withoutInnerSuperblock({ path, from, metadata }: ChangedNode): NodeMetadata {
+  const isInner = from.path === "" && path !== "";
+  if (!isInner || !SUPERBLOCK.some((name) => Object.hasOwn(metadata.attributes, name))) return metadata;
+  return { ...metadata, attributes: otherNames(metadata.attributes, SUPERBLOCK) };
+}
+
+interface Own {
+  readonly name: string;
+  readonly object: JsonObject;
+  /** Whether it is a member of the document, beside the attributes. */
+  readonly isBeside: boolean;
+}
+
+/** An object of NCZarr, among the attributes or beside them. */
+function find({ attributes, extra }: NodeMetadata, names: readonly string[]): Own | undefined {
+  for (const name of names) {
+    for (const [json, isBeside] of [
+      [attributes, false],
+      [extra?.json ?? {}, true],
+    ] as const) {
+      const object = member(json, name);
+      if (isObject(object)) return { name, object, isBeside };
+    }
+  }
+  return undefined;
+}
+
+function replaced(metadata: NodeMetadata, { name, isBeside }: Own, object: JsonObject): NodeMetadata {
+  if (!isBeside || metadata.extra === undefined)
+    return { ...metadata, attributes: { ...metadata.attributes, [name]: object } };
+  return { ...metadata, extra: { ...metadata.extra, json: { ...metadata.extra.json, [name]: object } } };
+}
+
+function referencesIn(metadata: ArrayMetadata): string[] | undefined {
+  const object = find(metadata, ARRAY)?.object ?? {};
+  const list = member(object, "dimension_references") ?? member(object, "dimrefs");
+  return Array.isArray(list) && list.every((one) => typeof one === "string")
+    ? list.map((one) => (one.startsWith("/") ? one : `/${one}`))
+    : undefined;
+}
+
+function numberOf(value: JsonValue | undefined): number | undefined {
+  const number = value instanceof JsonNumber ? value.valueOf() : value;
+  return typeof number === "number" ? number : undefined;
+}
