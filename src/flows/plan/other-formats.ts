@@ -1,6 +1,6 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
 import { consolidate } from "../../meta/consolidated.ts";
-import { convertConventions } from "../../meta/conventions/convert-conventions.ts";
+import { convertConventions } from "../../meta/conventions/conventions.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { belowPath, lastName } from "../../util/node-path.ts";
