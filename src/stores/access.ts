@@ -71,7 +71,7 @@ export function accessedBy(spec: StoreSpec, access: StoreAccess): StoreSpec {
 }
 
 /** A URL without its query, and that. */
-export function splitQuery(url: string): readonly [url: string, query: string | undefined] {
+function splitQuery(url: string): readonly [url: string, query: string | undefined] {
   const at = url.indexOf("?");
   return at < 0 ? [url, undefined] : [url.slice(0, at), url.slice(at + 1)];
 }
