@@ -15,12 +15,7 @@ const ENDINGS = SLICE_FORMATS.flatMap(({ endings }): readonly string[] => ending
  */
 export function outputFormat(output: string | undefined, asked: SliceFormat | undefined): SliceFormat {
   if (output === undefined) return asked ?? DEFAULT_FORMAT;
-  if (output === "-") {
-    throw invalid(
-      "`--output -` would write a file named `-`",
-      "Omit --output for standard output, or write --output ./- for a file.",
-    );
-  }
+  assertNoStream(output);
   const named = fileEnding(output);
   if (named.kind === "zarr") {
     throw invalid(
@@ -40,6 +35,15 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   throw invalid(
     `--format ${asked} contradicts the name \`${output}\``,
     `Omit --format for a .${named.ending} file, or give the file another ending.`,
+  );
+}
+
+/** @throws `invalid-option` for a file that is named as programs name standard output */
+function assertNoStream(output: string | undefined): void {
+  if (output !== "-") return;
+  throw invalid(
+    "`--output -` would write a file named `-`",
+    "Omit --output for standard output, or write --output ./- for a file.",
   );
 }
 

@@ -1,5 +1,5 @@
-import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
+import { wholeNumber } from "../option-values.ts";
 import { reportJob } from "../plan-jobs.ts";
 import { outputOptions } from "../shared-options.ts";
 import { taskNumber } from "../task-number.ts";
@@ -36,12 +36,11 @@ export const command = defineCommand({
     const share = taskNumber({ index, count }, process.env);
     const { runShare } = await import("../../flows/jobs/run-share.ts");
     await reportJob(path, values, terminal, (file, options) =>
-      runShare(file, { ...options, ...share, ...(stage !== undefined && { stage: stageOf(stage) - 1 }) }),
+      runShare(file, {
+        ...options,
+        ...share,
+        ...(stage !== undefined && { stage: wholeNumber("stage", stage) - 1 }),
+      }),
     );
   },
 });
-
-function stageOf(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --stage is not a whole number of 1 or more`);
-}

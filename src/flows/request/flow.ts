@@ -31,6 +31,7 @@ import type { KeyFilter } from "./key-filter.ts";
 import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { type FlowSource, openSource } from "./open-source.ts";
+import { plannedEffects } from "./option-effects.ts";
 import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
 import { askedSlice } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
@@ -193,7 +194,8 @@ async function planFrom(
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
   const isConverted = zarrFormat.name !== root.layout.zarrFormat;
   const areDocumentsNew = isConverted || changesAnything(options);
-  const reading = sourceNodes(root, { ...options, areDocumentsNew, io });
+  const takesKeys = isListable(root.store) && options.slice === undefined;
+  const reading = sourceNodes(root, { ...options, areDocumentsNew, takesKeys, io });
   const placing = probe.hierarchy(zarrFormat.name, { maxMetadata, signal });
   await Promise.allSettled([reading, placing]);
   const { all, taken, companions, excluded, warnings, ...found } = await reading;
@@ -226,6 +228,7 @@ async function planFrom(
   const inFlight = ioOf({ io: options.io, stores, maxMemory, chunkBytes: largestChunk(nodes) });
   const planned = new Set(nodes.map(({ path }) => path));
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
+  const threads = await threading(root, target, scratch, options);
   const request: HierarchyPlanRequest = {
     operation,
     source: {
@@ -243,7 +246,7 @@ async function planFrom(
     missing,
     change,
     ...(allowLoss && { allowLoss }),
-    copyKeys: isListable(root.store) && options.slice === undefined,
+    copyKeys: takesKeys,
     changed,
     consolidated: areConsolidatedWritten
       ? (found.consolidated ?? (await consolidatedGroups(nodes, { io, signal }))).filter((path) =>
@@ -252,7 +255,7 @@ async function planFrom(
       : [],
     maxMemory,
     ...inFlight,
-    ...(await threading(root, target, scratch, options)),
+    ...threads,
     scratch,
     strategy: possibleStrategy(options.strategy, scratch),
   };
@@ -272,8 +275,22 @@ async function planFrom(
     return { ...filtered, ...(kept.length > 0 && { chunksKept: kept }) };
   };
   const places = { source: root.spec, target: target.store, scratch };
+  const plan = await planWith(profilesOf(places, options.storeProfile));
+  const { singleThreadReason } = threads;
+  const hasLabels = labels.length > 0;
+  const known = {
+    options,
+    plan,
+    root: asked,
+    taken,
+    source: root.spec,
+    scratch,
+    hasLabels,
+    singleThreadReason,
+  };
+  const effects = plannedEffects(known);
   return {
-    plan: await planWith(profilesOf(places, options.storeProfile)),
+    plan: { ...plan, warnings: [...effects, ...plan.warnings] },
     planWith,
     ...(labels.length > 0 && { labels }),
     watch,
