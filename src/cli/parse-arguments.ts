@@ -169,7 +169,7 @@ function notAChoice(
   const near = choices.find(isSame) ?? (value.length > 2 ? nearestName(value, choices) : undefined);
   return invalid(
     `invalid value for --${name}: ${value} (expected ${choices.join(", ")})`,
-    hint ?? (near && `Did you mean \`${near}\`?`) ?? `Write one of ${choices.join(", ")}.`,
+    hint ?? (near && `Did you mean \`${near}\`?`),
   );
 }
 

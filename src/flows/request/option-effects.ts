@@ -53,7 +53,7 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
       shards !== undefined && !isNoShards(shards) && plan.publication.zarrFormat !== "v3"
         ? `the target is ${plan.publication.zarrFormat}, and only v3 has shards`
         : undefined,
-    instead: 'Write v3 with --to v3 (in code to: "v3"), or omit --shards (in code shards).',
+    instead: 'Write v3, with --to v3 (in code to: "v3"), or omit it.',
   },
   {
     option: "match",
@@ -88,7 +88,7 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
       if (!alone || include.length > 0 || (root.kind === "array" && slice !== undefined)) return undefined;
       return root.kind === "array" ? "one array is taken, and nothing with it" : "everything is taken";
     },
-    instead: "Name arrays with --include, or omit --alone (in code include and alone).",
+    instead: "Name arrays with --include (in code include), or omit it.",
   },
   {
     option: "allowLoss",
@@ -275,7 +275,8 @@ function failure(
   { option, flag, instead }: Pick<EffectRule<never>, "option" | "flag" | "instead">,
   reason: string,
 ): ZarrflowError {
-  return new ZarrflowError("invalid-option", `--${flag} (in code ${option}) has no effect: ${reason}`, {
+  const name = flag === option ? `\`${option}\`` : `\`${option}\` (--${flag})`;
+  return new ZarrflowError("invalid-option", `${name} has no effect: ${reason}`, {
     hint: instead ?? "Omit it.",
   });
 }

@@ -50,7 +50,7 @@ export async function unmatchedGlobs(
     const isExcluded = name === "include" && leftOut.some(matches);
     const message = isExcluded
       ? `all that \`${glob}\` includes is excluded`
-      : `no array, group or other key matches \`${glob}\` in --${name} (in code ${name})`;
+      : `nothing matches the glob \`${glob}\` to ${name}`;
     const hint = isExcluded ? "Omit one of the two." : hintFor(glob, paths);
     if (name === "include" && (areAllUnmatched || !/[*?[{]/.test(glob))) {
       throw new ZarrflowError("invalid-option", message, { hint });
@@ -100,5 +100,5 @@ function hintFor(glob: string, paths: readonly string[]): string {
   if (meant !== undefined) return `Did you mean \`${meant}\`?`;
   const few = paths.slice(0, 10).join(", ");
   if (few === "") return "The source has no arrays and groups below it.";
-  return `It has ${few}${paths.length > 10 ? ` and ${paths.length - 10} others` : ""}; arrays are taken whole.`;
+  return `Its arrays and groups are ${few}${paths.length > 10 ? ` and ${paths.length - 10} others` : ""}.`;
 }
