@@ -57,6 +57,9 @@ function assertNoSlip(output: string, ending: string): void {
   );
 }
 
+/** Endings of files that no store is named after. */
+const DOCUMENTS = /^(?:html?|log|md|pdf|py|txt|xml|ya?ml)$/;
+
 const INDEX = String.raw`-?\d*`;
 /** A bound as users write it who expect coordinates to be looked up: decimals and dates too. */
 const BOUND = String.raw`[-+]?(?:\d[\d.eExXTZ+-]*)?`;
@@ -83,7 +86,7 @@ export function assertNoRanges(target: string): void {
  */
 export function assertNamedAsZarr(target: string): void {
   const { kind, ending } = fileEnding(target);
-  if (kind !== "written" && kind !== "foreign") return;
+  if (kind !== "written" && kind !== "foreign" && !DOCUMENTS.test(ending)) return;
   const file = kind === "written" ? `\`zarrflow slice SRC --output ${target}\` for a file, or ` : "";
   throw invalid(
     `\`${target}\` would be a Zarr store named like a .${ending} file`,

@@ -6,7 +6,7 @@ import { isListable, type Store, type StoreOptions, type StoreSpec } from "../..
 import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
-import { ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isMemoryShared } from "../../util/shared-memory.ts";
 import { textHash } from "../../util/text-hash.ts";
 import { type EventOptions, withRetryEvents } from "../events.ts";
@@ -150,7 +150,8 @@ export async function planFlow(
     const probe = new TargetProbe(target.store, { isNew: ifExists === "error", signal });
     let close = () => probe.end();
     try {
-      const { root, store, close: closeSource, isPlain } = await openSource(from, asked, mayBePlain);
+      const opening = openSource(from, asked, mayBePlain);
+      const { root, store, close: closeSource, isPlain } = await opening.catch(swapped(probe, ifExists));
       close = () => Promise.all([closeSource(), probe.end()]).then(() => {});
       const sliced = operation === "slice" && root.kind === "array" ? await sliceOf(root, asked) : undefined;
       const readRoot = sliced?.root ?? root;
@@ -167,6 +168,17 @@ export async function planFlow(
       throw error;
     }
   });
+}
+
+/** What to do where no source is found: something at the target shows that the two may be swapped. */
+function swapped(probe: TargetProbe, ifExists: string): (error: unknown) => Promise<never> {
+  return async (error) => {
+    if (ifExists !== "error" || !isZarrflowError(error, "not-found") || (await probe.isEmpty())) throw error;
+    throw new ZarrflowError(error.code, error.reason, {
+      ...error.details,
+      hint: "The target exists, and the source does not: are the two swapped?",
+    });
+  };
 }
 
 /** A single array that is sliced, with what belongs to it where that is to come along. @throws `invalid-option` */

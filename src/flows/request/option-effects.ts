@@ -153,7 +153,7 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     fails: false,
     reason: ({ options: { threads = 1 }, plan, singleThreadReason }) => {
       if (threads === 1) return undefined;
-      return plan.stages.length === 0 ? "all chunks are copied as they are" : singleThreadReason;
+      return copiesAll(plan) ? "all chunks are copied as they are" : singleThreadReason;
     },
   },
   {
@@ -204,7 +204,7 @@ const STARTED: readonly EffectRule<StartedRun>[] = [
     flag: "write-empty",
     fails: false,
     reason: ({ options: { writeEmpty }, plan }) =>
-      writeEmpty && plan.stages.length === 0 ? "all chunks are copied as they are" : undefined,
+      writeEmpty && copiesAll(plan) ? "all chunks are copied as they are" : undefined,
   },
 ];
 
@@ -300,6 +300,11 @@ function namesDimensions(input: Changes["chunks"]): boolean {
 function mayName(pointer: string, nodes: readonly ZarrNode[]): boolean {
   const name = /^\/attributes\/([^/]+)/.exec(pointer)?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
   return name === undefined || nodes.some(({ metadata }) => Object.hasOwn(metadata.attributes, name));
+}
+
+/** Whether no chunk is decoded or encoded. */
+function copiesAll({ stages }: Plan): boolean {
+  return stages.every((tasks) => tasks === 0);
 }
 
 /** Whether every array that is written keeps its chunks. A target that is added to may have some of them already. */
