@@ -70,8 +70,10 @@ async function otherCommandsHint(bare: string, name: string): Promise<string | u
 
 function nearHint(bare: string, { options }: Command): string | undefined {
   const positive = bare.replace(/^no-/, "");
-  if (positive !== bare && Object.hasOwn(options, positive))
-    return `--${positive} is off unless it is given.`;
+  if (positive !== bare && Object.hasOwn(options, positive)) {
+    const hasOff = options[positive]?.choices?.includes("off");
+    return hasOff ? `Did you mean \`--${positive}=off\`?` : `--${positive} is off unless it is given.`;
+  }
   const near = nearestName(bare, Object.keys(options));
   return near && `Did you mean \`--${near}\`?`;
 }

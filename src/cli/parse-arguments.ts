@@ -105,7 +105,10 @@ export function parseArguments<O extends Options>(
   if (operands.length < least) throw invalid(`missing operand: the command takes ${usage}`);
   if (operands.length > most) throw tooMany(operands[most] ?? "", usage, options);
   if (operands.includes("-"))
-    throw invalid("`-` is no place of Zarr", "Write ./- for a folder of that name.");
+    throw invalid(
+      "Zarr is neither read from standard input nor written to standard output",
+      "Name a folder, a zip or a URL, or write ./- for a folder of that name.",
+    );
   const warnings = [...values.keys()].flatMap((name) => withoutEffect(name, options, values) ?? []);
   return { operands, values: Object.fromEntries(values) as Values<O>, warnings };
 }

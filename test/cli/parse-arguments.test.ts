@@ -88,7 +88,7 @@ describe("parseArguments", () => {
       "Omit --explain, or add --dry-run or --trial.",
     ],
     [["a", "--dry-run", "--trace"], "--trace has no effect with --dry-run", "Omit one of them."],
-    [["a", "-"], "`-` is no place of Zarr", "Write ./- for a folder of that name."],
+    [["a", "-"], "Zarr is neither read from standard input nor written to standard output", undefined],
     [["a", "b", "v3"], "unexpected operand `v3`: the command takes SRC DST", "Did you mean `--to v3`?"],
     [
       ["a", "b", "t=-1,x=4"],

@@ -65,6 +65,7 @@ const options = {
   ...filterOptions,
   strict: {
     type: "boolean",
+    effect: { with: ["slice"] },
     summary:
       "reject a slice if a group below, or an array that comes along, cannot be sliced as the rest, because a dimension has another length there; by default it is taken whole",
   },

@@ -133,7 +133,7 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   {
     option: "scratch",
     flag: "scratch",
-    fails: true,
+    fails: false,
     reason: ({ options: { scratch, strategy }, plan }) => {
       if (scratch === undefined) return undefined;
       if (strategy === "direct") return "the strategy `direct` makes no scratch objects";

@@ -27,12 +27,14 @@ export async function unmatchedGlobs(
 ): Promise<NodeWarning[]> {
   const paths = nodes.map(({ path }) => belowPath(root.path, path)).filter((path) => path !== "");
   const leftOut = excluded.map((path) => belowPath(root.path, path));
+  const isExcluded = (path: string) =>
+    exclude.length > 0 && pathFilter({ exclude })?.isExcluded(path) === true;
   const open = [
     ...[include].flat().map((glob) => globAsked(glob, "include")),
     ...[exclude].flat().map((glob) => globAsked(glob, "exclude")),
   ].filter(({ glob, name, matches }) => {
+    if (name === "include") return !paths.some((path) => matches(path) && !isExcluded(path));
     if (paths.some(matches)) return false;
-    if (name === "include") return true;
     // Nobody looked at what is below a group that another glob excludes.
     return !leftOut.some((path) => matches(path) || isAtOrBelow(glob.replace(/^\//, ""), path));
   });
@@ -47,11 +49,11 @@ export async function unmatchedGlobs(
   const areAllUnmatched =
     [include].flat().length === [...unmatched].filter((one) => one.name === "include").length;
   return [...unmatched].map(({ glob, name, matches }) => {
-    const isExcluded = name === "include" && leftOut.some(matches);
-    const message = isExcluded
+    const areExcluded = name === "include" && [...paths, ...leftOut].some(matches);
+    const message = areExcluded
       ? `all that \`${glob}\` includes is excluded`
       : `nothing matches the glob \`${glob}\` to ${name}`;
-    const hint = isExcluded ? "Omit one of the two." : hintFor(glob, paths);
+    const hint = areExcluded ? "Omit one of the two." : hintFor(glob, paths);
     if (name === "include" && (areAllUnmatched || !/[*?[{]/.test(glob))) {
       throw new ZarrflowError("invalid-option", message, { hint });
     }

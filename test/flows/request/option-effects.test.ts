@@ -58,11 +58,6 @@ describe("options that would not do what they ask are refused", () => {
       "`storeProfile` (--store-profile) has no effect: `target=30ms` is about target, and none of these is over a network",
     ],
     [{ strategy: "staged" }, "`strategy` has no effect: no array gets other chunks"],
-    [{ scratch: "scratch", codec: "zstd" }, "`scratch` has no effect: no array gets other chunks"],
-    [
-      { scratch: "scratch", strategy: "direct", chunks: { time: 3 } },
-      "`scratch` has no effect: the strategy `direct` makes no scratch objects",
-    ],
     [{ include: "*.txt", codec: "zstd" }, "nothing matches the glob `*.txt` to include"],
   ] as const)("%j", async (options, reason) => {
     const plan = planCopy(await group(), new MemoryStore(), options as PlanOptions);
@@ -123,6 +118,12 @@ describe("options whose wish holds without them are named", () => {
     [{ missing403: true }, "missing403", "no store is a web server or in S3"],
     [{ threads: 4 }, "threads", "all chunks are copied as they are"],
     [{ threads: 4, chunks: { time: 3 } }, "threads", "the target is in this thread's memory"],
+    [{ scratch: "scratch", codec: "zstd" }, "scratch", "no array gets other chunks"],
+    [
+      { scratch: "scratch", strategy: "direct", chunks: { time: 3 } },
+      "scratch",
+      "the strategy `direct` makes no scratch objects",
+    ],
     [{ to: "v3", allowLoss: ["/attributes/note"] }, "allowLoss", "no node has /attributes/note"],
   ] as const)("%j", async (options, option, reason) => {
     const { plan, close } = await planCopy(await group(), "memory:effects", options as PlanOptions);
