@@ -41,8 +41,10 @@ export async function unmatchedGlobs(
   const unmatched = new Set(open);
   const { store } = root;
   if (open.length > 0 && takesKeys && isListable(store)) {
-    for await (const key of otherKeys(store, root, nodes, signal)) {
-      for (const asked of unmatched) if (asked.matches(key)) unmatched.delete(asked);
+    for await (const key of otherKeys(store, { root, nodes, excluded, signal })) {
+      for (const asked of unmatched) {
+        if (asked.matches(key) && (asked.name === "exclude" || !isExcluded(key))) unmatched.delete(asked);
+      }
       if (unmatched.size === 0) break;
     }
   }
@@ -74,20 +76,19 @@ function globAsked(glob: string, name: AskedGlob["name"]): AskedGlob {
 
 const DOCUMENT = /(?:^|\/)(?:\.z(?:array|attrs|group|metadata)|zarr\.json)$/;
 
-/** Keys that belong to no node, by their paths below the root. Arrays are not looked into. */
+/** Keys that belong to no node, by their paths below the root. Arrays, and what is excluded, are not looked into. */
 async function* otherKeys(
   store: ListableStore,
-  root: ZarrNode,
-  nodes: readonly ZarrNode[],
-  signal: AbortSignal | undefined,
+  { root, nodes, excluded, signal }: Omit<FilteredNodes, "takesKeys">,
 ): AsyncGenerator<string> {
-  const arrays = new Set(nodes.flatMap(({ kind, path }) => (kind === "array" ? [path] : [])));
+  const arrays = nodes.flatMap(({ kind, path }) => (kind === "array" ? [path] : []));
+  const closed = new Set([...arrays, ...excluded]);
   const prefixes = [root.path === "" ? "" : `${root.path}/`];
   for (let prefix = prefixes.pop(); prefix !== undefined; prefix = prefixes.pop()) {
     const listing = store.listDirectory(prefix, { signal, onUnreadable: () => {} });
     for await (const entry of listing) {
       if ("prefix" in entry) {
-        if (!arrays.has(entry.prefix.replace(/\/$/, ""))) prefixes.push(entry.prefix);
+        if (!closed.has(entry.prefix.replace(/\/$/, ""))) prefixes.push(entry.prefix);
       } else if (!DOCUMENT.test(entry.key)) yield belowPath(root.path, entry.key);
     }
   }
