@@ -1,5 +1,6 @@
 import { type Options, parseArguments, type Values } from "./parse-arguments.ts";
 import type { Terminal } from "./terminal.ts";
+import { warningText } from "./text/warning.ts";
 
 /** The exit code of a command that did its work, and reports that something is broken. */
 export const FAILED = 1;
@@ -16,6 +17,8 @@ interface CommandText {
   readonly usage: string;
   /** What else there is to know, in lines. */
   readonly notes?: readonly string[];
+  /** What to write in place of flags that people expect here, and that it does not have; as sentences. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
   readonly options: Options;
   readonly examples: readonly Example[];
 }
@@ -46,8 +49,10 @@ export interface Command extends CommandWords, CommandDefinition {}
 export function defineCommand<const O extends Options>(definition: TypedDefinition<O>): CommandDefinition {
   return {
     ...definition,
-    run(args, terminal) {
-      const { operands, values } = parseArguments(args, definition);
+    async run(args, terminal) {
+      const { operands, values, warnings } = parseArguments(args, definition);
+      if (values["no-warnings"] !== true)
+        for (const message of warnings) terminal.printLine(warningText({ message }));
       return definition.run(operands, values, terminal);
     },
   };

@@ -3,6 +3,7 @@ import { commandNames } from "./command-list.ts";
 import { listenToInterrupts } from "./interrupt.ts";
 import { loadCommand } from "./load-command.ts";
 import { optimiseLater, optimiseRequests } from "./optimise-later.ts";
+import { UnknownFlag } from "./parse-arguments.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText } from "./text/failure.ts";
 import { commandHelp } from "./text/help.ts";
@@ -49,7 +50,13 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   if (about) return terminal.write(commandHelp(about, command));
   optimiseLater("on");
   if (rest.some((arg) => SERVER.test(arg))) optimiseRequests();
-  return command.run(rest, terminal);
+  try {
+    await command.run(rest, terminal);
+  } catch (error) {
+    if (!(error instanceof UnknownFlag)) throw error;
+    const { explainFlag } = await import("./explain-flag.ts");
+    throw await explainFlag(error, name, command);
+  }
 }
 
 /** Prints what went wrong. Returns the exit code. */

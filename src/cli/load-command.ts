@@ -6,7 +6,19 @@ import type { Command } from "./define-command.ts";
 /** What commands are called in other programs. */
 const ELSEWHERE = new Map([
   ["ls", "tree"],
+  ["list", "tree"],
   ["cp", "copy"],
+  ["sync", "copy --update"],
+  ["cat", "slice"],
+  ["extract", "slice"],
+  ["export", "slice"],
+  ["compare", "diff"],
+  ["check", "validate"],
+  ["fsck", "validate"],
+  ["checksum", "digest"],
+  ["hash", "digest"],
+  ["downsample", "pyramid"],
+  ["version", "--version"],
 ]);
 
 /** The command of this name. @throws `invalid-option` with the nearest name. */

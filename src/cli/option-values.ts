@@ -59,7 +59,7 @@ export function accessOf({
     ...(missing403 && { missing403 }),
     ...headersOf(header),
     ...(separator && { v2: { separator } }),
-    ...(maxMetadata !== undefined && { maxMetadata: parseBytes(maxMetadata) }),
+    ...(maxMetadata !== undefined && { maxMetadata: sizeOf("max-metadata", maxMetadata) }),
   };
 }
 
@@ -70,19 +70,18 @@ export function readingOf(
   const { "max-mem": maxMemory, io } = values;
   return {
     ...accessOf(values),
-    ...(maxMemory !== undefined && { maxMemory }),
+    ...(maxMemory !== undefined && { maxMemory: sizeOf("max-mem", maxMemory) }),
     ...(io !== undefined && { io: io === "auto" ? io : wholeNumber("io", io) }),
   };
 }
 
-/** What is to become of a target that is there. @throws `invalid-option` */
+/** What is to become of a target that is there. */
 function existingOf({
   "if-exists": ifExists,
   update,
 }: Values<typeof existingOptions & typeof updateOption>): Pick<PlanOptions, "ifExists"> {
-  if (!update) return ifExists ? { ifExists } : {};
-  if (ifExists === undefined) return { ifExists: "update" };
-  throw new ZarrflowError("invalid-option", "--update and --if-exists contradict each other");
+  if (update) return { ifExists: "update" };
+  return ifExists ? { ifExists } : {};
 }
 
 /** What the flags of reading mean to a flow. @throws `invalid-option` */
@@ -101,7 +100,7 @@ export function planOptions(
     ...readingOf(values),
     ...existingOf(values),
     ...(tps !== undefined && { requestsPerSecond: wholeNumber("tps", tps) }),
-    ...(bwlimit !== undefined && { bytesPerSecond: bwlimit }),
+    ...(bwlimit !== undefined && { bytesPerSecond: rateOf("bwlimit", bwlimit) }),
     ...(threads !== undefined && { threads: wholeNumber("threads", threads) }),
     ...(values["store-profile"] && { storeProfile: values["store-profile"] }),
     ...(strategy && { strategy }),
@@ -120,8 +119,29 @@ export function runOptions(
   return { ...planOptions(values, signal), verify, resume, verifySource, fsync, writeEmpty, breakLock };
 }
 
+/** The fewest bytes that a number without a unit is taken for: fewer are megabytes in the mind of who wrote them. */
+const FEWEST_BARE = 100_000;
+
+/** Bytes of a size. @throws `invalid-option`, also for a small number without a unit */
+export function sizeOf(name: string, text: string): number {
+  const bytes = parseBytes(text);
+  if (bytes >= 1 && (bytes >= FEWEST_BARE || !/^[\d.\s]+$/.test(text))) return bytes;
+  const meant =
+    Number(text) > 0 ? `Did you mean ${text}MB? Bytes are written ${text}B.` : "Write a size such as 64MB.";
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is a size of ${bytes} bytes`, {
+    hint: meant,
+  });
+}
+
+/** Bytes per second: a size, or a size with `/s`. @throws `invalid-option` */
+export function rateOf(name: string, text: string): number {
+  return sizeOf(name, text.replace(/\/s$/, ""));
+}
+
 export function wholeNumber(name: string, text: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : 0;
   if (Number.isSafeInteger(number) && number >= 1) return number;
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is not a whole number of 1 or more`);
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is not a whole number of 1 or more`, {
+    hint: "Write a number such as 8, or omit the flag.",
+  });
 }

@@ -15,12 +15,7 @@ const ENDINGS = SLICE_FORMATS.flatMap(({ endings }): readonly string[] => ending
  */
 export function outputFormat(output: string | undefined, asked: SliceFormat | undefined): SliceFormat {
   if (output === undefined) return asked ?? DEFAULT_FORMAT;
-  if (output === "-") {
-    throw invalid(
-      "`--output -` would write a file named `-`",
-      "Omit --output for standard output, or write --output ./- for a file.",
-    );
-  }
+  assertNoStream(output);
   const named = fileEnding(output);
   if (named.kind === "zarr") {
     throw invalid(
@@ -43,6 +38,15 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   );
 }
 
+/** @throws `invalid-option` for a file that is named as programs name standard output */
+function assertNoStream(output: string | undefined): void {
+  if (output !== "-") return;
+  throw invalid(
+    "`--output -` would write a file named `-`",
+    "Omit --output for standard output, or write --output ./- for a file.",
+  );
+}
+
 /** Questions an ending that is nearly one that names a format, since others name raw bytes. @throws `invalid-option` */
 function assertNoSlip(output: string, ending: string): void {
   const near = nearestName(ending, ENDINGS);
@@ -52,6 +56,9 @@ function assertNoSlip(output: string, ending: string): void {
     `Did you mean .${near}? Write --format raw for raw bytes in a file of that name.`,
   );
 }
+
+/** Endings of files that no store is named after. */
+const DOCUMENTS = /^(?:html?|log|md|pdf|py|txt|xml|ya?ml)$/;
 
 const INDEX = String.raw`-?\d*`;
 /** A bound as users write it who expect coordinates to be looked up: decimals and dates too. */
@@ -79,7 +86,7 @@ export function assertNoRanges(target: string): void {
  */
 export function assertNamedAsZarr(target: string): void {
   const { kind, ending } = fileEnding(target);
-  if (kind !== "written" && kind !== "foreign") return;
+  if (kind !== "written" && kind !== "foreign" && !DOCUMENTS.test(ending)) return;
   const file = kind === "written" ? `\`zarrflow slice SRC --output ${target}\` for a file, or ` : "";
   throw invalid(
     `\`${target}\` would be a Zarr store named like a .${ending} file`,

@@ -17,7 +17,23 @@ export interface Option {
   readonly suggestions?: readonly string[];
   /** Other spellings of its choices. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** What to write in place of a value that it cannot have, as a sentence. */
+  readonly hint?: (value: string) => string | undefined;
+  /** The letter that stands for it after one dash. */
+  readonly short?: string;
+  /** Other flags that decide whether it has an effect. */
+  readonly effect?: Effect;
   readonly summary: string;
+}
+
+/** When a flag has an effect. Where it has none it is an error, or named in a warning. */
+export interface Effect {
+  /** Only with one of these flags. */
+  readonly with?: readonly string[];
+  /** Only without these flags. */
+  readonly without?: readonly string[];
+  /** Names it in a warning where it has none: what was asked for holds all the same, or is only previewed. */
+  readonly warns?: boolean;
 }
 
 /** Flags by name, without dashes. */
@@ -41,18 +57,31 @@ export interface Grammar<O extends Options> {
   readonly options: O;
 }
 
+/** A flag that is not in the table of a command. Who knows all commands explains it (`explain-flag.ts`). */
+export class UnknownFlag extends Error {
+  override readonly name = "UnknownFlag";
+  /** As it was written, with its dashes. */
+  readonly flag: string;
+
+  constructor(flag: string) {
+    super(`unknown flag \`${flag}\``);
+    this.flag = flag;
+  }
+}
+
 /**
  * Splits a command's arguments into operands and flags. Values may begin with one dash (`--chunks -1,16`); after
  * `--` all are operands.
  *
- * @throws `invalid-option` with the nearest name of what is not known, or with what is lacking.
+ * @returns also warnings about flags that have no effect
+ * @throws `UnknownFlag`; `invalid-option` with what is lacking or contradicts itself.
  */
 export function parseArguments<O extends Options>(
   args: readonly string[],
   { usage, operands: [least, most], options }: Grammar<O>,
-): { operands: readonly string[]; values: Values<O> } {
-  const types = Object.entries(options).map(([name, { type, bare }]) => {
-    return [name, { type: bare === undefined ? type : "boolean" }] as const;
+): { operands: readonly string[]; values: Values<O>; warnings: readonly string[] } {
+  const types = Object.entries(options).map(([name, { type, bare, short }]) => {
+    return [name, { type: bare === undefined ? type : "boolean", ...(short && { short }) }] as const;
   });
   const { tokens } = parseArgs({
     args: [...args],
@@ -65,21 +94,55 @@ export function parseArguments<O extends Options>(
   for (const token of tokens) {
     if (token.kind === "positional") operands.push(token.value);
     if (token.kind !== "option") continue;
-    const { name, rawName } = token;
+    const { rawName } = token;
+    const name = rawName.startsWith("--") ? token.name : longName(rawName, options);
     const option = Object.hasOwn(options, name) ? options[name] : undefined;
-    if (!option || !rawName.startsWith("--")) throw unknownFlag(rawName, Object.keys(options));
+    if (!option) throw new UnknownFlag(rawName);
     const value = flagValue(name, option, token);
     if (!option.multiple && values.has(name)) throw invalid(`--${name} is given twice`);
     values.set(name, option.multiple ? [...((values.get(name) as string[]) ?? []), value as string] : value);
   }
   if (operands.length < least) throw invalid(`missing operand: the command takes ${usage}`);
-  if (operands.length > most) throw tooMany(operands[most] ?? "", usage);
-  return { operands, values: Object.fromEntries(values) as Values<O> };
+  if (operands.length > most) throw tooMany(operands[most] ?? "", usage, options);
+  if (operands.includes("-"))
+    throw invalid(
+      "Zarr is neither read from standard input nor written to standard output",
+      "Name a folder, a zip or a URL, or write ./- for a folder of that name.",
+    );
+  const warnings = [...values.keys()].flatMap((name) => withoutEffect(name, options, values) ?? []);
+  return { operands, values: Object.fromEntries(values) as Values<O>, warnings };
+}
+
+function longName(rawName: string, options: Options): string {
+  const found = Object.entries(options).find(([, { short }]) => short && rawName === `-${short}`);
+  return found?.[0] ?? "";
+}
+
+/** The warning about a flag that has no effect beside the others. @throws `invalid-option` where that is an error */
+function withoutEffect(
+  name: string,
+  options: Options,
+  given: ReadonlyMap<string, unknown>,
+): string | undefined {
+  const { with: needed, without = [], warns } = options[name]?.effect ?? {};
+  const beside = without.find((other) => given.has(other));
+  const isLacking = needed !== undefined && !needed.some((other) => given.has(other));
+  if (beside === undefined && !isLacking) return undefined;
+  const reason = `--${name} has no effect ${beside === undefined ? `without ${flagList(needed)}` : `with --${beside}`}`;
+  if (warns) return reason;
+  throw invalid(
+    reason,
+    `Omit ${beside === undefined ? `--${name}, or add ${flagList(needed)}` : "one of them"}.`,
+  );
+}
+
+function flagList(names: readonly string[] = []): string {
+  return names.map((name) => `--${name}`).join(" or ");
 }
 
 function flagValue(
   name: string,
-  { type, bare, choices, aliases = {}, value: placeholder }: Option,
+  { type, bare, choices, aliases = {}, hint, value: placeholder }: Option,
   { value, inlineValue }: { value?: string | undefined; inlineValue?: boolean | undefined },
 ): boolean | string {
   if (type === "boolean") {
@@ -90,29 +153,44 @@ function flagValue(
   if (value === undefined || (value.startsWith("--") && !inlineValue)) {
     throw invalid(`--${name} needs a value`, `Write --${name} ${placeholder ?? "VALUE"}.`);
   }
+  if (value.trim() === "") {
+    const written = `--${name}${bare === undefined ? " " : "="}${placeholder ?? "VALUE"}`;
+    throw invalid(`the value of --${name} is empty`, `Write ${written}, or omit the flag.`);
+  }
   const meant = (Object.hasOwn(aliases, value) && aliases[value]) || value;
-  if (choices && !choices.includes(meant)) throw notAChoice(name, value, choices);
+  if (choices && !choices.includes(meant)) throw notAChoice(name, value, choices, hint?.(value));
   return meant;
 }
 
-function unknownFlag(rawName: string, names: readonly string[]): ZarrflowError {
-  const near = nearestName(rawName.replace(/^-+/, ""), names);
-  return invalid(
-    `unknown flag \`${rawName}\``,
-    near ? `Did you mean \`--${near}\`?` : `The flags are ${names.map((name) => `--${name}`).join(", ")}.`,
-  );
-}
-
-function notAChoice(name: string, value: string, choices: readonly string[]): ZarrflowError {
-  const near = value.length > 2 ? nearestName(value, choices) : undefined;
+function notAChoice(
+  name: string,
+  value: string,
+  choices: readonly string[],
+  hint: string | undefined,
+): ZarrflowError {
+  const isSame = (choice: string) => choice.toLowerCase() === value.toLowerCase();
+  const near = choices.find(isSame) ?? (value.length > 2 ? nearestName(value, choices) : undefined);
   return invalid(
     `invalid value for --${name}: ${value} (expected ${choices.join(", ")})`,
-    near && `Did you mean \`${near}\`?`,
+    hint ?? (near && `Did you mean \`${near}\`?`),
   );
 }
 
-function tooMany(operand: string, usage: string): ZarrflowError {
-  return invalid(`unexpected operand \`${operand}\`: the command takes ${usage}`);
+function tooMany(operand: string, usage: string, options: Options): ZarrflowError {
+  return invalid(
+    `unexpected operand \`${operand}\`: the command takes ${usage}`,
+    flagMeant(operand, options),
+  );
+}
+
+/** How an operand is written that looks like the value of a flag. */
+function flagMeant(operand: string, options: Options): string | undefined {
+  if (/^(?:true|false|yes|no|on|off)$/i.test(operand)) return "Flags that take no value are written alone.";
+  const flags = Object.entries(options);
+  const [chosen] = flags.find(([, { choices }]) => choices?.includes(operand)) ?? [];
+  if (chosen !== undefined) return `Did you mean \`--${chosen} ${operand}\`?`;
+  const sized = /^[\w*:]+=(?:-?\d+|auto)(?:,|$)/.test(operand) && flags.find(([name]) => name === "chunks");
+  return sized ? `Did you mean \`--chunks ${operand}\`?` : undefined;
 }
 
 function invalid(reason: string, hint?: string): ZarrflowError {

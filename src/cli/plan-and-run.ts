@@ -142,7 +142,7 @@ async function runShowingProgress(
       onEvent: (event) => {
         onEvent(event);
         if (event.type === "unfinished") unfinished = unfinishedWords(plan, event.tasks);
-        if (event.type === "warning" && !values.quiet) printLine(warningText(event));
+        if (event.type === "warning" && !values["no-warnings"]) printLine(warningText(event));
         const latest = advance(event);
         if (latest) view.show(latest);
       },

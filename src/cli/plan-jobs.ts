@@ -8,9 +8,11 @@ import { fileError } from "../stores/files/file-error.ts";
 import { formatBytes } from "../util/byte-size.ts";
 import { EXIT_CODES, ZarrflowError } from "../util/errors.ts";
 import { followRun } from "./optimise-later.ts";
+import type { Values } from "./parse-arguments.ts";
 import { peakMemory } from "./peak-memory.ts";
 import { eventAdvance } from "./progress/flow-progress.ts";
 import { progressView } from "./progress/view.ts";
+import type { outputOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { toJson } from "./text/json.ts";
 import { counted } from "./text/numbers.ts";
@@ -28,7 +30,7 @@ export class Requeue extends Error {
 /** Runs a step of a plan file, and says what came of it. */
 export async function reportJob(
   path: string,
-  { quiet, json }: { readonly quiet?: boolean | undefined; readonly json?: boolean | undefined },
+  { quiet, json, "no-warnings": noWarnings }: Values<typeof outputOptions>,
   { errors, signal, interrupts, printLine, write }: Terminal,
   step: (file: PlanFile, options: JobOptions) => Promise<RunReport>,
 ): Promise<void> {
@@ -37,7 +39,7 @@ export async function reportJob(
   const advance = eventAdvance();
   const onEvent = (event: FlowEvent) => {
     followRun(event);
-    if (event.type === "warning" && !quiet) printLine(warningText(event));
+    if (event.type === "warning" && !noWarnings) printLine(warningText(event));
     const latest = advance(event);
     if (latest) view.show(latest);
   };

@@ -1,10 +1,37 @@
 import { gridStrategies } from "../flows/plan/strategies/grid-strategy.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
-import type { Options } from "./parse-arguments.ts";
+import type { Effect, Options } from "./parse-arguments.ts";
+
+/** Flags that have no effect beside others. */
+export function withEffect<O extends Options>(options: O, effect: Effect): O {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, option]) => [name, { ...option, effect }]),
+  ) as O;
+}
+
+/** A dry run takes the flags of the run that it previews, and names those that only count when keys are written. */
+export const PREVIEWED = { without: ["dry-run"], warns: true } as const;
+
+/** What to write for a format that is called otherwise, or that is not written at all. */
+function formatMeant(value: string): string | undefined {
+  const ome = /^(?:ome-?)?(?:zarr|ngff)?-?v?(0\.\d)(?:\.\d)?$/i.exec(value)?.[1];
+  if (ome !== undefined) return `OME-Zarr ${ome} is --to ${Number(ome) < 0.5 ? "v2" : "v3"}.`;
+  const zarr = /^(?:zarr)?[-_ ]?v?([123])(?:\.\d+)*$/i.exec(value)?.[1];
+  if (zarr !== undefined) return `Did you mean \`v${zarr}\`?`;
+  if (/ome|ngff/i.test(value)) return "OME-Zarr 0.4 is --to v2, and OME-Zarr 0.5 is --to v3.";
+  if (
+    /^(?:n5|netcdf4?|nc4?|hdf5?|h5|grib2?|tiff?|cog|icechunk|kerchunk|csv|npy|npz|parquet|arrow|json)$/i.test(
+      value,
+    )
+  )
+    return "Only formats of Zarr can be written; `zarrflow slice --format` writes arrays and tables as files.";
+  return undefined;
+}
 
 /** Flags of every command. */
 export const outputOptions = {
-  quiet: { type: "boolean", summary: "no progress and no summary" },
+  quiet: { type: "boolean", summary: "no progress and no summary; warnings are still shown" },
+  "no-warnings": { type: "boolean", summary: "no warnings" },
   json: { type: "boolean", summary: "JSON on standard output; errors as JSON on standard error" },
   help: { type: "boolean", summary: "this text" },
 } as const satisfies Options;
@@ -76,6 +103,7 @@ export const existingOptions = {
     type: "string",
     value: "error|skip|replace",
     choices: ["error", "skip", "replace"],
+    effect: { without: ["update"] },
     summary:
       "what to do when the target exists: fail, keep what exists and add what is missing, or replace it; error by default",
   },
@@ -110,7 +138,11 @@ export const filterOptions = {
 } as const satisfies Options;
 
 export const writeEmptyOption = {
-  "write-empty": { type: "boolean", summary: "also store chunks that hold only the fill value" },
+  "write-empty": {
+    type: "boolean",
+    effect: PREVIEWED,
+    summary: "also store chunks that hold only the fill value",
+  },
 } as const satisfies Options;
 
 export const dryRunOption = {
@@ -154,6 +186,7 @@ export const writingOptions = {
     bare: "written",
     value: "written|values",
     choices: ["written", "values"],
+    effect: PREVIEWED,
     summary:
       "before the target is published, read back every key and compare its size and checksum; =values also compares the values of all arrays with the source",
   },
@@ -163,11 +196,13 @@ export const writingOptions = {
   },
   "verify-source": {
     type: "boolean",
+    effect: PREVIEWED,
     summary:
       "check at the end that no key of the source was changed, by size and time or entity tag; with --resume, since the unfinished run began",
   },
   fsync: {
     type: "boolean",
+    effect: PREVIEWED,
     summary: "publish only what is on the disk, so that it outlives a loss of power; slower",
   },
   ...writeEmptyOption,
@@ -178,11 +213,13 @@ export const writingOptions = {
   ...dryRunOption,
   explain: {
     type: "boolean",
+    effect: { with: ["dry-run"] },
     summary: "with --dry-run: show why other strategies were not chosen, and their predicted cost",
   },
   trace: {
     type: "string",
     value: "FILE",
+    effect: { without: ["dry-run"] },
     summary:
       "write each event of the run to FILE as a line of JSON: tasks, each key that is written, retries; replaces FILE",
   },
@@ -237,6 +274,7 @@ export const formatOptions = {
     value: "v1|v2|v3-draft-2019|v3",
     choices: ["v1", "v2", "v3-draft-2019", "v3"],
     aliases: { 1: "v1", 2: "v2", 3: "v3" },
+    hint: formatMeant,
     summary: "the format to write; the source's by default",
   },
   "allow-loss": {

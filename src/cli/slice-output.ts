@@ -11,6 +11,7 @@ import { progressView } from "./progress/view.ts";
 import type { Terminal } from "./terminal.ts";
 import { toJson } from "./text/json.ts";
 import { outputText } from "./text/report.ts";
+import { warningText } from "./text/warning.ts";
 
 /** What the command is asked of a file. */
 export interface OutputValues {
@@ -21,6 +22,7 @@ export interface OutputValues {
   readonly flat?: boolean | undefined;
   readonly json?: boolean | undefined;
   readonly quiet?: boolean | undefined;
+  readonly "no-warnings"?: boolean | undefined;
   readonly "if-exists"?: "error" | "skip" | "replace" | undefined;
 }
 
@@ -40,6 +42,11 @@ export async function writeSlices(
     });
   }
   const how = formatOptionsOf(values);
+  const shape = (await slices[0]?.shape()) ?? [];
+  if (shape.includes(0) && !values["no-warnings"]) {
+    const message = `the slice has no items: its shape is (${shape.join(", ")})`;
+    terminal.printLine(warningText({ message }));
+  }
   const total = how.decode ? undefined : await itemBytes(slices[0], format);
   const view = progressView(terminal.errors, { quiet: quiet || toScreen, noLines: json });
   const started = performance.now();
@@ -59,7 +66,6 @@ export async function writeSlices(
     view.stop();
   }
   const seconds = (performance.now() - started) / 1000;
-  const shape = (await slices[0]?.shape()) ?? [];
   const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory() };
   if (json) await terminal.write(`${toJson(report, 2)}\n`);
   else if (!quiet) terminal.printLine(outputText(report));

@@ -1,5 +1,6 @@
 import { toPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import type { SettingValues } from "./option-parts.ts";
 
 /** What a codec takes and gives. */
 export type CodecKind = "array-to-array" | "array-to-bytes" | "bytes-to-bytes";
@@ -75,6 +76,8 @@ export interface CodecDescriptor {
    * @throws `invalid-option`
    */
   readonly parseOption?: (parts: readonly string[]) => JsonObject;
+  /** The values that its settings can have where it is asked for; documents may have others, which old writers knew. */
+  readonly allowed?: Readonly<Record<string, SettingValues>>;
   readonly engines?: CodecEngines;
   /** Fetches the factory, a `CodecFactory`, when the codec is first wanted; absent where there is no implementation. */
   readonly load?: () => Promise<unknown>;

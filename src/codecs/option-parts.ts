@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../util/errors.ts";
+import { toPlain } from "../util/json-plain.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import { nearestName } from "../util/nearest-name.ts";
 
@@ -13,8 +14,34 @@ export function levelOption(usual: number, setting = "level"): (parts: readonly 
 
 /** @throws `invalid-option` */
 export function parseLevel(text: string): number {
-  if (!/^-?\d+$/.test(text)) throw invalidCodec(`\`${text}\` is not a whole number`);
+  if (!/^-?\d+$/.test(text)) throw invalidCodec(`the level \`${text}\` is not a whole number`);
   return Number(text);
+}
+
+/** Values that a setting can have when a codec is asked for: whole numbers from one to another, or words. */
+export type SettingValues = readonly [least: number, most: number] | readonly string[];
+
+/** Checks the settings of a codec that is asked for. @throws `invalid-option` with what is allowed, and what was found */
+export function assertSettings(
+  codec: string,
+  configuration: JsonObject,
+  values: Readonly<Record<string, SettingValues>>,
+): void {
+  for (const [setting, allowed] of Object.entries(values)) {
+    const value = toPlain(configuration[setting] ?? null);
+    const [least, most] = allowed;
+    if (value === null) continue;
+    if (typeof least === "string") {
+      if (typeof value !== "string") continue;
+      assertOneOf(value, allowed as readonly string[], `${codec} has no ${setting}`);
+    } else if (!Number.isSafeInteger(value) || Number(value) < least || Number(value) > Number(most)) {
+      throw new ZarrflowError("invalid-option", `the ${setting} of ${codec} is out of range`, {
+        setting,
+        expected: `${least} to ${most}`,
+        found: JSON.stringify(value),
+      });
+    }
+  }
 }
 
 /** @throws `invalid-option` where parts are left. */
@@ -23,11 +50,11 @@ export function assertNoMore(parts: readonly string[]): void {
 }
 
 /** @throws `invalid-option` with the nearest of `names` where `text` is none of them. */
-export function assertOneOf(text: string, names: readonly string[]): void {
+export function assertOneOf(text: string, names: readonly string[], what = "there is no codec"): void {
   if (names.includes(text)) return;
   const near = nearestName(text, names);
   throw invalidCodec(
-    `\`${text}\` is unknown; expected ${names.join(", ")}`,
+    `${what} \`${text}\`; expected ${names.join(", ")}`,
     near && `Did you mean \`${near}\`?`,
   );
 }

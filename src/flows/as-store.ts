@@ -18,6 +18,7 @@ import type { Changes } from "./request/changes.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { type FlowSource, type Planned, type PlanOptions, planFlow } from "./request/flow.ts";
 import type { KeyFilter } from "./request/key-filter.ts";
+import { assertTaken } from "./request/option-effects.ts";
 import { limitFoundIo } from "./request/usual-io.ts";
 import { planWarnings, sourceWarnings } from "./request/warnings.ts";
 import { loadDocuments } from "./run/documents.ts";
@@ -65,6 +66,7 @@ export async function asStore(
   given: AsStoreOptions = {},
 ): Promise<Store & Partial<ListableStore>> {
   const options = checkedOptions(given);
+  assertTaken("asStore", options);
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const planned = await planFlow("copy", source, new MemoryStore("values made on demand"), {
     ...options,

@@ -15,12 +15,15 @@ import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { FlowSource, PlanOptions } from "./request/flow.ts";
 import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
+import { assertTaken } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 
 export type { Difference } from "./diff/difference.ts";
 
-export interface DiffOptions extends PlanOptions, ReadEventOptions {
+export interface DiffOptions
+  extends Omit<PlanOptions, "ifExists" | "storeProfile" | "threads" | "strategy" | "scratch">,
+    ReadEventOptions {
   /** Whether differences of format, chunks and codecs count as well. */
   readonly strict?: boolean;
 }
@@ -46,6 +49,7 @@ export async function* diff(
   given: DiffOptions = {},
 ): AsyncGenerator<Difference> {
   const options = checkedOptions(given);
+  assertTaken("diff", options);
   const left = await openSource(a, options);
   try {
     const right = await openSource(b, { ...options, io: undefined });

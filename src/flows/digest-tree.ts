@@ -11,6 +11,7 @@ import type { ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
 import type { PlanOptions } from "./request/flow.ts";
 import type { FlowSource } from "./request/open-source.ts";
+import { assertTaken } from "./request/option-effects.ts";
 import { slice } from "./slice.ts";
 
 /** One of several parts into which the cells of all arrays are divided, each to be hashed by itself. */
@@ -20,7 +21,7 @@ export interface TreePart {
   readonly of: number;
 }
 
-export interface DigestTreeOptions extends PlanOptions, ReadEventOptions {
+export interface DigestTreeOptions extends Omit<PlanOptions, "ifExists" | "storeProfile">, ReadEventOptions {
   /** Lists the hash of each cell, so that the place of a difference is found. */
   readonly cells?: boolean;
   /** Hashes one part of the cells, and lists them; `mergeDigestTrees` makes one tree of all parts. */
@@ -42,6 +43,7 @@ export interface DigestTreeOptions extends PlanOptions, ReadEventOptions {
  */
 export async function digestTree(source: FlowSource, given: DigestTreeOptions = {}): Promise<DigestTree> {
   const options = checkedOptions(given);
+  assertTaken("digest", options);
   const newHash = await hasher();
   const arrays: ArrayTree[] = [];
   for await (const { array, path } of arraysBelow(source, options)) {
@@ -53,7 +55,16 @@ export async function digestTree(source: FlowSource, given: DigestTreeOptions = 
 async function arrayTree(
   array: ZarrArray,
   path: string,
-  { newHash, number, cells, part, ...options }: DigestTreeOptions & { newHash: NewHash; number: number },
+  {
+    newHash,
+    number,
+    cells,
+    part,
+    // the source keeps to the rates by itself
+    requestsPerSecond: _requests,
+    bytesPerSecond: _bytes,
+    ...options
+  }: DigestTreeOptions & { newHash: NewHash; number: number },
 ): Promise<ArrayTree> {
   const { dataType, shape } = array;
   const cellShape = cellShapeOf(shape, array.metadata.dataType);

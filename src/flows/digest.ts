@@ -11,6 +11,7 @@ import type { ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
 import type { PlanOptions } from "./request/flow.ts";
 import type { FlowSource } from "./request/open-source.ts";
+import { assertTaken } from "./request/option-effects.ts";
 import { slice } from "./slice.ts";
 
 /** The digest of one array. */
@@ -28,7 +29,7 @@ export interface ArrayDigest {
   readonly missingValue?: string;
 }
 
-export interface DigestOptions extends PlanOptions, ReadEventOptions {}
+export interface DigestOptions extends Omit<PlanOptions, "ifExists" | "storeProfile">, ReadEventOptions {}
 
 /**
  * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
@@ -43,6 +44,7 @@ export interface DigestOptions extends PlanOptions, ReadEventOptions {}
  */
 export async function* digest(source: FlowSource, given: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
   const options = checkedOptions(given);
+  assertTaken("digest", options);
   for await (const { array, path } of arraysBelow(source, options)) {
     const sha256 = await arrayDigest(array, path, options);
     const { metadata, dataType, shape, layout } = array;
@@ -52,7 +54,12 @@ export async function* digest(source: FlowSource, given: DigestOptions = {}): As
   }
 }
 
-async function arrayDigest(array: ZarrArray, path: string, options: DigestOptions): Promise<string> {
+async function arrayDigest(
+  array: ZarrArray,
+  path: string,
+  // the source keeps to the rates by itself
+  { requestsPerSecond: _requests, bytesPerSecond: _bytes, ...options }: DigestOptions,
+): Promise<string> {
   const newHash = await hasher();
   const hash = newHash();
   const { dataType, shape } = array.metadata;

@@ -1,6 +1,6 @@
 import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
 import type { LabelOptions } from "../hierarchy/slice-labels.ts";
-import type { SliceOption } from "../hierarchy/slice-option.ts";
+import { hasLabels, type SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
@@ -11,7 +11,8 @@ import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
 import type { FoundLabels } from "./request/labels/found-labels.ts";
-import { resolveLabelledSlice } from "./request/slice-indices.ts";
+import { assertNearest, assertTaken } from "./request/option-effects.ts";
+import { askedSlice, resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
 
@@ -45,6 +46,8 @@ export async function planSlice(
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  assertTaken("slice", options);
+  assertNearest(options, hasLabels(askedSlice(option, options)));
   const { selection, labels } = await resolveLabelledSlice(option, array, options);
   const { io } = sliceIo(inner, options.io, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));

@@ -7,7 +7,7 @@ import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
 import { openArray } from "../hierarchy/open/open.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import type { LabelOptions } from "../hierarchy/slice-labels.ts";
-import type { ResolvedSlice, SliceOption } from "../hierarchy/slice-option.ts";
+import { hasLabels, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
 import type { Store } from "../stores/store.ts";
@@ -29,6 +29,7 @@ import { assertGridStrategy } from "./plan/strategies/grid-strategy.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
 import type { LookedUp } from "./request/labels/found-labels.ts";
+import { assertNearest, assertTaken } from "./request/option-effects.ts";
 import { askedSlice, sliceByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
@@ -97,6 +98,7 @@ export class Slice<Name extends string = string> {
     this.#option = option;
     this.#options = checkedOptions(options);
     assertGridStrategy(options.strategy);
+    assertTaken("slice", options);
   }
 
   /** Data type of the items. */
@@ -223,7 +225,7 @@ export class Slice<Name extends string = string> {
   async #openLimited(): Promise<OpenSlice> {
     const { signal } = this.#options;
     const source = this.#source;
-    const array = typeof source === "string" ? await openArray(source, { signal }) : source;
+    const array = typeof source === "string" ? await openArray(source, this.#options) : source;
     assertArray(array);
     let watch: SourceWatch | undefined;
     let endLimit = () => {};
@@ -235,7 +237,9 @@ export class Slice<Name extends string = string> {
     try {
       const found = this.#io(array.innerChunks());
       endLimit = limitFoundIo(found);
-      this.#lookedUp ??= await sliceByIndices(askedSlice(this.#option, this.#options), array, this.#options);
+      const asked = askedSlice(this.#option, this.#options);
+      assertNearest(this.#options, hasLabels(asked));
+      this.#lookedUp ??= await sliceByIndices(asked, array, this.#options);
       const { option } = this.#lookedUp;
       const begun = await SourceWatch.begin([array], [array.store], { signal });
       watch = begun;

@@ -9,11 +9,12 @@ import { streamFrom, TransformStream } from "../streams/web.ts";
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
-import { isZarrflowError } from "../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { FlowSource, PlanOptions } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
+import { assertTaken } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
@@ -28,7 +29,8 @@ import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 
 export type { ValidateFinding } from "./validate/finding.ts";
 
-export interface ValidateOptions extends PlanOptions {
+export interface ValidateOptions
+  extends Omit<PlanOptions, "ifExists" | "storeProfile" | "threads" | "strategy" | "scratch"> {
   /** Whether every chunk is read and decoded. */
   readonly deep?: boolean;
   /**
@@ -62,6 +64,12 @@ export async function* validate(
   given: ValidateOptions = {},
 ): AsyncGenerator<ValidateFinding> {
   const options = checkedOptions(given);
+  assertTaken("validate", options);
+  if (!options.fix && options.dryRun) {
+    throw new ZarrflowError("invalid-option", "`dryRun` has no effect without `fix`", {
+      hint: "Add `fix: true`, or omit `dryRun`.",
+    });
+  }
   if (!options.fix) return yield* findings(source, options);
   const fixes: Fix[] = [];
   for await (const fix of fixed(source, options)) {

@@ -1,5 +1,5 @@
 import { codecNamed, knownCodecs } from "../codecs/descriptors.ts";
-import { assertOneOf, invalidCodec } from "../codecs/option-parts.ts";
+import { assertOneOf, assertSettings, invalidCodec } from "../codecs/option-parts.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { CodecConfig } from "./array-metadata.ts";
@@ -20,10 +20,17 @@ import { innerCodecs } from "./v3/sharding.ts";
 export function parseCodec(text: string): CodecConfig | undefined {
   const trimmed = text.trim();
   if (trimmed === "none") return undefined;
-  if (trimmed.startsWith("{")) return fromJson(trimmed);
+  if (trimmed.startsWith("{")) return askedCodec(fromJson(trimmed));
   const [name = "", ...parts] = trimmed.split(":");
   assertOneOf(name, optionCodecs());
-  return { name, configuration: codecNamed(name)?.parseOption?.(parts) ?? {} };
+  return askedCodec({ name, configuration: codecNamed(name)?.parseOption?.(parts) ?? {} });
+}
+
+/** A codec that is asked for. @throws `invalid-option` for settings that it cannot have */
+export function askedCodec(config: CodecConfig): CodecConfig {
+  const { name, configuration } = config;
+  assertSettings(name, configuration, codecNamed(name)?.allowed ?? {});
+  return config;
 }
 
 /** Compressors that can be asked for by their name. */

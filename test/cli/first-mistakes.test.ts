@@ -94,8 +94,8 @@ describe("memory budgets", () => {
 
   it("without a unit", async () => {
     const { code, stderr } = await runHere(await toy(), ...rechunk, "64");
-    expect(stderr).toContain("found 64 bytes");
-    expect(stderr).toContain("hint: Sizes without a unit are bytes. Did you mean 64MB?\n");
+    expect(stderr).toContain("`64` in --max-mem is a size of 64 bytes");
+    expect(stderr).toContain("hint: Did you mean 64MB? Bytes are written 64B.\n");
     expect(code).toBe(2);
   });
 

@@ -20,7 +20,7 @@ const document = (shape: number[]) =>
   );
 
 describe("warnings", () => {
-  it("of a run are reported on standard error, not with --quiet", async () => {
+  it("of a run are reported on standard error, also with --quiet, but not with --no-warnings", async () => {
     const cwd = await testFolder();
     const twice = [1, 2].map((value) => ({ name: "0", value: new Uint8Array([value]) }));
     await writeFile(join(cwd, "x.zip"), buildZip([{ name: ".zarray", value: document([2]) }, ...twice]));
@@ -29,7 +29,13 @@ describe("warnings", () => {
     expect(told).toMatchObject({ code: 0 });
     expect(told.stderr).toContain(warning);
     expect(JSON.parse(told.stdout)).toMatchObject({ keysWritten: 2 });
-    expect(await runCli(cwd, "copy", "x.zip", "b.zarr", "--quiet")).toMatchObject({ code: 0, stderr: "" });
+    const quiet = ["--quiet"] as const;
+    expect(await runCli(cwd, "copy", "x.zip", "b.zarr", ...quiet)).toMatchObject({
+      code: 0,
+      stderr: warning,
+    });
+    const silent = await runCli(cwd, "copy", "x.zip", "c.zarr", ...quiet, "--no-warnings");
+    expect(silent).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("of a plan are part of a dry run", async () => {

@@ -53,9 +53,16 @@ describe("the profile of a server", () => {
   it.each([
     ["30ms", { latency: 0.03, bytesPerSecond: 100e6, basis: "stated" }],
     ["source=2.5ms, 25MB/s", { latency: 0.0025, bytesPerSecond: 25e6, basis: "stated" }],
-    [["30ms", "source=20ms", "target=1ms"], { latency: 0.02, bytesPerSecond: 100e6, basis: "stated" }],
+    [["30ms", "source=20ms"], { latency: 0.02, bytesPerSecond: 100e6, basis: "stated" }],
   ])("is what is stated: %j", async (storeProfile, source) => {
     expect((await planned({ storeProfile })).profiles).toEqual({ source });
+  });
+
+  it("cannot be stated of a store that is on this machine", async () => {
+    await expect(planned({ storeProfile: ["30ms", "target=1ms"] })).rejects.toMatchObject({
+      code: "invalid-option",
+      reason: expect.stringContaining("`target=1ms` is about target, and none of these is over a network"),
+    });
   });
 
   it.each(["30", "30ms,", "fast", "sauce=30ms", "0ms", "0MB/s", "-1ms", ""])(

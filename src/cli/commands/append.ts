@@ -48,7 +48,7 @@ export const command = defineCommand({
     const view = progressView(terminal.errors, { quiet, noLines: json });
     const onEvent = printWarnings(
       terminal,
-      { quiet },
+      values,
       readProgress((advance) => view.show(advance)),
     );
     const dryRun = values["dry-run"] === true;

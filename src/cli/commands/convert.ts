@@ -19,6 +19,12 @@ export const command = defineCommand({
     "missing values are written as xarray reads them in the target format (_ARRAY_DIMENSIONS, _FillValue). For",
     "other chunks, use `copy --to` with --chunks.",
   ],
+  elsewhere: {
+    chunks: "Use `zarrflow copy SRC DST --to v3 --chunks SIZES`.",
+    shards: "Use `zarrflow copy SRC DST --to v3 --shards SIZES`.",
+    slice: "Use `zarrflow slice SRC DST --slice RANGES --to v3`.",
+    update: "Only `zarrflow copy`, which changes nothing, has --update.",
+  },
   operands: [2, 2],
   options: {
     ...formatOptions,

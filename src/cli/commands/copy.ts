@@ -23,6 +23,12 @@ export const command = defineCommand({
     "--if-exists skip and --update change an existing folder or bucket in place. With skip, existing nodes stay",
     "as they are. With --update, an array cannot be read while any of its chunks changes.",
   ],
+  elsewhere: {
+    slice: "Use `zarrflow slice SRC DST --slice RANGES`.",
+    format: "Write --to v2 or --to v3; `zarrflow slice --format` writes other files.",
+    recursive: "Omit it: groups are copied with everything below them.",
+    r: "Omit it: groups are copied with everything below them.",
+  },
   operands: [2, 2],
   options: {
     ...filterOptions,

@@ -35,7 +35,7 @@ export const command = defineCommand({
     const options = { ...planOptions(values, terminal.signal), ...(strict && { strict }) };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const showRead = readProgress((advance) => view.show(advance));
-    const onEvent = printWarnings(terminal, { quiet }, showRead);
+    const onEvent = printWarnings(terminal, values, showRead);
     const differences = diff(a, b, { ...options, onEvent });
     const counts = { counting: 0, others: 0, broken: 0 };
     async function* counted() {

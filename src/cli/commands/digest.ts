@@ -7,7 +7,7 @@ import { defineCommand } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
-import { outputOptions, readingOptions, strategyOptions } from "../shared-options.ts";
+import { outputOptions, readingOptions, strategyOptions, withEffect } from "../shared-options.ts";
 import { treeDigestLines } from "../text/digest-tree.ts";
 import { toJson, writeJsonList } from "../text/json.ts";
 import { printable } from "../text/printable.ts";
@@ -28,19 +28,21 @@ export const command = defineCommand({
     tree: { type: "boolean", summary: "print a tree of digests: of cells, of arrays, of all" },
     cells: {
       type: "boolean",
+      effect: { with: ["tree"] },
       summary: "with --tree: also print the digest and the range of each cell, to find where arrays differ",
     },
     part: {
       type: "string",
       value: "N/M",
+      effect: { with: ["tree"], without: ["merge"] },
       summary: "with --tree: hash the cells of part N of M only, and print them",
     },
     merge: {
       type: "boolean",
+      effect: { with: ["tree"] },
       summary: "with --tree: take JSON files of parts in place of URL, and print the tree that they make",
     },
-    ...readingOptions,
-    ...strategyOptions,
+    ...withEffect({ ...readingOptions, ...strategyOptions }, { without: ["merge"] }),
     ...outputOptions,
   },
   examples: [
@@ -54,8 +56,6 @@ export const command = defineCommand({
   ],
   async run(operands, { tree, cells, part, merge, ...values }, terminal) {
     const [url = "", ...more] = operands;
-    if (!tree && (cells || part || merge)) throw invalid("--cells, --part and --merge need --tree");
-    if (merge && part) throw invalid("--merge and --part cannot be used together");
     if (!merge && more.length > 0) throw invalid(`too many operands: \`${more[0]}\` is not expected`);
     const { quiet, json } = values;
     const print = async (digests: DigestTree) => {
@@ -69,7 +69,7 @@ export const command = defineCommand({
     const whatPart = part === undefined ? {} : { part: parsePart(part) };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const showRead = readProgress((advance) => view.show(advance));
-    const onEvent = printWarnings(terminal, { quiet }, showRead);
+    const onEvent = printWarnings(terminal, values, showRead);
     const options: DigestTreeOptions = { ...reading, onEvent };
     try {
       if (tree) {

@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import { encodersHere } from "../../flows/jobs/encoders.ts";
 import type { Planned } from "../../flows/request/flow.ts";
-import { parseBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { defineCommand } from "../define-command.ts";
 import { writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
-import { changesOf, planOptions } from "../option-values.ts";
+import { changesOf, filterOf, planOptions, rateOf, wholeNumber } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import type { Options, Values } from "../parse-arguments.ts";
 import {
@@ -16,6 +15,7 @@ import {
   outputOptions,
   readingOptions,
   taskOptions,
+  withEffect,
   writingOptions,
 } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
@@ -24,23 +24,7 @@ import { counted } from "../text/numbers.ts";
 
 const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
 
-const options = {
-  output: { type: "string", value: "FILE", summary: "the file to write the plan to (-o)" },
-  script: {
-    type: "string",
-    value: SCRIPTS.join("|"),
-    choices: SCRIPTS,
-    summary: "also print a script that runs the plan on this engine, stage by stage, and finishes it",
-  },
-  jobs: {
-    type: "string",
-    value: "N",
-    summary: "how many jobs the script starts for each stage; 8 by default",
-  },
-  simulate: {
-    type: "boolean",
-    summary: "show what the plan would take on many workers in S3, by a simulation; needs no FILE",
-  },
+const simulationOptions = {
   workers: { type: "string", value: "N", summary: "with --simulate: how many processes; 100 by default" },
   "request-ms": {
     type: "string",
@@ -63,6 +47,28 @@ const options = {
     summary:
       "with --simulate: partitions of the bucket, of 5,500 GET and 3,500 PUT per second each; 1 by default",
   },
+} as const satisfies Options;
+
+const options = {
+  output: { type: "string", value: "FILE", short: "o", summary: "the file to write the plan to (-o)" },
+  script: {
+    type: "string",
+    value: SCRIPTS.join("|"),
+    choices: SCRIPTS,
+    effect: { with: ["output"] },
+    summary: "also print a script that runs the plan on this engine, stage by stage, and finishes it",
+  },
+  jobs: {
+    type: "string",
+    value: "N",
+    effect: { with: ["script"] },
+    summary: "how many jobs the script starts for each stage; 8 by default",
+  },
+  simulate: {
+    type: "boolean",
+    summary: "show what the plan would take on many workers in S3, by a simulation; needs no FILE",
+  },
+  ...withEffect(simulationOptions, { with: ["simulate"] }),
   slice: {
     type: "string",
     value: "RANGES",
@@ -78,16 +84,21 @@ const options = {
     type: "string",
     value: "error|replace",
     choices: ["error", "replace"],
+    effect: { with: ["output"] },
     summary: "what to do when the target exists: fail, or replace it at the end; error by default",
   },
-  fsync: writingOptions.fsync,
-  "write-empty": writingOptions["write-empty"],
+  fsync: { ...writingOptions.fsync, effect: { with: ["output"] } },
+  "write-empty": { ...writingOptions["write-empty"], effect: { with: ["output"] } },
   ...outputOptions,
+  json: {
+    type: "boolean",
+    summary: "the simulation as JSON on standard output; errors as JSON on standard error",
+  },
 } as const satisfies Options;
 
 type PlanValues = Values<typeof options>;
 
-const defined = defineCommand({
+export const command = defineCommand({
   usage: "copy|rechunk|convert|slice SRC DST --output FILE",
   notes: [
     "Writes a plan that any number of processes run together, on one machine or many: `zarrflow run` in each,",
@@ -117,8 +128,11 @@ const defined = defineCommand({
     if (output === undefined && !values.simulate) {
       throw new ZarrflowError("invalid-option", "plan needs --output", { hint: "Write --output plan.json." });
     }
-    if (!/^[1-9]\d{0,5}$/.test(jobs)) {
-      throw new ZarrflowError("invalid-option", `\`${jobs}\` in --jobs is not a whole number of 1 or more`);
+    wholeNumber("jobs", jobs);
+    if (output === "-") {
+      throw new ZarrflowError("invalid-option", "a plan is written to a file, and `-` names none", {
+        hint: "Write --output plan.json, or --output ./- for a file of that name.",
+      });
     }
     assertNamedAsZarr(target);
     const planned = await planOf(verb, source, target, values, terminal.signal);
@@ -137,16 +151,6 @@ const defined = defineCommand({
     }
   },
 });
-
-/** `-o` is the one short flag that other tools have taught everybody. */
-export const command: typeof defined = {
-  ...defined,
-  run: (args, terminal) =>
-    defined.run(
-      args.map((arg) => (arg === "-o" ? "--output" : arg)),
-      terminal,
-    ),
-};
 
 async function writePlan(
   planned: Planned,
@@ -190,7 +194,7 @@ async function writeSimulation(planned: Planned, values: PlanValues, { write }: 
     throw new ZarrflowError("invalid-option", `\`${text}\` in --${flag} is not a number above 0`);
   };
   const latency = numberOf("request-ms", ms) / 1000;
-  const bytesPerSecond = parseBytes(bandwidth.replace(/\/s$/, ""));
+  const bytesPerSecond = rateOf("bandwidth", bandwidth);
   const { simulatePlan } = await import("../../flows/jobs/simulate.ts");
   const profile = { latency, bytesPerSecond, basis: "stated" } as const;
   const plan = await planned.planWith({ source: profile, target: profile, scratch: profile });
@@ -214,8 +218,12 @@ async function planOf(
   signal: AbortSignal,
 ): Promise<Planned> {
   const flows = await import("../../flows/copy.ts");
-  const { chunks, codec, shards, to, slice, nearest = false, include, exclude, threads = "1" } = values;
-  const common = { ...planOptions({ ...values, threads }, signal), ...changesOf(values) };
+  const { chunks, codec, shards, to, slice, nearest = false, threads = "1" } = values;
+  const common = {
+    ...planOptions({ ...values, threads }, signal),
+    ...changesOf(values),
+    ...filterOf(values),
+  };
   const need = (flag: string, from: string): never => {
     throw new ZarrflowError("invalid-option", `plan ${verb} needs --${flag}`, {
       hint: `See \`zarrflow ${from} --help\`.`,
@@ -227,15 +235,13 @@ async function planOf(
       throw new ZarrflowError("invalid-option", `--${flag} applies only to plan ${of}`);
     }
   };
-  only({ include, exclude }, "copy");
   only({ slice, nearest: values.nearest }, "slice");
   switch (verb) {
     case "copy": {
-      const options = { ...common, ...(include && { include }), ...(exclude && { exclude }) };
       const isCopy = codec === undefined && chunks === undefined && shards === undefined;
       return isCopy
-        ? flows.planCopy(source, target, options)
-        : flows.planRechunk(source, target, { ...options, chunks: chunks ?? {} });
+        ? flows.planCopy(source, target, common)
+        : flows.planRechunk(source, target, { ...common, chunks: chunks ?? {} });
     }
     case "rechunk":
       return flows.planRechunk(source, target, { ...common, chunks: chunks ?? need("chunks", verb) });

@@ -32,6 +32,7 @@ export const command = defineCommand({
     "of integers are rounded, halves to the even one. nearest takes the first item of each block.",
     "SRC is read once. DST appears under its name when it is complete, or not at all.",
   ],
+  elsewhere: { chunks: "Levels have the chunks of SRC: rechunk it first, with `zarrflow rechunk`." },
   operands: [2, 2],
   options: {
     factor: {
@@ -88,7 +89,7 @@ export const command = defineCommand({
     const view = progressView(terminal.errors, { quiet, noLines: json });
     const onEvent = printWarnings(
       terminal,
-      { quiet },
+      values,
       readProgress((advance) => view.show(advance)),
     );
     const { ifExists, ...reading } = planOptions(values, terminal.signal);

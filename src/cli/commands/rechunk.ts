@@ -12,6 +12,10 @@ export const command = defineCommand({
     "their dimension; the rest is copied as it is. Other dimensions keep their chunk size. DST appears under its",
     "name when it is complete, or not at all.",
   ],
+  elsewhere: {
+    slice: "Use `zarrflow slice SRC DST --slice RANGES --chunks SIZES`.",
+    update: "Only `zarrflow copy`, which changes nothing, has --update.",
+  },
   operands: [2, 2],
   options: { ...changingOptions, ...filterOptions, ...writingOptions, ...outputOptions },
   examples: [

@@ -1,5 +1,5 @@
-import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
+import { wholeNumber } from "../option-values.ts";
 import { reportJob } from "../plan-jobs.ts";
 import { planAccessOf, planAccessOptions } from "../request-headers.ts";
 import { outputOptions } from "../shared-options.ts";
@@ -44,13 +44,8 @@ export const command = defineCommand({
         ...options,
         ...access,
         ...share,
-        ...(stage !== undefined && { stage: stageOf(stage) - 1 }),
+        ...(stage !== undefined && { stage: wholeNumber("stage", stage) - 1 }),
       }),
     );
   },
 });
-
-function stageOf(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --stage is not a whole number of 1 or more`);
-}

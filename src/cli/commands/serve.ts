@@ -29,7 +29,11 @@ const options = {
     value: "RANGES",
     summary: "serve a part: time=0:24,lat=10:20:2; labels: time=2019-03-01:2019-03-08,lat=45..50",
   },
-  nearest: { type: "boolean", summary: "if no item has a single label, take the nearest item" },
+  nearest: {
+    type: "boolean",
+    effect: { with: ["slice"] },
+    summary: "if no item has a single label, take the nearest item",
+  },
   ...changingOptions,
   ...filterOptions,
   "write-empty": { type: "boolean", summary: "also serve chunks that hold only the fill value" },
@@ -74,11 +78,12 @@ export const command = defineCommand({
     const { DEFAULT_MAX_MEMORY } = await import("../../flows/request/default-memory.ts");
     const { serveRequests } = await import("../server/serve-requests.ts");
     const { storeHandler } = await import("../server/store-handler.ts");
-    const maxMemory = parseBytes(values["max-mem"] ?? DEFAULT_MAX_MEMORY);
+    const { maxMemory: asked = DEFAULT_MAX_MEMORY, ...reading } = planOptions(values, stop);
+    const maxMemory = parseBytes(asked);
     const maxBytes = Math.ceil(maxMemory * SENT_PART);
     const retries = new RetryLog(quiet ? () => {} : terminal.printLine);
     const store = await asStore(source, {
-      ...planOptions(values, stop),
+      ...reading,
       ...changesOf(values),
       ...(slice !== undefined && { slice, nearest }),
       ...filterOf(values),
@@ -88,7 +93,7 @@ export const command = defineCommand({
       consolidated: true,
       onEvent: (event) => {
         if (event.type === "retry") retries.note(event.retry);
-        if (event.type === "warning" && !quiet) terminal.printLine(warningText(event));
+        if (event.type === "warning" && !values["no-warnings"]) terminal.printLine(warningText(event));
       },
     });
     try {

@@ -7,7 +7,13 @@ import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import type { Options, Values } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
-import { changingOptions, filterOptions, outputOptions, writingOptions } from "../shared-options.ts";
+import {
+  changingOptions,
+  filterOptions,
+  outputOptions,
+  PREVIEWED,
+  writingOptions,
+} from "../shared-options.ts";
 import { writeSlices } from "../slice-output.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
@@ -26,12 +32,14 @@ const options = {
   },
   nearest: {
     type: "boolean",
+    effect: { with: ["slice"] },
     summary: "if no item has a single label, take the nearest item",
   },
   format: {
     type: "string",
     value: "FORMAT",
     choices: formatNames,
+    effect: PREVIEWED,
     summary: `${SLICE_FORMATS.map(({ name, summary }) => `${name}: ${summary}`).join("; ")}; by default the format that the extension of --output names, or ${formatNames[0]}`,
   },
   decode: {
@@ -39,14 +47,26 @@ const options = {
     value: "on|off",
     choices: ["on", "off"],
     bare: "on",
+    effect: PREVIEWED,
     summary: `apply scale_factor, add_offset, _Unsigned, _FillValue, missing_value and valid_range, and show times as dates; on for ${decodedNames.join(", ")}, off for the others by default`,
   },
-  flags: { type: "boolean", summary: "the names of flags (flag_meanings) in place of their values" },
-  flat: { type: "boolean", summary: "JSON as one flat list" },
-  output: { type: "string", value: "FILE", summary: "write to a file, complete or not at all" },
+  flags: {
+    type: "boolean",
+    effect: PREVIEWED,
+    summary: "the names of flags (flag_meanings) in place of their values",
+  },
+  flat: { type: "boolean", effect: PREVIEWED, summary: "JSON as one flat list" },
+  output: {
+    type: "string",
+    value: "FILE",
+    short: "o",
+    effect: PREVIEWED,
+    summary: "write to a file, complete or not at all (-o)",
+  },
   ...filterOptions,
   strict: {
     type: "boolean",
+    effect: { with: ["slice"] },
     summary:
       "reject a slice if a group, or an array that comes along, has another length along a dimension, and no coordinates that say what to take; by default it is taken whole",
   },
@@ -64,8 +84,8 @@ export const command = defineCommand({
     "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",
     "A slice of one array takes what belongs to it too: the coordinates of its dimensions, and the arrays that its",
     "attributes name. DST is then a group. It is an array if nothing belongs to the array, or with --alone.",
-    "--alone, --strict, --chunks, --shards, --codec, --to, --keep-formats, --verify, --write-empty, --trace and",
-    "--report need a DST.",
+    "Flags that change arrays or control a run, such as --chunks, --to, --alone, --verify, --resume and --tps, need",
+    "a DST.",
     "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
     "are copied whole. Ranges count items of the longest of several levels side by side; the others are sliced by",
     "their coordinates, or copied whole if they have none.",
@@ -121,7 +141,7 @@ export const command = defineCommand({
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
     const { nearest = false } = values;
     if (opened.kind === "group") {
-      const arrays = await arraysOf(opened, url, { ...values, format }, terminal.signal).catch(
+      const arrays = await arraysOf(opened, url, { ...values, format }, terminal).catch(
         async (error: unknown) => {
           await closeOpened(url, opened.store);
           throw error;
@@ -158,7 +178,7 @@ async function arraysOf(
   group: ZarrGroup,
   url: string,
   values: SliceValues & { readonly format: SliceFormat },
-  signal: AbortSignal,
+  terminal: Terminal,
 ): Promise<readonly ZarrArray[]> {
   const entry = entryOf(values.format);
   if (!("holds" in entry) || values["dry-run"]) {
@@ -170,7 +190,10 @@ async function arraysOf(
     });
   }
   const { arraysIn, namesOf } = await import("../../flows/slabs/group-slices.ts");
-  const arrays = await arraysIn(group, filterOf(values), signal);
+  const arrays = await arraysIn(group, filterOf(values), {
+    signal: terminal.signal,
+    onEvent: printWarnings(terminal, values),
+  });
   if (entry.holds === "arrays" || values.include !== undefined) return arrays;
   const [widest] = arrays.toSorted((a, b) => b.shape.length - a.shape.length);
   throw new ZarrflowError("invalid-option", `\`${url}\` is a group, and a table needs to know its arrays`, {
@@ -231,13 +254,27 @@ function assertFileOnly(values: SliceValues): void {
     "allow-loss",
     "keep-formats",
     "verify",
+    "resume",
+    "verify-source",
+    "fsync",
     "write-empty",
+    "break-lock",
+    "tps",
+    "bwlimit",
+    "store-profile",
+    "explain",
     "trace",
     "report",
   ] as const;
   const misplaced = only.find((name) => values[name] !== undefined);
-  if (misplaced === undefined) return;
-  throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice with a DST`, {
-    hint: "Give a DST after the source, such as part.zarr.",
-  });
+  if (misplaced !== undefined) {
+    throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice with a DST`, {
+      hint: "Give a DST after the source, such as part.zarr.",
+    });
+  }
+  if (values["if-exists"] !== undefined && values.output === undefined) {
+    throw new ZarrflowError("invalid-option", "--if-exists has no effect on a slice to standard output", {
+      hint: "Add --output FILE or a DST, or omit --if-exists.",
+    });
+  }
 }

@@ -16,7 +16,11 @@ export const command = defineCommand({
   ],
   operands: [1, 1],
   options: {
-    ascii: { type: "boolean", summary: "draw with ASCII characters only, as in a locale without UTF-8" },
+    ascii: {
+      type: "boolean",
+      effect: { without: ["json"] },
+      summary: "draw with ASCII characters only, as in a locale without UTF-8",
+    },
     ...accessOptions,
     ...outputOptions,
   },

@@ -19,6 +19,7 @@ export const command = defineCommand({
     "--fix never changes the values of chunks. A zip is written again, without deflating its entries, and renamed.",
     "Findings that stay say why.",
   ],
+  elsewhere: { repair: "Did you mean `--fix`?" },
   operands: [1, 1],
   options: {
     fix: {
@@ -26,9 +27,14 @@ export const command = defineCommand({
       summary:
         "repair outdated consolidated metadata, chunks outside the grid, duplicate zip entries, leftovers of killed runs, missing separators and bare NaN",
     },
-    "dry-run": { type: "boolean", summary: "with --fix: show what would be done, and change nothing" },
+    "dry-run": {
+      type: "boolean",
+      effect: { with: ["fix"] },
+      summary: "with --fix: show what would be done, and change nothing",
+    },
     deep: { type: "boolean", summary: "also read and decode every chunk" },
     ...readingOptions,
+    "max-mem": { ...readingOptions["max-mem"], effect: { with: ["deep"], warns: true } },
     ...outputOptions,
   },
   examples: [

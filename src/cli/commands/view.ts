@@ -1,7 +1,7 @@
 import type { TreeArray } from "../../flows/tree.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineCommand } from "../define-command.ts";
-import { readingOf, wholeNumber } from "../option-values.ts";
+import { readingOf } from "../option-values.ts";
 import { outputOptions, readingOptions } from "../shared-options.ts";
 import { failureText } from "../text/failure.ts";
 import { toJson } from "../text/json.ts";
@@ -56,10 +56,9 @@ export const command = defineCommand({
 });
 
 function portOf(text: string): number {
-  const port = wholeNumber("port", text);
-  if (port <= 65535) return port;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
   throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port`, {
-    hint: "Ports are 1 to 65535.",
+    hint: "Write a number from 1 to 65535, or 0 for any free port.",
   });
 }
 

@@ -9,14 +9,14 @@ export function warningText({ message, key, path, hint }: Warning): string {
   return `warning: ${printable(message)}${about}${hint ? `; ${printable(hint)}` : ""}`;
 }
 
-/** Prints warnings about what is read, unless only results are wanted, and passes all other events on. */
+/** Prints warnings about what is read, unless none are wanted, and passes all other events on. */
 export function printWarnings(
   { printLine }: Terminal,
-  { quiet }: { readonly quiet?: boolean | undefined },
+  { "no-warnings": noWarnings }: { readonly "no-warnings"?: boolean | undefined },
   onEvent: (event: ReadEvent) => void = () => {},
 ): (event: ReadEvent | WarningEvent) => void {
   return (event) => {
     if (event.type !== "warning") onEvent(event);
-    else if (!quiet) printLine(warningText(event));
+    else if (!noWarnings) printLine(warningText(event));
   };
 }

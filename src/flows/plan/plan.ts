@@ -62,6 +62,10 @@ export interface KeptChunks {
 /** What there is to know about a node that no error will say. */
 export interface NodeWarning {
   readonly message: string;
+  /** The kind of warning that a program tells from others; absent for most. */
+  readonly code?: "option-without-effect" | "nothing-matches";
+  /** The option that it is about. */
+  readonly option?: string;
   /** Its path below the node that the flow reads; absent for that itself. */
   readonly path?: string;
   readonly hint?: string;

@@ -1,7 +1,7 @@
 import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
-import { parseCodec, withCompressor } from "../../meta/codec-option.ts";
+import { askedCodec, parseCodec, withCompressor } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import { withoutShards, withShards } from "../../meta/reshard.ts";
 import type { Selection } from "../../streams/selection.ts";
@@ -234,6 +234,6 @@ function isEmpty(option: ChunksInput): boolean {
 
 /** Replaces the compressor of an array by another one. @throws `invalid-option` for one that is not known */
 export function recodeTo(codec: string | CodecConfig): (metadata: ArrayMetadata) => ArrayMetadata {
-  const compressor = typeof codec === "string" ? parseCodec(codec) : codec;
+  const compressor = typeof codec === "string" ? parseCodec(codec) : askedCodec(codec);
   return (metadata) => ({ ...metadata, codecs: withCompressor(metadata.codecs, compressor) });
 }

@@ -6,7 +6,7 @@ import { isListable, type Store, type StoreOptions, type StoreSpec } from "../..
 import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
-import { ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import { isMemoryShared } from "../../util/shared-memory.ts";
 import { textHash } from "../../util/text-hash.ts";
@@ -34,6 +34,7 @@ import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { copiedNodes, copiedWarning, undecodableOf } from "./not-known.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./open-source.ts";
+import { plannedEffects } from "./option-effects.ts";
 import { hasOtherFormat, otherFormatOf } from "./other-formats.ts";
 import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
 import { askedSlice } from "./slice-indices.ts";
@@ -153,13 +154,9 @@ export async function planFlow(
     const probe = new TargetProbe(target.store, { isNew: ifExists === "error", signal });
     let close = () => probe.end();
     try {
-      const {
-        root,
-        store,
-        close: closeSource,
-        isPlain,
-        notKnown,
-      } = await openSource(from, asked, mayBePlain);
+      const opening = openSource(from, asked, mayBePlain);
+      const opened = await opening.catch(swapped(probe, ifExists));
+      const { root, store, close: closeSource, isPlain, notKnown } = opened;
       close = () => Promise.all([closeSource(), probe.end()]).then(() => {});
       const sliced = operation === "slice" && root.kind === "array" ? await sliceOf(root, asked) : undefined;
       const readRoot = sliced?.root ?? root;
@@ -176,6 +173,17 @@ export async function planFlow(
       throw error;
     }
   });
+}
+
+/** What to do where no source is found: something at the target shows that the two may be swapped. */
+function swapped(probe: TargetProbe, ifExists: string): (error: unknown) => Promise<never> {
+  return async (error) => {
+    if (ifExists !== "error" || !isZarrflowError(error, "not-found") || (await probe.isEmpty())) throw error;
+    throw new ZarrflowError(error.code, error.reason, {
+      ...error.details,
+      hint: "The target exists, and the source does not: are the two swapped?",
+    });
+  };
 }
 
 /** A single array that is sliced, with what belongs to it where that is to come along. @throws `invalid-option` */
@@ -207,9 +215,9 @@ async function planFrom(
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
   const isConverted = zarrFormat.name !== root.layout.zarrFormat;
   const areDocumentsNew = isConverted || changesAnything(options);
-  const copyKeys = isListable(root.store) && options.slice === undefined;
-  const copiesNotKnown = copyKeys && !isConverted;
-  const reading = sourceNodes(root, { ...options, areDocumentsNew, copiesNotKnown, io });
+  const takesKeys = isListable(root.store) && options.slice === undefined;
+  const copiesNotKnown = takesKeys && !isConverted;
+  const reading = sourceNodes(root, { ...options, areDocumentsNew, copiesNotKnown, takesKeys, io });
   const placing = probe.hierarchy(zarrFormat.name, { maxMetadata, signal });
   await Promise.allSettled([reading, placing]);
   const { all, taken, companions, excluded, notKnown, warnings, ...found } = await reading;
@@ -250,6 +258,7 @@ async function planFrom(
   const inFlight = ioOf({ io: options.io, stores, maxMemory, chunkBytes: largestChunk(nodes) });
   const planned = new Set(nodes.map(({ path }) => path));
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
+  const threads = await threading(root, target, scratch, options);
   const request: HierarchyPlanRequest = {
     operation,
     source: {
@@ -274,7 +283,7 @@ async function planFrom(
     change,
     ...(allowLoss && { allowLoss }),
     keptFormat,
-    copyKeys,
+    copyKeys: takesKeys,
     changed,
     consolidated: areConsolidatedWritten
       ? (found.consolidated ?? (await consolidatedGroups(nodes, { io, signal }))).filter((path) =>
@@ -283,7 +292,7 @@ async function planFrom(
       : [],
     maxMemory,
     ...inFlight,
-    ...(await threading(root, target, scratch, options)),
+    ...threads,
     scratch,
     strategy: possibleStrategy(options.strategy, scratch),
   };
@@ -303,8 +312,22 @@ async function planFrom(
     return { ...filtered, ...(kept.length > 0 && { chunksKept: kept }) };
   };
   const places = { source: root.spec, target: target.store, scratch };
+  const plan = await planWith(profilesOf(places, options.storeProfile));
+  const { singleThreadReason } = threads;
+  const hasLabels = labels.length > 0;
+  const known = {
+    options,
+    plan,
+    root: asked,
+    taken,
+    source: root.spec,
+    scratch,
+    hasLabels,
+    singleThreadReason,
+  };
+  const effects = plannedEffects(known);
   return {
-    plan: await planWith(profilesOf(places, options.storeProfile)),
+    plan: { ...plan, warnings: [...effects, ...plan.warnings] },
     planWith,
     ...(labels.length > 0 && { labels }),
     watch,

@@ -8,8 +8,7 @@ import type { StoreOptions } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { nearestName } from "../../util/nearest-name.ts";
-import { belowPath, isAtOrBelow, lastName } from "../../util/node-path.ts";
+import { belowPath, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodesInFormat } from "../plan/hierarchy-request.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import { axesOf } from "./axes-of.ts";
@@ -22,6 +21,7 @@ import { copiedWarning } from "./not-known.ts";
 import type { OtherRanges, otherResolutions } from "./resolutions.ts";
 import { nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
+import { unmatchedGlobs } from "./unmatched-globs.ts";
 
 /** The nodes of a source. */
 export interface SourceNodes {
@@ -48,13 +48,15 @@ export interface SourceNodesOptions extends KeyFilter, StoreOptions {
   readonly areDocumentsNew: boolean;
   /** A single array that is sliced with what belongs to it, in which case nothing else of the root is opened. */
   readonly sliced?: SlicedArray | undefined;
+  /** Whether keys that are no Zarr are taken too, so that globs may mean them. */
+  readonly takesKeys: boolean;
   /** Requests in flight. */
   readonly io: number;
 }
 
 export async function sourceNodes(
   root: ZarrArray | ZarrGroup,
-  { isPlain, sliced, io, signal, ...options }: SourceNodesOptions,
+  { isPlain, sliced, takesKeys, io, signal, ...options }: SourceNodesOptions,
 ): Promise<SourceNodes> {
   const all: ZarrNode[] = isPlain ? [] : [...(sliced?.nodes ?? [root])];
   const filter = pathFilter(options);
@@ -82,7 +84,8 @@ export async function sourceNodes(
     }
   }
   if (sliced) warnings.push(...sliced.broken.map((node) => leftOutWarning(root, node)));
-  else warnings.push(...unmatchedGlobs(root, all, options));
+  const filtered = { root, nodes: all, excluded, takesKeys, signal };
+  warnings.push(...(await unmatchedGlobs(filtered, sliced ? {} : options)));
   const { chosen, companions } = sliced
     ? { chosen: all, companions: companionsIn(sliced) }
     : await chosenNodes(root, all, options);
@@ -101,27 +104,6 @@ function leftOutWarning(root: ZarrNode, { path, error }: BrokenNode): NodeWarnin
     message: `this cannot be read, and is left out with all below it: ${error.message}`,
     hint: "Name it with --exclude if it is to be left out.",
   };
-}
-
-/** Warnings of globs to include that no node matches, but for those of other files, whose names have an ending. */
-function unmatchedGlobs(
-  root: ZarrNode,
-  nodes: readonly ZarrNode[],
-  { include = [] }: KeyFilter,
-): NodeWarning[] {
-  const paths = nodes.map(({ path }) => belowPath(root.path, path)).filter((path) => path !== "");
-  const unmatched = [include].flat().filter((glob) => {
-    const filter = pathFilter({ include: glob });
-    return !/\.[^./]+$/.test(glob) && !paths.some((path) => filter?.isTaken(path));
-  });
-  return unmatched.map((glob) => {
-    const near = nearestName(glob, glob.includes("/") ? paths : paths.map(lastName));
-    return {
-      path: "",
-      message: `no array or group matches \`${glob}\`, which is to be included`,
-      hint: near === undefined ? "Give each name or pattern by itself." : `Did you mean \`${near}\`?`,
-    };
-  });
 }
 
 /** Paths below the root of the arrays that come along with one that is sliced. */

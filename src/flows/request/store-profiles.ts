@@ -40,6 +40,11 @@ function profileOf(spec: StoreSpec, stated: Partial<StoreProfile> = {}): StorePr
   return latency === undefined ? profile : { ...profile, latency, basis: "measured" };
 }
 
+/** The stores that a stated profile is about. @throws `invalid-option` */
+export function profiledSides(text: string): readonly Side[] {
+  return parseProfile(text).sides;
+}
+
 /** `30ms`, `100MB/s`, `30ms,100MB/s`, or one of these after `source=`, `target=` or `scratch=`. */
 function parseProfile(text: string): Partial<StoreProfile> & { readonly sides: readonly Side[] } {
   const [, side, figures = ""] = /^(?:(\w+)=)?(.+)$/s.exec(text.trim()) ?? [];

@@ -12,6 +12,7 @@ import { checkedOptions } from "../../util/check-options.ts";
 import { type RunReport, withRetryEvents } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assertPlanned, type Planned, type RunOptions } from "../request/flow.ts";
+import { startedEffects } from "../request/option-effects.ts";
 import { withPace } from "../request/rate-limits.ts";
 import { limitFoundIo } from "../request/usual-io.ts";
 import { planWarnings, sourceWarnings } from "../request/warnings.ts";
@@ -69,7 +70,11 @@ async function runOpened(
   const maxMetadata = given.maxMetadata ?? plan.source.reading?.maxMetadata;
   const options = { ...given, maxMetadata };
   options.onEvent?.({ type: "plan", plan });
-  for (const warning of [...sourceWarnings(source), ...planWarnings(plan)]) {
+  for (const warning of [
+    ...startedEffects({ options, plan }),
+    ...sourceWarnings(source),
+    ...planWarnings(plan),
+  ]) {
     options.onEvent?.({ type: "warning", ...warning });
   }
   throwIfAborted(options.signal);

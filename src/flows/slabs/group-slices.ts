@@ -1,23 +1,29 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { children } from "../../hierarchy/open/walk.ts";
 import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
-import type { SliceOption } from "../../hierarchy/slice-option.ts";
+import { hasLabels, type SliceOption } from "../../hierarchy/slice-option.ts";
+import type { StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
+import type { ReadEventOptions } from "../events.ts";
 import type { PlanOptions } from "../request/flow.ts";
 import { type KeyFilter, pathFilter } from "../request/key-filter.ts";
+import { assertNearest } from "../request/option-effects.ts";
 import { askedSlice } from "../request/slice-indices.ts";
+import { unmatchedGlobs } from "../request/unmatched-globs.ts";
 import { type Slice, slice } from "../slice.ts";
 
 /** The arrays of a group that a filter takes; those of groups below are not among them. @throws `invalid-option` for none */
 export async function arraysIn(
   group: ZarrGroup,
   filter: KeyFilter,
-  signal: AbortSignal | undefined,
+  { signal, onEvent }: StoreOptions & ReadEventOptions,
 ): Promise<ZarrArray[]> {
   const globs = pathFilter(filter);
   const arrays: ZarrArray[] = [];
   for await (const node of children(group, { signal })) if (node.kind === "array") arrays.push(node);
+  const filtered = { root: group, nodes: arrays, excluded: [], takesKeys: false };
+  for (const warning of await unmatchedGlobs(filtered, filter)) onEvent?.({ type: "warning", ...warning });
   const taken = arrays.filter(({ path }) => globs?.isTaken(belowPath(group.path, path)) !== false);
   if (taken.length > 0) return taken;
   throw new ZarrflowError("invalid-option", "no array is chosen", {
@@ -44,13 +50,14 @@ export function slicesOf(
   option: SliceOption | string,
   options: PlanOptions & LabelOptions,
 ): Slice[] {
-  const { sel, ...reading } = options;
+  const { sel, nearest, ...reading } = options;
   const asked = askedSlice(option, { ...(sel && { sel }) });
   if (Array.isArray(asked) && asked.length > 0) {
     throw new ZarrflowError("invalid-option", "ranges of several arrays need the names of dimensions", {
       hint: "Write time=0:24, in code { time: [0, 24] }.",
     });
   }
+  assertNearest({ ...(nearest && { nearest }) }, hasLabels(asked));
   const ranges = Object.entries(asked);
   const has = ({ dimensionNames = [] }: ZarrArray, name: string) => dimensionNames.includes(name);
   const unknown = ranges.find(([name]) => !arrays.some((array) => has(array, name)));
@@ -60,7 +67,8 @@ export function slicesOf(
       hint: `Their dimensions are ${[...names].join(", ")}.`,
     });
   }
-  return arrays.map((array) =>
-    slice(array, Object.fromEntries(ranges.filter(([name]) => has(array, name))), reading),
-  );
+  return arrays.map((array) => {
+    const own = Object.fromEntries(ranges.filter(([name]) => has(array, name)));
+    return slice(array, own, { ...reading, ...(nearest && hasLabels(own) && { nearest }) });
+  });
 }

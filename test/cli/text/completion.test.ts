@@ -46,6 +46,7 @@ describe("completion in bash", () => {
       "--v2-separator",
       "--max-metadata",
       "--quiet",
+      "--no-warnings",
       "--json",
       "--help",
     ];

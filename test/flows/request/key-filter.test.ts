@@ -66,9 +66,8 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
   });
 
   test("never takes some chunks of an array", async () => {
-    await keysOf({ include: zarrFormat === "v2" ? "0.*" : "c" });
-    expect(await nodesOf()).toEqual([]);
-    nameMemoryStore("filter-target", undefined);
+    const chunks = { include: zarrFormat === "v2" ? "0.*" : "c" };
+    await expect(keysOf(chunks)).rejects.toMatchObject({ code: "invalid-option" });
     const all = await keysOf({ exclude: zarrFormat === "v2" ? "0.*" : "c" });
     expect(all.filter((key) => key.startsWith("2024/t2m")).length).toBeGreaterThan(4);
   });
@@ -78,19 +77,37 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
     expect(await nodesOf()).toEqual(["2023", "2023/t2m", "2024", "2024/t2m"]);
   });
 
-  test("warns of what is to be included and is not there", async () => {
-    const include = ["t2m,u10", "t3m", "2023", "*.md"];
-    const { plan, close } = await planCopy("memory:filter-source", new MemoryStore(), { include });
+  test("refuses a name to include that nothing has, and patterns of which none matches", async () => {
+    const planned = async (filter: KeyFilter) => {
+      const { plan, close } = await planCopy("memory:filter-source", new MemoryStore(), filter);
+      await close();
+      return plan.warnings;
+    };
+    const failure = (glob: string, hint: string) => ({
+      code: "invalid-option",
+      reason: `nothing matches the glob \`${glob}\` to include`,
+      details: { hint },
+    });
+    await expect(planned({ include: ["t2m", "t3m"] })).rejects.toMatchObject(failure("t3m", "Did you mean `t2m`?"));
+    const repeat = "Repeat the flag for each name, or write `{t2m,u10}`.";
+    await expect(planned({ include: "t2m,u10" })).rejects.toMatchObject(failure("t2m,u10", repeat));
+    await expect(planned({ include: "*.none" })).rejects.toMatchObject({ code: "invalid-option" });
+    const both = { include: "t2m", exclude: "t2m" };
+    await expect(planned(both)).rejects.toMatchObject({ reason: "all that `t2m` includes is excluded" });
+    expect(await planned({ include: ["2023", "*.none"] })).toMatchObject([
+      { code: "nothing-matches", option: "include", message: "nothing matches the glob `*.none` to include" },
+    ]);
+  });
+
+  test("warns of what is to be excluded and is not there", async () => {
+    const exclude = ["t3m", "2023", "2023/t2m"];
+    const { plan, close } = await planCopy("memory:filter-source", new MemoryStore(), { exclude });
     await close();
     expect(plan.warnings).toEqual([
       {
-        path: "",
-        message: "no array or group matches `t2m,u10`, which is to be included",
-        hint: "Give each name or pattern by itself.",
-      },
-      {
-        path: "",
-        message: "no array or group matches `t3m`, which is to be included",
+        code: "nothing-matches",
+        option: "exclude",
+        message: "nothing matches the glob `t3m` to exclude",
         hint: "Did you mean `t2m`?",
       },
     ]);

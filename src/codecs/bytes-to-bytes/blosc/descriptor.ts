@@ -1,5 +1,5 @@
 import { type CodecDescriptor, describeValues } from "../../descriptor.ts";
-import { assertNoMore, assertOneOf, parseLevel } from "../../option-parts.ts";
+import { assertNoMore, parseLevel } from "../../option-parts.ts";
 
 /** What compresses inside of blosc. */
 export const INNER_CODECS = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] as const;
@@ -15,11 +15,10 @@ export const blosc = {
   decodesParts: ({ cname }) => String(cname).startsWith("lz4"),
   describe: describeValues("cname", "clevel", "shuffle"),
   parseOption([cname = "lz4", clevel = "5", shuffle = "shuffle", ...more]) {
-    assertOneOf(cname, INNER_CODECS);
-    assertOneOf(shuffle, BLOSC_SHUFFLES);
     assertNoMore(more);
     return { cname, clevel: parseLevel(clevel), shuffle, blocksize: 0 };
   },
+  allowed: { cname: INNER_CODECS, clevel: [0, 9], shuffle: BLOSC_SHUFFLES },
   engines: { node: "kernels, `node:zlib` for zlib", browser: "kernels, fflate for zlib" },
   load: async () => (await import("./codec.ts")).createBlosc,
 } as const satisfies CodecDescriptor;

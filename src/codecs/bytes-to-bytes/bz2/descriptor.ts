@@ -9,6 +9,7 @@ export const bz2 = {
   costClass: "other",
   describe: describeValues("level"),
   parseOption: levelOption(1),
+  allowed: { level: [1, 9] },
   engines: TYPESCRIPT,
   load: async () => (await import("./codec.ts")).createBz2,
 } as const satisfies CodecDescriptor;

@@ -15,6 +15,7 @@ export const gzip = {
   settings: ["level"],
   describe: describeValues("level"),
   parseOption: levelOption(5),
+  allowed: { level: [-1, 9] },
   load: async () => (await import("./codec.ts")).loadGzip(),
 } as const satisfies CodecDescriptor;
 
@@ -24,6 +25,7 @@ export const zlib = {
   aliases: { v1: "zlib", v2: "zlib", v3Draft: "zlib", v3: "numcodecs.zlib" },
   describe: describeValues("level"),
   parseOption: levelOption(1),
+  allowed: { level: [-1, 9] },
   load: async () => (await import("./codec.ts")).loadZlib(),
 } as const satisfies CodecDescriptor;
 

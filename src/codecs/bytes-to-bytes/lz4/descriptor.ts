@@ -9,6 +9,7 @@ export const lz4 = {
   costClass: "lz4",
   decodesParts: () => true,
   parseOption: levelOption(1, "acceleration"),
+  allowed: { acceleration: [1, 65_537] },
   engines: KERNEL,
   load: async () => (await import("./codec.ts")).createLz4,
 } as const satisfies CodecDescriptor;

@@ -11,6 +11,7 @@ export const lzma = {
     assertNoMore(more);
     return { format: 1, check: -1, preset: preset === undefined ? null : parseLevel(preset), filters: null };
   },
+  allowed: { preset: [0, 9] },
   engines: TYPESCRIPT,
   load: async () => (await import("./codec.ts")).createLzma,
 } as const satisfies CodecDescriptor;

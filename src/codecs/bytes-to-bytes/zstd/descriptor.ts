@@ -10,6 +10,7 @@ export const zstd = {
   costClass: "zstd",
   describe: describeValues("level"),
   parseOption: levelOption(3),
+  allowed: { level: [-131_072, 22] },
   engines: { node: "kernel; Node's own from 22.15", browser: "kernel" },
   load: async () => (await import("./codec.ts")).loadZstdCodec(),
 } as const satisfies CodecDescriptor;

@@ -1,0 +1,334 @@
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import type { StoreSpec } from "../../stores/store.ts";
+import { isZip, storeTraits } from "../../stores/store-traits.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { NodeWarning, Plan } from "../plan/plan.ts";
+import type { Changes } from "./changes.ts";
+import type { PlanOptions, RunOptions } from "./flow.ts";
+import type { KeyFilter } from "./key-filter.ts";
+import { profiledSides } from "./store-profiles.ts";
+
+/** What is known of a flow when it is planned. */
+interface PlannedFlow {
+  readonly options: PlanOptions & Changes & KeyFilter;
+  readonly plan: Plan;
+  /** The node that was opened. */
+  readonly root: ZarrArray | ZarrGroup;
+  readonly taken: readonly ZarrNode[];
+  readonly source: StoreSpec;
+  readonly scratch: StoreSpec | undefined;
+  /** Whether the slice has labels. */
+  readonly hasLabels: boolean;
+  readonly singleThreadReason: string | undefined;
+}
+
+/** What is known of a run when it starts. */
+interface StartedRun {
+  readonly options: RunOptions;
+  readonly plan: Plan;
+}
+
+/** When an option has no effect. */
+interface EffectRule<Known> {
+  readonly option: string;
+  readonly flag: string;
+  /**
+   * Whether the call fails then, because it would not do what was asked. Otherwise a warning names the option: what was
+   * asked holds without it.
+   */
+  readonly fails: boolean;
+  /** Why it has no effect, after a colon; undefined where it has one, or is not given. */
+  readonly reason: (known: Known) => string | undefined;
+  /** What to write in its place, as a sentence; by default it is to be omitted. */
+  readonly instead?: string;
+}
+
+/** The one table of options of a planned flow that a situation can leave without effect. */
+const PLANNED: readonly EffectRule<PlannedFlow>[] = [
+  {
+    option: "shards",
+    flag: "shards",
+    fails: true,
+    reason: ({ options: { shards }, plan }) =>
+      shards !== undefined && !isNoShards(shards) && plan.publication.zarrFormat !== "v3"
+        ? `the target is ${plan.publication.zarrFormat}, and only v3 has shards`
+        : undefined,
+    instead: 'Write v3, with --to v3 (in code to: "v3"), or omit it.',
+  },
+  {
+    option: "match",
+    flag: "match",
+    fails: true,
+    reason: ({ options: { match, chunks, shards }, root }) => {
+      if (match === undefined) return undefined;
+      if (root.kind === "array") return "the source is one array";
+      return namesDimensions(chunks) || namesDimensions(shards)
+        ? undefined
+        : "no chunks or shards name dimensions";
+    },
+  },
+  {
+    option: "strict",
+    flag: "strict",
+    fails: true,
+    reason: ({ options: { strict, slice } }) =>
+      strict && slice === undefined ? "nothing is sliced" : undefined,
+  },
+  {
+    option: "nearest",
+    flag: "nearest",
+    fails: true,
+    reason: ({ options, hasLabels }) => nearestReason(options, hasLabels),
+  },
+  {
+    option: "alone",
+    flag: "alone",
+    fails: true,
+    reason: ({ options: { alone, include = [], slice }, root }) => {
+      if (!alone || include.length > 0 || (root.kind === "array" && slice !== undefined)) return undefined;
+      return root.kind === "array" ? "one array is taken, and nothing with it" : "everything is taken";
+    },
+    instead: "Name arrays with --include (in code include), or omit it.",
+  },
+  {
+    option: "allowLoss",
+    flag: "allow-loss",
+    fails: true,
+    reason: ({ options: { allowLoss }, plan: { publication } }) =>
+      allowLoss !== undefined && publication.from === publication.zarrFormat
+        ? `the format stays ${publication.zarrFormat}, and nothing is lost`
+        : undefined,
+  },
+  {
+    option: "allowLoss",
+    flag: "allow-loss",
+    fails: false,
+    reason: ({ options: { allowLoss = [] }, taken }) => {
+      const unknown = allowLoss.filter((pointer) => !mayName(pointer, taken));
+      return unknown.length === 0 ? undefined : `no node has ${unknown.join(", ")}`;
+    },
+    instead: "Name what the error about the loss lists.",
+  },
+  {
+    option: "storeProfile",
+    flag: "store-profile",
+    fails: true,
+    reason: ({ options: { storeProfile = [] }, source, plan, scratch }) => {
+      const stores = { source, target: plan.target.store, scratch };
+      const isFar = (spec: StoreSpec | undefined) => spec !== undefined && storeTraits(spec).isRemote;
+      const idle = [storeProfile]
+        .flat()
+        .find((text) => !profiledSides(text).some((side) => isFar(stores[side])));
+      if (idle === undefined) return undefined;
+      return `\`${idle}\` is about ${listed(profiledSides(idle))}, and none of these is over a network`;
+    },
+  },
+  {
+    option: "strategy",
+    flag: "strategy",
+    fails: true,
+    reason: ({ options: { strategy }, plan }) =>
+      strategy === "staged" && keepsGrids(plan) ? "no array gets other chunks" : undefined,
+  },
+  {
+    option: "scratch",
+    flag: "scratch",
+    fails: false,
+    reason: ({ options: { scratch, strategy }, plan }) => {
+      if (scratch === undefined) return undefined;
+      if (strategy === "direct") return "the strategy `direct` makes no scratch objects";
+      return keepsGrids(plan) ? "no array gets other chunks" : undefined;
+    },
+  },
+  {
+    option: "codec",
+    flag: "codec",
+    fails: true,
+    reason: ({ options: { codec }, taken }) =>
+      codec !== undefined && !taken.some(({ kind }) => kind === "array") ? "there is no array" : undefined,
+  },
+  {
+    option: "threads",
+    flag: "threads",
+    fails: false,
+    reason: ({ options: { threads = 1 }, plan, singleThreadReason }) => {
+      if (threads === 1) return undefined;
+      return copiesAll(plan) ? "all chunks are copied as they are" : singleThreadReason;
+    },
+  },
+  {
+    option: "anonymous",
+    flag: "anonymous",
+    fails: false,
+    reason: ({ options: { anonymous }, ...stores }) =>
+      anonymous && !reaches(stores, "s3") ? "no store is in S3" : undefined,
+  },
+  {
+    option: "missing403",
+    flag: "missing-403",
+    fails: false,
+    reason: ({ options: { missing403 }, ...stores }) =>
+      missing403 && !reaches(stores, "s3", "http") ? "no store is a web server or in S3" : undefined,
+  },
+  {
+    option: "v2.separator",
+    flag: "v2-separator",
+    fails: false,
+    reason: ({ options: { v2 }, root }) =>
+      v2?.separator !== undefined && root.layout.zarrFormat !== "v2"
+        ? `the source is ${root.layout.zarrFormat}`
+        : undefined,
+  },
+];
+
+/** The same for options of a run. */
+const STARTED: readonly EffectRule<StartedRun>[] = [
+  {
+    option: "fsync",
+    flag: "fsync",
+    fails: false,
+    reason: ({ options: { fsync }, plan: { target } }) =>
+      fsync && !isOnDisk(target.store) ? "the target is not on a disk of this machine" : undefined,
+  },
+  {
+    option: "resume",
+    flag: "resume",
+    fails: false,
+    reason: ({ options: { resume }, plan }) =>
+      resume && plan.publication.existing === "update"
+        ? "an update always continues where it was"
+        : undefined,
+  },
+  {
+    option: "writeEmpty",
+    flag: "write-empty",
+    fails: false,
+    reason: ({ options: { writeEmpty }, plan }) =>
+      writeEmpty && copiesAll(plan) ? "all chunks are copied as they are" : undefined,
+  },
+];
+
+/** What calls that only read take no notice of, of the options that they share with those that write. */
+const NOT_TAKEN = {
+  slice: ["ifExists", "storeProfile", "requestsPerSecond", "bytesPerSecond"],
+  digest: ["ifExists", "storeProfile"],
+  diff: ["ifExists", "storeProfile", "threads", "strategy", "scratch"],
+  validate: ["ifExists", "storeProfile", "threads", "strategy", "scratch"],
+  asStore: ["ifExists", "threads", "strategy", "scratch"],
+} as const;
+
+/**
+ * Warnings about options of a planned flow that have no effect.
+ *
+ * @throws `invalid-option` where the flow would not do what such an option asks
+ */
+export function plannedEffects(known: PlannedFlow): NodeWarning[] {
+  const malformed = known.options.allowLoss?.find((pointer) => !pointer.startsWith("/"));
+  if (malformed !== undefined) {
+    throw new ZarrflowError("invalid-option", `\`${malformed}\` in \`allowLoss\` is not a JSON pointer`, {
+      hint: `Write /${malformed}, or what the error about the loss lists.`,
+    });
+  }
+  return warningsOf(PLANNED, known);
+}
+
+/** Warnings about options of a run that have no effect. */
+export function startedEffects(known: StartedRun): NodeWarning[] {
+  return warningsOf(STARTED, known);
+}
+
+/** Checks that a call takes each option that it is given. @throws `invalid-option` */
+export function assertTaken(call: keyof typeof NOT_TAKEN, options: object): void {
+  for (const option of NOT_TAKEN[call]) {
+    if (!(option in options) || (options as Readonly<Record<string, unknown>>)[option] === undefined)
+      continue;
+    throw new ZarrflowError("invalid-option", `\`${option}\` has no effect on ${call}`, {
+      hint: `Omit \`${option}\`.`,
+    });
+  }
+}
+
+/** Checks that there are labels of which the nearest can be taken. @throws `invalid-option` */
+export function assertNearest(options: { readonly nearest?: boolean }, hasLabels: boolean): void {
+  const reason = nearestReason(options, hasLabels);
+  if (reason !== undefined) throw failure({ option: "nearest", flag: "nearest" }, reason);
+}
+
+function nearestReason({ nearest }: { readonly nearest?: boolean }, hasLabels: boolean): string | undefined {
+  return nearest && !hasLabels ? "the slice has no labels, only indices" : undefined;
+}
+
+function warningsOf<Known>(rules: readonly EffectRule<Known>[], known: Known): NodeWarning[] {
+  return rules.flatMap((rule) => {
+    const reason = rule.reason(known);
+    if (reason === undefined) return [];
+    const error = failure(rule, reason);
+    if (rule.fails) throw error;
+    const { hint } = error.details;
+    return [
+      { code: "option-without-effect", option: rule.option, message: error.reason, ...(hint && { hint }) },
+    ];
+  });
+}
+
+function failure(
+  { option, flag, instead }: Pick<EffectRule<never>, "option" | "flag" | "instead">,
+  reason: string,
+): ZarrflowError {
+  const name = flag === option ? `\`${option}\`` : `\`${option}\` (--${flag})`;
+  return new ZarrflowError("invalid-option", `${name} has no effect: ${reason}`, {
+    hint: instead ?? "Omit it.",
+  });
+}
+
+function isNoShards(shards: NonNullable<Changes["shards"]>): boolean {
+  return typeof shards === "string" ? isNone(shards) : Array.isArray(shards) && shards.every(isNone);
+}
+
+function isNone(text: unknown): boolean {
+  return typeof text === "string" && /(?:^|:)\s*none\s*$/.test(text);
+}
+
+function namesDimensions(input: Changes["chunks"]): boolean {
+  if (input === undefined) return false;
+  if (typeof input === "string") return input.includes("=");
+  if (Array.isArray(input)) return input.some((one) => typeof one === "string" && one.includes("="));
+  return Object.keys(input).length > 0;
+}
+
+/** Whether a pointer can name something of the nodes: of attributes it is looked up, by its first name. */
+function mayName(pointer: string, nodes: readonly ZarrNode[]): boolean {
+  const name = /^\/attributes\/([^/]+)/.exec(pointer)?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+  return name === undefined || nodes.some(({ metadata }) => Object.hasOwn(metadata.attributes, name));
+}
+
+/** Whether no chunk is decoded or encoded. */
+function copiesAll({ stages }: Plan): boolean {
+  return stages.every((tasks) => tasks === 0);
+}
+
+/** Whether every array that is written keeps its chunks. A target that is added to may have some of them already. */
+function keepsGrids({ jobs, publication }: Plan): boolean {
+  if (publication.existing !== undefined) return false;
+  return jobs.every(({ strategy }) => strategy === "verbatim" || strategy === "transcode");
+}
+
+function reaches(
+  { source, plan, scratch }: Pick<PlannedFlow, "source" | "plan" | "scratch">,
+  ...kinds: readonly StoreSpec["kind"][]
+): boolean {
+  const kindOf = (spec: StoreSpec): StoreSpec["kind"] =>
+    spec.kind === "zip-value" ? kindOf(spec.store) : spec.kind;
+  return [source, plan.target.store, scratch].some((spec) => {
+    const kind = spec && kindOf(spec);
+    return kind !== undefined && (kind === "object" || kinds.includes(kind));
+  });
+}
+
+function isOnDisk(spec: StoreSpec): boolean {
+  return spec.kind === "directory" || (isZip(spec) && storeTraits(spec).isFileBacked);
+}
+
+function listed(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}

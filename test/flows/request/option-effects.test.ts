@@ -1,0 +1,166 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { asStore } from "../../../src/flows/as-store.ts";
+import { copy, planCopy, planRechunk, planSliceTo } from "../../../src/flows/copy.ts";
+import { diff } from "../../../src/flows/diff.ts";
+import { digest } from "../../../src/flows/digest.ts";
+import type { FlowEvent } from "../../../src/flows/events.ts";
+import { planSlice } from "../../../src/flows/plan-slice.ts";
+import { pyramid } from "../../../src/flows/pyramid.ts";
+import type { PlanOptions } from "../../../src/flows/request/flow.ts";
+import { slice } from "../../../src/flows/slice.ts";
+import { validate } from "../../../src/flows/validate.ts";
+import { openArray } from "../../../src/hierarchy/open/open.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
+import { testFolder } from "../../support/cli.ts";
+import { ramp, writeV2Group } from "../../support/v2-store.ts";
+
+/** A group in v2 of an array and the coordinate of its first dimension, in a folder. */
+async function group(): Promise<string> {
+  const folder = join(await testFolder(), "g.zarr");
+  await writeV2Group(folder, {
+    t: { shape: [6, 4], chunks: [2, 4], dtype: "<f4", items: ramp(24), dimensions: ["time", "x"] },
+    time: { shape: [6], chunks: [6], dtype: "<f4", items: ramp(6), dimensions: ["time"] },
+  });
+  return folder;
+}
+
+/** The reason why a plan is refused. */
+async function refusal(plan: Promise<{ close(): Promise<void> }>): Promise<string> {
+  return plan.then(
+    async ({ close }) => {
+      await close();
+      return "not refused";
+    },
+    (error) => `${error.code}: ${error.reason}`,
+  );
+}
+
+describe("options that would not do what they ask are refused", () => {
+  it.each([
+    [{ shards: "time=6" }, "`shards` has no effect: the target is v2, and only v3 has shards"],
+    [
+      { shards: { time: 6 }, chunks: { time: 3 } },
+      "`shards` has no effect: the target is v2, and only v3 has shards",
+    ],
+    [{ match: "any" }, "`match` has no effect: no chunks or shards name dimensions"],
+    [{ match: "any", chunks: "t:3,4" }, "`match` has no effect: no chunks or shards name dimensions"],
+    [{ strict: true }, "`strict` has no effect: nothing is sliced"],
+    [{ nearest: true }, "`nearest` has no effect: the slice has no labels, only indices"],
+    [{ alone: true }, "`alone` has no effect: everything is taken"],
+    [
+      { allowLoss: ["/attributes/x"] },
+      "`allowLoss` (--allow-loss) has no effect: the format stays v2, and nothing is lost",
+    ],
+    [{ allowLoss: ["all"], to: "v3" }, "`all` in `allowLoss` is not a JSON pointer"],
+    [
+      { storeProfile: ["target=30ms"] },
+      "`storeProfile` (--store-profile) has no effect: `target=30ms` is about target, and none of these is over a network",
+    ],
+    [{ strategy: "staged" }, "`strategy` has no effect: no array gets other chunks"],
+    [{ include: "*.txt", codec: "zstd" }, "nothing matches the glob `*.txt` to include"],
+  ] as const)("%j", async (options, reason) => {
+    const plan = planCopy(await group(), new MemoryStore(), options as PlanOptions);
+    expect(await refusal(plan)).toBe(`invalid-option: ${reason}`);
+  });
+
+  it("of one array", async () => {
+    const source = `${await group()}/t`;
+    const rechunk = planRechunk(source, new MemoryStore(), { chunks: { time: 3 }, match: "any" });
+    expect(await refusal(rechunk)).toContain("`match` has no effect: the source is one array");
+    const copied = planCopy(source, new MemoryStore(), { alone: true });
+    expect(await refusal(copied)).toContain("`alone` has no effect: one array is taken, and nothing with it");
+  });
+
+  it("of a slice by indices", async () => {
+    const source = await group();
+    const reason = "`nearest` has no effect: the slice has no labels, only indices";
+    const options = { slice: { time: [0, 2] }, nearest: true } as const;
+    expect(await refusal(planSliceTo(source, new MemoryStore(), options))).toContain(reason);
+    const array = await openArray(`${source}/t`);
+    await expect(slice(array, [0], { nearest: true }).read()).rejects.toMatchObject({ reason });
+    await expect(planSlice(array, [0], { nearest: true })).rejects.toMatchObject({ reason });
+  });
+
+  it("of an array that is not there", async () => {
+    const folder = join(await testFolder(), "empty.zarr");
+    await writeV2Group(folder, {});
+    const plan = planCopy(folder, new MemoryStore(), { codec: "zstd" });
+    expect(await refusal(plan)).toBe("invalid-option: `codec` has no effect: there is no array");
+  });
+
+  it("of calls that only read", async () => {
+    const source = await group();
+    const idle = { ifExists: "replace", storeProfile: "30ms" } as object;
+    const first = async (results: AsyncIterable<unknown>) => {
+      for await (const result of results) return result;
+    };
+    const refused = (call: string) => ({
+      code: "invalid-option",
+      reason: `\`ifExists\` has no effect on ${call}`,
+    });
+    await expect(first(digest(source, idle))).rejects.toMatchObject(refused("digest"));
+    await expect(first(diff(source, source, idle))).rejects.toMatchObject(refused("diff"));
+    await expect(first(validate(source, idle))).rejects.toMatchObject(refused("validate"));
+    await expect(asStore(source, idle)).rejects.toMatchObject(refused("asStore"));
+    expect(() => slice(`${source}/t`, {}, idle)).toThrow("`ifExists` has no effect on slice");
+    await expect(first(validate(source, { dryRun: true }))).rejects.toThrow(
+      "`dryRun` has no effect without `fix`",
+    );
+    const axes = pyramid(source, new MemoryStore(), { axes: "yx", levels: 2 });
+    await expect(axes).rejects.toThrow("`axes` has no effect: the source is a group");
+  });
+});
+
+describe("options whose wish holds without them are named", () => {
+  it.each([
+    [{ anonymous: true }, "anonymous", "no store is in S3"],
+    [{ missing403: true }, "missing403", "no store is a web server or in S3"],
+    [{ threads: 4 }, "threads", "all chunks are copied as they are"],
+    [{ threads: 4, chunks: { time: 3 } }, "threads", "the target is in this thread's memory"],
+    [{ scratch: "scratch", codec: "zstd" }, "scratch", "no array gets other chunks"],
+    [
+      { scratch: "scratch", strategy: "direct", chunks: { time: 3 } },
+      "scratch",
+      "the strategy `direct` makes no scratch objects",
+    ],
+    [{ to: "v3", allowLoss: ["/attributes/note"] }, "allowLoss", "no node has /attributes/note"],
+  ] as const)("%j", async (options, option, reason) => {
+    const { plan, close } = await planCopy(await group(), "memory:effects", options as PlanOptions);
+    await close();
+    const found = plan.warnings.filter(({ code }) => code === "option-without-effect");
+    expect(found).toMatchObject([{ option, message: expect.stringContaining(`has no effect: ${reason}`) }]);
+  });
+
+  it("v2.separator of a source in v3", async () => {
+    const v3 = new MemoryStore();
+    await copy(await group(), v3, { to: "v3" });
+    const { plan, close } = await planCopy(v3, new MemoryStore(), { v2: { separator: "/" } });
+    await close();
+    expect(plan.warnings).toMatchObject([{ option: "v2.separator" }]);
+  });
+
+  it("when a run starts", async () => {
+    const events: FlowEvent[] = [];
+    const onEvent = (event: FlowEvent) => events.push(event);
+    await copy(await group(), new MemoryStore(), { fsync: true, writeEmpty: true, onEvent });
+    const named = events.flatMap((event) => (event.type === "warning" && event.option ? [event.option] : []));
+    expect(named).toEqual(["fsync", "writeEmpty"]);
+  });
+});
+
+describe("options that have an effect", () => {
+  it.each([
+    { shards: "none", to: "v3" },
+    { shards: { time: 6 }, to: "v3" },
+    { chunks: { time: 3 }, match: "any" },
+    { include: "t", alone: true },
+    { chunks: { time: 3 }, strategy: "staged", scratch: "scratch" },
+    { codec: "zstd" },
+    { threads: 1 },
+  ] as const)("%j", async (options) => {
+    const { plan, close } = await planCopy(await group(), new MemoryStore(), options as PlanOptions);
+    await close();
+    expect(plan.warnings.filter(({ code }) => code !== undefined)).toEqual([]);
+  });
+});
