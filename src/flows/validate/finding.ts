@@ -77,8 +77,9 @@ export function faultFinding(error: unknown, what: ValidateFinding["what"], path
     expected !== undefined && `expected ${expected}`,
     found !== undefined && `found ${found}`,
   ].filter(Boolean);
+  const isExtended = isNotKnown(error) && error.code !== "unsupported-format";
   return {
-    level: what === "metadata" && isNotKnown(error) ? "warning" : "error",
+    level: what === "metadata" && isExtended ? "warning" : "error",
     what,
     path,
     message: `${error.reason}${figures.length > 0 ? ` (${figures.join(", ")})` : ""}`,

@@ -3,7 +3,6 @@ import { keysBelow } from "../../hierarchy/keys-below.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { walkPastBroken } from "../../hierarchy/open/walk.ts";
-import { unknownCodecIn } from "../../meta/codec-traits.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
@@ -108,14 +107,7 @@ function nodeFindings(node: ZarrNode): ValidateFinding[] {
       ...(pointer !== undefined && { pointer }),
     }),
   );
-  return [...read, ...unknownCodecFindings(node), ...missingFindings(node)];
-}
-
-function unknownCodecFindings({ kind, metadata, path }: ZarrNode): ValidateFinding[] {
-  const name = kind === "array" && metadata.kind === "array" ? unknownCodecIn(metadata.codecs) : undefined;
-  if (name === undefined) return [];
-  const message = `the codec \`${name}\` is not known, so its chunks cannot be decoded here`;
-  return [{ level: "warning", what: "metadata", path, message }];
+  return [...read, ...missingFindings(node)];
 }
 
 function impliedGroup(path: string): ValidateFinding {
