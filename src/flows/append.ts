@@ -86,8 +86,8 @@ export interface AppendReport {
  * before or as after it; the same call again completes it.
  *
  * @throws `not-found` without a target; `invalid-option` for a dimension that it lacks, and for coordinates that do not
- *   continue; `differs` for arrays that do not fit; `unsupported-operation` for a zip, and for one level of an image; `locked` while another run writes
- *   there; `budget-too-small`; `source-changed`.
+ *   continue; `differs` for arrays that do not fit; `unsupported-operation` for a zip, and for one level of an image;
+ *   `locked` while another run writes there; `budget-too-small`; `source-changed`.
  * @example
  * ```ts
  * import { append, sliceTo } from "zarrflow";

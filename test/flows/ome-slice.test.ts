@@ -15,6 +15,7 @@ import {
   slice,
   sliceTo,
   tree,
+  validate,
   walk,
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
@@ -242,11 +243,14 @@ describe("a slice of an image of OME-Zarr 0.6", () => {
     expect(multiscales[0]).toMatchObject({ coordinateTransformations: others });
   });
 
-  test("tree and info name its axes, and a conversion to v2 says that it has no counterpart", async () => {
+  test("tree names its axes, validate finds nothing wrong, and a conversion to v2 says that it has no counterpart", async () => {
     const store = await make({ dimensionNames: [null, null, null], labels: [] });
     const named: unknown[] = [];
     for await (const node of tree(store)) if ("dimensionNames" in node) named.push(node.dimensionNames);
     expect(named).toEqual(Array(3).fill(["c", "y", "x"]));
+    const found: string[] = [];
+    for await (const { message } of validate(store)) found.push(message);
+    expect(found).toEqual([expect.stringContaining("only nodes that OME-Zarr metadata name can be found")]);
     const warnings: unknown[] = [];
     const onEvent = (event: FlowEvent) => void (event.type === "warning" && warnings.push(event));
     const v2 = new MemoryStore("v2");

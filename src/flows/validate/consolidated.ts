@@ -1,5 +1,6 @@
 import { carriesConsolidated, consolidatedOf } from "../../hierarchy/consolidated.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { namesMembers } from "../../hierarchy/open/named-members.ts";
 import { sameDocument } from "../../meta/consolidated.ts";
 import type { Documents } from "../../meta/format.ts";
 import { joinKey } from "../../meta/join-key.ts";
@@ -23,13 +24,15 @@ export async function* consolidatedFindings(
     }
     if (consolidated) yield* staleFindings(node, consolidated, { nodes, broken });
     else if (node === root && nodes.size > 1 && !root.layout.hierarchy.impliesGroups)
-      yield notConsolidated(node.path);
+      yield notConsolidated(node);
   }
 }
 
-function notConsolidated(path: string): ValidateFinding {
-  const message =
-    "no consolidated metadata: where keys cannot be listed, as over HTTP, no nodes can be found";
+function notConsolidated(group: ZarrGroup): ValidateFinding {
+  const { path } = group;
+  const message = namesMembers(group)
+    ? "no consolidated metadata: where keys cannot be listed, as over HTTP, only nodes that OME-Zarr metadata name can be found"
+    : "no consolidated metadata: where keys cannot be listed, as over HTTP, no nodes can be found";
   return { level: "info", what: "no-consolidated", path, message };
 }
 
