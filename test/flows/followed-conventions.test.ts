@@ -7,11 +7,14 @@ import {
   deleteNode,
   type FlowEvent,
   open,
+  openArray,
   pyramid,
   rechunk,
   renameNode,
   resizeArray,
+  slice,
   sliceTo,
+  writeRegion,
 } from "../../src/index.ts";
 import { type MadeMember, makeGroup } from "../support/made-group.ts";
 import { memoryTargets } from "../support/memory-targets.ts";
@@ -366,6 +369,21 @@ describe("attributes of CF", () => {
     expect(await attributesAt(to, "b02")).toMatchObject({ valid_range: [0, 100] });
     await sliceTo(url, to, { slice: { y: [0, 8] }, chunks: { y: 4 }, ifExists: "replace" });
     expect(await attributesAt(to, "b02")).toMatchObject(CF);
+  });
+
+  test("of integers of the other sign are what they mean where a level has doubles", async () => {
+    const attributes = { _Unsigned: "true", valid_range: [0, -1], scale_factor: 2 };
+    const url = await source({
+      b: { shape: [4, 4], dims: ["y", "x"] },
+      x: { shape: [4], dims: ["x"], attributes },
+    });
+    const place = await openArray(`${url}/x`);
+    await writeRegion(place, { x: [0, 4] }, Int32Array.of(-4, -2, 0, 2));
+    const to = target("pyramid");
+    await pyramid(url, to, { levels: 2 });
+    expect(await attributesAt(to, "0/x")).toEqual(attributes);
+    expect(await attributesAt(to, "1/x")).toEqual({ valid_range: [0, 2 ** 32 - 1], scale_factor: 2 });
+    expect([...(await slice(`${to}/1/x`).read()).data]).toEqual([2 ** 32 - 3, 1]);
   });
 
   test("of indices and counts along a dimension that is cut are left out", async () => {

@@ -1,5 +1,6 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { packingOf, rereadInteger } from "../../meta/conventions/cf/packing.ts";
 import { FILL_VALUE_ATTRIBUTE } from "../../meta/conventions/missing-value.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { slice } from "../slice.ts";
@@ -56,5 +57,7 @@ function joinBounds(from: Float64Array, to: Float64Array, factor: number): void 
 
 async function valuesOf(array: ZarrArray, signal: AbortSignal | undefined): Promise<Float64Array> {
   const { data } = await slice(array, {}, { signal }).read();
-  return Float64Array.from(data as ArrayLike<number | bigint>, Number);
+  const { reread } = packingOf(array.metadata.dataType, array.metadata.attributes) ?? {};
+  const meant = (value: number | bigint) => Number(reread ? rereadInteger(value, reread) : value);
+  return Float64Array.from(data as ArrayLike<number | bigint>, meant);
 }
