@@ -16,7 +16,8 @@ import { decodeChunks } from "../streams/decode-chunks.ts";
 import { narrowRefs } from "../streams/narrow-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
-import { boxInPiece, selectedRegion } from "../streams/selection.ts";
+import { boxInPiece, selectedRegions } from "../streams/selection.ts";
+import { shifted } from "../streams/shift-values.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { unlessAborted, untilAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
@@ -149,8 +150,13 @@ export class Slice<Name extends string = string> {
       for await (const piece of whole) data = piece.data;
       await assertUnchanged();
     }
+    const found = data ?? fillData(chunk, plainBuffers);
+    const region = { start: selection.shape.map(() => 0), shape: selection.shape };
+    const all = selection.shift
+      ? shifted(found, chunk.dataType, { region, offset: 0 }, selection.shift)
+      : found;
     return {
-      data: (await valuesOf(data ?? fillData(chunk, plainBuffers), chunk.dataType)) as ValuesOf<Name>,
+      data: (await valuesOf(all, chunk.dataType)) as ValuesOf<Name>,
       shape,
       stride: cStrides(shape),
     };
@@ -192,18 +198,22 @@ export class Slice<Name extends string = string> {
     const { dataType } = array.metadata;
     const spec = (await array.pipeline()).spec;
     for await (const piece of await this.#decoded(array, selection)) {
-      const region = selectedRegion(selection, piece.region);
-      if (!region) continue;
+      const regions = selectedRegions(selection, piece.region);
       const data = piece.data ?? fillData(spec, plainBuffers);
       const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
-      const box = boxInPiece(piece, strides, region, selection);
-      const values = await valuesOf(data, dataType);
-      yield {
-        region,
-        data: values.subarray(box.offset * numbersPerItem(dataType)) as ValuesOf<Name>,
-        shape: region.shape,
-        stride: box.strides,
-      };
+      for (const region of regions) {
+        const box = boxInPiece(piece, strides, region, selection);
+        const values = await valuesOf(
+          selection.shift ? shifted(data, dataType, { region, ...box }, selection.shift) : data,
+          dataType,
+        );
+        yield {
+          region,
+          data: values.subarray(box.offset * numbersPerItem(dataType)) as ValuesOf<Name>,
+          shape: region.shape,
+          stride: box.strides,
+        };
+      }
     }
   }
 

@@ -1,6 +1,8 @@
+import { nameOf, placeOf, uniqueName } from "../../../hierarchy/array-name.ts";
+import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
 import { axesFromAbove } from "../../../hierarchy/open/axes-from-above.ts";
-import type { IndexRange } from "../../../hierarchy/slice-option.ts";
+import type { Range } from "../../../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../../../meta/data-type.ts";
 import { withAxes } from "../../../meta/dimension-names.ts";
 import { formatBytes, parseBytes } from "../../../util/byte-size.ts";
@@ -12,7 +14,6 @@ import { DEFAULT_MAX_MEMORY } from "../../request/default-memory.ts";
 import { arraysAround } from "../../request/labels/find-coordinate.ts";
 import { insideOf, type Slice, slice } from "../../slice.ts";
 import { type DecodeOptions, decoderOf } from "../decode/decoder.ts";
-import { nameOf, placeOf, uniqueName } from "./array-name.ts";
 import { Column, type ColumnSource, type Rows } from "./column.ts";
 import { StreamedValues } from "./streamed-values.ts";
 
@@ -30,6 +31,8 @@ interface Dimension {
   readonly step: number;
   readonly count: number;
   readonly isDropped: boolean;
+  /** What is taken, along a cyclic dimension. */
+  readonly cyclic?: CyclicRange | undefined;
 }
 
 /** An array of a table, opened, and what is taken of it. */
@@ -201,7 +204,7 @@ async function* rowsOf(
 /** An array with the names of its dimensions, as they are columns: each once. */
 async function partOf(
   array: ZarrArray,
-  { selection, dropped }: Awaited<ReturnType<ReturnType<typeof insideOf>["open"]>>["resolved"],
+  { selection, dropped, cyclic }: Awaited<ReturnType<ReturnType<typeof insideOf>["open"]>>["resolved"],
   signal: AbortSignal | undefined,
 ): Promise<Part> {
   const { dimensionNames = [] } = withAxes(array.metadata, await axesFromAbove(array, signal));
@@ -216,6 +219,7 @@ async function partOf(
       step: selection.step[d] ?? 1,
       count: selection.shape[d] ?? 0,
       isDropped: dropped.includes(d),
+      cyclic: cyclic?.get(d),
     };
   });
   return { array, name: nameOf(array), dimensions };
@@ -239,7 +243,8 @@ function counted({ count }: Dimension, strides: readonly number[]): ColumnSource
   return { dataType: { kind: "int", size: 8 } satisfies DataType, values, strides };
 }
 
-function rangeOf({ start, step, count, isDropped }: Dimension): IndexRange {
+function rangeOf({ start, step, count, isDropped, cyclic }: Dimension): Range {
+  if (cyclic) return cyclic;
   return isDropped ? start : [start, count === 0 ? start : start + step * (count - 1) + 1, step];
 }
 
