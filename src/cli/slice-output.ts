@@ -1,3 +1,4 @@
+import type { TakenItems } from "../flows/request/labels/found-labels.ts";
 import type { FormatSliceOptions } from "../flows/slabs/formats/format-options.ts";
 import { entryOf, formattedPieces, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
 import type { Slice } from "../flows/slice.ts";
@@ -60,9 +61,18 @@ export async function writeSlices(
   }
   const seconds = (performance.now() - started) / 1000;
   const shape = (await slices[0]?.shape()) ?? [];
-  const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory() };
+  if (quiet && !json) return;
+  const taken = await takenByAll(slices);
+  const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory(), taken };
   if (json) await terminal.write(`${toJson(report, 2)}\n`);
-  else if (!quiet) terminal.printLine(outputText(report));
+  else terminal.printLine(outputText(report));
+}
+
+/** What slices take of each dimension, once. */
+async function takenByAll(slices: readonly Slice[]): Promise<readonly TakenItems[]> {
+  const all = new Map<string, TakenItems>();
+  for (const slice of slices) for (const items of await slice.taken()) all.set(items.dimension, items);
+  return [...all.values()];
 }
 
 async function printSkipped(

@@ -72,7 +72,7 @@ export type { ChunkSize, ChunksOption } from "./request/chunk-option.ts";
 export type { DimensionMatch } from "./request/chunk-selectors.ts";
 export type { Planned, PlanOptions, RunOptions } from "./request/flow.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
-export type { FoundLabels } from "./request/labels/found-labels.ts";
+export type { TakenItems } from "./request/labels/found-labels.ts";
 export type { FlowSource } from "./request/open-source.ts";
 export type { IoOption } from "./request/usual-io.ts";
 export type { Warning } from "./request/warnings.ts";

@@ -10,7 +10,7 @@ import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
-import type { FoundLabels } from "./request/labels/found-labels.ts";
+import type { TakenItems } from "./request/labels/found-labels.ts";
 import { resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
@@ -26,8 +26,8 @@ export interface SlicePlan extends SlabPlan {
   /** Chunks read by chunks touched: how often each is decoded. */
   readonly readAmplification: number;
   readonly maxMemory: number;
-  /** Labels that were asked for, as indices. */
-  readonly labels?: readonly FoundLabels[];
+  /** What is taken of each dimension that the slice names. */
+  readonly taken: readonly TakenItems[];
 }
 
 /**
@@ -45,7 +45,7 @@ export async function planSlice(
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const { selection, labels } = await resolveLabelledSlice(option, array, options);
+  const { selection, taken } = await resolveLabelledSlice(option, array, options);
   const { io } = sliceIo(inner, options.io, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
   const pipeline = await inner.pipeline();
@@ -59,6 +59,6 @@ export async function planSlice(
     chunksTouched: touched,
     readAmplification: plan.chunksRead / Math.max(1, touched),
     maxMemory,
-    ...(labels.length > 0 && { labels }),
+    taken,
   };
 }

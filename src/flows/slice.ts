@@ -29,8 +29,8 @@ import { cStrides, product } from "../util/shape.ts";
 import { assertGridStrategy } from "./plan/strategies/grid-strategy.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
-import type { LookedUp } from "./request/labels/found-labels.ts";
-import { askedSlice, sliceByIndices } from "./request/slice-indices.ts";
+import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
+import { askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -66,6 +66,8 @@ const MAX_READ = 2 ** 32;
 export interface OpenSlice {
   readonly array: ZarrArray;
   readonly resolved: ResolvedSlice;
+  /** The ranges that it was resolved from. */
+  readonly lookedUp: LookedUp;
   /** Checks, when all is read, that it was read from one version of the array. @throws `source-changed` */
   readonly assertUnchanged: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -108,6 +110,11 @@ export class Slice<Name extends string = string> {
   /** Shape of the slice, in items; dimensions that an index was given for are gone. */
   shape(): Promise<number[]> {
     return this.#opened(({ resolved }) => keptShape(resolved));
+  }
+
+  /** What it takes of each dimension that it names: the items, and their labels where there is a coordinate. */
+  taken(): Promise<readonly TakenItems[]> {
+    return this.#opened(({ array, lookedUp }) => takenByIndices(lookedUp, array, this.#options));
   }
 
   /** Its chunks as they come, in any order, each with its region; dimensions are kept, also those of one index. */
@@ -246,14 +253,15 @@ export class Slice<Name extends string = string> {
       const found = this.#io(array.innerChunks());
       endLimit = limitFoundIo(found);
       this.#lookedUp ??= await sliceByIndices(askedSlice(this.#option, this.#options), array, this.#options);
-      const { option } = this.#lookedUp;
+      const lookedUp = this.#lookedUp;
       const begun = await SourceWatch.begin([array], [array.store], { signal });
       watch = begun;
       // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
       if (array.innerChunks() === array) array.pipeline().catch(() => {});
       return {
         array: (await withChunkSeparator(array, { signal })).innerChunks(),
-        resolved: await resolveArraySlice(option, array, signal),
+        resolved: await resolveArraySlice(lookedUp.option, array, signal),
+        lookedUp,
         assertUnchanged: () => begun.assertUnchanged({ io: found.io, signal }),
         close,
       };

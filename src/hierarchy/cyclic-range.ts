@@ -46,12 +46,16 @@ export function shiftOf(
   const whole = Math.round(turn);
   const isWhole = Math.abs(turn - whole) < 1e-6 * Math.abs(turn);
   if (kind !== "float" && !isWhole) {
-    throw new ZarrflowError("unsupported-operation", "longitudes that are packed like this cannot be shifted", {
-      path: name,
-      expected: "a scale_factor of which 360 is a multiple",
-      found: FULL_TURN / turn,
-      hint: "Take a range that does not cross the seam of the coordinate.",
-    });
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "longitudes that are packed like this cannot be shifted",
+      {
+        path: name,
+        expected: "a scale_factor of which 360 is a multiple",
+        found: FULL_TURN / turn,
+        hint: "Take a range that does not cross the seam of the coordinate.",
+      },
+    );
   }
   const add = isWhole ? whole : turn;
   return { dimension, runs: turns.map((run) => ({ from: run.from, add: run.turns * add })) };

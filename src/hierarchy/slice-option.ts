@@ -35,9 +35,7 @@ export function isMaybeYears(range: unknown): range is MaybeYears {
 
 /** Whether any range is given by labels, or may be. */
 export function hasLabels(option: SliceOption): boolean {
-  return (
-    isObject(option) && Object.values(option).some((range) => isLabelled(range) || isMaybeYears(range))
-  );
+  return isObject(option) && Object.values(option).some((range) => isLabelled(range) || isMaybeYears(range));
 }
 
 /**

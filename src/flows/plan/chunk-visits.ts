@@ -57,10 +57,7 @@ export function chunksHit(axis: Axis, first: number, count: number): ChunkSet {
     const end = first + count;
     if (end <= before.count) return chunksHit(before, first, count);
     if (first >= before.count) return chunksHit(after, first - before.count, count);
-    return joined(
-      chunksHit(after, 0, end - before.count),
-      chunksHit(before, first, before.count - first),
-    );
+    return joined(chunksHit(after, 0, end - before.count), chunksHit(before, first, before.count - first));
   }
   const { start, step, sourceChunk } = axis;
   const chunkOf = (result: number) => Math.floor((start + step * result) / sourceChunk);

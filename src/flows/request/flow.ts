@@ -28,7 +28,7 @@ import { type Changes, changesAnything } from "./changes.ts";
 import { separatorWarnings } from "./chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
-import type { FoundLabels } from "./labels/found-labels.ts";
+import type { TakenItems } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { type FlowSource, openSource } from "./open-source.ts";
 import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
@@ -115,8 +115,11 @@ export interface Planned {
   readonly planWith: (profiles: StoreProfiles) => Promise<Plan>;
   /** What is at the target and around it. */
   readonly probe: TargetProbe;
-  /** Labels of the slice that is taken, and the indices that they became; absent where it has no labels. */
-  readonly labels?: readonly FoundLabels[];
+  /**
+   * What a slice takes of each dimension that it names; nothing for what is no slice. Reads coordinates, if these were not read,
+   * until `close`.
+   */
+  readonly taken: () => Promise<readonly TakenItems[]>;
   /** Checks that the source is still the one that was planned for. @throws `source-changed` */
   assertUnchanged(options?: StoreOptions): Promise<void>;
   /** What distinguishes the metadata documents of the source, as they were read, from others. */
@@ -202,7 +205,7 @@ async function planFrom(
   await placing;
   const asked = options.sliced?.array ?? root;
   const wanted = await wantedMetadata({ root, asked, all, taken }, zarrFormat.name, options);
-  const { converted, change, kept, cutImages, labels } = wanted;
+  const { converted, change, kept, cutImages, takenItems } = wanted;
   const changed =
     excluded.length > 0 ||
     taken.length < all.length ||
@@ -275,7 +278,7 @@ async function planFrom(
   return {
     plan: await planWith(profilesOf(places, options.storeProfile)),
     planWith,
-    ...(labels.length > 0 && { labels }),
+    taken: takenItems,
     watch,
     sourceDocuments: () => textHash(JSON.stringify(watch.states())),
     documentStates: () => watch.states(),

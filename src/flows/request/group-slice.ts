@@ -1,5 +1,10 @@
 import { shiftOf } from "../../hierarchy/cyclic-range.ts";
-import { type Range, type ResolvedSlice, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import {
+  type Range,
+  type ResolvedSlice,
+  resolveSlice,
+  type SliceOption,
+} from "../../hierarchy/slice-option.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { lastName } from "../../util/node-path.ts";

@@ -168,12 +168,16 @@ export async function wantedMetadata(
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
   const axes = await axesOf(asked, inFormat, options);
   const opened = { root: asked, nodes: inFormat, axes };
-  const { option, labels } = await nodesByIndices(options.slice, { root: asked, all, taken, axes }, options);
+  const { option, takenItems } = await nodesByIndices(
+    options.slice,
+    { root: asked, all, taken, axes },
+    options,
+  );
   const { selections, takenWhole } = await selectionsOf(option, opened);
   const warnings = takenWholeWarnings(root, takenWhole, options.strict);
   const { change, kept } = changeOf(options, opened, selections);
   const cutImages = await cutImagesOf(asked, inFormat, selections);
-  return { converted, change, kept, labels, warnings, cutImages };
+  return { converted, change, kept, takenItems, warnings, cutImages };
 }
 
 export interface WantedNodes extends Pick<SourceNodes, "all" | "taken"> {

@@ -9,6 +9,7 @@ import {
 import { type TimeCoding, timeCodingOf } from "../../../meta/conventions/cf-time/time-coding.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { compareUtf8 } from "../../../util/utf8-order.ts";
+import { areLongitudes } from "./find-cyclic.ts";
 
 /** A value of a coordinate as it is compared: a number, an instant in nanoseconds, or a text. */
 export type Key = number | bigint | string;
@@ -36,6 +37,10 @@ export interface LabelScale {
   readonly text: (key: Key) => string;
   /** Whether there is a distance between keys, and they are sorted as a rule. */
   readonly isMeasured: boolean;
+  /** Whether keys are longitudes in degrees. */
+  readonly isLongitude?: boolean;
+  /** The year that a key is in; absent where keys are no times. */
+  readonly yearOf?: (key: Key) => number;
 }
 
 /**
@@ -56,13 +61,17 @@ export function labelScaleOf(
   };
   const time = timeCodingOf(dataType, attributes);
   if (time) return timeScale(time, numberOf);
+  const isLongitude = areLongitudes(attributes);
   switch (dataType.kind) {
-    case "int":
-    case "uint":
     case "timedelta":
       return numberScale(numberOf, (label) => label);
-    case "float":
-      return numberScale(numberOf, dataType.size === 4 && !isScaled ? Math.fround : (label) => label);
+    case "int":
+    case "uint":
+      return { ...numberScale(numberOf, (label) => label), isLongitude };
+    case "float": {
+      const round = dataType.size === 4 && !isScaled ? Math.fround : (label: number) => label;
+      return { ...numberScale(numberOf, round), isLongitude };
+    }
     case "string":
     case "fixed-text":
     case "fixed-bytes":
@@ -131,6 +140,7 @@ function timeScale(
       return { low: start, high: end - 1n, isSpan };
     },
     text: (key) => instantText(BigInt(key), calendar),
+    yearOf: (key) => Number.parseInt(instantText(BigInt(key), calendar), 10),
   };
 }
 

@@ -318,12 +318,13 @@ describe("labels in plans and targets", () => {
     const array = await openArray({ store: await made(hourly), path: "v" });
     const plan = await planSlice(array, { x: { labels: ["2019-03-01", "2019-03-02"] } });
     expect(plan.shape).toEqual([48]);
-    expect(plan.labels).toEqual([
+    expect(plan.taken).toEqual([
       {
         dimension: "x",
         labels: "2019-03-01..2019-03-02",
         coordinate: "x",
         indices: [24, 72],
+        count: 48,
         first: "2019-03-01T00:00:00",
         last: "2019-03-02T23:00:00",
       },
@@ -335,7 +336,7 @@ describe("labels in plans and targets", () => {
       const source = await openGroup(await made(hourly, { zarrFormat, group: "a" }));
       const target = new MemoryStore();
       const planned = await planSliceTo(source, target, { slice: "x=2019-03-01" });
-      expect(planned.labels).toMatchObject([{ dimension: "x", indices: [24, 48] }]);
+      expect(await planned.taken()).toMatchObject([{ dimension: "x", indices: [24, 48] }]);
       await planned.close();
       await sliceTo(source, target, { sel: { x: "2019-03-01" } });
       expect(await taken(target, "x=2019-03-01T05", {}, "a/v")).toBe(29);
