@@ -22,6 +22,7 @@ interface Grid {
   readonly chunks?: readonly number[];
   readonly shards?: readonly number[];
   readonly bounds?: boolean;
+  readonly coordinateChunk?: number;
   readonly zarrFormat?: "v2" | "v3";
 }
 
@@ -40,10 +41,10 @@ const ARRAYS: Record<string, new (values: number[]) => Typed> = {
 /** A group of `t(y, longitude)`, whose items are `1000 * y + item`, with its longitudes. */
 async function made(grid: Grid, store = new MemoryStore(), group = ""): Promise<MemoryStore> {
   const { longitudes, dataType = "float64", attributes = {}, stored = (one) => one, bounds = false } = grid;
-  const { chunks = [2, 7], shards, zarrFormat = "v3" } = grid;
+  const { chunks = [2, 7], shards, zarrFormat = "v3", coordinateChunk = 5 } = grid;
   const n = longitudes.length;
   const at = (name: string) => ({ store, path: group === "" ? name : `${group}/${name}` });
-  await createGroup({ store, path: group }, { zarrFormat });
+  await (await createGroup({ store, path: group }, { zarrFormat })).close();
   const t = await create(at("t"), {
     shape: [3, n],
     chunks: [...chunks],
@@ -53,16 +54,18 @@ async function made(grid: Grid, store = new MemoryStore(), group = ""): Promise<
     dimensionNames: ["y", "longitude"],
   });
   await t.write([], Int32Array.from({ length: 3 * n }, (_, i) => 1000 * Math.floor(i / n) + (i % n)));
+  await t.close();
   const Values = ARRAYS[dataType] ?? Float64Array;
   const longitude = await create(at("longitude"), {
     shape: [n],
-    chunks: [5],
+    chunks: [coordinateChunk],
     dataType,
     zarrFormat,
     dimensionNames: ["longitude"],
     attributes: { ...EAST, ...attributes, ...(bounds && { bounds: "lon_bnds" }) },
   });
   await longitude.write([], new Values(longitudes.map(stored)));
+  await longitude.close();
   if (bounds) {
     const array = await create(at("lon_bnds"), {
       shape: [n, 2],
@@ -72,6 +75,7 @@ async function made(grid: Grid, store = new MemoryStore(), group = ""): Promise<
       dimensionNames: ["longitude", "nv"],
     });
     await array.write([], Float64Array.from(longitudes.flatMap((one) => [one - 0.5, one + 0.5])));
+    await array.close();
   }
   return store;
 }
@@ -150,7 +154,7 @@ describe("ranges of longitude across the seam", () => {
       { dataType: "uint16", attributes: { scale_factor: 0.01, add_offset: 0 }, stored: (x) => x * 100 },
       [35000, 36000, 37000],
     ],
-    ["missing chunks", { dataType: "float32", longitudes: up(0, 10, 36) }, [-10, 0, 10]],
+    ["float32 with missing chunks", { dataType: "float32", coordinateChunk: 1 }, [-10, 0, 10]],
   ])("keep %s stored as they are", async (_, grid, expected) => {
     const store = await made({ longitudes: tens, ...grid });
     const { target, longitudes } = await sliced(store, "longitude=350..10");
@@ -299,7 +303,7 @@ describe("ranges of longitude across the seam", () => {
           wanted.map(({ item }) => 2000 + item),
         );
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 
