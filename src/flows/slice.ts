@@ -30,7 +30,7 @@ import { assertGridStrategy } from "./plan/strategies/grid-strategy.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
-import { askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
+import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -244,6 +244,7 @@ export class Slice<Name extends string = string> {
     assertArray(array);
     let watch: SourceWatch | undefined;
     let endLimit = () => {};
+    let asked: SliceOption = {};
     const close = async () => {
       endLimit();
       watch?.end();
@@ -252,7 +253,8 @@ export class Slice<Name extends string = string> {
     try {
       const found = this.#io(array.innerChunks());
       endLimit = limitFoundIo(found);
-      this.#lookedUp ??= await sliceByIndices(askedSlice(this.#option, this.#options), array, this.#options);
+      asked = askedSlice(this.#option, this.#options);
+      this.#lookedUp ??= await sliceByIndices(asked, array, this.#options);
       const lookedUp = this.#lookedUp;
       const begun = await SourceWatch.begin([array], [array.store], { signal });
       watch = begun;
@@ -266,8 +268,9 @@ export class Slice<Name extends string = string> {
         close,
       };
     } catch (error) {
+      const known = await aboutCoordinates(error, asked, array, signal);
       await close();
-      throw error;
+      throw known;
     }
   }
 

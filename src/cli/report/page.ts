@@ -113,7 +113,7 @@ function plannedRows({ totals, budget, execution, jobs }: Plan): (readonly [stri
     ["bytes of items", formatBytes(totals.logicalBytes)],
     [
       "decoded bytes",
-      `${formatBytes(totals.decodedBytes)}, ${totals.readAmplification.toFixed(2)} times the items`,
+      `${formatBytes(totals.decodedBytes)}, each chunk ${totals.readAmplification.toFixed(2)} times`,
     ],
     ["memory of one task, at most", formatBytes(totals.predictedPeak)],
     ["memory of all buffers", `at most ${formatBytes(budget.maxMemory)}, the budget`],

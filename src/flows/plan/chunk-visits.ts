@@ -1,5 +1,6 @@
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
+import type { ArrayJob } from "./plan.ts";
 
 /**
  * One dimension of a selection, in items: a run of `count` results, one each `step` items from `start`, over source chunks.
@@ -36,6 +37,11 @@ function atSeam({ cycle, ...axis }: Axis): { readonly before: Axis; readonly aft
 /** How many chunks of a shape hold any of a selection. */
 export function countTouched(selection: Selection, chunkShape: readonly number[]): number {
   return product(axesOver(selection, chunkShape).map((axis) => chunkVisits(axis, Math.max(1, axis.count))));
+}
+
+/** How many source chunks of a job hold any of what it takes. */
+export function chunksTouched({ selection, source }: Pick<ArrayJob, "selection" | "source">): number {
+  return product(selection.shape) === 0 ? 0 : countTouched(selection, source.chunkShape);
 }
 
 /** Source chunks along a dimension, ascending; computed, not listed. */

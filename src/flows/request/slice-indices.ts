@@ -9,8 +9,9 @@ import {
   type SliceOption,
   withLabels,
 } from "../../hierarchy/slice-option.ts";
-import { type Axes, withAxes } from "../../meta/dimension-names.ts";
+import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
 import { parseBytes } from "../../util/byte-size.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
 import { type IoOption, usualIo } from "./usual-io.ts";
@@ -33,6 +34,28 @@ function lookUpOptions(
   { maxMemory = DEFAULT_MAX_MEMORY, io, nearest = false, signal }: SliceReading,
 ) {
   return { maxMemory: parseBytes(maxMemory), io: usualIo(io, spec), nearest, signal };
+}
+
+/**
+ * An error of a slice of an array, with the dimensions to select by where a name is that of a coordinate that has several, as
+ * of a curvilinear grid.
+ */
+export async function aboutCoordinates(
+  error: unknown,
+  option: SliceOption,
+  array: ZarrArray,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  if (!isZarrflowError(error, "invalid-selection") || Array.isArray(option)) return error;
+  const name = Object.keys(option).find((one) => !array.dimensionNames?.includes(one));
+  if (name === undefined) return error;
+  const { arraysAround } = await import("./labels/find-coordinate.ts");
+  const found = await arraysAround(signal).find(name, array);
+  if (found === undefined || found.shape.length < 2) return error;
+  return new ZarrflowError("invalid-selection", error.reason, {
+    ...error.details,
+    hint: severalDimensions(name, found.dimensionNames ?? []),
+  });
 }
 
 /**
@@ -114,7 +137,12 @@ export async function resolveLabelledSlice(
   array: ZarrArray,
   options: SliceReading,
 ): Promise<ResolvedSlice & { readonly taken: readonly TakenItems[] }> {
-  const found = await sliceByIndices(askedSlice(asked, options), array, options);
-  const resolved = await resolveArraySlice(found.option, array, options.signal);
-  return { ...resolved, taken: await takenByIndices(found, array, options) };
+  const option = askedSlice(asked, options);
+  try {
+    const found = await sliceByIndices(option, array, options);
+    const resolved = await resolveArraySlice(found.option, array, options.signal);
+    return { ...resolved, taken: await takenByIndices(found, array, options) };
+  } catch (error) {
+    throw await aboutCoordinates(error, option, array, options.signal);
+  }
 }

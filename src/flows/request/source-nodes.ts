@@ -16,7 +16,7 @@ import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./change
 import { withChunkSeparators } from "./chunk-separators.ts";
 import type { TakenWhole } from "./dimension-lengths.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
-import { nodesByIndices, type SliceReading } from "./slice-indices.ts";
+import { aboutCoordinates, askedSlice, nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 
 /** The nodes of a source. */
@@ -168,16 +168,33 @@ export async function wantedMetadata(
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
   const axes = await axesOf(asked, inFormat, options);
   const opened = { root: asked, nodes: inFormat, axes };
-  const { option, takenItems } = await nodesByIndices(
-    options.slice,
-    { root: asked, all, taken, axes },
+  const { takenItems, selections, takenWhole } = await selectionsAsked(
+    asked,
+    opened,
+    { all, taken },
     options,
   );
-  const { selections, takenWhole } = await selectionsOf(option, opened);
   const warnings = takenWholeWarnings(root, takenWhole, options.strict);
   const { change, kept } = changeOf(options, opened, selections);
   const cutImages = await cutImagesOf(asked, inFormat, selections);
   return { converted, change, kept, takenItems, warnings, cutImages };
+}
+
+/** What a slice takes of the nodes that were opened. */
+async function selectionsAsked(
+  asked: ZarrArray | ZarrGroup,
+  opened: OpenedNodes,
+  { all, taken }: Pick<SourceNodes, "all" | "taken">,
+  options: Changes & SliceReading,
+) {
+  try {
+    const nodes = { root: asked, all, taken, axes: opened.axes };
+    const { option, takenItems } = await nodesByIndices(options.slice, nodes, options);
+    return { takenItems, ...(await selectionsOf(option, opened)) };
+  } catch (error) {
+    if (asked.kind === "group" || options.slice === undefined) throw error;
+    throw await aboutCoordinates(error, askedSlice(options.slice, {}), asked, options.signal);
+  }
 }
 
 export interface WantedNodes extends Pick<SourceNodes, "all" | "taken"> {

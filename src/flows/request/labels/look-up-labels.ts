@@ -7,7 +7,7 @@ import {
   type Range,
   type SliceOption,
 } from "../../../hierarchy/slice-option.ts";
-import { dimensionNamed } from "../../../meta/dimension-names.ts";
+import { dimensionMeant, dimensionNamed } from "../../../meta/dimension-names.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { jsonEqual } from "../../../util/json-equal.ts";
 import type { Coordinate, CoordinateOptions } from "./coordinate.ts";
@@ -96,7 +96,13 @@ export async function lookUpInGroup(
     const dimension = String(key);
     const [first, ...others] = arraysWith(dimension, arrays);
     if (first === undefined) {
-      throw noCoordinate(dimension, group.path, "No array of the group has a dimension of that name.");
+      const hint = dimensionMeant(
+        dimension,
+        arrays.map(({ array }) => array),
+        "The group's",
+      );
+      const reason = `no array of the group has the dimension \`${dimension}\``;
+      throw new ZarrflowError("invalid-selection", reason, { path: group.path, hint });
     }
     const wanted = { name: dimension, length: first.length };
     const question = { dimension, labels, nearest: options.nearest };

@@ -13,7 +13,7 @@ import { coordinatesOf } from "../../request/coordinates.ts";
 import { DEFAULT_MAX_MEMORY } from "../../request/default-memory.ts";
 import { arraysAround } from "../../request/labels/find-coordinate.ts";
 import { insideOf, type Slice, slice } from "../../slice.ts";
-import { type DecodeOptions, decoderOf } from "../decode/decoder.ts";
+import { type DecodeOptions, decoderOf, hasFlags } from "../decode/decoder.ts";
 import { Column, type ColumnSource, type Rows } from "./column.ts";
 import { StreamedValues } from "./streamed-values.ts";
 
@@ -94,6 +94,7 @@ async function tableOf(
   const maxMemory = parseBytes(reading.maxMemory ?? DEFAULT_MAX_MEMORY);
   const shape = widest.dimensions.filter(({ isDropped }) => !isDropped).map(({ count }) => count);
   const names = namesOf(widest);
+  const decodingOf = (array: ZarrArray) => ({ ...options, flags: options.flags && hasFlags(array) });
   const isStreamed = (part: Part) => `${namesOf(part)}` === `${names}`;
   for (const part of parts) assertWithin(part, widest);
   const perStream = Math.floor((maxMemory * (PART - 1)) / PART / parts.filter(isStreamed).length);
@@ -108,7 +109,11 @@ async function tableOf(
     const counts = dimensions.map(({ count }) => count);
     heldBytes += product(counts) * (isFixed(dataType) ? dataType.size : VARIABLE_BYTES);
     if (heldBytes * PART > maxMemory) throw tooLarge(array, maxMemory);
-    const decoder = decoderOf(array, { ...options, flags: options.flags && !isCoordinate }, isCoordinate);
+    const decoder = decoderOf(
+      array,
+      isCoordinate ? { ...options, flags: false } : decodingOf(array),
+      isCoordinate,
+    );
     const { data } = await sliced(part, dimensions).read();
     const values = decoder.decode ? decoder.decode(data) : data;
     return { ...decoder, values, strides: stridesIn(part, widest) };
@@ -129,6 +134,9 @@ async function tableOf(
     arraysAround(reading.signal),
   );
   const others = [];
+  const named = [...parts.map(({ array }) => array), ...found.others];
+  // none has flags: the first one says so
+  if (options.flags && !named.some(hasFlags)) decoderOf(widest.array, options);
   for (const [d, dimension] of widest.dimensions.entries()) {
     const coordinate = found.ofDimensions[d];
     if (coordinate && own.has(placeOf(coordinate))) continue;
@@ -153,7 +161,7 @@ async function tableOf(
       add(part.name, await held(part, false));
       continue;
     }
-    const decoder = decoderOf(part.array, options);
+    const decoder = decoderOf(part.array, decodingOf(part.array));
     const stream = new StreamedValues(sliced(part, part.dimensions, perStream), part.array, decoder);
     streams.push(stream);
     add(part.name, { ...decoder, stream });

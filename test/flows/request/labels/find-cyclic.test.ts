@@ -53,7 +53,10 @@ async function made(grid: Grid, store = new MemoryStore(), group = ""): Promise<
     zarrFormat,
     dimensionNames: ["y", "longitude"],
   });
-  await t.write([], Int32Array.from({ length: 3 * n }, (_, i) => 1000 * Math.floor(i / n) + (i % n)));
+  await t.write(
+    [],
+    Int32Array.from({ length: 3 * n }, (_, i) => 1000 * Math.floor(i / n) + (i % n)),
+  );
   await t.close();
   const Values = ARRAYS[dataType] ?? Float64Array;
   const longitude = await create(at("longitude"), {
