@@ -191,6 +191,7 @@ export function resolveSlice(
     const first = bound(clamp(from ?? 0, (from ?? 0) < -n, 0), n, name, path);
     const end = bound(clamp(to ?? n, (to ?? n) > n, n), n, name, path);
     if (end < first) throw reversed([from, to], name, path);
+    if (first === n && (to ?? 0) > n) throw outside(from ?? 0, n, name, path);
     start.push(first);
     step.push(by);
     counts.push(Math.max(0, Math.ceil((end - first) / by)));

@@ -114,6 +114,7 @@ describe("resolveSlice", () => {
       [9, -5],
     ] as const)
       expect(() => resolve([range])).toThrowError(/ends before it begins/);
+    expect(() => resolve([[10, 12]])).toThrowError(/10 is outside/);
     expect(() => resolve([[null, null, -1]])).toThrowError(/negative step, which is not supported/);
     for (const range of [
       [5, 5],

@@ -11,6 +11,7 @@ import {
 } from "../../hierarchy/slice-option.ts";
 import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
 import { parseBytes } from "../../util/byte-size.ts";
+import { isObject } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
@@ -46,7 +47,7 @@ export async function aboutCoordinates(
   array: ZarrArray,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  if (!isZarrflowError(error, "invalid-selection") || Array.isArray(option)) return error;
+  if (!isZarrflowError(error, "invalid-selection") || !isObject(option) || Array.isArray(option)) return error;
   const name = Object.keys(option).find((one) => !array.dimensionNames?.includes(one));
   if (name === undefined) return error;
   const { arraysAround } = await import("./labels/find-coordinate.ts");
