@@ -4,8 +4,9 @@
  * @module
  */
 
+export type { CyclicRange } from "../hierarchy/cyclic-range.ts";
 export type { Label, Labelled, LabelOptions, LabelRange, SelOption } from "../hierarchy/slice-labels.ts";
-export type { IndexRange, Range, SliceOption } from "../hierarchy/slice-option.ts";
+export type { IndexRange, MaybeYears, Range, SliceOption } from "../hierarchy/slice-option.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
 export { type AsStoreOptions, asStore } from "./as-store.ts";
 export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";

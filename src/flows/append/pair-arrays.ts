@@ -116,7 +116,7 @@ function noDimension(dim: string, arrays: readonly ZarrArray[]): ZarrflowError {
   const hint =
     known.length === 0
       ? "Its arrays have no dimension names: append to one array, with the number of the dimension, such as 0."
-      : dimensionMeant(dim, arrays, "Its");
+      : dimensionMeant(dim, arrays, "The target's");
   return new ZarrflowError("invalid-option", `no array of the target has the dimension \`${dim}\``, {
     hint,
   });

@@ -47,7 +47,8 @@ export async function aboutCoordinates(
   array: ZarrArray,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  if (!isZarrflowError(error, "invalid-selection") || !isObject(option) || Array.isArray(option)) return error;
+  if (!isZarrflowError(error, "invalid-selection") || !isObject(option) || Array.isArray(option))
+    return error;
   const name = Object.keys(option).find((one) => !array.dimensionNames?.includes(one));
   if (name === undefined) return error;
   const { arraysAround } = await import("./labels/find-coordinate.ts");
