@@ -4,6 +4,7 @@ import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { counted, formatDuration, formatShape } from "./numbers.ts";
 import { place } from "./place.ts";
+import { printable } from "./printable.ts";
 import { takenText } from "./taken.ts";
 
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
@@ -51,7 +52,10 @@ export function reportText(
 interface OutputReport {
   readonly output: string;
   readonly format: string;
-  readonly shape: readonly number[];
+  /** Of the only array. */
+  readonly shape?: readonly number[];
+  /** Several arrays. */
+  readonly arrays?: readonly { readonly name: string; readonly shape: readonly number[] }[];
   readonly bytes: number;
   readonly seconds: number;
   /** Of the process, in bytes. */
@@ -64,14 +68,16 @@ export function outputText({
   output,
   format,
   shape,
+  arrays = [],
   bytes,
   seconds,
   peakMemory,
   taken,
 }: OutputReport): string {
   const speed = `${formatBytes(bytes / Math.max(seconds, 0.001))}/s`;
+  const shapes = arrays.map((array) => printable(`${array.name} ${formatShape(array.shape)}`));
   return (
-    `${output}: ${format} of ${formatShape(shape)}, ${formatBytes(bytes)} in ${formatDuration(seconds)}` +
+    `${output}: ${format} of ${shape ? formatShape(shape) : shapes.join(", ")}, ${formatBytes(bytes)} in ${formatDuration(seconds)}` +
     ` (${speed}), ${formatBytes(peakMemory)} of memory` +
     (taken.length > 0 ? `\n${takenText(taken)}` : "")
   );

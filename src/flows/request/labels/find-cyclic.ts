@@ -17,16 +17,6 @@ export interface Circle {
   readonly tolerance: number;
 }
 
-/** Names of degrees to the east in CF, section 4.2. */
-const EASTWARD_UNITS = /^degrees?_?e(?:ast)?$/i;
-
-/** Whether attributes say that numbers are longitudes in degrees. */
-export function areLongitudes({ units, standard_name, axis }: Readonly<Record<string, unknown>>): boolean {
-  if (typeof units === "string" && EASTWARD_UNITS.test(units.trim())) return true;
-  const isDegrees = units === undefined || (typeof units === "string" && /^degrees?$/i.test(units.trim()));
-  return isDegrees && (standard_name === "longitude" || (axis === "X" && units !== undefined));
-}
-
 /** A coordinate as a circle; undefined where it has other values than longitudes in their order, once around the globe. */
 export async function circleOf(coordinate: Coordinate): Promise<Circle | undefined> {
   if (!coordinate.scale.isLongitude || coordinate.length < 2) return undefined;

@@ -9,7 +9,6 @@ import {
 import { type TimeCoding, timeCodingOf } from "../../../meta/conventions/cf-time/time-coding.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { compareUtf8 } from "../../../util/utf8-order.ts";
-import { areLongitudes } from "./find-cyclic.ts";
 
 /** A value of a coordinate as it is compared: a number, an instant in nanoseconds, or a text. */
 export type Key = number | bigint | string;
@@ -79,6 +78,16 @@ export function labelScaleOf(
     default:
       return undefined;
   }
+}
+
+/** Names of degrees to the east in CF, section 4.2. */
+const EASTWARD_UNITS = /^degrees?_?e(?:ast)?$/i;
+
+/** Whether attributes say that numbers are longitudes in degrees. */
+function areLongitudes({ units, standard_name, axis }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof units === "string" && EASTWARD_UNITS.test(units.trim())) return true;
+  const isDegrees = units === undefined || (typeof units === "string" && /^degrees?$/i.test(units.trim()));
+  return isDegrees && (standard_name === "longitude" || (axis === "X" && units !== undefined));
 }
 
 export function compareKeys(a: Key, b: Key): number {
