@@ -1,5 +1,5 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { packingOf } from "../meta/conventions/cf/packing.ts";
+import { numberIn, packingOf } from "../meta/conventions/cf/packing.ts";
 import type { Shift } from "../streams/selection.ts";
 import { isObject } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
@@ -59,4 +59,19 @@ export function shiftOf(
   }
   const add = isWhole ? whole : turn;
   return { dimension, runs: turns.map((run) => ({ from: run.from, add: run.turns * add })) };
+}
+
+/** Metadata of an array whose numbers are shifted: the range that is valid, section 2.5.1 of CF, holds them too. */
+export function withShift(metadata: ArrayMetadata, shift: Shift | undefined): ArrayMetadata {
+  if (shift === undefined) return metadata;
+  const added = shift.runs.map(({ add }) => add);
+  const [least, most] = [Math.min(...added), Math.max(...added)];
+  const widened: Record<string, number | number[]> = {};
+  const { valid_min, valid_max, valid_range } = metadata.attributes;
+  const [min, max] = [numberIn(valid_min), numberIn(valid_max)];
+  if (min !== undefined) widened.valid_min = min + least;
+  if (max !== undefined) widened.valid_max = max + most;
+  const [from, to] = Array.isArray(valid_range) ? valid_range.map(numberIn) : [];
+  if (from !== undefined && to !== undefined) widened.valid_range = [from + least, to + most];
+  return { ...metadata, attributes: { ...metadata.attributes, ...widened } };
 }

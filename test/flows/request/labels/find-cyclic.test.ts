@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  asStore,
   create,
   createGroup,
   formatSlice,
@@ -183,6 +184,21 @@ describe("ranges of longitude across the seam", () => {
       expect(await numbers(alone, "lon_bnds")).toEqual([-10.5, -9.5, -0.5, 0.5, 9.5, 10.5]);
       expect(await numbers(alone, "t")).toEqual([1035, 1000, 1001]);
     }
+  });
+
+  it("widen the range of valid longitudes", async () => {
+    const attributes = { valid_min: 0, valid_max: 360, valid_range: [0, 360] };
+    const { target } = await sliced(await made({ longitudes: tens, attributes }), "longitude=-10..10");
+    expect((await openArray({ store: target, path: "longitude" })).attributes).toMatchObject({
+      ...{ units: "degrees_east", valid_min: -360, valid_max: 360, valid_range: [-360, 360] },
+    });
+  });
+
+  it("are served as they are asked for", async () => {
+    const store = await made({ longitudes: tens });
+    const served = await asStore(await openGroup(store), { slice: "longitude=-10..10" });
+    const array = await openArray({ store: served, path: "longitude" });
+    expect(Array.from((await slice(array).read()).data as Float64Array)).toEqual([-10, 0, 10]);
   });
 
   it("take single labels, and the nearest, by whole turns", async () => {
