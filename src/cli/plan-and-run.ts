@@ -68,17 +68,20 @@ async function showPlan(
   const { estimateCopy } = await import("../flows/keys/estimate-copy.ts");
   const { json, explain, report: page } = values;
   try {
-    const { plan, labels } = planned;
+    const { plan } = planned;
+    const taken = await planned.taken();
     if (page !== undefined) await assertPage(page);
     await assertFlow(planned, { ...runOptions(values, signal), onEvent });
     const copied = await estimateCopy(planned, { signal, onEvent });
     const { planText } = await import("./text/plan.ts");
     await write(
-      json ? `${toJson({ ...plan, labels, copied }, 2)}\n` : planText(plan, { copied, explain, labels }),
+      json
+        ? `${toJson({ ...plan, ...(taken.length > 0 && { taken }), copied }, 2)}\n`
+        : planText(plan, { copied, explain, taken }),
     );
     if (page === undefined) return;
     const { planPage } = await import("./report/page.ts");
-    await writePage(page, planPage(recorder.planned({ ...named(), plan })), signal);
+    await writePage(page, planPage(recorder.planned({ ...named(), plan, taken })), signal);
   } finally {
     await planned.close();
   }
@@ -93,11 +96,12 @@ async function run(
 ): Promise<void> {
   const { json, quiet, report: page } = values;
   const { plan } = planned;
+  const taken = await planned.taken();
   if (page !== undefined) await assertPage(page);
   const writeReport = async (report: RunReport, failure?: string) => {
     if (page === undefined) return;
     const { reportPage } = await import("./report/page.ts");
-    const record = { ...named(), plan, report, peakMemory: peakMemory(), ...(failure && { failure }) };
+    const record = { ...named(), plan, taken, report, peakMemory: peakMemory(), ...(failure && { failure }) };
     // who interrupts a run wants its report all the same
     const signal = failure === undefined ? terminal.signal : new AbortController().signal;
     await writePage(page, reportPage(recorder.record(record)), signal);
@@ -109,8 +113,11 @@ async function run(
   const peak = peakMemory();
   await writeReport(report);
   const { retries } = recorder;
-  if (json) await terminal.write(`${toJson({ ...report, retries, peakMemory: peak }, 2)}\n`);
-  else if (!quiet) terminal.printLine(reportText(report, plan, peak));
+  if (json)
+    await terminal.write(
+      `${toJson({ ...report, ...(taken.length > 0 && { taken }), retries, peakMemory: peak }, 2)}\n`,
+    );
+  else if (!quiet) terminal.printLine(reportText(report, { plan, taken }, peak));
 }
 
 async function assertPage(file: string): Promise<void> {

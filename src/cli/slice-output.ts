@@ -1,6 +1,8 @@
+import type { TakenItems } from "../flows/request/labels/found-labels.ts";
 import type { FormatSliceOptions } from "../flows/slabs/formats/format-options.ts";
 import { entryOf, formattedPieces, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
-import type { Slice } from "../flows/slice.ts";
+import { insideOf, type Slice } from "../flows/slice.ts";
+import { nameOf } from "../hierarchy/array-name.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
@@ -66,9 +68,32 @@ export async function writeSlices(
     view.stop();
   }
   const seconds = (performance.now() - started) / 1000;
-  const report = { output, format, shape, bytes, seconds, peakMemory: peakMemory() };
+  if (quiet && !json) return;
+  const taken = await takenByAll(slices);
+  const arrays = await arraysOf(slices);
+  const [only] = arrays.length === 1 ? arrays : [];
+  const written = only ? { shape: only.shape } : { arrays };
+  const report = { output, format, ...written, bytes, seconds, peakMemory: peakMemory(), taken };
   if (json) await terminal.write(`${toJson(report, 2)}\n`);
-  else if (!quiet) terminal.printLine(outputText(report));
+  else terminal.printLine(outputText(report));
+}
+
+/** The arrays that slices are of, and the shapes of these. */
+async function arraysOf(slices: readonly Slice[]) {
+  const arrays: { readonly name: string; readonly shape: readonly number[] }[] = [];
+  for (const slice of slices) {
+    const { array, close } = await insideOf(slice).open();
+    await close();
+    arrays.push({ name: nameOf(array), shape: await slice.shape() });
+  }
+  return arrays;
+}
+
+/** What slices take of each dimension, once. */
+async function takenByAll(slices: readonly Slice[]): Promise<readonly TakenItems[]> {
+  const all = new Map<string, TakenItems>();
+  for (const slice of slices) for (const items of await slice.taken()) all.set(items.dimension, items);
+  return [...all.values()];
 }
 
 async function printSkipped(

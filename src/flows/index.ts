@@ -4,8 +4,9 @@
  * @module
  */
 
+export type { CyclicRange } from "../hierarchy/cyclic-range.ts";
 export type { Label, Labelled, LabelOptions, LabelRange, SelOption } from "../hierarchy/slice-labels.ts";
-export type { IndexRange, Range, SliceOption } from "../hierarchy/slice-option.ts";
+export type { IndexRange, MaybeYears, Range, SliceOption } from "../hierarchy/slice-option.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
 export { type AsStoreOptions, asStore } from "./as-store.ts";
 export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";
@@ -72,7 +73,7 @@ export type { ChunkSize, ChunksOption } from "./request/chunk-option.ts";
 export type { DimensionMatch } from "./request/chunk-selectors.ts";
 export type { Planned, PlanOptions, RunOptions } from "./request/flow.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
-export type { FoundLabels } from "./request/labels/found-labels.ts";
+export type { TakenItems } from "./request/labels/found-labels.ts";
 export type { FlowSource } from "./request/open-source.ts";
 export type { IoOption } from "./request/usual-io.ts";
 export type { Warning } from "./request/warnings.ts";

@@ -10,7 +10,7 @@ import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
-import type { FoundLabels } from "./request/labels/found-labels.ts";
+import type { TakenItems } from "./request/labels/found-labels.ts";
 import { assertNearest, assertTaken } from "./request/option-effects.ts";
 import { askedSlice, resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
@@ -27,8 +27,8 @@ export interface SlicePlan extends SlabPlan {
   /** Chunks read by chunks touched: how often each is decoded. */
   readonly readAmplification: number;
   readonly maxMemory: number;
-  /** Labels that were asked for, as indices. */
-  readonly labels?: readonly FoundLabels[];
+  /** What is taken of each dimension that the slice names. */
+  readonly taken: readonly TakenItems[];
 }
 
 /**
@@ -48,7 +48,7 @@ export async function planSlice(
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   assertTaken("slice", options);
   assertNearest(options, hasLabels(askedSlice(option, options)));
-  const { selection, labels } = await resolveLabelledSlice(option, array, options);
+  const { selection, taken } = await resolveLabelledSlice(option, array, options);
   const { io } = sliceIo(inner, options.io, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
   const pipeline = await inner.pipeline();
@@ -62,6 +62,6 @@ export async function planSlice(
     chunksTouched: touched,
     readAmplification: plan.chunksRead / Math.max(1, touched),
     maxMemory,
-    ...(labels.length > 0 && { labels }),
+    taken,
   };
 }

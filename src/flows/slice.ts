@@ -16,7 +16,8 @@ import { decodeChunks } from "../streams/decode-chunks.ts";
 import { narrowRefs } from "../streams/narrow-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
-import { boxInPiece, selectedRegion } from "../streams/selection.ts";
+import { boxInPiece, selectedRegions } from "../streams/selection.ts";
+import { shifted } from "../streams/shift-values.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { unlessAborted, untilAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
@@ -28,9 +29,9 @@ import { cStrides, product } from "../util/shape.ts";
 import { assertGridStrategy } from "./plan/strategies/grid-strategy.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
-import type { LookedUp } from "./request/labels/found-labels.ts";
+import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { assertNearest, assertTaken } from "./request/option-effects.ts";
-import { askedSlice, sliceByIndices } from "./request/slice-indices.ts";
+import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -66,6 +67,8 @@ const MAX_READ = 2 ** 32;
 export interface OpenSlice {
   readonly array: ZarrArray;
   readonly resolved: ResolvedSlice;
+  /** The ranges that it was resolved from. */
+  readonly lookedUp: LookedUp;
   /** Checks, when all is read, that it was read from one version of the array. @throws `source-changed` */
   readonly assertUnchanged: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -111,6 +114,11 @@ export class Slice<Name extends string = string> {
     return this.#opened(({ resolved }) => keptShape(resolved));
   }
 
+  /** What it takes of each dimension that it names: the items, and their labels where there is a coordinate. */
+  taken(): Promise<readonly TakenItems[]> {
+    return this.#opened(({ array, lookedUp }) => takenByIndices(lookedUp, array, this.#options));
+  }
+
   /** Its chunks as they come, in any order, each with its region; dimensions are kept, also those of one index. */
   chunks(): ReadableStream<SliceChunk<Name>> {
     return streamFrom(this.#chunks());
@@ -151,8 +159,13 @@ export class Slice<Name extends string = string> {
       for await (const piece of whole) data = piece.data;
       await assertUnchanged();
     }
+    const found = data ?? fillData(chunk, plainBuffers);
+    const region = { start: selection.shape.map(() => 0), shape: selection.shape };
+    const all = selection.shift
+      ? shifted(found, chunk.dataType, { region, offset: 0 }, selection.shift)
+      : found;
     return {
-      data: (await valuesOf(data ?? fillData(chunk, plainBuffers), chunk.dataType)) as ValuesOf<Name>,
+      data: (await valuesOf(all, chunk.dataType)) as ValuesOf<Name>,
       shape,
       stride: cStrides(shape),
     };
@@ -194,18 +207,22 @@ export class Slice<Name extends string = string> {
     const { dataType } = array.metadata;
     const spec = (await array.pipeline()).spec;
     for await (const piece of await this.#decoded(array, selection)) {
-      const region = selectedRegion(selection, piece.region);
-      if (!region) continue;
+      const regions = selectedRegions(selection, piece.region);
       const data = piece.data ?? fillData(spec, plainBuffers);
       const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
-      const box = boxInPiece(piece, strides, region, selection);
-      const values = await valuesOf(data, dataType);
-      yield {
-        region,
-        data: values.subarray(box.offset * numbersPerItem(dataType)) as ValuesOf<Name>,
-        shape: region.shape,
-        stride: box.strides,
-      };
+      for (const region of regions) {
+        const box = boxInPiece(piece, strides, region, selection);
+        const values = await valuesOf(
+          selection.shift ? shifted(data, dataType, { region, ...box }, selection.shift) : data,
+          dataType,
+        );
+        yield {
+          region,
+          data: values.subarray(box.offset * numbersPerItem(dataType)) as ValuesOf<Name>,
+          shape: region.shape,
+          stride: box.strides,
+        };
+      }
     }
   }
 
@@ -229,6 +246,7 @@ export class Slice<Name extends string = string> {
     assertArray(array);
     let watch: SourceWatch | undefined;
     let endLimit = () => {};
+    let asked: SliceOption = {};
     const close = async () => {
       endLimit();
       watch?.end();
@@ -237,23 +255,25 @@ export class Slice<Name extends string = string> {
     try {
       const found = this.#io(array.innerChunks());
       endLimit = limitFoundIo(found);
-      const asked = askedSlice(this.#option, this.#options);
+      asked = askedSlice(this.#option, this.#options);
       assertNearest(this.#options, hasLabels(asked));
       this.#lookedUp ??= await sliceByIndices(asked, array, this.#options);
-      const { option } = this.#lookedUp;
+      const lookedUp = this.#lookedUp;
       const begun = await SourceWatch.begin([array], [array.store], { signal });
       watch = begun;
       // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
       if (array.innerChunks() === array) array.pipeline().catch(() => {});
       return {
         array: (await withChunkSeparator(array, { signal })).innerChunks(),
-        resolved: await resolveArraySlice(option, array, signal),
+        resolved: await resolveArraySlice(lookedUp.option, array, signal),
+        lookedUp,
         assertUnchanged: () => begun.assertUnchanged({ io: found.io, signal }),
         close,
       };
     } catch (error) {
+      const known = await aboutCoordinates(error, asked, array, signal);
       await close();
-      throw error;
+      throw known;
     }
   }
 

@@ -1,5 +1,6 @@
 import { withAxes } from "../meta/dimension-names.ts";
 import { isObject } from "../util/check-options.ts";
+import { nameOf } from "./array-name.ts";
 import type { ZarrArray } from "./node.ts";
 import { axesFromAbove } from "./open/axes-from-above.ts";
 import { type ResolvedSlice, resolveSlice, type SliceOption } from "./slice-option.ts";
@@ -17,5 +18,7 @@ export async function resolveArraySlice(
 ): Promise<ResolvedSlice> {
   const isByName = isObject(option) && !Array.isArray(option) && Object.keys(option).length > 0;
   const axes = isByName ? await axesFromAbove(array, signal) : undefined;
-  return resolveSlice(option, withAxes(array.metadata, axes), array.path);
+  return resolveSlice(option, withAxes(array.metadata, axes), array.path, {
+    name: nameOf(array),
+  });
 }

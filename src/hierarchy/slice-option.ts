@@ -1,9 +1,11 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import { dimensionNamed, withEqualsSigns } from "../meta/dimension-names.ts";
-import type { Selection } from "../streams/selection.ts";
+import type { Selection, Shift } from "../streams/selection.ts";
 import { isObject } from "../util/check-options.ts";
 import { wholeNumber } from "../util/decimal.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { lastName } from "../util/node-path.ts";
+import { type CyclicRange, isCyclic, shiftOf } from "./cyclic-range.ts";
 import { isLabelled, type Labelled, parseLabels, type SelOption } from "./slice-labels.ts";
 
 /** An index, or `[start, stop]` or `[start, stop, step]`. */
@@ -12,19 +14,28 @@ export type IndexRange =
   | readonly [number | null, number | null]
   | readonly [number | null, number | null, number];
 
+/** Indices of a text, such as `2016:2018`, that may have been meant as years: they are, or not, once the dimension is known. */
+export interface MaybeYears {
+  readonly maybeYears: IndexRange;
+}
+
 /**
  * What to take along one dimension: an index (the dimension is dropped), `[start, stop]`, or
  * `[start, stop, step]`; `null` for start or stop is the dimension's own end, negative ones count from the end. Labels stand
- * in an object of their own, `{ labels: [45, 50] }`.
+ * in an object of their own, `{ labels: [45, 50] }`. Texts and look-ups have ranges of their own kinds besides.
  */
-export type Range = IndexRange | Labelled;
+export type Range = IndexRange | Labelled | MaybeYears | CyclicRange;
 
 /** Ranges by dimension name, or in order, where `null` is all of a dimension; those not given are taken whole. */
 export type SliceOption = Readonly<Record<string, Range>> | readonly (Range | null)[];
 
-/** Whether any range is given by labels. */
+export function isMaybeYears(range: unknown): range is MaybeYears {
+  return isObject(range) && "maybeYears" in range;
+}
+
+/** Whether any range is given by labels, or may be. */
 export function hasLabels(option: SliceOption): boolean {
-  return isObject(option) && Object.values(option).some(isLabelled);
+  return isObject(option) && Object.values(option).some((range) => isLabelled(range) || isMaybeYears(range));
 }
 
 /**
@@ -52,12 +63,15 @@ export function withLabels(option: SliceOption, sel: SelOption | undefined): Sli
 export interface ResolvedSlice {
   readonly selection: Selection;
   readonly dropped: readonly number[];
+  /** The ranges along cyclic dimensions, by dimension; absent: there are none. */
+  readonly cyclic?: ReadonlyMap<number, CyclicRange>;
 }
 
 /**
- * Reads `time=0:24,lat=10:20:2,lon=5` or `0:24,10:20:2,5`; labels too, as `time=2019-03,lat=45..50`.
+ * Reads `time=0:24,lat=10:20:2,lon=5` or `0:24,10:20:2,5`; labels too, as `time=2019-03,lat=45..50`. What follows an `@` is
+ * an index, or a range of indices: `time=@2016` is item 2016 whatever the dimension has as labels.
  *
- * @throws `invalid-selection` saying what is valid.
+ * @throws `invalid-selection` saying what is valid; for a range that holds nothing.
  */
 export function parseSlice(text: string): SliceOption {
   const parts = text.split(",").map((part) => part.trim());
@@ -75,15 +89,40 @@ export function parseSlice(text: string): SliceOption {
 }
 
 function range(part: string, text: string): Range {
+  if (part.startsWith("@")) return indices(part.slice(1).trim(), text);
   const labelled = parseLabels(part);
   if (labelled) return labelled;
+  const found = indices(part, text);
+  const ends = [found].flat().slice(0, 2);
+  const mayBeYears = ends.every((end) => end === null || (end >= FIRST_YEAR && end <= LAST_YEAR));
+  return mayBeYears && ends.some((end) => end !== null) ? { maybeYears: found } : found;
+}
+
+/** Whole numbers that people write years as. */
+const FIRST_YEAR = 1000;
+const LAST_YEAR = 9999;
+
+function indices(part: string, text: string): IndexRange {
   const pieces = part.split(":").map((piece) => piece.trim());
   const numbers = pieces.map((piece) => (piece === "" ? null : wholeNumber(piece)));
   if (numbers.includes(undefined)) throw notIndices(part, text);
   const [start = null, stop = null, step = null] = numbers;
   if (pieces.length === 1 && start !== null) return start;
   if (pieces.length === 1 || pieces.length > 3) throw invalid(`\`${part}\` in \`${text}\` is not a range`);
+  if (step !== null && step < 0) throw backwards(`\`${part}\` in \`${text}\``);
+  if (start !== null && stop !== null && start < 0 === stop < 0 && start >= stop) {
+    throw new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` holds no item`, {
+      hint: "Write the smaller index first; the stop is exclusive.",
+    });
+  }
   return step === null ? [start, stop] : [start, stop, step];
+}
+
+function backwards(what: string, path?: string): ZarrflowError {
+  return new ZarrflowError("invalid-selection", `${what} has a negative step, which is not supported`, {
+    ...(path !== undefined && { path }),
+    hint: "Items are taken in the order in which they are stored: give a step of 1 or more.",
+  });
 }
 
 function notIndices(part: string, text: string): ZarrflowError {
@@ -98,19 +137,22 @@ function notIndices(part: string, text: string): ZarrflowError {
 export interface ResolveOptions {
   /** Refuses them; by default they are clamped to the dimension, as in NumPy. */
   readonly exactBounds?: boolean;
+  /** Name of the array, where its path does not tell. */
+  readonly name?: string;
 }
 
 /**
  * The items that `option` means for an array. A stop beyond the end is the end, and a start further than the length
  * before the end is the first item, as in NumPy.
  *
- * @throws `invalid-selection` for a wrong rank, a name that no dimension has, an index outside, a start beyond the end.
+ * @throws `invalid-selection` for a wrong rank, a name that no dimension has, an index outside, a start beyond the end
+ *   or after the stop; as `shiftOf`.
  */
 export function resolveSlice(
   option: SliceOption,
   metadata: ArrayMetadata,
   path: string,
-  { exactBounds = false }: ResolveOptions = {},
+  { exactBounds = false, name: arrayName = lastName(path) }: ResolveOptions = {},
 ): ResolvedSlice {
   const { shape } = metadata;
   const ranges = inOrder(option, metadata, path);
@@ -118,8 +160,19 @@ export function resolveSlice(
   const step: number[] = [];
   const counts: number[] = [];
   const dropped: number[] = [];
+  const cyclic = new Map<number, CyclicRange>();
+  let shift: Shift | undefined;
   shape.forEach((n, d) => {
-    const asked = ranges[d] ?? [null, null];
+    const given = ranges[d] ?? [null, null];
+    const asked = isMaybeYears(given) ? given.maybeYears : given;
+    if (isCyclic(asked)) {
+      cyclic.set(d, asked);
+      start.push(asked.cyclic.start);
+      step.push(asked.cyclic.step);
+      counts.push(asked.cyclic.count);
+      shift ??= shiftOf(asked, d, metadata, arrayName);
+      return;
+    }
     const name = metadata.dimensionNames?.[d] ?? `${d}`;
     if (typeof asked === "number") {
       const index = fromEnd(asked, n);
@@ -131,16 +184,30 @@ export function resolveSlice(
       return;
     }
     const [from, to, by = 1] = rangeParts(asked, name, path);
+    if (Number.isSafeInteger(by) && by < 0) throw backwards(`the range along dimension ${name}`, path);
     if (!Number.isSafeInteger(by) || by < 1)
       throw invalid(`the step along dimension ${name} must be a whole number, 1 or more`, { path });
     const clamp = (at: number, isClamped: boolean, edge: number) => (isClamped && !exactBounds ? edge : at);
     const first = bound(clamp(from ?? 0, (from ?? 0) < -n, 0), n, name, path);
     const end = bound(clamp(to ?? n, (to ?? n) > n, n), n, name, path);
+    if (end < first) throw reversed([from, to], name, path);
+    if (first === n && (to ?? 0) > n) throw outside(from ?? 0, n, name, path);
     start.push(first);
     step.push(by);
     counts.push(Math.max(0, Math.ceil((end - first) / by)));
   });
-  return { selection: { start, step, shape: counts }, dropped };
+  const cycle = shape.map((_, d) => cyclic.get(d)?.cyclic.cycle ?? 0);
+  const goesRound = cycle.some((items) => items > 0);
+  const selection = { start, step, shape: counts, ...(goesRound && { cycle }), ...(shift && { shift }) };
+  return { selection, dropped, ...(cyclic.size > 0 && { cyclic }) };
+}
+
+function reversed(ends: readonly (number | null)[], name: string, path: string): ZarrflowError {
+  const range = ends.map((end) => end ?? "").join(":");
+  return new ZarrflowError("invalid-selection", `${range} along dimension ${name} ends before it begins`, {
+    path,
+    hint: "Give the smaller index first; the stop is exclusive.",
+  });
 }
 
 function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): readonly (Range | null)[] {
@@ -171,7 +238,11 @@ function isRecord(option: unknown): boolean {
 }
 
 /** What a range in an object consists of. @throws `invalid-selection` for what is neither an index nor a range. */
-function rangeParts(asked: Exclude<Range, number>, name: string, path: string): Exclude<IndexRange, number> {
+function rangeParts(
+  asked: Exclude<Range, number | CyclicRange | MaybeYears>,
+  name: string,
+  path: string,
+): Exclude<IndexRange, number> {
   if (isLabelled(asked)) {
     throw new ZarrflowError("invalid-selection", `labels along dimension ${name} cannot be looked up here`, {
       path,
@@ -203,8 +274,15 @@ function outside(at: number, n: number, name: string, path: string): ZarrflowErr
     hint:
       n === 0
         ? "The dimension is empty."
-        : `Use 0 to ${n - 1}, or -1 to -${n} from the end. Labels are written 45.0 or 45..50 (in code: sel).`,
+        : `Use 0 to ${n - 1}, or -1 to -${n} from the end. ${writtenAsDate(at) ?? "Labels are written 45.0 or 45..50 (in code: sel)."}`,
   });
+}
+
+/** How a date is written that digits alone may mean: 20200101, 202001. */
+function writtenAsDate(digits: number): string | undefined {
+  const [, year, month = "", day] = /^(\d{4})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])?$/.exec(`${digits}`) ?? [];
+  if (year === undefined) return undefined;
+  return `A date is written ${[year, month, day].filter(Boolean).join("-")} (in code: sel).`;
 }
 
 function invalid(

@@ -1,6 +1,6 @@
 import type { CodecPipeline } from "../codecs/codec.ts";
 import type { ChunkRef } from "./chunk.ts";
-import { intersect, type Selection, selectedRegion } from "./selection.ts";
+import { intersect, itemAt, type Selection, selectedRegions } from "./selection.ts";
 
 /** The same chunks, but of those that can be decoded in part no more than holds the selected items. */
 export function* narrowRefs(
@@ -14,8 +14,8 @@ export function* narrowRefs(
   }
   for (const ref of refs) {
     const { start } = ref.region;
-    const selected = selectedRegion(selection, ref.region);
-    const part = selected && partOf(boxOf(selection, selected, start));
+    const [selected, other] = selectedRegions(selection, ref.region);
+    const part = selected && !other && partOf(boxOf(selection, selected, start));
     const region =
       part &&
       intersect(
@@ -27,9 +27,9 @@ export function* narrowRefs(
 }
 
 /** What holds the selected items of a chunk, counted from its `first` item. */
-function boxOf({ start, step }: Selection, selected: ChunkRef["region"], first: readonly number[]) {
+function boxOf(selection: Selection, selected: ChunkRef["region"], first: readonly number[]) {
   return {
-    start: selected.start.map((at, d) => (start[d] ?? 0) + (step[d] ?? 1) * at - (first[d] ?? 0)),
-    shape: selected.shape.map((count, d) => (step[d] ?? 1) * (count - 1) + 1),
+    start: selected.start.map((at, d) => itemAt(selection, d, at) - (first[d] ?? 0)),
+    shape: selected.shape.map((count, d) => (selection.step[d] ?? 1) * (count - 1) + 1),
   };
 }

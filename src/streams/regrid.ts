@@ -16,7 +16,7 @@ import {
   countShared,
   intersect,
   type Selection,
-  selectedRegion,
+  selectedRegions,
   wholeSelection,
 } from "./selection.ts";
 import { type Stage, stageStream } from "./stage.ts";
@@ -129,10 +129,13 @@ export function regridStage(
   return {
     push(piece) {
       assertPiece(piece, shape.length);
-      const selected = selectedRegion(selection, piece.region);
-      const covered = selected && window ? intersect(selected, window) : selected;
-      if (covered) length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
-      const wholes = covered ? addToAll(piece, covered) : [];
+      const wholes: DecodedChunk[] = [];
+      for (const selected of selectedRegions(selection, piece.region)) {
+        const covered = window ? intersect(selected, window) : selected;
+        if (covered === undefined) continue;
+        length = Math.max(length, (covered.start[0] ?? 0) + (covered.shape[0] ?? 0));
+        wholes.push(...addToAll(piece, covered));
+      }
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
       return wholes;

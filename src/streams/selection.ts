@@ -1,12 +1,26 @@
 import type { BoxLayout } from "../codecs/kernels/copy-box.ts";
 import type { ChunkRef, Region } from "./chunk.ts";
 
-/** A box of an array with steps: item `o` of the result is item `start + step * o` of the array. Steps are >= 1. */
+/**
+ * A box of an array with steps: item `o` of the result is item `start + step * o` of the array. Steps are >= 1. Along a
+ * cyclic dimension, such as longitude, the box may go beyond the last item and on with the first.
+ */
 export interface Selection {
   readonly start: readonly number[];
   readonly step: readonly number[];
   /** Shape of the result. */
   readonly shape: readonly number[];
+  /** Items after which the first one comes again, a dimension each; 0 along those that the box does not go round. */
+  readonly cycle?: readonly number[];
+  /** What is added to the numbers that are taken; absent: nothing. */
+  readonly shift?: Shift;
+}
+
+/** Numbers to add to stored ones: along one dimension, those of each run of results. */
+export interface Shift {
+  readonly dimension: number;
+  /** Runs in order, each from a result to the next run; the first begins at 0. */
+  readonly runs: readonly { readonly from: number; readonly add: number }[];
 }
 
 /** All of an array of `shape`. */
@@ -14,39 +28,61 @@ export function wholeSelection(shape: readonly number[]): Selection {
   return { start: shape.map(() => 0), step: shape.map(() => 1), shape };
 }
 
-/** The run of results `[first, first + count)` along one dimension that fall into source items `[from, from + length)`. */
-export function selectedRun(
-  selection: Selection,
-  d: number,
-  from: number,
-  length: number,
-): { first: number; count: number } {
-  const start = selection.start[d] ?? 0;
-  const step = selection.step[d] ?? 1;
-  const first = Math.max(0, Math.ceil((from - start) / step));
-  const end = Math.min(selection.shape[d] ?? 0, Math.ceil((from + length - start) / step));
-  return { first, count: Math.max(0, end - first) };
+/** A run of results along one dimension. */
+interface Run {
+  readonly first: number;
+  readonly count: number;
 }
 
-/** The region of the result that falls into source region `source`, or undefined where none does. */
-export function selectedRegion(selection: Selection, source: Region): Region | undefined {
-  const start: number[] = [];
-  const shape: number[] = [];
+/** One dimension of a selection. */
+function along({ start, step, shape, cycle }: Selection, d: number) {
+  return { start: start[d] ?? 0, step: step[d] ?? 1, count: shape[d] ?? 0, cycle: cycle?.[d] ?? 0 };
+}
+
+/** The item of the array that a result along one dimension is. */
+export function itemAt(selection: Selection, d: number, result: number): number {
+  const { start, step, cycle } = along(selection, d);
+  const item = start + step * result;
+  return cycle > 0 ? item % cycle : item;
+}
+
+/** The results along one dimension that fall into source items `[from, from + length)`: two runs at most, none empty. */
+function selectedRuns(selection: Selection, d: number, from: number, length: number): Run[] {
+  const { start, step, count, cycle } = along(selection, d);
+  const runFrom = (at: number, items: number): Run => {
+    const first = Math.max(0, Math.ceil((at - start) / step));
+    return { first, count: Math.min(count, Math.ceil((at + items - start) / step)) - first };
+  };
+  // an item beyond the cycle is the first one again, and none of the selection's
+  const items = cycle > 0 ? Math.min(length, cycle - from) : length;
+  const runs = [runFrom(from, items), ...(cycle > 0 ? [runFrom(from + cycle, items)] : [])];
+  return runs.filter((run) => run.count > 0);
+}
+
+/**
+ * The regions of the result that fall into source region `source`: one at most, but where the selection goes round a cyclic
+ * dimension and the source region has both of its ends.
+ */
+export function selectedRegions(selection: Selection, source: Region): Region[] {
+  let regions: Region[] = [{ start: [], shape: [] }];
   for (let d = 0; d < selection.shape.length; d++) {
-    const { first, count } = selectedRun(selection, d, source.start[d] ?? 0, source.shape[d] ?? 0);
-    if (count === 0) return undefined;
-    start.push(first);
-    shape.push(count);
+    const runs = selectedRuns(selection, d, source.start[d] ?? 0, source.shape[d] ?? 0);
+    const before = regions;
+    regions = runs.flatMap(({ first, count }) =>
+      before.map(({ start, shape }) => ({ start: [...start, first], shape: [...shape, count] })),
+    );
   }
-  return { start, shape };
+  return regions;
 }
 
 /** The selection of which `region` of the result is made. */
-export function selectionWithin({ start, step }: Selection, region: Region): Selection {
+export function selectionWithin(selection: Selection, region: Region): Selection {
+  const { start, step, cycle } = selection;
   return {
-    start: start.map((from, d) => from + (step[d] ?? 1) * (region.start[d] ?? 0)),
+    start: start.map((_, d) => itemAt(selection, d, region.start[d] ?? 0)),
     step,
     shape: region.shape,
+    ...(cycle && { cycle }),
   };
 }
 
@@ -100,8 +136,8 @@ export function boxInPiece(
   for (let d = 0; d < strides.length; d++) {
     const stride = strides[d] ?? 0;
     const step = selection.step[d] ?? 1;
-    const item = (selection.start[d] ?? 0) + step * (region.start[d] ?? 0) - (piece.region.start[d] ?? 0);
-    offset += item * stride;
+    const item = itemAt(selection, d, region.start[d] ?? 0);
+    offset += (item - (piece.region.start[d] ?? 0)) * stride;
     stepped[d] = stride * step;
   }
   return { offset, strides: stepped };

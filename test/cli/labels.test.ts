@@ -48,8 +48,8 @@ describe("labels on the command line", () => {
     const cwd = await group();
     const words = ["--slice", "time=2024-03-01,lat=22.0", "--nearest", "--dry-run"];
     const expected = [
-      "  time           2024-03-01: indices 24:48 (2024-03-01T00:00:00 to 2024-03-01T23:00:00)",
-      "  lat            22.0: index 3 (20)",
+      "  time           2024-03-01T00 .. 2024-03-01T23 (24), indices 24:48",
+      "  lat            20 (1), index 3",
     ];
     const slice = await runCli(cwd, "slice", "g.zarr/t", ...words);
     expect(slice.stdout.split("\n").slice(1, 3)).toEqual(expected);
@@ -57,7 +57,10 @@ describe("labels on the command line", () => {
     const rows = target.stdout.split("\n").map((row) => row.replace(/ {2,}/g, " "));
     expect(rows.slice(2, 4)).toEqual(expected.map((row) => row.replace(/ {2,}/g, " ")));
     const json = JSON.parse((await runCli(cwd, "slice", "g.zarr", "part.zarr", ...words, "--json")).stdout);
-    expect(json.labels).toMatchObject([{ dimension: "time", indices: [24, 48] }, { indices: 3 }]);
+    expect(json.taken).toMatchObject([
+      { dimension: "time", labels: "2024-03-01", indices: [24, 48], count: 24 },
+      { indices: 3, first: "20", last: "20" },
+    ]);
     expect(await readdir(cwd)).toEqual(["g.zarr"]);
   });
 

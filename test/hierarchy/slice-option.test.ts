@@ -17,8 +17,32 @@ describe("parseSlice", () => {
     [":", [[null, null]]],
     ["::2", [[null, null, 2]]],
     ["-5:, 0", [[-5, null], 0]],
+    ["@3", [3]],
+    ["@2016", [2016]],
+    ["@2016:2018", [[2016, 2018]]],
+    ["@::24,@ 5", [[null, null, 24], 5]],
   ])("reads %s", (text, option) => {
     expect(parseSlice(text)).toEqual(option);
+  });
+
+  it("notes whole numbers of four digits, which may be years", () => {
+    expect(parseSlice("x=2016,y=2016:2018:2,z=2016:,w=0:2016,v=@2016:,u=-2016:")).toEqual({
+      x: { maybeYears: 2016 },
+      y: { maybeYears: [2016, 2018, 2] },
+      z: { maybeYears: [2016, null] },
+      w: [0, 2016],
+      v: [2016, null],
+      u: [-2016, null],
+    });
+    expect(resolve("2016", [3000])).toMatchObject({ start: [2016] });
+  });
+
+  it.each(["20:10", "5:5", "-5:-10", "@9:3", "-1:-1"])("rejects %s, which holds nothing", (text) => {
+    for (const slice of [text, `x=${text}`]) expect(() => parseSlice(slice)).toThrowError(/holds no item/);
+  });
+
+  it.each(["::-1", "10:0:-1", "@::-2"])("says that the step of %s is not supported", (text) => {
+    expect(() => parseSlice(`x=${text}`)).toThrowError(/negative step, which is not supported/);
   });
 
   it.each([
@@ -83,6 +107,37 @@ describe("parseSlice", () => {
 });
 
 describe("resolveSlice", () => {
+  it("rejects ranges that end before they begin, and takes empty ones as NumPy does", () => {
+    for (const range of [
+      [8, 3],
+      [-1, 0],
+      [9, -5],
+    ] as const)
+      expect(() => resolve([range])).toThrowError(/ends before it begins/);
+    expect(() => resolve([[10, 12]])).toThrowError(/10 is outside/);
+    expect(() => resolve([[null, null, -1]])).toThrowError(/negative step, which is not supported/);
+    for (const range of [
+      [5, 5],
+      [10, 10],
+      [10, null],
+      [0, 0],
+    ] as const)
+      expect(resolve([range]).shape).toEqual([0]);
+  });
+
+  it.each([
+    [20200101, "2020-01-01"],
+    [202001, "2020-01"],
+  ])("says how a date is written where %d is outside", (index, date) => {
+    for (const option of [[index], [[index, null]]] as SliceOption[]) {
+      expect(() => resolve(option)).toThrowError(
+        expect.objectContaining({
+          details: expect.objectContaining({ hint: expect.stringContaining(date) }),
+        }),
+      );
+    }
+  });
+
   it.each([
     ["0:5000", 0, 10],
     ["4:5000", 4, 6],

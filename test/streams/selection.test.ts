@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { chunksHit, chunkVisits } from "../../src/flows/plan/chunk-visits.ts";
 import type { Region } from "../../src/streams/chunk.ts";
 import {
   boxInPiece,
   chunkRegion,
   intersect,
   type Selection,
-  selectedRegion,
-  selectedRun,
+  selectedRegions,
   wholeSelection,
 } from "../../src/streams/selection.ts";
 import { coordsOf } from "../../src/util/shape.ts";
@@ -28,8 +28,8 @@ function itemsIn({ start, shape }: Region): string[] {
   return [...coordsOf(shape)].map((coords) => coords.map((c, d) => c + (start[d] ?? 0)).join());
 }
 
-describe("selectedRun and selectedRegion", () => {
-  it("find the results whose source items lie in a region", () => {
+describe("selectedRegions", () => {
+  it("finds the results whose source items lie in a region", () => {
     const inputs = rank.chain((d) => fc.tuple(selection(d), region(d)));
     fc.assert(
       fc.property(inputs, ([selected, source]) => {
@@ -39,30 +39,65 @@ describe("selectedRun and selectedRegion", () => {
             inside.has(o.map((c, d) => (selected.start[d] ?? 0) + (selected.step[d] ?? 1) * c).join()),
           )
           .map((o) => o.join());
-        const found = selectedRegion(selected, source);
-        expect(found ? itemsIn(found) : []).toEqual(expected);
-        if (found) expect(found.shape.every((n) => n > 0)).toBe(true);
-        for (let d = 0; d < selected.shape.length; d++) {
-          const run = selectedRun(selected, d, source.start[d] ?? 0, source.shape[d] ?? 0);
-          const results = Array.from({ length: selected.shape[d] ?? 0 }, (_, o) => o).filter((o) => {
-            const item = (selected.start[d] ?? 0) + (selected.step[d] ?? 1) * o - (source.start[d] ?? 0);
-            return item >= 0 && item < (source.shape[d] ?? 0);
-          });
-          expect(run.count).toBe(results.length);
-          if (run.count > 0) expect(run.first).toBe(results[0]);
-        }
+        const found = selectedRegions(selected, source);
+        expect(found.length).toBeLessThanOrEqual(1);
+        expect(found.flatMap(itemsIn)).toEqual(expected);
+        expect(found.every(({ shape }) => shape.every((n) => n > 0))).toBe(true);
       }),
       { numRuns: 300 },
     );
   });
 
+  it("finds those of a box that goes round a cyclic dimension, in two regions where a chunk has both ends", () => {
+    const round = fc
+      .record({ length: fc.integer({ min: 2, max: 12 }), spare: fc.nat(1) })
+      .chain(({ length, spare }) =>
+        fc.record({
+          length: fc.constant(length),
+          cycle: fc.constant(length - Math.min(spare, length - 2)),
+          start: fc.nat(length - 3 < 0 ? 0 : length - 3),
+          step: fc.integer({ min: 1, max: 3 }),
+          from: fc.nat(length - 1),
+          size: fc.integer({ min: 1, max: length }),
+        }),
+      );
+    fc.assert(
+      fc.property(round, ({ length, cycle, start, step, from, size }) => {
+        const count = Math.ceil(cycle / step);
+        const selection = { start: [start], step: [step], shape: [count], cycle: [cycle] };
+        const chunk = { start: [from], shape: [Math.min(size, length - from)] };
+        const inChunk = Array.from({ length: count }, (_, o) => o).filter((o) => {
+          const item = (start + step * o) % cycle;
+          return item >= from && item < from + (chunk.shape[0] ?? 0);
+        });
+        const found = selectedRegions(selection, chunk).flatMap(itemsIn).map(Number);
+        expect(found.sort((a, b) => a - b)).toEqual(inChunk);
+        const axis = { start, step, count, cycle, sourceChunk: size };
+        const hit = chunksHit(axis, 0, count);
+        const chunks = new Set(
+          Array.from({ length: count }, (_, o) => Math.floor(((start + step * o) % cycle) / size)),
+        );
+        expect(Array.from({ length: hit.count }, (_, i) => hit.at(i))).toEqual(
+          [...chunks].sort((a, b) => a - b),
+        );
+        for (const window of [1, 2, 3, 5, count]) {
+          let visits = 0;
+          for (let first = 0; first < count; first += window)
+            visits += chunksHit(axis, first, Math.min(window, count - first)).count;
+          expect(chunkVisits(axis, window)).toBe(visits);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("of a whole array is the region itself", () => {
     const inner = { start: [1, 2], shape: [3, 4] };
-    expect(selectedRegion(wholeSelection([10, 10]), inner)).toEqual(inner);
+    expect(selectedRegions(wholeSelection([10, 10]), inner)).toEqual([inner]);
   });
 
   it("of a scalar is the scalar", () => {
-    expect(selectedRegion(wholeSelection([]), { start: [], shape: [] })).toEqual({ start: [], shape: [] });
+    expect(selectedRegions(wholeSelection([]), { start: [], shape: [] })).toEqual([{ start: [], shape: [] }]);
   });
 });
 

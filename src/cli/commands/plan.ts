@@ -21,6 +21,7 @@ import {
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
 import { counted } from "../text/numbers.ts";
+import { takenText } from "../text/taken.ts";
 
 const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
 
@@ -179,6 +180,8 @@ async function writePlan(
   const what = tasks === "" ? "keys to copy" : tasks;
   if (quiet) return;
   printLine(`${output}: ${counted(jobs.length, "array")}, ${what}`);
+  const taken = await planned.taken();
+  if (taken.length > 0) printLine(takenText(taken));
   const fewest = Math.min(...stages);
   if (script && fewest < Number(count)) {
     printLine(

@@ -28,7 +28,7 @@ const options = {
     type: "string",
     value: "RANGES",
     summary:
-      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive, a single index drops its dimension (with a DST it is kept, with length 1); labels: time=2019-03-01:2019-03-08,lat=45..50; everything by default",
+      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive, a single index drops its dimension (with a DST it is kept, with length 1); labels: time=2019-03-01:2019-03-08,lat=45..50; @ marks indices: time=@2016; everything by default",
   },
   nearest: {
     type: "boolean",
@@ -90,7 +90,9 @@ export const command = defineCommand({
     "are copied whole. Ranges count items of the longest of several levels side by side; the others are sliced by",
     "their coordinates, or copied whole if they have none.",
     "Labels are looked up in the array of the dimension's name, beside the array or above it: a..b with both ends,",
-    "a number with a point (45.0), a text, a date. 2019-03 means the whole month. Integers are indices.",
+    "a number with a point (45.0), a text, a date. 2019-03 means the whole month. Integers are indices; one that",
+    "may be a year is rejected: write 2016..2016, or @2016 for the index. Longitudes that go around the globe take",
+    "ranges across their seam (-10..10, 350..10); those of the result go up all along.",
     "A table has a row for each item, with its coordinates. --include and --exclude choose arrays of a group:",
     "columns of a table, or members of an npz file. Arrow and Parquet need the optional packages apache-arrow and",
     "hyparquet-writer.",

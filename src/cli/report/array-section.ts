@@ -1,3 +1,4 @@
+import { chunksTouched } from "../../flows/plan/chunk-visits.ts";
 import type { ArrayJob, GridSide } from "../../flows/plan/plan.ts";
 import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
@@ -11,7 +12,7 @@ import { type Html, html } from "./html.ts";
 /** What was done with one array, why, and how its chunks lay before and after. */
 export function arraySection(job: ArrayJob): Html {
   const { path, dataType, source, strategy, notTaken, dimensionNames } = job;
-  const visits = job.chunksRead / Math.max(1, product(gridShape(source.shape, source.chunkShape)));
+  const visits = job.chunksRead / Math.max(1, chunksTouched(job));
   return html`<section class="card">
 <h3>${path || "the array"} <span class="soft">${dataType} ${formatShape(source.shape, dimensionNames)}</span></h3>
 ${strategyNamed(strategy).changesGrid && layouts(job)}

@@ -2,6 +2,7 @@ import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { counted, formatDuration, grouped } from "../text/numbers.ts";
 import { place } from "../text/place.ts";
+import { takenRows } from "../text/taken.ts";
 import { arraySection, arrayTable } from "./array-section.ts";
 import { type Content, Html, html } from "./html.ts";
 import { lineChart } from "./line-chart.ts";
@@ -47,7 +48,7 @@ ${arrays(planned)}`,
   );
 }
 
-function page({ plan, command, version, started }: PlanRecord, body: Html): string {
+function page({ plan, taken = [], command, version, started }: PlanRecord, body: Html): string {
   const [source, target] = [
     place(plan.source.store, plan.source.path),
     place(plan.target.store, plan.target.path),
@@ -68,7 +69,10 @@ function page({ plan, command, version, started }: PlanRecord, body: Html): stri
 <h1>${title}</h1>
 <p class="soft"><code>${command}</code></p>
 <p class="soft">${started.toISOString().replace("T", " ").slice(0, 19)} UTC, zarrflow ${version}</p>
-${body}</main>
+${takenRows(taken).map(
+  ([dimension, items]) => html`<p><b>${dimension}</b> ${items}</p>
+`,
+)}${body}</main>
 </body>
 </html>
 `.text;
@@ -109,7 +113,7 @@ function plannedRows({ totals, budget, execution, jobs }: Plan): (readonly [stri
     ["bytes of items", formatBytes(totals.logicalBytes)],
     [
       "decoded bytes",
-      `${formatBytes(totals.decodedBytes)}, ${totals.readAmplification.toFixed(2)} times the items`,
+      `${formatBytes(totals.decodedBytes)}, each chunk ${totals.readAmplification.toFixed(2)} times`,
     ],
     ["memory of one task, at most", formatBytes(totals.predictedPeak)],
     ["memory of all buffers", `at most ${formatBytes(budget.maxMemory)}, the budget`],

@@ -1,5 +1,6 @@
 import type { FlowEvent, Progress, RunCounts, RunReport } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
+import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 
 /** A moment of a run. */
 export interface Sample extends Omit<Progress, "totals" | "arraysDone" | "bytesDone" | "arrays"> {
@@ -15,6 +16,8 @@ export interface PlanRecord {
   readonly version: string;
   readonly started: Date;
   readonly plan: Plan;
+  /** What a slice takes of each dimension that it names. */
+  readonly taken?: readonly TakenItems[];
 }
 
 /** What there is to report of a run that has ended. */
@@ -88,7 +91,7 @@ export class RunRecorder {
 
   /** The record of the run, when it has ended. */
   record(
-    done: Pick<RunRecord, "command" | "version" | "plan" | "report" | "peakMemory" | "failure">,
+    done: Pick<RunRecord, "command" | "version" | "plan" | "taken" | "report" | "peakMemory" | "failure">,
   ): RunRecord {
     return { ...done, started: this.started, samples: this.#samples, taskTimes: this.#taskTimes };
   }

@@ -1,20 +1,19 @@
 import type { CopyEstimate } from "../../flows/keys/estimate-copy.ts";
+import { chunksTouched } from "../../flows/plan/chunk-visits.ts";
 import type { ArrayJob, Cost, Execution, GridSide, KeptChunks, Plan } from "../../flows/plan/plan.ts";
 import type { StoreProfiles } from "../../flows/plan/store-profile.ts";
 import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
-import type { FoundLabels } from "../../flows/request/labels/found-labels.ts";
+import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 import { planWarnings } from "../../flows/request/warnings.ts";
-import { gridShape } from "../../meta/array-metadata.ts";
 import { describeCodec } from "../../meta/describe.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject } from "../../util/json-value.ts";
-import { product } from "../../util/shape.ts";
 import { columns } from "./columns.ts";
-import { labelRows } from "./labels.ts";
 import { counted, formatDuration, formatShape, grouped } from "./numbers.ts";
 import { place, storeText } from "./place.ts";
 import { printable } from "./printable.ts";
+import { takenRows } from "./taken.ts";
 import { warningText } from "./warning.ts";
 
 /** What a plan will do and what it will cost, as lines. */
@@ -23,17 +22,17 @@ export function planText(
   {
     copied,
     explain = false,
-    labels,
+    taken,
   }: {
     readonly copied?: CopyEstimate | undefined;
     readonly explain?: boolean | undefined;
-    readonly labels?: readonly FoundLabels[] | undefined;
+    readonly taken?: readonly TakenItems[] | undefined;
   } = {},
 ): string {
   const { operation, source, target, jobs } = plan;
   const blocks = [
     `${operation} ${place(source.store, source.path)} -> ${place(target.store, target.path)}`,
-    columns(labelRows(labels)),
+    columns(takenRows(taken)),
     ...jobs.filter(({ tasks }) => tasks > 0).map((job) => jobText(job, explain)),
     untouchedText(jobs.filter(({ tasks }) => tasks === 0)),
     keptText(plan.chunksKept),
@@ -110,7 +109,7 @@ export function codecsText({ codecs }: GridSide): string {
 /** What is done with one array; with `explain` also why by no other strategy. */
 function jobText(job: ArrayJob, explain: boolean): string {
   const { source, target, strategy, notTaken } = job;
-  const visits = job.chunksRead / Math.max(1, product(gridShape(source.shape, source.chunkShape)));
+  const visits = job.chunksRead / Math.max(1, chunksTouched(job));
   const rows = [
     ["strategy", `${strategy}: ${strategyNamed(strategy).summary}`],
     ...(job.cost ? [["", `predicted: ${costText(job.cost)}`]] : []),

@@ -1,11 +1,18 @@
 import type { RunReport } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
+import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { counted, formatDuration, formatShape } from "./numbers.ts";
 import { place } from "./place.ts";
+import { printable } from "./printable.ts";
+import { takenText } from "./taken.ts";
 
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
-export function reportText(report: RunReport, { target, budget }: Plan, peakMemory: number): string {
+export function reportText(
+  report: RunReport,
+  { plan: { target, budget }, taken = [] }: { readonly plan: Plan; readonly taken?: readonly TakenItems[] },
+  peakMemory: number,
+): string {
   if (report.skipped) return `${place(target.store, target.path)}: exists and is kept`;
   const {
     keysWritten,
@@ -38,24 +45,40 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
       ` in ${formatDuration(seconds)} (${rate}/s read and written)${resumed}${updated}${verified}`,
     `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +
       ` ${formatBytes(peakMemory)} the whole process`,
+    ...(taken.length > 0 ? [takenText(taken)] : []),
   ].join("\n");
 }
 
 interface OutputReport {
   readonly output: string;
   readonly format: string;
-  readonly shape: readonly number[];
+  /** Of the only array. */
+  readonly shape?: readonly number[];
+  /** Several arrays. */
+  readonly arrays?: readonly { readonly name: string; readonly shape: readonly number[] }[];
   readonly bytes: number;
   readonly seconds: number;
   /** Of the process, in bytes. */
   readonly peakMemory: number;
+  readonly taken: readonly TakenItems[];
 }
 
 /** What was written to a file. */
-export function outputText({ output, format, shape, bytes, seconds, peakMemory }: OutputReport): string {
+export function outputText({
+  output,
+  format,
+  shape,
+  arrays = [],
+  bytes,
+  seconds,
+  peakMemory,
+  taken,
+}: OutputReport): string {
   const speed = `${formatBytes(bytes / Math.max(seconds, 0.001))}/s`;
+  const shapes = arrays.map((array) => printable(`${array.name} ${formatShape(array.shape)}`));
   return (
-    `${output}: ${format} of ${formatShape(shape)}, ${formatBytes(bytes)} in ${formatDuration(seconds)}` +
-    ` (${speed}), ${formatBytes(peakMemory)} of memory`
+    `${output}: ${format} of ${shape ? formatShape(shape) : shapes.join(", ")}, ${formatBytes(bytes)} in ${formatDuration(seconds)}` +
+    ` (${speed}), ${formatBytes(peakMemory)} of memory` +
+    (taken.length > 0 ? `\n${takenText(taken)}` : "")
   );
 }

@@ -1,9 +1,9 @@
 import type { SlicePlan } from "../../flows/plan-slice.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { columns } from "./columns.ts";
-import { labelRows } from "./labels.ts";
 import { counted, formatShape } from "./numbers.ts";
 import { printable } from "./printable.ts";
+import { takenRows } from "./taken.ts";
 
 /** How a slice will be read in C order and what that will cost, as lines. */
 export function slicePlanText(plan: SlicePlan, name: string): string {
@@ -15,7 +15,7 @@ export function slicePlanText(plan: SlicePlan, name: string): string {
     `${counted(objects, "object")} before the first slab, ${formatBytes(cost?.scratchBytes ?? 0)}`,
   ];
   const rows = [
-    ...labelRows(plan.labels),
+    ...takenRows(plan.taken),
     ["slabs", `${counted(slabs, "slab")} of ${formatShape(slabShape)}, in C order`],
     ["reads", `${counted(chunksRead, "chunk")}; ${counted(chunksTouched, "chunk")} hold items of it`],
     ["amplification", `each chunk is read ${readAmplification.toFixed(2)} times`],

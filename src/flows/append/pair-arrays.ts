@@ -1,8 +1,8 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
+import { dimensionMeant } from "../../meta/dimension-names.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { nearestName } from "../../util/nearest-name.ts";
 import { belowPath, lastName } from "../../util/node-path.ts";
 
 /** An array that both have, by its path below the roots. */
@@ -113,13 +113,12 @@ function otherLength(side: string, { path }: ArrayPair, expected: number, found:
 function noDimension(dim: string, arrays: readonly ZarrArray[]): ZarrflowError {
   const names = new Set(arrays.flatMap(({ dimensionNames }) => dimensionNames ?? []));
   const known = [...names].filter((name) => name !== null);
-  const meant = nearestName(dim, known);
   const hint =
     known.length === 0
       ? "Its arrays have no dimension names: convert an image to v3, or append to one array, with the number of the dimension, such as 0."
-      : `Dimensions are ${known.join(", ")}.`;
+      : dimensionMeant(dim, arrays, "The target's");
   return new ZarrflowError("invalid-option", `no array of the target has the dimension \`${dim}\``, {
-    hint: meant === undefined ? hint : `Did you mean \`${meant}\`?`,
+    hint,
   });
 }
 

@@ -57,6 +57,7 @@ export async function openPlan(
     return {
       source: store,
       plan,
+      taken: async () => [],
       planWith: async () => plan,
       probe,
       async assertUnchanged(how = {}) {

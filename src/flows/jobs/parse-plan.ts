@@ -145,6 +145,7 @@ function assertRanks(job: JobKind, pointer: string): void {
     selection.start,
     selection.step,
     selection.shape,
+    selection.cycle,
     window,
     step,
     ...passes.map(({ box }) => box),
@@ -155,7 +156,9 @@ function assertRanks(job: JobKind, pointer: string): void {
   const isInside = source.shape.every((length, d) => {
     const items = selection.shape[d] ?? 0;
     const last = (selection.start[d] ?? 0) + (selection.step[d] ?? 1) * (items - 1);
-    return items === target.shape[d] && (items === 0 || last < length);
+    const cycle = selection.cycle?.[d] ?? 0;
+    const end = cycle === 0 ? length : (selection.start[d] ?? 0) + cycle;
+    return items === target.shape[d] && cycle <= length && (items === 0 || last < end);
   });
   if (!isInside) throw notAPlan("the target is not what is selected of the source", `${pointer}/selection`);
 }

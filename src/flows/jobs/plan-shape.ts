@@ -1,7 +1,19 @@
 import { isKey } from "../../stores/key.ts";
 import { isStoreSpec } from "./assert-store.ts";
 import { PLAN_FILE_FORMAT } from "./plan-file.ts";
-import { anything, flag, list, oneOf, optional, record, type Shape, text, value, whole } from "./shape.ts";
+import {
+  anything,
+  flag,
+  list,
+  number,
+  oneOf,
+  optional,
+  record,
+  type Shape,
+  text,
+  value,
+  whole,
+} from "./shape.ts";
 
 const MAX_RANK = 64;
 /** Threads, tasks at once and requests in flight of one process: more come from nobody who planned. */
@@ -70,7 +82,13 @@ const kind = record({
   strategy: oneOf("verbatim", "transcode", "direct", "staged"),
   source: gridSide,
   target: gridSide,
-  selection: record({ start: counts, step: sizes, shape: counts }),
+  selection: record({
+    start: counts,
+    step: sizes,
+    shape: counts,
+    cycle: optional(counts),
+    shift: optional(record({ dimension: count, runs: list(record({ from: count, add: number })) })),
+  }),
   window: sizes,
   step: optional(sizes),
   shardBuffer: optional(count),

@@ -23,6 +23,7 @@ export function value(expected: string, holds: (value: unknown) => boolean): Sha
 
 export const anything: Shape = () => {};
 export const flag = value("true or false", (found) => typeof found === "boolean");
+export const number = value("a number", (found) => Number.isFinite(found));
 export const text = value("a string", (found) => typeof found === "string");
 
 export function oneOf(...choices: readonly unknown[]): Shape {

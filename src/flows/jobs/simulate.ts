@@ -1,5 +1,6 @@
 import { invalid, isObject } from "../../util/check-options.ts";
 import { product } from "../../util/shape.ts";
+import { chunksTouched } from "../plan/chunk-visits.ts";
 import { admitted, COSTS, type CostRequest, loadsOf, overlapped, type StageLoad } from "../plan/costs.ts";
 import { lastStage } from "../plan/passes.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
@@ -200,6 +201,7 @@ function requestOf({ budget, execution, profiles = {} }: Plan, job: ArrayJob): C
   return {
     sides: job,
     items: product(job.selection.shape),
+    chunksTouched: chunksTouched(job),
     chunksWritten: job.chunksWritten,
     windows: job,
     ...(job.passes && { passes: job.passes }),

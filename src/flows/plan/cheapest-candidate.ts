@@ -55,10 +55,11 @@ function* rated(
   request: StrategyRequest,
 ): Generator<Candidate & { cost: Cost }> {
   const items = product(request.selection.shape);
+  const chunksTouched = fewestReads(request);
   for (const sized of candidates) {
     yield {
       ...sized,
-      cost: costOf({ ...request, ...sized, items, tasks: windowCount(request.sides, sized) }),
+      cost: costOf({ ...request, ...sized, items, chunksTouched, tasks: windowCount(request.sides, sized) }),
     };
   }
 }

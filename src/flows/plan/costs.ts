@@ -36,6 +36,8 @@ export interface CostRequest {
   readonly sides: Sides;
   /** Items of the part that is taken. */
   readonly items: number;
+  /** Source chunks that hold any of these. */
+  readonly chunksTouched: number;
   readonly chunksWritten: number;
   readonly windows: Windows;
   readonly passes?: readonly Omit<ScratchPass, "firstTask">[];
@@ -67,7 +69,7 @@ export function costOf(request: CostRequest): Cost {
     waitOf(profiles.target, chunksWritten, logical * STORED, io);
   return {
     seconds: overlapped(work, waits),
-    timesDecoded: decoded / Math.max(1, logical),
+    timesDecoded: windows.chunksRead / Math.max(1, request.chunksTouched),
     requests: windows.chunksRead + objects + pieces + chunksWritten,
     scratchBytes,
     peak: Math.max(...stages.map((stage) => admitted(request, stage) * stage.expectedBytes)),

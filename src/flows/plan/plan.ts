@@ -212,7 +212,7 @@ export interface Alternative {
 /** What a strategy is predicted to take. */
 export interface Cost {
   readonly seconds: number;
-  /** How often the items are decoded. */
+  /** How often each source chunk that holds any of the items is decoded, on average. */
   readonly timesDecoded: number;
   /** Of all stores: chunks read and written, scratch objects written, pieces of them read. */
   readonly requests: number;
@@ -268,7 +268,7 @@ export interface PlanTotals {
   readonly decodedBytes: number;
   /** Bytes of the selected items. */
   readonly logicalBytes: number;
-  /** Decoded bytes by logical bytes: how often the data are decoded. */
+  /** How often each source chunk that holds any of the selected items is read, on average. */
   readonly readAmplification: number;
   /** Bytes that scratch objects take at one time, of all arrays together; 0 without any. */
   readonly scratchBytes: number;

@@ -17,6 +17,7 @@ export function whyNotSameGrid(
   ) {
     return "only a part of the array is selected";
   }
+  if (selection.shift) return "values are shifted";
   const { chunkShape, innerChunkShape = [] } = from.chunkGrid;
   if (!same(chunkShape, to.chunkGrid.chunkShape)) return "the chunk shapes differ";
   if (!same(innerChunkShape, to.chunkGrid.innerChunkShape ?? [])) return "the inner chunk shapes differ";

@@ -1,5 +1,6 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { product } from "../../util/shape.ts";
+import { countTouched } from "./chunk-visits.ts";
 import { costOf } from "./costs.ts";
 import { gridSide } from "./grid-side.ts";
 import type { Cost, GridSide } from "./plan.ts";
@@ -37,5 +38,7 @@ export function slabCostRequest({ array, pipeline, selection, slabShape, maxMemo
     pooledScratchSize: 0,
   };
   const threads = { maxMemory, tasksAtOnce: 1, threads: 1, io, profiles: {} };
-  return { sides: { source, target }, items: product(selection.shape), chunksWritten: 0, ...threads };
+  const chunksTouched = countTouched(selection, chunkShape);
+  const items = product(selection.shape);
+  return { sides: { source, target }, items, chunksTouched, chunksWritten: 0, ...threads };
 }

@@ -93,11 +93,11 @@ function planPasses(request: StagedRequest, windows: Windows, job: SplitJob): St
   };
 }
 
-/** The selection over boxes of source items. */
+/** The selection over boxes of source items; one that goes round a cyclic dimension as if the source went on. */
 function dimensionsOf({ selection, sides }: StagedRequest, box: readonly number[]): Axis[] {
   const aligned = sides.source.shardShape ?? sides.source.chunkShape;
   const start = selection.start.map((from, d) => from % (aligned[d] ?? 1));
-  return axesOver({ ...selection, start }, box);
+  return axesOver({ start, step: selection.step, shape: selection.shape }, box);
 }
 
 /** Shape of the windows, or of what of them is made at one time, in items. */

@@ -2,6 +2,7 @@ import { writerMemory } from "../../stores/store-memory.ts";
 import { product } from "../../util/shape.ts";
 import { copyMemory } from "../keys/copy-value.ts";
 import { pieceBytesWithin } from "../keys/read-pieces.ts";
+import { chunksTouched } from "./chunk-visits.ts";
 import type { ArrayJob, NodeSpec, PlanTotals } from "./plan.ts";
 import type { StoreProfiles } from "./store-profile.ts";
 import { itemBytes } from "./task-memory.ts";
@@ -31,6 +32,7 @@ export function totalsOf(
   const withTasks = jobs.filter((job) => job.tasks > 0);
   const sum = (of: (job: ArrayJob) => number) => withTasks.reduce((total, job) => total + of(job), 0);
   const decodedBytes = sum((job) => job.chunksRead * job.source.decodedSize);
+  const touchedBytes = sum((job) => chunksTouched(job) * job.source.decodedSize);
   const logicalBytes = sum((job) => product(job.selection.shape) * itemBytes(job.source));
   return {
     arrays: jobs.length,
@@ -40,7 +42,7 @@ export function totalsOf(
     missingChunks: sum((job) => job.missingChunks ?? 0),
     decodedBytes,
     logicalBytes,
-    readAmplification: logicalBytes === 0 ? 1 : decodedBytes / logicalBytes,
+    readAmplification: touchedBytes === 0 ? 1 : decodedBytes / touchedBytes,
     scratchBytes: sum((job) => job.cost?.scratchBytes ?? 0),
     predictedPeak: held + Math.max(tasksPeak(withTasks, within), copyPeak(jobs, within)),
     ...predictedTime(jobs, request),

@@ -1,3 +1,4 @@
+import { withShift } from "../../hierarchy/cyclic-range.ts";
 import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
@@ -139,7 +140,7 @@ function anyChangeOf(
 ): WantedChanges {
   const cut = ({ path, metadata }: GroupArray) => {
     const selection = selections.get(path);
-    return selection ? partOf(metadata, selection.shape) : metadata;
+    return selection ? withShift(partOf(metadata, selection.shape), selection.shift) : metadata;
   };
   const arrays = askedArrays(opened).map((array) => ({ ...array, metadata: cut(array) }));
   const { change, kept } = changeWhole(changes, opened, arrays);

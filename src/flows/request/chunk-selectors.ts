@@ -1,4 +1,5 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { dimensionMeant } from "../../meta/dimension-names.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/nearest-name.ts";
@@ -158,12 +159,8 @@ function nothingMeant(asked: AskedChunks, arrays: readonly GroupArray[], selecto
   const reason = `${those} has the dimensions ${names.join(", ")}`;
   if (stranger === undefined && names.length > 1)
     return invalid(reason, 'With --match any (in code match: "any") those that have one of them are meant.');
-  const near = stranger === undefined ? undefined : nearestName(stranger, known);
-  return invalid(
-    reason,
-    `The ${selector === undefined ? "group's" : "arrays'"} dimensions are ${known.join(", ") || "not named"}.`,
-    near,
-  );
+  const whose = selector === undefined ? "The group's" : "The arrays'";
+  return invalid(reason, dimensionMeant(stranger ?? "", arrays, whose));
 }
 
 function noArray(

@@ -1,6 +1,6 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { dimensionMeant } from "../../meta/dimension-names.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { nearestName } from "../../util/nearest-name.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 
 /** An array of a group, with its path. */
@@ -102,16 +102,9 @@ function allTakenWhole(name: string, reason: string): ZarrflowError {
 }
 
 function noDimension(name: string, arrays: readonly GroupArray[]): ZarrflowError {
-  const known = new Set(arrays.flatMap(({ metadata }) => metadata.dimensionNames ?? []));
-  const names = [...known].filter((one) => one !== null);
-  const near = nearestName(name, names);
-  const dimensions = `The group's dimensions are ${names.join(", ") || "not named"}.`;
   const [reason, hint] =
     arrays.length === 0
       ? ["there is no array to slice", "Check --include and --exclude."]
-      : [
-          `no array of the group has the dimension \`${name}\``,
-          near ? `Did you mean \`${near}\`?` : dimensions,
-        ];
+      : [`no array of the group has the dimension \`${name}\``, dimensionMeant(name, arrays, "The group's")];
   return new ZarrflowError("invalid-selection", reason, { hint });
 }

@@ -1,4 +1,5 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { hasLabels } from "../../hierarchy/slice-option.ts";
 import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assertions.ts";
@@ -30,7 +31,7 @@ import { type Changes, changesAnything } from "./changes.ts";
 import { readingWarnings } from "./chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
-import type { FoundLabels } from "./labels/found-labels.ts";
+import type { TakenItems } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { copiedNodes, copiedWarning, undecodableOf } from "./not-known.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./open-source.ts";
@@ -120,8 +121,11 @@ export interface Planned {
   readonly planWith: (profiles: StoreProfiles) => Promise<Plan>;
   /** What is at the target and around it. */
   readonly probe: TargetProbe;
-  /** Labels of the slice that is taken, and the indices that they became; absent where it has no labels. */
-  readonly labels?: readonly FoundLabels[];
+  /**
+   * What a slice takes of each dimension that it names; nothing for what is no slice. Reads coordinates, if these were not read,
+   * until `close`.
+   */
+  readonly taken: () => Promise<readonly TakenItems[]>;
   /** Checks that the source is still the one that was planned for. @throws `source-changed` */
   assertUnchanged(options?: StoreOptions): Promise<void>;
   /** What distinguishes the metadata documents of the source, as they were read, from others. */
@@ -226,7 +230,7 @@ async function planFrom(
   await placing;
   const asked = options.sliced?.array ?? root;
   const wanted = await wantedMetadata({ root, asked, all, taken, excluded }, zarrFormat.name, options);
-  const { converted, kept, labels } = wanted;
+  const { converted, kept, takenItems } = wanted;
   const arrays = copiesNotKnown ? taken.filter((node) => node.kind === "array") : [];
   const left = await undecodableOf(arrays, { io, signal });
   // what is asked of a single array is refused by name
@@ -314,7 +318,6 @@ async function planFrom(
   const places = { source: root.spec, target: target.store, scratch };
   const plan = await planWith(profilesOf(places, options.storeProfile));
   const { singleThreadReason } = threads;
-  const hasLabels = labels.length > 0;
   const known = {
     options,
     plan,
@@ -322,14 +325,14 @@ async function planFrom(
     taken,
     source: root.spec,
     scratch,
-    hasLabels,
+    hasLabels: options.slice !== undefined && hasLabels(askedSlice(options.slice, {})),
     singleThreadReason,
   };
   const effects = plannedEffects(known);
   return {
     plan: { ...plan, warnings: [...effects, ...plan.warnings] },
     planWith,
-    ...(labels.length > 0 && { labels }),
+    taken: takenItems,
     watch,
     sourceDocuments: () => textHash(JSON.stringify(watch.states())),
     documentStates: () => watch.states(),

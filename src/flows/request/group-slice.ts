@@ -1,6 +1,13 @@
-import { type Range, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import { shiftOf } from "../../hierarchy/cyclic-range.ts";
+import {
+  type Range,
+  type ResolvedSlice,
+  resolveSlice,
+  type SliceOption,
+} from "../../hierarchy/slice-option.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { lastName } from "../../util/node-path.ts";
 import { type GroupArray, lengthsDiffer, type TakenWhole, withOneLength } from "./dimension-lengths.ts";
 import { followingLevels, type ImageNode, selectionOfLevel } from "./image-slice.ts";
 import type { OtherRanges } from "./resolutions.ts";
@@ -65,15 +72,15 @@ export function sliceWithCompanions(
   array: GroupArray,
   companions: readonly GroupArray[],
 ): GroupSelections {
-  const { selection } = resolveSlice(option, array.metadata, array.path);
-  const selections = new Map([[array.path, selection]]);
+  const resolved = resolveSlice(option, array.metadata, array.path);
+  const selections = new Map([[array.path, resolved.selection]]);
   const takenWhole: TakenWhole[] = [];
   for (const companion of companions) {
-    const { path, metadata } = companion;
+    const { path } = companion;
     const dimensions = sameDimensions(companion, array);
     if (typeof dimensions === "string") takenWhole.push({ path, reason: dimensions });
     else if (dimensions.some((d) => d >= 0))
-      selections.set(path, selectionAlong(dimensions, selection, metadata.shape));
+      selections.set(path, selectionAlong(dimensions, resolved, companion));
   }
   return { selections, takenWhole };
 }
@@ -98,15 +105,22 @@ function sameDimensions(other: GroupArray, array: GroupArray): readonly number[]
   return dimensions;
 }
 
-/** A selection for an array of a shape whose dimensions are dimensions of another; those that are not are taken whole. */
+/** What is taken of an array whose dimensions are dimensions of another; those that are not are taken whole. */
 function selectionAlong(
   dimensions: readonly number[],
-  { start, step, shape }: Selection,
-  whole: readonly number[],
+  { selection: { start, step, shape, cycle }, cyclic }: ResolvedSlice,
+  { path, metadata }: GroupArray,
 ): Selection {
+  const shifts = dimensions.map((d, own) => {
+    const range = cyclic?.get(d);
+    return range && shiftOf(range, own, metadata, lastName(path));
+  });
+  const shift = shifts.find((one) => one !== undefined);
   return {
     start: dimensions.map((d) => start[d] ?? 0),
     step: dimensions.map((d) => step[d] ?? 1),
-    shape: dimensions.map((d, own) => shape[d] ?? whole[own] ?? 0),
+    shape: dimensions.map((d, own) => shape[d] ?? metadata.shape[own] ?? 0),
+    ...(cycle && { cycle: dimensions.map((d) => cycle[d] ?? 0) }),
+    ...(shift && { shift }),
   };
 }

@@ -114,6 +114,12 @@ const NEARLY = 1e-6;
  * @throws `invalid-selection` where a level is not as long as its scale says.
  */
 export function selectionOfLevel({ path, axes }: ImageLevel, of: Selection): Selection {
+  if (of.cycle || of.shift) {
+    throw new ZarrflowError("unsupported-operation", "the levels of an image are not sliced across a seam", {
+      path,
+      hint: "Slice one level instead of the image.",
+    });
+  }
   const cuts = axes.map(({ name, length, first, ratio }) => {
     if (first === undefined) return { start: 0, step: 1, count: length };
     const { dimension } = first;

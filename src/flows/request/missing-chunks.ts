@@ -12,7 +12,7 @@ import { isListable, type ListableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { type ChunkSet, chunksHit } from "../plan/chunk-visits.ts";
+import { axesOver, type ChunkSet, chunksHit } from "../plan/chunk-visits.ts";
 import type { Change } from "../plan/hierarchy-request.ts";
 import type { MissingChunks } from "../plan/strategies/strategy.ts";
 
@@ -86,11 +86,7 @@ async function countMissing(
   signal: AbortSignal | undefined,
 ): Promise<MissingChunks & { readonly isListed: boolean }> {
   const { chunkShape, innerChunkShape } = array.metadata.chunkGrid;
-  const hit = chunkShape.map((sourceChunk, d) => {
-    const count = selection.shape[d] ?? 0;
-    const dimension = { start: selection.start[d] ?? 0, step: selection.step[d] ?? 1, count, sourceChunk };
-    return chunksHit(dimension, 0, count);
-  });
+  const hit = axesOver(selection, chunkShape).map((axis) => chunksHit(axis, 0, axis.count));
   const keys = product(hit.map(({ count }) => count));
   const inEach = innerChunkShape ? product(gridShape(chunkShape, innerChunkShape)) : 1;
   const { store } = array;

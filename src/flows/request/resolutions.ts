@@ -1,3 +1,4 @@
+import { isCyclic } from "../../hierarchy/cyclic-range.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type Range, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
@@ -83,6 +84,8 @@ async function overlapping(
   },
   places: Places,
 ): Promise<Range | undefined> {
+  // the cells of other resolutions would be on both sides of the seam
+  if (isCyclic(range)) return undefined;
   const { selection } = resolveSlice({ [name]: range }, leader.metadata, leader.path);
   const d = leader.metadata.dimensionNames?.indexOf(name) ?? 0;
   const [start = 0, step = 1, count = 0] = [selection.start[d], selection.step[d], selection.shape[d]];

@@ -9,10 +9,12 @@ import {
   type SliceOption,
   withLabels,
 } from "../../hierarchy/slice-option.ts";
-import { type Axes, withAxes } from "../../meta/dimension-names.ts";
+import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
 import { parseBytes } from "../../util/byte-size.ts";
+import { isObject } from "../../util/check-options.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
-import type { LookedUp } from "./labels/found-labels.ts";
+import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
 import { type IoOption, usualIo } from "./usual-io.ts";
 
 /** Options that bear on the look-up of labels. */
@@ -36,6 +38,29 @@ function lookUpOptions(
 }
 
 /**
+ * An error of a slice of an array, with the dimensions to select by where a name is that of a coordinate that has several, as
+ * of a curvilinear grid.
+ */
+export async function aboutCoordinates(
+  error: unknown,
+  option: SliceOption,
+  array: ZarrArray,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  if (!isZarrflowError(error, "invalid-selection") || !isObject(option) || Array.isArray(option))
+    return error;
+  const name = Object.keys(option).find((one) => !array.dimensionNames?.includes(one));
+  if (name === undefined) return error;
+  const { arraysAround } = await import("./labels/find-coordinate.ts");
+  const found = await arraysAround(signal).find(name, array);
+  if (found === undefined || found.shape.length < 2) return error;
+  return new ZarrflowError("invalid-selection", error.reason, {
+    ...error.details,
+    hint: severalDimensions(name, found.dimensionNames ?? []),
+  });
+}
+
+/**
  * A slice of an array by indices alone: its labels are looked up.
  *
  * @throws as `lookUpInArray`
@@ -51,6 +76,17 @@ export async function sliceByIndices(
   return lookUpInArray(option, array, dimensionNames, lookUpOptions(array, options));
 }
 
+/** What a slice of an array by indices takes of each dimension that it names. */
+export async function takenByIndices(
+  lookedUp: LookedUp,
+  array: ZarrArray,
+  options: SliceReading,
+): Promise<readonly TakenItems[]> {
+  const { takenOfArray } = await import("./labels/look-up-labels.ts");
+  const { dimensionNames = [] } = withAxes(array.metadata, await axesFromAbove(array, options.signal));
+  return takenOfArray(lookedUp, array, dimensionNames, lookUpOptions(array, options));
+}
+
 /** The nodes of a hierarchy that a slice is taken of, and the names of their dimensions. */
 export interface SlicedNodes {
   readonly root: ZarrArray | ZarrGroup;
@@ -60,30 +96,55 @@ export interface SlicedNodes {
   readonly axes: Axes;
 }
 
+/** A slice of nodes by indices, and what it takes of each dimension, read when it is asked for. */
+export interface SliceOfNodes {
+  readonly option?: SliceOption;
+  readonly takenItems: () => Promise<readonly TakenItems[]>;
+}
+
 /** A slice of a node, with all below it, by indices alone. @throws as `lookUpInArray` and `lookUpInGroup` */
 export async function nodesByIndices(
   asked: SliceOption | string | undefined,
   { root, all, taken, axes }: SlicedNodes,
   options: SliceReading,
-): Promise<Partial<LookedUp> & Pick<LookedUp, "labels">> {
-  const option = asked === undefined ? undefined : askedSlice(asked, {});
-  if (option === undefined || !hasLabels(option)) return { ...(option && { option }), labels: [] };
-  const { lookUpInArray, lookUpInGroup } = await import("./labels/look-up-labels.ts");
+): Promise<SliceOfNodes> {
+  if (asked === undefined) return { takenItems: async () => [] };
+  const option = askedSlice(asked, {});
+  const lookUps = () => import("./labels/look-up-labels.ts");
   const reading = lookUpOptions(root, options);
   const namesOf = ({ metadata, path }: ZarrArray) => withAxes(metadata, axes.get(path)).dimensionNames ?? [];
-  if (root.kind === "array") return lookUpInArray(option, root, namesOf(root), reading);
+  const plain = { option, labels: [] };
+  if (root.kind === "array") {
+    const names = namesOf(root);
+    const found = hasLabels(option)
+      ? await (await lookUps()).lookUpInArray(option, root, names, reading)
+      : plain;
+    const takenItems = async () => (await lookUps()).takenOfArray(found, root, names, reading);
+    return { option: found.option, takenItems };
+  }
   const arrays = taken.flatMap((node) =>
     node.kind === "array" ? [{ array: node, names: namesOf(node) }] : [],
   );
-  return lookUpInGroup(option, { group: root, nodes: all, arrays }, reading);
+  const group = { group: root, nodes: all, arrays };
+  const found = hasLabels(option) ? await (await lookUps()).lookUpInGroup(option, group, reading) : plain;
+  return {
+    option: found.option,
+    takenItems: async () => (await lookUps()).takenOfGroup(found, group, reading),
+  };
 }
 
-/** The items that a slice takes of an array, and what its labels were. @throws as `resolveArraySlice` and `lookUpInArray` */
+/** The items that a slice takes of an array, along each dimension that it names. @throws as `resolveArraySlice` and `lookUpInArray` */
 export async function resolveLabelledSlice(
   asked: SliceOption | string,
   array: ZarrArray,
   options: SliceReading,
-): Promise<ResolvedSlice & Pick<LookedUp, "labels">> {
-  const { option, labels } = await sliceByIndices(askedSlice(asked, options), array, options);
-  return { ...(await resolveArraySlice(option, array, options.signal)), labels };
+): Promise<ResolvedSlice & { readonly taken: readonly TakenItems[] }> {
+  const option = askedSlice(asked, options);
+  try {
+    const found = await sliceByIndices(option, array, options);
+    const resolved = await resolveArraySlice(found.option, array, options.signal);
+    return { ...resolved, taken: await takenByIndices(found, array, options) };
+  } catch (error) {
+    throw await aboutCoordinates(error, option, array, options.signal);
+  }
 }

@@ -19,7 +19,7 @@ import type { TakenWhole } from "./dimension-lengths.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { copiedWarning } from "./not-known.ts";
 import type { OtherRanges, otherResolutions } from "./resolutions.ts";
-import { nodesByIndices, type SliceReading } from "./slice-indices.ts";
+import { aboutCoordinates, askedSlice, nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { unmatchedGlobs } from "./unmatched-globs.ts";
 
@@ -166,10 +166,12 @@ export async function wantedMetadata(
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
   const axes = await axesOf(asked, inFormat, options);
   const opened = { root: asked, nodes: inFormat, axes };
-  const sliced = { root: asked, all, taken, axes };
-  const { option, labels } = await nodesByIndices(options.slice, sliced, options);
-  const others = option && asked.kind === "group" ? await othersOf(option, sliced, options) : new Map();
-  const { selections, takenWhole } = await selectionsOf(option, opened, others);
+  const { takenItems, selections, takenWhole } = await selectionsAsked(
+    asked,
+    opened,
+    { all, taken },
+    options,
+  );
   const outside = selections.size === 0 ? [] : sourcesOutside(inFormat, root.path);
   const warnings = [...takenWholeWarnings(root, takenWhole, options.strict), ...outside];
   const { change, kept } = changeOf(options, opened, selections);
@@ -193,8 +195,26 @@ export async function wantedMetadata(
     },
     change,
     kept,
-    labels,
+    takenItems,
   };
+}
+
+/** What a slice takes of the nodes that were opened. */
+async function selectionsAsked(
+  asked: ZarrArray | ZarrGroup,
+  opened: OpenedNodes,
+  { all, taken }: Pick<SourceNodes, "all" | "taken">,
+  options: Changes & SliceReading,
+) {
+  try {
+    const nodes = { root: asked, all, taken, axes: opened.axes };
+    const { option, takenItems } = await nodesByIndices(options.slice, nodes, options);
+    const others = option && asked.kind === "group" ? await othersOf(option, nodes, options) : new Map();
+    return { takenItems, ...(await selectionsOf(option, opened, others)) };
+  } catch (error) {
+    if (asked.kind === "group" || options.slice === undefined) throw error;
+    throw await aboutCoordinates(error, askedSlice(options.slice, {}), asked, options.signal);
+  }
 }
 
 /** Metadata that are true of the new grids; none where no grid changes, and all nodes are taken. */

@@ -32,7 +32,8 @@ export class ChunkReads {
   /** The chunks of a task that makes a slab; what is missing between those that are listed is one piece. */
   readonly read: ReadTaskChunks = (task, refs, options) => {
     const { stored } = this.#missing;
-    if (stored && !stored.slabs.has(task.number)) {
+    // what goes round a cyclic dimension is no one region of the source
+    if (stored && !stored.slabs.has(task.number) && task.job.selection.cycle === undefined) {
       return { stream: () => streamFrom(noneOf(task)), each: (visit) => visitEach(noneOf(task), visit) };
     }
     const left = new Remaining(refs);

@@ -2,6 +2,7 @@ import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { children } from "../../hierarchy/open/walk.ts";
 import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
 import { hasLabels, type SliceOption } from "../../hierarchy/slice-option.ts";
+import { dimensionMeant } from "../../meta/dimension-names.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
@@ -62,9 +63,8 @@ export function slicesOf(
   const has = ({ dimensionNames = [] }: ZarrArray, name: string) => dimensionNames.includes(name);
   const unknown = ranges.find(([name]) => !arrays.some((array) => has(array, name)));
   if (unknown) {
-    const names = new Set(arrays.flatMap(({ dimensionNames = [] }) => dimensionNames.filter(Boolean)));
     throw new ZarrflowError("invalid-selection", `no array has the dimension ${unknown[0]}`, {
-      hint: `Their dimensions are ${[...names].join(", ")}.`,
+      hint: dimensionMeant(unknown[0], arrays, "Their"),
     });
   }
   return arrays.map((array) => {

@@ -3,7 +3,7 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import { isListable } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
 import { chunksIn } from "../../streams/regrid.ts";
-import { chunkRegion, type Selection, selectedRegion } from "../../streams/selection.ts";
+import { chunkRegion, type Selection, selectedRegions } from "../../streams/selection.ts";
 import { indexOf } from "../../util/shape.ts";
 
 /** So many chunks in a row are found missing before those that are stored are listed. */
@@ -82,9 +82,8 @@ async function listStored({
     if (coords === undefined) continue;
     if (keys.size === MAX_KEYS) return undefined;
     keys.add(key);
-    const region = selectedRegion(selection, chunkRegion(coords, valueShape, shape));
-    if (region === undefined) continue;
-    for (const slab of chunksIn(region, slabShape)) slabs.add(indexOf(slab, slabGrid));
+    for (const region of selectedRegions(selection, chunkRegion(coords, valueShape, shape)))
+      for (const slab of chunksIn(region, slabShape)) slabs.add(indexOf(slab, slabGrid));
   }
   store.noteMissing?.(layout.chunksPrefix);
   return { keys, slabs };

@@ -51,6 +51,60 @@ describe("zarrflow slice", () => {
     expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "out.npy"]);
   });
 
+  it("says of every array what was written, and what was taken of each dimension", async () => {
+    const cwd = await testFolder();
+    const members = { t: { shape: [3, 2], dims: ["x", "y"] }, h: { shape: [3], dims: ["x"] } };
+    await makeGroup(join(cwd, "g.zarr"), members, { zarrFormat: "v3" });
+    const args = ["g.zarr", "--include", "[th]", "--slice", "x=1:3,y=0"];
+    const { code, stderr } = await runHere(cwd, "slice", ...args, "--output", "out.csv");
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^out\.csv: csv of h \(2\), t \(2\), .*\nx {2}indices 1:3 \(2\)\ny {2}index 0 \(1\)\n$/,
+      ),
+    });
+    const json = await runHere(cwd, "slice", ...args, "--output", "out.npz", "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      arrays: [
+        { name: "h", shape: [2] },
+        { name: "t", shape: [2] },
+      ],
+      taken: [
+        { dimension: "x", indices: [1, 3], count: 2 },
+        { dimension: "y", indices: 0, count: 1 },
+      ],
+    });
+    const target = await runHere(
+      cwd,
+      "slice",
+      "g.zarr",
+      "part.zarr",
+      "--slice",
+      "x=1:3",
+      "--report",
+      "r.html",
+    );
+    expect(target.stderr).toMatch(/\nx {2}indices 1:3 \(2\)\n$/);
+    expect(await readFile(join(cwd, "r.html"), "utf8")).toContain("<b>x</b> indices 1:3 (2)");
+  });
+
+  it("names flags beside arrays that have none, and rejects --flags where no array has any", async () => {
+    const cwd = await testFolder();
+    const flags = { flag_masks: [1, 2, 4], flag_meanings: "odd two four" };
+    const members = {
+      q: { shape: [3], dims: ["x"], attributes: { ...flags, coordinates: "h" } },
+      h: { shape: [3], dims: ["x"] },
+      k: { shape: [3], dims: ["x"] },
+    };
+    await makeGroup(join(cwd, "g.zarr"), members, { zarrFormat: "v3" });
+    const alone = await runHere(cwd, "slice", "g.zarr/q", "--flags", "--format", "csv");
+    expect(alone).toMatchObject({ code: 0, stdout: expect.stringMatching(/^x,h,q\n0,\d+,\D*\n/) });
+    const both = await runHere(cwd, "slice", "g.zarr", "--include", "[qk]", "--flags", "--format", "csv");
+    expect(both).toMatchObject({ code: 0, stderr: "" });
+    const none = await runHere(cwd, "slice", "g.zarr/k", "--flags", "--format", "csv");
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("no flags to name") });
+  });
+
   it("writes JSON that parses", async () => {
     const cwd = await array();
     const { code, stdout } = await runHere(cwd, "slice", "a.zarr", "--slice", "0,0", "--format", "json");

@@ -27,6 +27,7 @@ function secondsIn(window: number[], visits: number, ...codecs: CodecConfig[]): 
   const request: CostRequest = {
     sides: { source: side([1, 256, 512], codecs), target: side([1024, 16, 32], []) },
     items: 1024 * 256 * 512,
+    chunksTouched: 1024,
     chunksWritten: 256,
     windows: { window, readAhead: 1, leaseBytes: 1, expectedBytes: 1, chunksRead: 1024 * visits },
     tasks: visits,

@@ -91,7 +91,7 @@ export class ChunkPanel {
     const paint = () => paintMap(canvas, map, side);
     matchMedia("(prefers-color-scheme: dark)").onchange = paint;
     const cells = perCell.some((n) => n > 1)
-      ? `A cell is ${perCell.slice(2 - names.length).join(" × ")} ${this.#noun}s. `
+      ? `A cell is ${perCell.slice(2 - names.length).join(" × ")} ${this.#noun}s.`
       : "";
     const axes =
       names.length === 0
@@ -99,14 +99,14 @@ export class ChunkPanel {
         : names.length === 1
           ? `${across} to the right`
           : `${down} down, ${across} to the right`;
+    const others =
+      map.others > 1 ? `all ${map.others.toLocaleString("en")} of the other dimensions together` : "";
+    const lie = [axes, others].filter(Boolean).join(", ");
+    const sentence = lie === "" ? "" : `${lie}.`;
     this.#show(
       el("p", {}, stored, storedBytes === null ? "" : `, ${bytesText(storedBytes)}`),
       canvas,
-      el(
-        "p",
-        { class: "soft" },
-        `${axes}${map.others > 1 ? `, all ${map.others.toLocaleString("en")} of the other dimensions together` : ""}. ${cells}`,
-      ),
+      el("p", { class: "soft" }, [sentence, cells].filter(Boolean).join(" ")),
       el(
         "p",
         { class: "legends" },

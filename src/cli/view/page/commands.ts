@@ -28,10 +28,13 @@ export function sliceEquivalent(
     const isWhole = start === 0 && step === 1 && stop === level.shape[d];
     const ends = [start, stop, ...(step === 1 ? [] : [step])];
     const isIndex = dropped.includes(d);
+    const range = isIndex ? `${start}` : ends.join(":");
+    // four digits may be a year
+    const mark = [start, stop].some((end) => end >= 1000) ? "@" : "";
     return {
       name: shown.names[d] ?? "",
       isWhole,
-      line: isIndex ? `${start}` : isWhole ? ":" : ends.join(":"),
+      line: isWhole && !isIndex ? ":" : `${mark}${range}`,
       code: isIndex ? `${start}` : isWhole ? "null" : `[${ends.join(", ")}]`,
     };
   });
@@ -41,7 +44,10 @@ export function sliceEquivalent(
   const code = areNamed
     ? `{ ${taken.map((part) => `${memberName(part.name)}: ${part.code}`).join(", ")} }`
     : `[${parts.map((part) => part.code).join(", ")}]`;
-  const flags = taken.length === 0 ? [] : ["--slice", quoted(line.join(","))];
+  const flags = [
+    ...(taken.length === 0 ? [] : ["--slice", quoted(line.join(","))]),
+    ...(shown.isDecoded ? ["--decode"] : []),
+  ];
   return {
     name,
     command: ["zarrflow slice", quoted(url), ...flags, "--format npy --output part.npy"].join(" "),
@@ -49,6 +55,9 @@ export function sliceEquivalent(
       'import { slice } from "zarrflow";',
       "",
       `const part = slice(${[JSON.stringify(url), ...(taken.length === 0 ? [] : [code])].join(", ")});`,
+      ...(shown.isDecoded
+        ? ["// numbers as they are stored; formatSlice(part, format, { decode: true }) decodes them"]
+        : []),
       "const { data, shape } = await part.read();",
     ].join("\n"),
   };

@@ -4,7 +4,7 @@ import { el, fill, labelled, select } from "./dom.ts";
 import type { Labels } from "./labels.ts";
 import { getValues, Latest } from "./requests.ts";
 import { at, type Cut, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
-import { labelText } from "./words.ts";
+import { labelText, ordinal } from "./words.ts";
 
 const MAX_POINTS = 1000;
 
@@ -63,7 +63,7 @@ export class SeriesPanel {
         fill(this.#where, words.filter((_, other) => other !== d).join(", "));
         const { title, labels } = named;
         this.#chart.draw({ values: data, labels, name: title, units: this.#shown.units });
-        this.#ask.say(along.step > 1 ? `every ${along.step}th item` : "");
+        this.#ask.say(along.step > 1 ? `every ${ordinal(along.step)} item` : "");
         this.#onShown(level, cuts, d);
       },
       (error) => this.#ask.fail(error),

@@ -16,6 +16,8 @@ export interface Shown {
   readonly axisUnits: readonly (string | undefined)[];
   readonly units: string;
   readonly title: string;
+  /** Whether other numbers are shown than those stored, which are packed, or of which some mean that nothing is there. */
+  readonly isDecoded: boolean;
   /** Of an image: those of its dimension `channel`, where it has one. */
   readonly channels?: readonly ImageChannel[];
   /** The dimension of the channels; -1 where there is none. */
@@ -45,6 +47,7 @@ export function shownOf(path: string, { array, image }: ViewedNode): Shown | und
       axisUnits: axes.map(({ unit }) => unit),
       units: "",
       title: "",
+      isDecoded: false,
       channels: stated,
       channel,
       first,
@@ -60,6 +63,7 @@ export function shownOf(path: string, { array, image }: ViewedNode): Shown | und
     axisUnits: shape.map(() => undefined),
     units: array.units ?? "",
     title: array.title ?? "",
+    isDecoded: array.packing !== undefined || array.missing.some((number) => number !== "NaN"),
     channel: -1,
     first: {},
   };

@@ -33,6 +33,12 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** A number as it is said of one in a row: 2nd, 3rd, 11th. */
+export function ordinal(number: number): string {
+  const last = Math.floor(number / 10) % 10 === 1 ? 0 : number % 10;
+  return `${number.toLocaleString("en")}${["th", "st", "nd", "rd"][last] ?? "th"}`;
+}
+
 /** Round numbers within a range, a few. */
 export function niceNumbers(low: number, high: number, most: number): number[] {
   const least = (high - low) / Math.max(1, most);

@@ -1,8 +1,12 @@
+import { nameOf } from "../../../hierarchy/array-name.ts";
+import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
 import type { Label, LabelRange } from "../../../hierarchy/slice-labels.ts";
 import type { IndexRange } from "../../../hierarchy/slice-option.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/nearest-name.ts";
+import { lastName } from "../../../util/node-path.ts";
 import type { Coordinate } from "./coordinate.ts";
+import { circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
 import { compareKeys, type Interval, type Key } from "./label-scale.ts";
 
 /** What is looked up, in the words of errors. */
@@ -21,11 +25,15 @@ interface Span {
 /**
  * The indices that labels mean. Values that are sorted, up or down, are searched by bisection, so that few chunks are
  * read; others are read whole. A label that one item has gives its index; one that several in a row have, or a date that
- * is coarser than the coordinate, a range.
+ * is coarser than the coordinate, a range. Labels of longitudes all around the globe may lie beyond the stored ones, by whole
+ * turns, and a range of them always goes east.
  *
  * @throws `invalid-selection` for labels of another kind, that no item has, that are outside, or that items far apart have.
  */
-export async function findLabels(coordinate: Coordinate, question: LabelQuestion): Promise<IndexRange> {
+export async function findLabels(
+  coordinate: Coordinate,
+  question: LabelQuestion,
+): Promise<IndexRange | CyclicRange> {
   const { labels } = question;
   if (coordinate.length === 0) throw failure(coordinate, question, "has no items", "The dimension is empty.");
   const isRange = Array.isArray(labels);
@@ -43,13 +51,30 @@ export async function findLabels(coordinate: Coordinate, question: LabelQuestion
   const low = from === null ? undefined : intervalOf(coordinate, question, from);
   const high = to === null ? undefined : intervalOf(coordinate, question, to);
   if (isRange) {
+    if (step !== undefined && !(Number.isSafeInteger(step) && step >= 1))
+      throw failure(coordinate, question, `has no step ${step}`, "A step is a whole number, 1 or more.");
+    const around =
+      low && high && (await rangeAround(coordinate, { west: low.low, east: high.low, by: step ?? 1 }));
+    if (around) return around;
     const { start, stop } = await spanOf(coordinate, question, low, high);
-    if (step === undefined) return [start, stop];
-    if (Number.isSafeInteger(step) && step >= 1) return [start, stop, step];
-    throw failure(coordinate, question, `has no step ${step}`, "A step is a whole number, 1 or more.");
+    return step === undefined ? [start, stop] : [start, stop, step];
   }
   if (low === undefined) throw wrongKind(coordinate, question, from);
   return findOne(coordinate, question, low);
+}
+
+/** A range of longitudes that stored ones do not have as they are; undefined for others, and where no item is in it. */
+async function rangeAround(
+  coordinate: Coordinate,
+  { west, east, by }: { readonly west: Key; readonly east: Key; readonly by: number },
+): Promise<CyclicRange | undefined> {
+  const circle = await circleOf(coordinate);
+  const isStored = west <= east && circle?.isStored(Number(west)) && circle.isStored(Number(east));
+  if (circle === undefined || isStored) return undefined;
+  const { array } = coordinate;
+  const { bounds } = array.attributes;
+  const names = [nameOf(array), ...(typeof bounds === "string" ? [lastName(bounds)] : [])];
+  return itemsBetween(circle, { west: Number(west), east: Number(east), by }, { array, names });
 }
 
 function intervalOf(coordinate: Coordinate, question: LabelQuestion, label: unknown): Interval {
@@ -59,7 +84,10 @@ function intervalOf(coordinate: Coordinate, question: LabelQuestion, label: unkn
   return interval;
 }
 
-/** The items of a range; its ends may be given in any order, and be beyond the coordinate. */
+/**
+ * The items of a range from its smaller to its larger end, which may be beyond the coordinate. Where the values go down, the
+ * ends may be given in the order of the items too.
+ */
 async function spanOf(
   coordinate: Coordinate,
   question: LabelQuestion,
@@ -70,8 +98,20 @@ async function spanOf(
   const [lower, upper] = isTurned ? [to, from] : [from, to];
   const found = await bisect(coordinate, lower?.low, upper?.high);
   if (found === undefined) return spanOfUnsorted(coordinate, question, from, to);
+  if (isTurned && (await goesUp(coordinate))) throw turned(coordinate, question);
   if (found.start < found.stop) return found;
   throw await notFound(coordinate, question, { low: lower?.low, high: upper?.high }, found.start);
+}
+
+async function goesUp(coordinate: Coordinate): Promise<boolean> {
+  const [first, last] = [await coordinate.keyAt(0), await coordinate.keyAt(coordinate.length - 1)];
+  return first !== undefined && last !== undefined && compareKeys(first, last) < 0;
+}
+
+function turned(coordinate: Coordinate, question: LabelQuestion): ZarrflowError {
+  const [from, to, ...step] = question.labels as Exclude<LabelRange, Label>;
+  const reason = `goes up, so nothing lies from ${wordOf(from ?? "")} to ${wordOf(to ?? "")}`;
+  return failure(coordinate, question, reason, `Write ${wordsOf([to, from, ...step] as LabelRange)}.`);
 }
 
 async function findOne(
@@ -80,11 +120,15 @@ async function findOne(
   asked: Interval,
 ): Promise<IndexRange> {
   const found = await bisect(coordinate, asked.low, asked.high);
-  if (found === undefined) return findUnsorted(coordinate, question, asked);
-  const { start, stop } = found;
-  if (start < stop) {
+  if (found && found.start < found.stop) {
+    const { start, stop } = found;
     return stop - start > 1 || asked.isSpan(coordinate.known()) ? [start, stop] : start;
   }
+  const circle = await circleOf(coordinate);
+  const around = circle && itemNear(circle, Number(asked.low), !question.nearest);
+  if (around !== undefined) return around;
+  if (found === undefined) return findUnsorted(coordinate, question, asked);
+  const { start } = found;
   const near = question.nearest ? await nearestOf(coordinate, asked.low, start) : undefined;
   if (near !== undefined) return near;
   throw await notFound(coordinate, question, asked, start);

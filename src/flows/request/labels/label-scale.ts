@@ -36,6 +36,10 @@ export interface LabelScale {
   readonly text: (key: Key) => string;
   /** Whether there is a distance between keys, and they are sorted as a rule. */
   readonly isMeasured: boolean;
+  /** Whether keys are longitudes in degrees. */
+  readonly isLongitude?: boolean;
+  /** The year that a key is in; absent where keys are no times. */
+  readonly yearOf?: (key: Key) => number;
 }
 
 /**
@@ -56,13 +60,17 @@ export function labelScaleOf(
   };
   const time = timeCodingOf(dataType, attributes);
   if (time) return timeScale(time, numberOf);
+  const isLongitude = areLongitudes(attributes);
   switch (dataType.kind) {
-    case "int":
-    case "uint":
     case "timedelta":
       return numberScale(numberOf, (label) => label);
-    case "float":
-      return numberScale(numberOf, dataType.size === 4 && !isScaled ? Math.fround : (label) => label);
+    case "int":
+    case "uint":
+      return { ...numberScale(numberOf, (label) => label), isLongitude };
+    case "float": {
+      const round = dataType.size === 4 && !isScaled ? Math.fround : (label: number) => label;
+      return { ...numberScale(numberOf, round), isLongitude };
+    }
     case "string":
     case "fixed-text":
     case "fixed-bytes":
@@ -70,6 +78,16 @@ export function labelScaleOf(
     default:
       return undefined;
   }
+}
+
+/** Names of degrees to the east in CF, section 4.2. */
+const EASTWARD_UNITS = /^degrees?_?e(?:ast)?$/i;
+
+/** Whether attributes say that numbers are longitudes in degrees. */
+function areLongitudes({ units, standard_name, axis }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof units === "string" && EASTWARD_UNITS.test(units.trim())) return true;
+  const isDegrees = units === undefined || (typeof units === "string" && /^degrees?$/i.test(units.trim()));
+  return isDegrees && (standard_name === "longitude" || (axis === "X" && units !== undefined));
 }
 
 export function compareKeys(a: Key, b: Key): number {
@@ -131,6 +149,7 @@ function timeScale(
       return { low: start, high: end - 1n, isSpan };
     },
     text: (key) => instantText(BigInt(key), calendar),
+    yearOf: (key) => Number.parseInt(instantText(BigInt(key), calendar), 10),
   };
 }
 

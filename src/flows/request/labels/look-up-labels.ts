@@ -1,13 +1,20 @@
+import { type CyclicRange, isCyclic } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../../hierarchy/node.ts";
 import { isLabelled, type LabelRange } from "../../../hierarchy/slice-labels.ts";
-import type { IndexRange, Range, SliceOption } from "../../../hierarchy/slice-option.ts";
-import { dimensionNamed } from "../../../meta/dimension-names.ts";
+import {
+  type IndexRange,
+  isMaybeYears,
+  type Range,
+  type SliceOption,
+} from "../../../hierarchy/slice-option.ts";
+import { dimensionMeant, dimensionNamed } from "../../../meta/dimension-names.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { leaderOf } from "../dimension-lengths.ts";
+import { jsonEqual } from "../../../util/json-equal.ts";
 import type { Coordinate, CoordinateOptions } from "./coordinate.ts";
 import { findCoordinate, type LabelledArray, openCoordinate } from "./find-coordinate.ts";
 import { findLabels, wordsOf } from "./find-labels.ts";
-import type { FoundLabels, LookedUp } from "./found-labels.ts";
+import { type LookedUp, type TakenItems, takenItems } from "./found-labels.ts";
 
 export interface LookUpOptions extends CoordinateOptions {
   readonly nearest: boolean;
@@ -25,15 +32,44 @@ export async function lookUpInArray(
   names: readonly (string | null)[],
   options: LookUpOptions,
 ): Promise<LookedUp> {
-  return withIndices(option, async (key, labels) => {
+  const dimensionOf = (key: string | number) => {
     const d = typeof key === "number" ? key : placeOf(key, names, array.path);
-    const name = names[d];
-    if (typeof name !== "string")
-      throw noCoordinate(`${d}`, array.path, "Dimensions without names have no labels.");
-    const length = array.shape[d] ?? 0;
-    const coordinate = await coordinateOf({ array }, { name, length }, options);
-    return found(coordinate, { dimension: name, labels, nearest: options.nearest });
-  });
+    return { d, name: names[d], length: array.shape[d] ?? 0 };
+  };
+  return withIndices(
+    option,
+    async (key, labels) => {
+      const { d, name, length } = dimensionOf(key);
+      if (typeof name !== "string")
+        throw noCoordinate(`${d}`, array.path, "Dimensions without names have no labels.");
+      const coordinate = await coordinateOf({ array }, { name, length }, options);
+      return found(coordinate, { dimension: name, labels, nearest: options.nearest });
+    },
+    async (key) => {
+      const { name, length } = dimensionOf(key);
+      if (typeof name !== "string") return undefined;
+      return yearsOf(name, await anyCoordinateOf({ array }, { name, length }, options));
+    },
+  );
+}
+
+/** What a slice of one array takes of each dimension that it names. @param names of its dimensions */
+export function takenOfArray(
+  lookedUp: LookedUp,
+  array: ZarrArray,
+  names: readonly (string | null)[],
+  options: CoordinateOptions,
+): Promise<readonly TakenItems[]> {
+  const placed = async (key: string | number) => {
+    const d = typeof key === "number" ? key : placeOf(key, names, array.path);
+    const name = names[d] ?? undefined;
+    return {
+      name: name ?? `${d}`,
+      length: array.shape[d] ?? 0,
+      place: name === undefined ? undefined : { array },
+    };
+  };
+  return takenOf(lookedUp, placed, options);
 }
 
 /** A group that is sliced. */
@@ -56,18 +92,19 @@ export async function lookUpInGroup(
   { group, nodes, arrays }: SlicedGroup,
   options: LookUpOptions,
 ): Promise<LookedUp> {
-  const byPath = new Map(nodes.map((node) => [node.path, node]));
-  const within = { path: group.path, nodes: byPath };
-  return withIndices(option, async (key, labels) => {
+  const within = withinGroup({ group, nodes });
+  const find = async (key: string | number, labels: LabelRange) => {
     const dimension = String(key);
-    const having = arrays.flatMap(({ array, names }) => {
-      const length = array.shape[names.indexOf(dimension)];
-      const metadata = { ...array.metadata, dimensionNames: names };
-      return length === undefined ? [] : [{ array, length, path: array.path, metadata }];
-    });
-    const first = leaderOf(dimension, having);
+    const having = arraysWith(dimension, arrays);
+    const [first] = having;
     if (first === undefined) {
-      throw noCoordinate(dimension, group.path, "No array of the group has a dimension of that name.");
+      const hint = dimensionMeant(
+        dimension,
+        arrays.map(({ array }) => array),
+        "The group's",
+      );
+      const reason = `no array of the group has the dimension \`${dimension}\``;
+      throw new ZarrflowError("invalid-selection", reason, { path: group.path, hint });
     }
     const wanted = { name: dimension, length: first.length };
     const question = { dimension, labels, nearest: options.nearest };
@@ -79,64 +116,198 @@ export async function lookUpInGroup(
       const other = await coordinateOf({ array, within }, wanted, options);
       if (seen.has(other.array.path)) continue;
       seen.add(other.array.path);
-      const { indices } = await found(other, question);
-      if (`${indices}` !== `${result.indices}`)
-        throw differing(question, result, { ...result, indices, coordinate: other.array.path });
+      const { indices, taken } = await found(other, question);
+      if (!jsonEqual(placesOf(indices), placesOf(result.indices)))
+        throw differing(question, result.taken, taken);
     }
     return result;
+  };
+  return withIndices(option, find, async (key) => {
+    const [first] = arraysWith(String(key), arrays);
+    if (first === undefined) return undefined;
+    const wanted = { name: String(key), length: first.length };
+    return yearsOf(wanted.name, await anyCoordinateOf({ array: first.array, within }, wanted, options));
   });
+}
+
+/** What a slice of a group takes of each dimension that it names. */
+export function takenOfGroup(
+  lookedUp: LookedUp,
+  { arrays, ...of }: SlicedGroup,
+  options: CoordinateOptions,
+): Promise<readonly TakenItems[]> {
+  const within = withinGroup(of);
+  const placed = async (key: string | number) => {
+    const name = String(key);
+    const [first] = arraysWith(name, arrays);
+    return first && { name, length: first.length, place: { array: first.array, within } };
+  };
+  return takenOf(lookedUp, placed, options);
+}
+
+function withinGroup({ group, nodes }: Omit<SlicedGroup, "arrays">) {
+  return { path: group.path, nodes: new Map(nodes.map((node) => [node.path, node])) };
+}
+
+/** The arrays that have a dimension, and its length there; first the one whose items ranges count. */
+function arraysWith(dimension: string, arrays: SlicedGroup["arrays"]) {
+  const having = arrays.flatMap(({ array, names }) => {
+    const length = array.shape[names.indexOf(dimension)];
+    const metadata = { ...array.metadata, dimensionNames: names };
+    return length === undefined ? [] : [{ array, length, path: array.path, metadata }];
+  });
+  const leader = leaderOf(dimension, having);
+  return leader === undefined ? [] : [leader, ...having.filter((one) => one !== leader)];
+}
+
+/** What of indices says which items they are. */
+function placesOf(indices: IndexRange | CyclicRange) {
+  if (!isCyclic(indices)) return [indices].flat();
+  const { start, step, count, cycle } = indices.cyclic;
+  return [start, step, count, cycle];
 }
 
 /** An option whose labels are replaced by indices, and what these were. */
 async function withIndices(
   option: SliceOption,
-  find: (key: string | number, labels: LabelRange) => Promise<FoundLabels>,
+  find: (key: string | number, labels: LabelRange) => Promise<Found>,
+  yearsOf: (key: string | number) => Promise<Years | undefined>,
 ): Promise<LookedUp> {
-  const labels: FoundLabels[] = [];
+  const labels: TakenItems[] = [];
   const indicesOf = async (key: string | number, range: Range | null) => {
+    if (isMaybeYears(range)) {
+      assertNoYears(range.maybeYears, await yearsOf(key));
+      return range.maybeYears;
+    }
     if (!isLabelled(range)) return range;
-    const one = await find(key, range.labels);
-    labels.push(one);
-    return one.indices;
+    const { indices, taken } = await find(key, range.labels);
+    labels.push(taken);
+    return indices;
   };
+  return { option: await mapRanges(option, indicesOf), labels };
+}
+
+/** An option with other ranges. */
+async function mapRanges(
+  option: SliceOption,
+  become: (key: string | number, range: Range | null) => Promise<Range | null>,
+): Promise<SliceOption> {
   if (Array.isArray(option)) {
     const ranges: (Range | null)[] = [];
-    for (const [d, range] of option.entries()) ranges.push(await indicesOf(d, range));
-    return { option: ranges, labels };
+    for (const [d, range] of option.entries()) ranges.push(await become(d, range));
+    return ranges;
   }
   const ranges = new Map<string, Range>();
   for (const [name, range] of Object.entries(option as Readonly<Record<string, Range>>)) {
-    ranges.set(name, (await indicesOf(name, range)) as Range);
+    ranges.set(name, (await become(name, range)) as Range);
   }
-  return { option: Object.fromEntries(ranges), labels };
+  return Object.fromEntries(ranges);
 }
 
-async function found(
-  coordinate: Coordinate,
-  question: Parameters<typeof findLabels>[1],
-): Promise<FoundLabels> {
+/** Indices of labels, and what is taken by them. */
+interface Found {
+  readonly indices: IndexRange | CyclicRange;
+  readonly taken: TakenItems;
+}
+
+async function found(coordinate: Coordinate, question: Parameters<typeof findLabels>[1]): Promise<Found> {
+  const { dimension, labels } = question;
   const indices = await findLabels(coordinate, question);
-  const [first, last] = endsOf(indices);
-  const textAt = async (index: number) => {
-    const key = await coordinate.keyAt(index);
-    return key === undefined ? "" : coordinate.scale.text(key);
-  };
-  return {
-    dimension: question.dimension,
-    labels: wordsOf(question.labels),
-    coordinate: coordinate.array.path,
-    indices,
-    first: await textAt(first),
-    last: await textAt(last),
-  };
+  const of = { length: coordinate.length, coordinate };
+  return { indices, taken: await takenItems({ dimension, labels: wordsOf(labels) }, indices, of) };
 }
 
-/** The first and the last item of a range that was found. */
-function endsOf(indices: IndexRange): readonly [number, number] {
-  if (typeof indices === "number") return [indices, indices];
-  const [start, stop, step = 1] = indices;
-  const first = start ?? 0;
-  return [first, first + Math.floor(((stop ?? 1) - 1 - first) / step) * step];
+/** The first and the last year of a coordinate of times. */
+interface Years {
+  readonly dimension: string;
+  readonly path: string;
+  readonly first: number;
+  readonly last: number;
+}
+
+async function yearsOf(dimension: string, coordinate: Coordinate | undefined): Promise<Years | undefined> {
+  const { yearOf } = coordinate?.scale ?? {};
+  if (coordinate === undefined || yearOf === undefined) return undefined;
+  const ends = [await coordinate.keyAt(0), await coordinate.keyAt(coordinate.length - 1)];
+  const years = ends.flatMap((key) => (key === undefined ? [] : yearOf(key)));
+  if (years.length === 0) return undefined;
+  return { dimension, path: coordinate.array.path, first: Math.min(...years), last: Math.max(...years) };
+}
+
+/** @throws `invalid-selection` for indices that are years of the coordinate */
+function assertNoYears(indices: IndexRange, years: Years | undefined): void {
+  if (years === undefined) return;
+  const { dimension, path, first, last } = years;
+  const ends = [indices].flat().slice(0, 2);
+  if (!ends.every((end) => end === null || (end >= first && end <= last + 1))) return;
+  if (!ends.some((end) => end !== null && end <= last)) return;
+  const [from, to] = ends.map((end) => end ?? "");
+  const written = [indices]
+    .flat()
+    .map((part) => part ?? "")
+    .join(":");
+  const year = `${from}..${to ?? from}`;
+  throw new ZarrflowError(
+    "invalid-selection",
+    `${written} along dimension ${dimension} may be years or indices`,
+    {
+      path,
+      hint: `Write ${year} for ${from === to || to === undefined ? "the year" : "years, both included"}, or @${written} for ${typeof indices === "number" ? "the index" : "indices"}.`,
+    },
+  );
+}
+
+/** The coordinate of a dimension, if it has one whose labels can be read. */
+async function anyCoordinateOf(
+  place: LabelledArray,
+  wanted: { readonly name: string; readonly length: number },
+  options: CoordinateOptions,
+): Promise<Coordinate | undefined> {
+  try {
+    const array = await findCoordinate(place, wanted.name, options.signal);
+    return array?.shape[0] === wanted.length ? await openCoordinate(array, options) : undefined;
+  } catch (error) {
+    if (isZarrflowError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** What ranges take: as their labels said, or of a dimension at a place by their indices. */
+async function takenOf(
+  { option, labels }: LookedUp,
+  placed: (key: string | number) => Promise<Placed | undefined>,
+  options: CoordinateOptions,
+): Promise<readonly TakenItems[]> {
+  const all: TakenItems[] = [];
+  for (const [key, range] of Object.entries(option)) {
+    if (range === null || isLabelled(range) || isMaybeYears(range)) continue;
+    const dimension = await placed(Array.isArray(option) ? Number(key) : key);
+    if (dimension === undefined) continue;
+    const { name, length, place } = dimension;
+    const known = labels.find((one) => one.dimension === name);
+    all.push(known ?? (await describedBy({ name, length, place, range }, options)));
+  }
+  return all;
+}
+
+interface Placed {
+  readonly name: string;
+  readonly length: number;
+  readonly place: LabelledArray | undefined;
+}
+
+/** What indices take, with labels where these can be read. */
+async function describedBy(
+  { name, length, place, range }: Placed & { readonly range: IndexRange | CyclicRange },
+  options: CoordinateOptions,
+): Promise<TakenItems> {
+  const coordinate = place && (await anyCoordinateOf(place, { name, length }, options));
+  try {
+    return await takenItems({ dimension: name }, range, { length, coordinate });
+  } catch (error) {
+    if (coordinate === undefined || !isZarrflowError(error)) throw error;
+    return takenItems({ dimension: name }, range, { length, coordinate: undefined });
+  }
 }
 
 async function coordinateOf(
@@ -180,13 +351,13 @@ function noCoordinate(dimension: string, path: string, hint: string): ZarrflowEr
 
 function differing(
   { dimension }: { readonly dimension: string },
-  a: FoundLabels,
-  b: FoundLabels,
+  a: TakenItems,
+  b: TakenItems,
 ): ZarrflowError {
-  const words = ({ coordinate, indices }: FoundLabels) => `${[indices].flat().join(":")} in ${coordinate}`;
+  const words = ({ coordinate, indices }: TakenItems) => `${[indices].flat().join(":")} in ${coordinate}`;
   return new ZarrflowError(
     "invalid-selection",
     `${a.labels} along dimension ${dimension} is ${words(a)}, and ${words(b)}`,
-    { path: b.coordinate, hint: "Slice one group at a time." },
+    { path: b.coordinate ?? "", hint: "Slice one group at a time." },
   );
 }

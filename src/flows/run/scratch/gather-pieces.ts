@@ -2,7 +2,7 @@ import { isFixed } from "../../../meta/data-type.ts";
 import type { DecodedChunk, EncodedChunk, Region } from "../../../streams/chunk.ts";
 import { addShared, OpenChunks } from "../../../streams/open-chunks.ts";
 import { coordsIn } from "../../../streams/regrid.ts";
-import { selectedRegion } from "../../../streams/selection.ts";
+import { intersect, selectedRegions } from "../../../streams/selection.ts";
 import type { Stage } from "../../../streams/stage.ts";
 import { indexOf, product } from "../../../util/shape.ts";
 import { splitsOf } from "../../plan/passes.ts";
@@ -58,10 +58,13 @@ export function gatherStage(task: ScratchTask, options: GatherOptions): Stage<De
 
   return {
     push(piece) {
-      const items = selectedRegion(selection, piece.region);
-      if (items && piece.data) present.push(items);
-      else if (items) someMissing = true;
-      if (items) addToAll(piece, items);
+      for (const selected of selectedRegions(selection, piece.region)) {
+        const items = intersect(selected, box);
+        if (items === undefined) continue;
+        if (piece.data) present.push(items);
+        else someMissing = true;
+        addToAll(piece, items);
+      }
       if (piece.data) buffers.give(piece.data.bytes);
       piece.release?.();
       return [];

@@ -2,6 +2,7 @@ import { decodeStage } from "../../../streams/decode-chunks.ts";
 import { encodeStage } from "../../../streams/encode-chunks.ts";
 import { regridStage } from "../../../streams/regrid.ts";
 import { wholeSelection } from "../../../streams/selection.ts";
+import { shiftStage } from "../../../streams/shift-values.ts";
 import type { Stage } from "../../../streams/stage.ts";
 import { inFlightOf } from "../../plan/strategies/in-flight.ts";
 import { strategyNamed } from "../../plan/strategies/strategies.ts";
@@ -54,7 +55,10 @@ async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskIte
       ),
     encode: () => encodeStage(target, { buffers, ...(writeEmpty && { writeEmpty }) }),
   };
-  return names.map((name) => made[name]());
+  const { shift } = job.selection;
+  return names.flatMap((name) =>
+    name === "regrid" && shift ? [made.regrid(), shiftStage(shift, { spec, buffers })] : [made[name]()],
+  );
 }
 
 function assertScratchTask(step: Task): ScratchTask {

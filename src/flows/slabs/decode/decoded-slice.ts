@@ -16,25 +16,30 @@ export async function sliceDecoder(slice: Slice, options: DecodeOptions): Promis
   }
 }
 
+/** @throws `unsupported-operation` for values that become text */
+export function assertNumbers({
+  dataType,
+  decode,
+  whyText = "decoded values are texts, which have no raw bytes",
+}: Decoder): void {
+  if (decode === undefined || dataType.kind !== "string") return;
+  throw new ZarrflowError("unsupported-operation", whyText, {
+    hint: "Omit --decode and --flags (in code decode, flags) for stored numbers, or use --format csv or json.",
+  });
+}
+
 /**
  * The slabs of a slice with decoded values.
  *
  * @throws `unsupported-operation` for values that become text
  */
-export async function* decodedSlabs(slice: Slice, { dataType, decode }: Decoder): AsyncGenerator<Slab> {
+export async function* decodedSlabs(slice: Slice, decoder: Decoder): AsyncGenerator<Slab> {
+  const { dataType, decode } = decoder;
   if (decode === undefined) {
     yield* slice.slabs();
     return;
   }
-  if (dataType.kind === "string") {
-    throw new ZarrflowError(
-      "unsupported-operation",
-      "decoded values are texts here, which have no raw bytes",
-      {
-        hint: "Use --format csv or json, or omit --decode and --flags.",
-      },
-    );
-  }
+  assertNumbers(decoder);
   const stored = await slice.dataType();
   for await (const { region, data } of slice.slabs()) {
     const values = decode(typedValues(data, stored));

@@ -37,6 +37,8 @@ export interface Decoder {
   readonly dataType: DataType;
   /** The calendar of values that are times. */
   readonly calendar?: Calendar;
+  /** Why values that are numbers become texts, in words; absent where they do not. */
+  readonly whyText?: string;
   /** Absent where values mean what is stored. */
   readonly decode?: (values: TypedValues) => DecodedValues;
 }
@@ -166,6 +168,7 @@ function timeDecoder(
   if (!COUNTED.includes(calendar.name)) {
     return {
       dataType: { kind: "string" },
+      whyText: `the calendar \`${calendar.name}\` has no NumPy datetime`,
       decode: (values) =>
         Array.from(numbers(values), (value) => {
           const instant = instantAt(value);
@@ -201,11 +204,16 @@ function textDecoder(
   };
 }
 
+/** Whether an array has flags whose names can be given in place of its values. */
+export function hasFlags({ metadata, attributes }: Pick<ZarrArray, "metadata" | "attributes">): boolean {
+  const { kind } = metadata.dataType;
+  return (kind === "int" || kind === "uint") && flagNamesOf(attributes) !== undefined;
+}
+
 function flagDecoder(array: Parameters<typeof decoderOf>[0], isCoordinate: boolean): Decoder {
   const { attributes, layout } = array;
   const { dataType } = array.metadata;
-  const isInteger = dataType.kind === "int" || dataType.kind === "uint";
-  const names = isInteger ? flagNamesOf(attributes) : undefined;
+  const names = hasFlags(array) ? flagNamesOf(attributes) : undefined;
   const coding = numberCodingOf(array, isCoordinate);
   if (names === undefined || coding === undefined) {
     throw new ZarrflowError("invalid-option", "this array has no flags to name", {
@@ -218,6 +226,7 @@ function flagDecoder(array: Parameters<typeof decoderOf>[0], isCoordinate: boole
   const { numbers, isListed } = coding;
   return {
     dataType: { kind: "string" },
+    whyText: "the names of flags are texts, which have no raw bytes",
     decode: (values) => Array.from(numbers(values), (value) => (isListed?.(value) ? null : names(value))),
   };
 }

@@ -12,8 +12,9 @@ export async function* npyPieces(slice: Slice, options: DecodeOptions = {}): Asy
     yield npyHeader(await slice.dataType(), await slice.shape());
     return yield* rawPieces(slice.slabs());
   }
-  const { decodedSlabs, sliceDecoder } = await import("../decode/decoded-slice.ts");
+  const { assertNumbers, decodedSlabs, sliceDecoder } = await import("../decode/decoded-slice.ts");
   const decoder = await sliceDecoder(slice, options);
+  assertNumbers(decoder);
   yield npyHeader(decoder.dataType, await slice.shape());
   yield* rawPieces(decodedSlabs(slice, decoder));
 }

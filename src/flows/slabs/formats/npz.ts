@@ -1,6 +1,6 @@
+import { nameOf, uniqueName } from "../../../hierarchy/array-name.ts";
 import { StoredEncoder } from "../../../stores/zip/stored-encoder.ts";
 import { insideOf, type Slice } from "../../slice.ts";
-import { nameOf, uniqueName } from "../table/array-name.ts";
 import type { FormatSliceOptions } from "./format-options.ts";
 import { npyPieces } from "./npy.ts";
 

@@ -1,6 +1,8 @@
+import { nameOf, placeOf, uniqueName } from "../../../hierarchy/array-name.ts";
+import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
 import { axesFromAbove } from "../../../hierarchy/open/axes-from-above.ts";
-import type { IndexRange } from "../../../hierarchy/slice-option.ts";
+import type { Range } from "../../../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../../../meta/data-type.ts";
 import { withAxes } from "../../../meta/dimension-names.ts";
 import { formatBytes, parseBytes } from "../../../util/byte-size.ts";
@@ -11,8 +13,7 @@ import { coordinatesOf } from "../../request/coordinates.ts";
 import { DEFAULT_MAX_MEMORY } from "../../request/default-memory.ts";
 import { arraysAround } from "../../request/labels/find-coordinate.ts";
 import { insideOf, type Slice, slice } from "../../slice.ts";
-import { type DecodeOptions, decoderOf } from "../decode/decoder.ts";
-import { nameOf, placeOf, uniqueName } from "./array-name.ts";
+import { type DecodeOptions, decoderOf, hasFlags } from "../decode/decoder.ts";
 import { Column, type ColumnSource, type Rows } from "./column.ts";
 import { StreamedValues } from "./streamed-values.ts";
 
@@ -30,6 +31,8 @@ interface Dimension {
   readonly step: number;
   readonly count: number;
   readonly isDropped: boolean;
+  /** What is taken, along a cyclic dimension. */
+  readonly cyclic?: CyclicRange | undefined;
 }
 
 /** An array of a table, opened, and what is taken of it. */
@@ -91,6 +94,7 @@ async function tableOf(
   const maxMemory = parseBytes(reading.maxMemory ?? DEFAULT_MAX_MEMORY);
   const shape = widest.dimensions.filter(({ isDropped }) => !isDropped).map(({ count }) => count);
   const names = namesOf(widest);
+  const decodingOf = (array: ZarrArray) => ({ ...options, flags: options.flags && hasFlags(array) });
   const isStreamed = (part: Part) => `${namesOf(part)}` === `${names}`;
   for (const part of parts) assertWithin(part, widest);
   const perStream = Math.floor((maxMemory * (PART - 1)) / PART / parts.filter(isStreamed).length);
@@ -105,7 +109,11 @@ async function tableOf(
     const counts = dimensions.map(({ count }) => count);
     heldBytes += product(counts) * (isFixed(dataType) ? dataType.size : VARIABLE_BYTES);
     if (heldBytes * PART > maxMemory) throw tooLarge(array, maxMemory);
-    const decoder = decoderOf(array, { ...options, flags: options.flags && !isCoordinate }, isCoordinate);
+    const decoder = decoderOf(
+      array,
+      isCoordinate ? { ...options, flags: false } : decodingOf(array),
+      isCoordinate,
+    );
     const { data } = await sliced(part, dimensions).read();
     const values = decoder.decode ? decoder.decode(data) : data;
     return { ...decoder, values, strides: stridesIn(part, widest) };
@@ -126,6 +134,9 @@ async function tableOf(
     arraysAround(reading.signal),
   );
   const others = [];
+  const named = [...parts.map(({ array }) => array), ...found.others];
+  // none has flags: the first one says so
+  if (options.flags && !named.some(hasFlags)) decoderOf(widest.array, options);
   for (const [d, dimension] of widest.dimensions.entries()) {
     const coordinate = found.ofDimensions[d];
     if (coordinate && own.has(placeOf(coordinate))) continue;
@@ -150,7 +161,7 @@ async function tableOf(
       add(part.name, await held(part, false));
       continue;
     }
-    const decoder = decoderOf(part.array, options);
+    const decoder = decoderOf(part.array, decodingOf(part.array));
     const stream = new StreamedValues(sliced(part, part.dimensions, perStream), part.array, decoder);
     streams.push(stream);
     add(part.name, { ...decoder, stream });
@@ -201,7 +212,7 @@ async function* rowsOf(
 /** An array with the names of its dimensions, as they are columns: each once. */
 async function partOf(
   array: ZarrArray,
-  { selection, dropped }: Awaited<ReturnType<ReturnType<typeof insideOf>["open"]>>["resolved"],
+  { selection, dropped, cyclic }: Awaited<ReturnType<ReturnType<typeof insideOf>["open"]>>["resolved"],
   signal: AbortSignal | undefined,
 ): Promise<Part> {
   const { dimensionNames = [] } = withAxes(array.metadata, await axesFromAbove(array, signal));
@@ -216,6 +227,7 @@ async function partOf(
       step: selection.step[d] ?? 1,
       count: selection.shape[d] ?? 0,
       isDropped: dropped.includes(d),
+      cyclic: cyclic?.get(d),
     };
   });
   return { array, name: nameOf(array), dimensions };
@@ -239,7 +251,8 @@ function counted({ count }: Dimension, strides: readonly number[]): ColumnSource
   return { dataType: { kind: "int", size: 8 } satisfies DataType, values, strides };
 }
 
-function rangeOf({ start, step, count, isDropped }: Dimension): IndexRange {
+function rangeOf({ start, step, count, isDropped, cyclic }: Dimension): Range {
+  if (cyclic) return cyclic;
   return isDropped ? start : [start, count === 0 ? start : start + step * (count - 1) + 1, step];
 }
 

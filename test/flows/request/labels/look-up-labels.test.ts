@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { slicesOf } from "../../../../src/flows/slabs/group-slices.ts";
+import { parseSlice } from "../../../../src/hierarchy/slice-option.ts";
 import {
   createGroup,
   type LabelOptions,
@@ -313,17 +315,147 @@ describe("the look-up of labels", () => {
   });
 });
 
+describe("whole numbers along times", () => {
+  const yearly = {
+    values: BigInt64Array.from({ length: 4000 }, (_, i) => BigInt(i)),
+    dataType: "int64",
+  } as const;
+  const daily: Coordinate = { ...yearly, attributes: { units: "days since 2014-01-01" } };
+
+  it.each([
+    ["x=2016", "2016..2016", "@2016"],
+    ["2016", "2016..2016", "@2016"],
+    ["x=2016:2018", "2016..2018", "@2016:2018"],
+    ["x=2016:", "2016..", "@2016:"],
+    ["x=:2018", "..2018", "@:2018"],
+    ["x=2014:2024:2", "2014..2024", "@2014:2024:2"],
+  ])("%s may be a year", async (text, year, index) => {
+    const store = await made(daily);
+    const error = {
+      code: "invalid-selection",
+      details: {
+        hint: expect.stringMatching(new RegExp(`^Write ${year.replaceAll(".", "\\.")} .*or ${index} for`)),
+      },
+    };
+    await expect(taken(store, text)).rejects.toMatchObject(error);
+    if (!text.includes("=")) return;
+    const target = new MemoryStore();
+    await expect(sliceTo(await openGroup(store), target, { slice: text })).rejects.toMatchObject(error);
+  });
+
+  it("are indices where they are no years of it, marked, or numbers of code", async () => {
+    const store = await made(daily);
+    expect(await taken(store, "x=3999")).toBe(3999);
+    expect(await taken(store, "x=@2016")).toBe(2016);
+    expect(await taken(store, { x: 2016 })).toBe(2016);
+    expect(await taken(store, "x=@2016:2018")).toEqual([2016, 2017]);
+    expect(await taken(store, "x=0:2016")).toHaveLength(2016);
+    expect(await taken(await made({ ...yearly }), "x=2016")).toBe(2016);
+    const unknown = { ...yearly, attributes: { units: "fortnights since 2014-01-01" } };
+    expect(await taken(await made(unknown), "x=2016")).toBe(2016);
+  });
+});
+
+describe("ranges that are written from the larger label", () => {
+  it("are refused where values go up, and taken where they go down", async () => {
+    await expect(taken(await made(hourly), "x=2020..2019")).rejects.toMatchObject({
+      code: "invalid-selection",
+      message: expect.stringContaining("goes up, so nothing lies from 2020 to 2019"),
+      details: { hint: "Write 2019..2020." },
+    });
+    const up = { ...down, values: down.values.toReversed() } as Coordinate;
+    await expect(taken(await made(up), { x: { labels: [60, 30, 2] } })).rejects.toMatchObject({
+      details: { hint: "Write 30..60..2." },
+    });
+    expect(await taken(await made(down), "x=60..30")).toEqual([3, 4, 5, 6]);
+    expect(await taken(await made(down), "x=30..60")).toEqual([3, 4, 5, 6]);
+  });
+});
+
+describe("what a slice took", () => {
+  it("is said of indices too, with their labels", async () => {
+    const store = await made(hourly);
+    const planned = await planSliceTo(await openGroup(store), new MemoryStore(), {
+      slice: { x: [-48, null, 2] },
+    });
+    const expected = {
+      dimension: "x",
+      coordinate: "x",
+      indices: [-48, null, 2],
+      count: 24,
+      first: "2019-06-06T00:00:00",
+      last: "2019-06-07T22:00:00",
+    };
+    expect(await planned.taken()).toEqual([expected]);
+    await planned.close();
+    const array = await openArray({ store, path: "v" });
+    expect((await planSlice(array, [[-48, null, 2]])).taken).toEqual([expected]);
+    expect(await slice(array, "x=5").taken()).toMatchObject([
+      { count: 1, indices: 5, first: "2019-02-28T05:00:00" },
+    ]);
+  });
+
+  it("is said by indices where there are no labels, or none that can be read", async () => {
+    const unknown = await made({ ...hourly, attributes: { units: "fortnights since 2014" } });
+    const array = await openArray({ store: unknown, path: "v" });
+    expect(await slice(array, { x: [0, 3] }).taken()).toEqual([
+      { dimension: "x", indices: [0, 3], count: 3 },
+    ]);
+    const broken = await made(hourly);
+    await broken.set("x/c/0", new Uint8Array(3));
+    const whole = await openArray({ store: broken, path: "v" });
+    expect(await slice(whole, { x: [0, 3] }).taken()).toMatchObject([
+      { dimension: "x", indices: [0, 3], count: 3 },
+    ]);
+  });
+});
+
+describe("names that no dimension has", () => {
+  it("are explained by the dimension that was meant, or by those of a coordinate that has several", async () => {
+    const store = new MemoryStore();
+    const root = await createGroup(store, { zarrFormat: "v3" });
+    for (const [name, dimensionNames] of [
+      ["sst", ["longitude", "j", "i"]],
+      ["latitude", ["j", "i"]],
+    ] as const) {
+      const shape = dimensionNames.map(() => 3);
+      await (await root.create(name, { shape, chunks: shape, dataType: "int32", dimensionNames })).close();
+    }
+    await root.close();
+    const group = await openGroup(store);
+    const sst = await openArray({ store, path: "sst" });
+    const several = { details: { hint: "`latitude` is 2-d over (j, i): select by j, i." } };
+    const meant = { details: { hint: "Did you mean `longitude`?" } };
+    for (const [name, error] of [
+      ["latitude", several],
+      ["lon", meant],
+    ] as const) {
+      for (const range of ["=1", "=1:2", "=1..2", "=1.5"]) {
+        const text = `${name}${range}`;
+        for (const source of [group, sst])
+          await expect(sliceTo(source, new MemoryStore(), { slice: text })).rejects.toMatchObject(error);
+        await expect(slice(sst, text).read()).rejects.toMatchObject(error);
+        await expect(planSlice(sst, parseSlice(text))).rejects.toMatchObject(error);
+        expect(() => slicesOf([sst], text, {})).toThrowError(
+          expect.objectContaining(name === "lon" ? meant : {}),
+        );
+      }
+    }
+  });
+});
+
 describe("labels in plans and targets", () => {
   it("are indices in the plan of a slice, which says what they were", async () => {
     const array = await openArray({ store: await made(hourly), path: "v" });
     const plan = await planSlice(array, { x: { labels: ["2019-03-01", "2019-03-02"] } });
     expect(plan.shape).toEqual([48]);
-    expect(plan.labels).toEqual([
+    expect(plan.taken).toEqual([
       {
         dimension: "x",
         labels: "2019-03-01..2019-03-02",
         coordinate: "x",
         indices: [24, 72],
+        count: 48,
         first: "2019-03-01T00:00:00",
         last: "2019-03-02T23:00:00",
       },
@@ -335,7 +467,7 @@ describe("labels in plans and targets", () => {
       const source = await openGroup(await made(hourly, { zarrFormat, group: "a" }));
       const target = new MemoryStore();
       const planned = await planSliceTo(source, target, { slice: "x=2019-03-01" });
-      expect(planned.labels).toMatchObject([{ dimension: "x", indices: [24, 48] }]);
+      expect(await planned.taken()).toMatchObject([{ dimension: "x", indices: [24, 48] }]);
       await planned.close();
       await sliceTo(source, target, { sel: { x: "2019-03-01" } });
       expect(await taken(target, "x=2019-03-01T05", {}, "a/v")).toBe(29);

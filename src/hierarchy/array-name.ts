@@ -1,4 +1,4 @@
-import type { ZarrArray } from "../../../hierarchy/node.ts";
+import type { ZarrArray } from "./node.ts";
 
 /** Where an array is, whatever store it was opened in. */
 export function placeOf({ path, spec }: ZarrArray): string {

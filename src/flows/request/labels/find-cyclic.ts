@@ -1,0 +1,108 @@
+import { type CyclicRange, FULL_TURN } from "../../../hierarchy/cyclic-range.ts";
+import type { ZarrArray } from "../../../hierarchy/node.ts";
+import { packingOf } from "../../../meta/conventions/cf/packing.ts";
+import type { Coordinate } from "./coordinate.ts";
+import type { Key } from "./label-scale.ts";
+
+/** A coordinate of longitudes all around the globe. */
+export interface Circle {
+  readonly longitudes: readonly number[];
+  /** Items that differ: all, or all but a last one that is the first one again, as 360 is 0. */
+  readonly items: number;
+  /** Whether longitudes increase with the index. */
+  readonly isEastward: boolean;
+  /** Whether stored longitudes, which do not begin anew among themselves, reach as far as one. */
+  readonly isStored: (longitude: number) => boolean;
+  /** Degrees by which labels may miss an item, which are rounded: a thousandth of a step. */
+  readonly tolerance: number;
+}
+
+/** A coordinate as a circle; undefined where it has other values than longitudes in their order, once around the globe. */
+export async function circleOf(coordinate: Coordinate): Promise<Circle | undefined> {
+  if (!coordinate.scale.isLongitude || coordinate.length < 2) return undefined;
+  const keys: (Key | undefined)[] = await coordinate.all();
+  const longitudes = keys.map(Number);
+  const last = longitudes.length - 1;
+  const steps = longitudes.slice(1).map((one, i) => one - (longitudes[i] ?? 0));
+  const isEastward = steps.filter((step) => step > 0).length >= steps.length / 2;
+  const sign = isEastward ? 1 : -1;
+  // where stored values begin anew, a turn is missing
+  const seams = steps.filter((step) => step * sign < 0).length;
+  const span = sign * ((longitudes[last] ?? 0) - (longitudes[0] ?? 0)) + seams * FULL_TURN;
+  const step = span / last;
+  const gap = FULL_TURN - span;
+  const tolerance = step / 1000;
+  const isAround = seams <= 1 && step > 0 && gap > -tolerance && gap < 1.5 * step;
+  const areApart = steps.every((one) => one !== 0 && Math.abs(one) <= FULL_TURN);
+  if (!isAround || !areApart) return undefined;
+  const [first = 0, end = 0] = [longitudes[0], longitudes[last]];
+  const isStored = (longitude: number) =>
+    seams === 0 && longitude >= Math.min(first, end) && longitude <= Math.max(first, end);
+  return { longitudes, items: gap < step / 2 ? last : last + 1, isEastward, isStored, tolerance };
+}
+
+/**
+ * The items whose longitudes lie from `west` to `east`, going east. They are counted as asked: up from `west` or, where it is
+ * the larger, across the meridian from which the numbers begin anew. As in CDO, that is 0 for 350..10, which is -10..10, and
+ * 180 for 170..-170, which is 170..190. Undefined where there is none.
+ *
+ * @param by every how manieth item
+ */
+export function itemsBetween(
+  circle: Circle,
+  { west, east, by }: { readonly west: number; readonly east: number; readonly by: number },
+  { array, names }: { readonly array: ZarrArray; readonly names: readonly string[] },
+): CyclicRange | undefined {
+  const { longitudes, items, isEastward, tolerance } = circle;
+  const crosses = west > east;
+  const from = crosses && west >= 180 ? west - FULL_TURN : west;
+  const to = crosses ? east + FULL_TURN * Math.ceil((from - east) / FULL_TURN) : east;
+  const turnsOf = (item: number) => -Math.floor(((longitudes[item] ?? 0) - from + tolerance) / FULL_TURN);
+  const label = (item: number) => (longitudes[item] ?? 0) + FULL_TURN * turnsOf(item);
+  const found = Array.from({ length: items }, (_, item) => item).filter(
+    (item) => label(item) <= to + tolerance,
+  );
+  if (found.length === 0) return undefined;
+  const first = found.reduce((best, item) => (label(item) < label(best) === isEastward ? item : best));
+  const count = Math.ceil(found.length / by);
+  const results = Array.from({ length: count }, (_, i) => (first + i * by) % items);
+  const turns: { from: number; turns: number }[] = [];
+  const offset = turnsThatFit(array, results.map(label));
+  for (const [i, item] of results.entries()) {
+    const here = turnsOf(item) + offset;
+    if (turns.at(-1)?.turns !== here) turns.push({ from: i, turns: here });
+  }
+  const goesRound = first + (count - 1) * by >= items;
+  return { cyclic: { start: first, step: by, count, cycle: goesRound ? items : 0, turns, names } };
+}
+
+/** How many turns away labels fit the integers of an array that is to hold them; 0 where they do, or nowhere. */
+function turnsThatFit({ metadata: { dataType, attributes } }: ZarrArray, labels: readonly number[]): number {
+  if (dataType.kind !== "int" && dataType.kind !== "uint") return 0;
+  const { scale = 1, offset = 0, reread } = packingOf(dataType, attributes) ?? {};
+  const bits = 8 * dataType.size;
+  const isSigned = reread ? reread.signed : dataType.kind === "int";
+  const [least, most] = isSigned ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
+  const fits = (turns: number) =>
+    labels.every((label) => {
+      const stored = (label + FULL_TURN * turns - offset) / scale;
+      return stored > least - 0.5 && stored < most + 0.5;
+    });
+  return [0, 1, -1].find(fits) ?? 0;
+}
+
+/** The item nearest to a longitude, the eastern one of two as near; with `isExact` only one that has it. */
+export function itemNear(circle: Circle, longitude: number, isExact: boolean): number | undefined {
+  const { longitudes, items, tolerance } = circle;
+  let nearest: number | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (let item = 0; item < items; item++) {
+    const ahead = ((((longitudes[item] ?? 0) - longitude) % FULL_TURN) + FULL_TURN) % FULL_TURN;
+    const away = Math.min(ahead, FULL_TURN - ahead);
+    if (away < least || (away === least && ahead === away)) {
+      least = away;
+      nearest = item;
+    }
+  }
+  return isExact && least > tolerance ? undefined : nearest;
+}

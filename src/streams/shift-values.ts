@@ -1,0 +1,76 @@
+import type { ChunkData, FixedData } from "../codecs/chunk-data.ts";
+import type { ChunkSpec } from "../codecs/codec.ts";
+import { fillData } from "../codecs/filled-data.ts";
+import type { DataType } from "../meta/data-type.ts";
+import { floatBytes, integerBytes, readFloat, readInteger } from "../meta/number-bytes.ts";
+import { type Buffers, plainBuffers } from "../util/buffers.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { coordsOf } from "../util/shape.ts";
+import type { DecodedChunk, Region } from "./chunk.ts";
+import type { Shift } from "./selection.ts";
+import type { Stage } from "./stage.ts";
+
+/**
+ * Adds to the numbers of target chunks what their selection shifts them by, such as 360 to longitudes beyond the seam.
+ * Missing chunks are written out. Numbers keep their data type.
+ *
+ * @throws `unsupported-operation` for an integer that becomes too large for its type
+ */
+export function shiftStage(
+  shift: Shift,
+  { spec, buffers = plainBuffers }: { readonly spec: ChunkSpec; readonly buffers?: Buffers },
+): Stage<DecodedChunk, DecodedChunk> {
+  return {
+    push(chunk) {
+      const given = chunk.data ?? fillData(spec, buffers);
+      const data = shifted(given, spec.dataType, { region: chunk.region, offset: 0 }, shift, buffers);
+      buffers.give(given.bytes);
+      return [{ ...chunk, data }];
+    },
+  };
+}
+
+/** The results that data hold, and where in them, in items, the first of these lies. */
+interface Held {
+  readonly region: Region;
+  readonly offset: number;
+  /** By default those of the data. */
+  readonly strides?: readonly number[];
+}
+
+/** A copy of data in which the results of a region are shifted. */
+export function shifted(
+  data: ChunkData,
+  dataType: DataType,
+  { region, offset, ...held }: Held,
+  { dimension, runs }: Shift,
+  buffers: Buffers = plainBuffers,
+): ChunkData {
+  if (data.kind === "variable") return data;
+  const { itemSize } = data;
+  const strides = held.strides ?? data.strides;
+  const bytes = buffers.take(data.bytes.length);
+  bytes.set(data.bytes);
+  for (const coords of coordsOf(region.shape)) {
+    const result = (coords[dimension] ?? 0) + (region.start[dimension] ?? 0);
+    const add = runs.findLast(({ from }) => from <= result)?.add ?? 0;
+    if (add === 0) continue;
+    const at = coords.reduce((sum, c, d) => sum + c * (strides[d] ?? 0), offset) * itemSize;
+    const item = bytes.subarray(at, at + itemSize);
+    item.set(sum(item, add, dataType));
+  }
+  return { ...data, bytes } satisfies FixedData;
+}
+
+function sum(item: Uint8Array, add: number, { kind }: DataType): Uint8Array {
+  if (kind === "float") return floatBytes(readFloat(item) + add, item.length);
+  const isSigned = kind === "int";
+  const value = readInteger(item, isSigned) + BigInt(Math.round(add));
+  const bytes = integerBytes(value, item.length, isSigned);
+  if (bytes) return bytes;
+  throw new ZarrflowError("unsupported-operation", "a shifted value is too large for its data type", {
+    expected: `${isSigned ? "a signed" : "an unsigned"} integer of ${item.length} bytes`,
+    found: `${value}`,
+    hint: "Take a range that does not cross the seam of the coordinate.",
+  });
+}

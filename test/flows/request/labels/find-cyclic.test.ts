@@ -1,0 +1,350 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  asStore,
+  create,
+  createGroup,
+  formatSlice,
+  openArray,
+  openGroup,
+  planSlice,
+  planSliceTo,
+  slice,
+  sliceTo,
+} from "../../../../src/index.ts";
+import { MemoryStore } from "../../../../src/stores/memory.ts";
+
+interface Grid {
+  readonly longitudes: readonly number[];
+  readonly dataType?: string;
+  readonly attributes?: Record<string, unknown>;
+  /** Stored numbers of longitudes; these by default. */
+  readonly stored?: (longitude: number) => number;
+  readonly chunks?: readonly number[];
+  readonly shards?: readonly number[];
+  readonly bounds?: boolean;
+  readonly coordinateChunk?: number;
+  readonly zarrFormat?: "v2" | "v3";
+}
+
+const EAST = { units: "degrees_east", standard_name: "longitude" };
+const up = (from: number, step: number, n: number) => Array.from({ length: n }, (_, i) => from + i * step);
+
+type Typed = Float64Array | Float32Array | Int16Array | Uint16Array | Int32Array;
+const ARRAYS: Record<string, new (values: number[]) => Typed> = {
+  float64: Float64Array,
+  float32: Float32Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+};
+
+/** A group of `t(y, longitude)`, whose items are `1000 * y + item`, with its longitudes. */
+async function made(grid: Grid, store = new MemoryStore(), group = ""): Promise<MemoryStore> {
+  const { longitudes, dataType = "float64", attributes = {}, stored = (one) => one, bounds = false } = grid;
+  const { chunks = [2, 7], shards, zarrFormat = "v3", coordinateChunk = 5 } = grid;
+  const n = longitudes.length;
+  const at = (name: string) => ({ store, path: group === "" ? name : `${group}/${name}` });
+  await (await createGroup({ store, path: group }, { zarrFormat })).close();
+  const t = await create(at("t"), {
+    shape: [3, n],
+    chunks: [...chunks],
+    ...(shards && { shards: [...shards] }),
+    dataType: "int32",
+    zarrFormat,
+    dimensionNames: ["y", "longitude"],
+  });
+  await t.write(
+    [],
+    Int32Array.from({ length: 3 * n }, (_, i) => 1000 * Math.floor(i / n) + (i % n)),
+  );
+  await t.close();
+  const Values = ARRAYS[dataType] ?? Float64Array;
+  const longitude = await create(at("longitude"), {
+    shape: [n],
+    chunks: [coordinateChunk],
+    dataType,
+    zarrFormat,
+    dimensionNames: ["longitude"],
+    attributes: { ...EAST, ...attributes, ...(bounds && { bounds: "lon_bnds" }) },
+  });
+  await longitude.write([], new Values(longitudes.map(stored)));
+  await longitude.close();
+  if (bounds) {
+    const array = await create(at("lon_bnds"), {
+      shape: [n, 2],
+      chunks: [4, 2],
+      dataType: "float64",
+      zarrFormat,
+      dimensionNames: ["longitude", "nv"],
+    });
+    await array.write([], Float64Array.from(longitudes.flatMap((one) => [one - 0.5, one + 0.5])));
+    await array.close();
+  }
+  return store;
+}
+
+async function numbers(store: MemoryStore, path: string): Promise<number[]> {
+  return Array.from((await slice(await openArray({ store, path })).read()).data as Float64Array, Number);
+}
+
+/** Longitudes, and items of the first row, that a slice gives. */
+async function sliced(store: MemoryStore, text: string, options = {}) {
+  const target = new MemoryStore();
+  await sliceTo(await openGroup(store), target, { slice: text, ...options });
+  const longitudes = await numbers(target, "longitude");
+  return { target, longitudes, items: (await numbers(target, "t")).slice(0, longitudes.length) };
+}
+
+const globe = up(0, 1.5, 240);
+const centred = up(-180, 10, 36);
+const tens = up(0, 10, 36);
+
+describe("ranges of longitude across the seam", () => {
+  it.each([
+    ["350..10", globe, [...up(-9, 1.5, 13)], [...up(234, 1, 6), ...up(0, 1, 7)]],
+    ["-10..10", globe, [...up(-9, 1.5, 13)], [...up(234, 1, 6), ...up(0, 1, 7)]],
+    ["350..370", globe, [...up(351, 1.5, 13)], [...up(234, 1, 6), ...up(0, 1, 7)]],
+    ["170..-170", centred, [170, 180, 190], [35, 0, 1]],
+    ["170..190", centred, [170, 180, 190], [35, 0, 1]],
+    ["200..220", centred, [200, 210, 220], [2, 3, 4]],
+    ["-190..-170", centred, [-190, -180, -170], [35, 0, 1]],
+    ["350..10", centred, [-10, 0, 10], [17, 18, 19]],
+    ["340..20..2", tens, [-20, 0, 20], [34, 0, 2]],
+    ["-20..20..3", tens, [-20, 10], [34, 1]],
+    ["-180..180", tens, up(-180, 10, 36), [...up(18, 1, 18), ...up(0, 1, 18)]],
+    ["0..360", centred, up(0, 10, 36), [...up(18, 1, 18), ...up(0, 1, 18)]],
+    ["30..10", tens, [...up(30, 10, 35)], [...up(3, 1, 33), 0, 1]],
+    ["0..350", tens, tens, up(0, 1, 36)],
+    ["-10..10", up(0, 10, 37), [-10, 0, 10], [35, 0, 1]],
+    ["340..360", up(0, 10, 37), [340, 350, 360], [34, 35, 36]],
+    ["350..10", tens.toReversed(), [10, 0, -10], [34, 35, 0]],
+    ["-10..10", tens.toReversed(), [10, 0, -10], [34, 35, 0]],
+    ["0..20", tens.toReversed(), [20, 10, 0], [33, 34, 35]],
+    ["170..190", [...up(180, 10, 18), ...up(0, 10, 18)], [170, 180, 190], [35, 0, 1]],
+    ["-10..10", [...up(180, 10, 18), ...up(0, 10, 18)], [-10, 0, 10], [17, 18, 19]],
+  ])("give %s of a globe", async (range, longitudes, expected, items) => {
+    const found = await sliced(await made({ longitudes }), `longitude=${range}`);
+    expect(found.longitudes).toEqual(expected);
+    expect(found.items).toEqual(items);
+  });
+
+  it.each<[string, Partial<Grid>]>([
+    ["degrees_E", { attributes: { units: "degrees_E", standard_name: "x" } }],
+    ["degree_east", { attributes: { units: "degree_east", standard_name: "x" } }],
+    ["degreesE", { attributes: { units: "degreesE", standard_name: "x" } }],
+    ["a standard name", { attributes: { units: "degrees", standard_name: "longitude" } }],
+    ["an axis", { attributes: { units: "degrees", standard_name: "x", axis: "X" } }],
+  ])("are known by %s", async (_, grid) => {
+    const found = await sliced(await made({ longitudes: tens, ...grid }), "longitude=-10..10");
+    expect(found.longitudes).toEqual([-10, 0, 10]);
+  });
+
+  it.each<[string, Partial<Grid>, number[]]>([
+    ["float32", { dataType: "float32" }, [-10, 0, 10]],
+    ["int16", { dataType: "int16" }, [-10, 0, 10]],
+    [
+      "packed",
+      {
+        dataType: "int16",
+        attributes: { scale_factor: 0.1, add_offset: 5 },
+        stored: (x) => Math.round((x - 5) * 10),
+      },
+      [-150, -50, 50],
+    ],
+    ["unsigned", { dataType: "uint16" }, [350, 360, 370]],
+    [
+      "offset",
+      { dataType: "uint16", attributes: { scale_factor: 0.01, add_offset: 0 }, stored: (x) => x * 100 },
+      [35000, 36000, 37000],
+    ],
+    ["float32 with missing chunks", { dataType: "float32", coordinateChunk: 1 }, [-10, 0, 10]],
+  ])("keep %s stored as they are", async (_, grid, expected) => {
+    const store = await made({ longitudes: tens, ...grid });
+    const { target, longitudes } = await sliced(store, "longitude=350..10");
+    expect(longitudes).toEqual(expected);
+    expect((await openArray({ store: target, path: "longitude" })).dataType).toBe(grid.dataType);
+  });
+
+  it("match labels that a float32 or a step rounds", async () => {
+    const longitudes = up(0, 0.1, 3600).map((one) => Math.fround(one));
+    const store = await made({ longitudes, dataType: "float32", chunks: [3, 1000] });
+    const { items } = await sliced(store, "longitude=-0.3..0.2");
+    expect(items).toEqual([3597, 3598, 3599, 0, 1, 2]);
+  });
+
+  it("shift bounds as their coordinate", async () => {
+    for (const zarrFormat of ["v2", "v3"] as const) {
+      const store = await made({ longitudes: tens, bounds: true, zarrFormat });
+      const { target } = await sliced(store, "longitude=-10..10");
+      expect(await numbers(target, "lon_bnds")).toEqual([-10.5, -9.5, -0.5, 0.5, 9.5, 10.5]);
+      const alone = new MemoryStore();
+      await sliceTo(await openArray({ store, path: "t" }), alone, { slice: "longitude=-10..10,y=@1" });
+      expect(await numbers(alone, "longitude")).toEqual([-10, 0, 10]);
+      expect(await numbers(alone, "lon_bnds")).toEqual([-10.5, -9.5, -0.5, 0.5, 9.5, 10.5]);
+      expect(await numbers(alone, "t")).toEqual([1035, 1000, 1001]);
+    }
+  });
+
+  it("widen the range of valid longitudes", async () => {
+    const attributes = { valid_min: 0, valid_max: 360, valid_range: [0, 360] };
+    const { target } = await sliced(await made({ longitudes: tens, attributes }), "longitude=-10..10");
+    expect((await openArray({ store: target, path: "longitude" })).attributes).toMatchObject({
+      ...{ units: "degrees_east", valid_min: -360, valid_max: 360, valid_range: [-360, 360] },
+    });
+  });
+
+  it("are served as they are asked for", async () => {
+    const store = await made({ longitudes: tens });
+    const served = await asStore(await openGroup(store), { slice: "longitude=-10..10" });
+    const array = await openArray({ store: served, path: "longitude" });
+    expect(Array.from((await slice(array).read()).data as Float64Array)).toEqual([-10, 0, 10]);
+  });
+
+  it("take single labels, and the nearest, by whole turns", async () => {
+    const array = await openArray({ store: await made({ longitudes: globe }), path: "t" });
+    const item = async (longitude: number, nearest = false) =>
+      (await slice(array, { y: 0 }, { sel: { longitude }, nearest }).read()).data.at(0);
+    expect(await item(-10.5)).toBe(233);
+    expect(await item(361.5)).toBe(1);
+    expect(await item(359.9, true)).toBe(0);
+    expect(await item(-0.1, true)).toBe(0);
+    expect(await item(359, true)).toBe(239);
+    expect(await item(359.25, true)).toBe(0);
+    await expect(item(-10)).rejects.toMatchObject({ code: "invalid-selection" });
+  });
+
+  it("are read in every way", async () => {
+    const store = await made({ longitudes: tens, bounds: true });
+    const array = await openArray({ store, path: "t" });
+    const part = slice(array, "longitude=350..10,y=1:3");
+    const expected = [1035, 1000, 1001, 2035, 2000, 2001];
+    expect(await part.shape()).toEqual([2, 3]);
+    expect(Array.from((await part.read()).data as Int32Array)).toEqual(expected);
+    const bytes = new Int32Array(await new Response(part.bytes()).arrayBuffer());
+    expect(Array.from(bytes)).toEqual(expected);
+    const cells: number[] = [];
+    for await (const { region, data, shape, stride } of part.chunks()) {
+      for (let y = 0; y < (shape[0] ?? 0); y++)
+        for (let x = 0; x < (shape[1] ?? 0); x++)
+          cells[(y + (region.start[0] ?? 0)) * 3 + x + (region.start[1] ?? 0)] = Number(
+            data.at(y * (stride[0] ?? 0) + x * (stride[1] ?? 0)),
+          );
+    }
+    expect(cells).toEqual(expected);
+    const csv = await new Response(formatSlice(part, "csv")).text();
+    expect(csv.split(/\r?\n/).slice(0, 4)).toEqual(
+      ["y,longitude,t", "1,-10.0,1035", "1,0.0,1000", "1,10.0,1001"].map((line, i) =>
+        i === 0
+          ? line
+          : expect.stringMatching(
+              new RegExp(`^\\d,${line.split(",")[1]?.replace(".0", "(\\.0)?")},${line.split(",")[2]}$`),
+            ),
+      ),
+    );
+    const own = slice(await openArray({ store, path: "longitude" }), "longitude=350..10");
+    expect(Array.from((await own.read()).data as Float64Array)).toEqual([-10, 0, 10]);
+    expect(Array.from(new Float64Array(await new Response(own.bytes()).arrayBuffer()))).toEqual([-10, 0, 10]);
+    const chunked: number[] = [];
+    for await (const { region, data, shape, stride } of own.chunks())
+      for (let x = 0; x < (shape[0] ?? 0); x++)
+        chunked[x + (region.start[0] ?? 0)] = Number(data.at(x * (stride[0] ?? 0)));
+    expect(chunked).toEqual([-10, 0, 10]);
+    const again = await slice(await openArray({ store, path: "longitude" })).read();
+    expect(Array.from(again.data as Float64Array)).toEqual(tens);
+  });
+
+  it("say what they took, and that labels were shifted", async () => {
+    const array = await openArray({ store: await made({ longitudes: globe }), path: "t" });
+    const { taken } = await planSlice(array, { longitude: { labels: [350, 10] } });
+    expect(taken).toEqual([
+      {
+        dimension: "longitude",
+        labels: "350..10",
+        coordinate: "longitude",
+        indices: [234, 247],
+        count: 13,
+        first: "-9",
+        last: "9",
+        shifted: [-360],
+      },
+    ]);
+  });
+
+  it("read a chunk that has both ends once", async () => {
+    const store = await made({ longitudes: tens, chunks: [1, 36] });
+    const array = await openArray({ store, path: "t" });
+    expect((await planSlice(array, { longitude: { labels: [350, 10] } })).chunksRead).toBe(3);
+    const planned = await planSliceTo(await openGroup(store), new MemoryStore(), {
+      slice: "longitude=350..10",
+      chunks: { y: 1, longitude: 1 },
+    });
+    expect(planned.plan.jobs.find(({ path }) => path === "t")?.chunksRead).toBe(3);
+    await planned.close();
+  });
+
+  it("are verified, and equal under both strategies, whatever the chunks", async () => {
+    const run = fc.record({
+      n: fc.constantFrom(4, 9, 12),
+      isTurned: fc.boolean(),
+      chunk: fc.integer({ min: 1, max: 40 }),
+      from: fc.integer({ min: -179, max: 359 }),
+      width: fc.integer({ min: 90, max: 359 }),
+      by: fc.integer({ min: 1, max: 3 }),
+      target: fc.integer({ min: 1, max: 12 }),
+      strategy: fc.constantFrom("direct" as const, "staged" as const),
+      isSharded: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(run, async ({ n, isTurned, chunk, from, width, by, target, strategy, isSharded }) => {
+        const step = 360 / n;
+        const longitudes = isTurned ? up(0, step, n).toReversed() : up(0, step, n);
+        const shape = [2, Math.min(chunk, n)];
+        const store = await made({
+          longitudes,
+          chunks: shape,
+          ...(isSharded && { shards: [4, (shape[1] ?? 1) * 2] }),
+        });
+        const found = await sliced(store, `longitude=${from}..${from + width}..${by}`, {
+          chunks: { y: 2, longitude: target },
+          strategy,
+          verify: "values",
+          maxMemory: "4MB",
+        });
+        const wanted = longitudes
+          .flatMap((one, item) => [-2, -1, 0, 1, 2].map((turns) => ({ label: one + 360 * turns, item })))
+          .filter(({ label }) => label >= from && label <= from + width)
+          .sort((a, b) => (isTurned ? b.label - a.label : a.label - b.label))
+          .filter((_, i) => i % by === 0);
+        expect(found.longitudes).toEqual(wanted.map(({ label }) => label));
+        expect(found.items).toEqual(wanted.map(({ item }) => item));
+        expect((await numbers(found.target, "t")).slice(-wanted.length)).toEqual(
+          wanted.map(({ item }) => 2000 + item),
+        );
+      }),
+      { numRuns: 6 },
+    );
+  });
+
+  it("work in groups with coordinates of their own", async () => {
+    const store = await made(
+      { longitudes: tens },
+      await made({ longitudes: tens, dataType: "int16" }),
+      "inner",
+    );
+    const { target } = await sliced(store, "longitude=-10..10");
+    expect(await numbers(target, "inner/longitude")).toEqual([-10, 0, 10]);
+    expect(await numbers(target, "longitude")).toEqual([-10, 0, 10]);
+  });
+
+  it("are none where a coordinate is not all around", async () => {
+    const regional = await made({ longitudes: up(0, 10, 20) });
+    await expect(sliced(regional, "longitude=150..10")).rejects.toMatchObject({
+      code: "invalid-selection",
+      details: { hint: "Write 10..150." },
+    });
+    await expect(sliced(regional, "longitude=-20..-10")).rejects.toMatchObject({ code: "invalid-selection" });
+    const metres = await made({ longitudes: tens, attributes: { units: "m", standard_name: "x" } });
+    await expect(sliced(metres, "longitude=350..10")).rejects.toMatchObject({ code: "invalid-selection" });
+  });
+});
