@@ -287,7 +287,7 @@ export const formatOptions = {
   "keep-formats": {
     type: "boolean",
     summary:
-      "where nodes have documents of both v2 and v3, write both anew; by default the second ones are left out, with a warning, if any chunk changes",
+      "where nodes have documents of both v2 and v3, write both again; by default the second ones are left out, with a warning, if any chunk changes",
   },
 } as const satisfies Options;
 

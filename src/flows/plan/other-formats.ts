@@ -11,7 +11,7 @@ import { targetPath } from "./target-path.ts";
 /**
  * Documents of other formats: a group that was migrated in place has those of v2 and of v3 over one set of chunks. A flow
  * reads and writes those of one format. The others stay as long as no chunk changes; else they are left out, or written
- * anew where that is asked for.
+ * again where that is asked for.
  */
 
 const LEFT_OUT = "documents of another format are left out: they would not describe the new chunks";
@@ -19,7 +19,7 @@ const LEFT_OUT = "documents of another format are left out: they would not descr
 /** The warning of a flow that leaves out documents of other formats. */
 export const otherFormatsLeftOut: NodeWarning = {
   message: LEFT_OUT,
-  hint: "Use --keep-formats (in code keepFormats) to write them anew.",
+  hint: "Use --keep-formats (in code keepFormats) to write them again.",
 };
 
 /** The same, for the documents at `keys`; none without any, or if the plan has warned. */

@@ -62,7 +62,7 @@ export interface Changes extends LabelOptions {
   /** JSON pointers, as a `loss-refused` names them, of what the new format may drop. */
   readonly allowLoss?: readonly string[];
   /**
-   * Writes the documents of a second format anew, for the nodes that have documents of two (a group that was migrated from
+   * Writes the documents of a second format again, for the nodes that have documents of two (a group that was migrated from
    * v2 to v3 in place). By default they are left out, with a warning, as soon as any chunk changes.
    */
   readonly keepFormats?: boolean;
