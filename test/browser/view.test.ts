@@ -150,7 +150,9 @@ describe.runIf(hasChromium)("the page of zarrflow view, in Chromium", () => {
     expect(line?.match(/[ML]/g)).toEqual(["M", "L", "L", "L"]);
     await page.getByRole("button", { name: "Copy: Series: command line" }).click();
     const command = await page.evaluate(() => navigator.clipboard.readText());
-    expect(command).toBe("zarrflow slice sea.zarr/sst --slice lat=4,lon=3 --decode --format npy --output part.npy");
+    expect(command).toBe(
+      "zarrflow slice sea.zarr/sst --slice lat=4,lon=3 --decode --format npy --output part.npy",
+    );
     const code = await page.locator("pre", { hasText: "import" }).first().textContent();
     expect(code).toContain('slice("sea.zarr/sst", { lat: 4, lon: 3 })');
   });

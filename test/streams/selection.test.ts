@@ -55,7 +55,7 @@ describe("selectedRegions", () => {
         fc.record({
           length: fc.constant(length),
           cycle: fc.constant(length - Math.min(spare, length - 2)),
-          start: fc.nat(length - 3 < 0 ? 0 : length - 3),
+          start: fc.nat(Math.max(length - 3, 0)),
           step: fc.integer({ min: 1, max: 3 }),
           from: fc.nat(length - 1),
           size: fc.integer({ min: 1, max: length }),

@@ -46,7 +46,7 @@ export async function circleOf(coordinate: Coordinate): Promise<Circle | undefin
  * the larger, across the meridian from which the numbers begin anew. As in CDO, that is 0 for 350..10, which is -10..10, and
  * 180 for 170..-170, which is 170..190. Undefined where there is none.
  *
- * @param by every how manieth item
+ * @param by one item of so many
  */
 export function itemsBetween(
   circle: Circle,

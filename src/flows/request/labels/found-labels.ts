@@ -7,7 +7,7 @@ export interface TakenItems {
   readonly dimension: string;
   /** The labels that were asked for, as they are written on the command line; absent where indices were. */
   readonly labels?: string;
-  /** Path of the array that has the labels; absent where there is none. */
+  /** Path of the array that has the labels; absent without one. */
   readonly coordinate?: string;
   /** Of a cyclic dimension, a stop beyond its length goes on with the first item. */
   readonly indices: IndexRange;
