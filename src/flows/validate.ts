@@ -200,6 +200,7 @@ async function* keyFindings(
     async transform(listed, controller) {
       const chunk = await keys.take(listed);
       if (chunk && deep) controller.enqueue(chunk);
+      else if (deep) await keys.checkValue(listed.key, { signal });
     },
   });
   const decode = decodeCheck(parseBytes(maxMemory));

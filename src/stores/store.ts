@@ -126,8 +126,37 @@ export interface Store {
    * is not known. Absent in stores that know no times.
    */
   ageOf?(key: string, options?: StoreOptions): Promise<number | undefined>;
+  /** Checksums of its values. Absent in stores that keep none. */
+  readonly checks?: ValueChecks;
   /** Releases handles; a store must not be used afterwards. */
   close?(): Promise<void>;
+}
+
+/**
+ * Checksums that a store keeps of its values. One that is read whole is checked at once; one that is read in parts, when
+ * the last part of it has been read.
+ */
+export interface ValueChecks {
+  /** Values of which parts were read, but not all, since the store was opened: their checksums say nothing. */
+  readonly unchecked: number;
+  /**
+   * Checks a value, of which it reads what was not read before.
+   *
+   * @throws `corrupt-store` where the checksum differs; as `get`.
+   */
+  check(key: string, options?: StoreOptions): Promise<void>;
+  /** What was read in parts since this was called last, for the same store opened by another thread. */
+  takeParts(): readonly ReadPart[];
+  /** Adds what another thread has read. @throws `corrupt-store` where the checksum of a value differs. */
+  addParts(parts: readonly ReadPart[]): void;
+}
+
+/** A part of a value that was read, with its own CRC-32. */
+export interface ReadPart {
+  readonly key: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly crc32: number;
 }
 
 /** Looks, when all has been read, whether values that were found missing have been removed or added meanwhile. */

@@ -1,7 +1,7 @@
 import type { RunReport } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { counted, formatDuration, formatShape } from "./numbers.ts";
+import { counted, formatDuration, formatShape, grouped } from "./numbers.ts";
 import { place } from "./place.ts";
 
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
@@ -15,6 +15,7 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
     keysDeleted = 0,
     keysVerified,
     arraysVerified,
+    uncheckedEntries = 0,
     bytesRead,
     bytesWritten,
     seconds,
@@ -33,9 +34,14 @@ export function reportText(report: RunReport, { target, budget }: Plan, peakMemo
     keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and verified`,
     arraysVerified === undefined ? "" : `, ${counted(arraysVerified, "array")} equal to the source`,
   ].join("");
+  const partly =
+    uncheckedEntries > 0
+      ? [`${grouped(uncheckedEntries)} of the zip entries read in part: their checksums were not checked`]
+      : [];
   return [
     `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
       ` in ${formatDuration(seconds)} (${rate}/s read and written)${resumed}${updated}${verified}`,
+    ...partly,
     `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +
       ` ${formatBytes(peakMemory)} the whole process`,
   ].join("\n");

@@ -147,6 +147,9 @@ export function sumOf(a: RunReport, b: RunReport): RunReport {
     seconds: a.seconds + b.seconds,
     keysWritten: a.keysWritten + b.keysWritten,
     tasksResumed: (a.tasksResumed ?? 0) + (b.tasksResumed ?? 0),
+    ...(a.uncheckedEntries !== undefined && {
+      uncheckedEntries: a.uncheckedEntries + (b.uncheckedEntries ?? 0),
+    }),
     peakBuffers: Math.max(a.peakBuffers, b.peakBuffers),
   };
 }

@@ -89,6 +89,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
       seconds: (performance.now() - started) / 1000,
       keysWritten: log.keys,
       ...verified,
+      ...uncheckedIn(options.source),
       ...(build.holds && { tasksResumed: before.tasks.size, keysResumed: log.resumed.keys }),
       peakBuffers: Math.max(buffers.peak, log.peak),
       ...(log.threads.length > 0 && { threads: log.threads }),
@@ -106,6 +107,11 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
   } finally {
     following.end();
   }
+}
+
+/** Entries of a zip that were read in parts alone, as reports have it. */
+export function uncheckedIn({ checks }: Store): Pick<RunReport, "uncheckedEntries"> {
+  return checks ? { uncheckedEntries: checks.unchecked } : {};
 }
 
 /** The ledger of a run, and what those that it resumes have done. */

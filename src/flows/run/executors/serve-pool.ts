@@ -82,10 +82,11 @@ export async function servePool<Work, Result>(
         });
       };
       const missing = watchMissing?.(start.source, (note) => post({ type: "missing", note }));
+      const source = await open(start.source, start.sourceVersion, false);
       await work(start.work, {
         control: shared,
         stop,
-        source: await open(start.source, start.sourceVersion, false),
+        source,
         openExclusive: (spec) => open(spec, undefined, true),
         send: (result, buffers) => post({ type: "result", result }, buffers),
         onBack: (taker) => {
@@ -93,6 +94,8 @@ export async function servePool<Work, Result>(
         },
       });
       missing?.end();
+      const parts = source.checks?.takeParts() ?? [];
+      if (parts.length > 0) post({ type: "parts", parts });
     }
     post({ type: "done", ownPeak: control?.ownPeak ?? 0 });
   } catch (error) {
