@@ -2,6 +2,7 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions } from "../util/check-options.ts";
+import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { hasher } from "../util/hash.ts";
 import { toHex } from "../util/hex.ts";
 import { product } from "../util/shape.ts";
@@ -12,6 +13,7 @@ import { arraysBelow } from "./request/arrays-below.ts";
 import type { PlanOptions } from "./request/flow.ts";
 import type { FlowSource } from "./request/open-source.ts";
 import { slice } from "./slice.ts";
+import { isFault } from "./validate/finding.ts";
 
 /** The digest of one array. */
 export interface ArrayDigest {
@@ -28,7 +30,17 @@ export interface ArrayDigest {
   readonly missingValue?: string;
 }
 
-export interface DigestOptions extends PlanOptions, ReadEventOptions {}
+/** An array, or a group, that cannot be read. */
+export interface BrokenDigest {
+  /** Path below the node that was asked for. */
+  readonly path: string;
+  readonly error: ZarrflowError;
+}
+
+export interface DigestOptions extends PlanOptions, ReadEventOptions {
+  /** Called with each node below a group that cannot be read: the others are digested all the same. By default it fails. */
+  readonly onBroken?: ((broken: BrokenDigest) => void) | undefined;
+}
 
 /**
  * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
@@ -44,7 +56,11 @@ export interface DigestOptions extends PlanOptions, ReadEventOptions {}
 export async function* digest(source: FlowSource, given: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
   const options = checkedOptions(given);
   for await (const { array, path } of arraysBelow(source, options)) {
-    const sha256 = await arrayDigest(array, path, options);
+    const sha256 = await arrayDigest(array, path, options).catch((error: unknown) => {
+      if (path === "" || !options.onBroken || !isZarrflowError(error) || !isFault(error)) throw error;
+      options.onBroken({ path, error });
+    });
+    if (sha256 === undefined) continue;
     const { metadata, dataType, shape, layout } = array;
     const missing = missingValueOf(metadata, layout.zarrFormat);
     const missingValue = missing && bytesText(missing, metadata.dataType);

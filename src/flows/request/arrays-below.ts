@@ -1,5 +1,6 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
-import { walk } from "../../hierarchy/open/walk.ts";
+import { walkPastBroken } from "../../hierarchy/open/walk.ts";
+import type { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
@@ -16,10 +17,17 @@ export interface ArrayBelow {
   readonly dimensionNames: DimensionNames | undefined;
 }
 
+export interface ArraysBelowOptions {
+  /** Called with each node below that cannot be read, which is passed over; where this is absent, it fails. */
+  readonly onBroken?:
+    | ((broken: { readonly path: string; readonly error: ZarrflowError }) => void)
+    | undefined;
+}
+
 /** The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. */
 export async function* arraysBelow(
   source: FlowSource,
-  options: PlanOptions & ReadEventOptions,
+  options: PlanOptions & ReadEventOptions & ArraysBelowOptions,
 ): AsyncGenerator<ArrayBelow> {
   const { signal } = options;
   const { root, close } = await openSource(source, options);
@@ -33,8 +41,11 @@ export async function* arraysBelow(
     if (root.kind === "array") yield await described(root);
     else {
       namesOf(root);
-      for await (const node of walk(root, { signal })) {
-        if (node.kind === "array") yield await described(node);
+      for await (const node of walkPastBroken(root, { signal })) {
+        if (node.kind === "broken") {
+          if (options.onBroken === undefined) throw node.error;
+          options.onBroken({ path: belowPath(root.path, node.path), error: node.error });
+        } else if (node.kind === "array") yield await described(node);
         else namesOf(node);
       }
     }
