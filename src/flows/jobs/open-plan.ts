@@ -46,6 +46,8 @@ export async function openPlan(
       source: store,
       plan,
       planWith: async () => plan,
+      pace: { maxMemory: plan.budget.maxMemory, io, threads: plan.execution.threads },
+      settings: {},
       probe,
       async assertUnchanged(how = {}) {
         await documentsOf(store, states, { maxMetadata, io, ...how });

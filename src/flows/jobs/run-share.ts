@@ -108,7 +108,8 @@ function jointRun(
   return {
     id: file.id,
     header: JSON.stringify({ joint: file.id, identity }),
-    assertHeader: (found) => assertSameRun(parsedIdentity(found), identity, "the records of the run"),
+    assertHeader: (found) =>
+      assertSameRun(parsedIdentity(found), identity, { place: "the records of the run" }),
     ...(share && { share }),
     assertReady,
     isOfInterest: (other) => share === undefined || overlap(other, share),

@@ -14,7 +14,7 @@ import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
-import type { StoreProfiles } from "../plan/store-profile.ts";
+import type { PlanPace, StoreProfiles } from "../plan/store-profile.ts";
 import { assertGridStrategy, type GridStrategy } from "../plan/strategies/grid-strategy.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
@@ -32,6 +32,7 @@ import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { type FlowSource, openSource } from "./open-source.ts";
 import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
+import { type Settings, settingsOf } from "./settings.ts";
 import { askedSlice } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
@@ -111,8 +112,12 @@ export interface RunOptions extends PlanOptions, EventOptions {
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
-  /** The same plan where other profiles of the stores are assumed. */
-  readonly planWith: (profiles: StoreProfiles) => Promise<Plan>;
+  /** The same plan where other profiles of the stores are assumed, and for another pace. */
+  readonly planWith: (profiles: StoreProfiles, pace?: PlanPace) => Promise<Plan>;
+  /** What `plan` was made for. */
+  readonly pace: PlanPace;
+  /** The options that decide what is written, by their flags, as texts: they name what differs between two runs. */
+  readonly settings: Settings;
   /** What is at the target and around it. */
   readonly probe: TargetProbe;
   /** Labels of the slice that is taken, and the indices that they became; absent where it has no labels. */
@@ -226,6 +231,7 @@ async function planFrom(
   const inFlight = ioOf({ io: options.io, stores, maxMemory, chunkBytes: largestChunk(nodes) });
   const planned = new Set(nodes.map(({ path }) => path));
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
+  const pace = { maxMemory, ...inFlight, ...(await threading(root, target, scratch, options)) };
   const request: HierarchyPlanRequest = {
     operation,
     source: {
@@ -250,16 +256,14 @@ async function planFrom(
           planned.has(path),
         )
       : [],
-    maxMemory,
-    ...inFlight,
-    ...(await threading(root, target, scratch, options)),
+    ...pace,
     scratch,
     strategy: possibleStrategy(options.strategy, scratch),
   };
   const { include, exclude } = options;
   const leftOut = [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))];
-  const planWith = async (profiles: StoreProfiles): Promise<Plan> => {
-    const filtered = filterPlan(await planHierarchy({ ...request, profiles }), {
+  const planWith = async (profiles: StoreProfiles, other: PlanPace = pace): Promise<Plan> => {
+    const filtered = filterPlan(await planHierarchy({ ...request, ...other, profiles }), {
       filter: {
         ...(include && { include }),
         ...(exclude && { exclude }),
@@ -275,6 +279,8 @@ async function planFrom(
   return {
     plan: await planWith(profilesOf(places, options.storeProfile)),
     planWith,
+    pace,
+    settings: settingsOf(options, { operation, source: root, target }),
     ...(labels.length > 0 && { labels }),
     watch,
     sourceDocuments: () => textHash(JSON.stringify(watch.states())),

@@ -106,7 +106,9 @@ async function runOpened(
   const sourceDocuments = planned.sourceDocuments();
   const identityOf = (run: Plan) =>
     part?.identity ?? runIdentity(run, { ...options, sourceDocuments, sourceKeys: keys?.state });
-  const { plan: planToRun, resume, onUnfinished } = resuming(planned, identityOf, options);
+  const settings = options.writeEmpty ? { ...planned.settings, "--write-empty": "given" } : planned.settings;
+  const asked = { ...planned, settings };
+  const { plan: planToRun, resume, onUnfinished } = resuming(asked, identityOf, options);
   const isEmpty = () => planned.probe.isEmpty();
   const { joint } = part ?? {};
   const taking = { ...options, isEmpty, resume, onUnfinished, onTaken: assertNoneAbove, joint };
@@ -124,6 +126,7 @@ async function runOpened(
       wasRead,
       build: published,
       identity,
+      planned: { pace: planned.pace, settings },
       part,
       ...options,
     });
