@@ -65,6 +65,8 @@ export interface KeyEntry {
 export type ListedEntry = KeyEntry | { readonly prefix: string };
 
 export interface ListOptions extends StoreOptions {
+  /** Lists keys in the order in which their values lie, where they lie one after the other, as in a zip; else by name. */
+  readonly asStored?: boolean | undefined;
   /**
    * Called with the key of what is there and cannot be read, or its prefix (ending in `/`) where it is a folder, and why;
    * the listing goes on without it. Where this is absent, or throws, the listing fails. Stores that look at no values when
@@ -126,6 +128,8 @@ export interface Store {
    * is not known. Absent in stores that know no times.
    */
   ageOf?(key: string, options?: StoreOptions): Promise<number | undefined>;
+  /** The comment of a zip, where it has one. */
+  readonly comment?: Uint8Array | undefined;
   /** Checksums of its values. Absent in stores that keep none. */
   readonly checks?: ValueChecks;
   /** Releases handles; a store must not be used afterwards. */

@@ -111,7 +111,15 @@ async function runOpened(
   const { plan: planToRun, resume, onUnfinished } = resuming(asked, identityOf, options);
   const isEmpty = () => planned.probe.isEmpty();
   const { joint } = part ?? {};
-  const taking = { ...options, isEmpty, resume, onUnfinished, onTaken: assertNoneAbove, joint };
+  const taking = {
+    ...options,
+    isEmpty,
+    resume,
+    onUnfinished,
+    onTaken: assertNoneAbove,
+    joint,
+    comment: plan.publication.from === zarrFormat ? source.comment : undefined,
+  };
   const build = isThere ? undefined : await openHidden(plan, home, taking);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
   const published = paced && home ? publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;

@@ -71,6 +71,8 @@ export class ZipStore implements ListableStore {
   /** Of stored entries, where the archive is a file. */
   readonly getSync?: (key: string, options?: GetSyncOptions) => SyncRead | undefined;
 
+  readonly comment?: Uint8Array;
+
   /** Where the archive is far away. */
   readonly neighbours?: Neighbours;
 
@@ -89,6 +91,7 @@ export class ZipStore implements ListableStore {
     this.#version = version;
     this.description = description;
     this.findings = directory.findings;
+    if (directory.comment.length > 0) this.comment = directory.comment;
     this.#reader = reader;
     this.#directory = directory;
     this.#entries = new EntryReader(reader);
@@ -259,7 +262,8 @@ export class ZipStore implements ListableStore {
       for (const folder of this.#directory.index.folders())
         if (folder.startsWith(prefix)) onFolder(`${folder}/`);
     }
-    return listKeys(this.#keys, prefix, options);
+    const keys = { ...this.#keys, sortedKeys: () => this.#directory.index.storedKeys() };
+    return listKeys(options.asStored ? keys : this.#keys, prefix, options);
   }
 
   listDirectory(prefix: string, options: ListOptions = {}): ReadableStream<ListedEntry> {
