@@ -90,6 +90,15 @@ describe("an unfinished run in S3", () => {
     expect(keysWritten).toBe(41);
   });
 
+  it("is named where a node is looked for", async () => {
+    await stopped();
+    await expect(open(TARGET)).rejects.toMatchObject({
+      code: "not-found",
+      message: expect.stringContaining("a run that has not ended"),
+      details: { hint: expect.stringMatching(/--resume.*zarrflow clean/) },
+    });
+  });
+
   it("stands in the way of another, which names the ways out", async () => {
     await stopped();
     const before = new Map(bucket.objects);
