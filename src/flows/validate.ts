@@ -15,6 +15,7 @@ import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { FlowSource, PlanOptions } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
 import { usualIo } from "./request/usual-io.ts";
+import { conflictsOf } from "./target/dimension-lengths.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
@@ -153,7 +154,9 @@ async function* rootFindings(
   const { store } = root;
   yield* zipFindings(root);
   if (!isListable(store)) {
-    yield* (await walkNodes(root, { io, signal })).findings;
+    const { nodes, findings } = await walkNodes(root, { io, signal });
+    yield* findings;
+    yield* dimensionFindings(nodes.values());
     yield notListed(root.path);
     return;
   }
@@ -163,10 +166,19 @@ async function* rootFindings(
   const areOnlyListed = root.consolidated !== undefined || listed.nodes.size > read.nodes.size;
   const known = areOnlyListed ? { ...listed, broken: new Set([...read.broken, ...listed.broken]) } : read;
   yield* known.findings;
+  yield* dimensionFindings(known.nodes.values());
   if (areOnlyListed) yield onlyConsolidated(root.path);
   else yield* consolidatedFindings(read.nodes.get(root.path) ?? root, read, signal);
   yield* keyFindings(root, store, known, options);
   yield* leftoverFindings(root, store, signal);
+}
+
+/** Dimensions that have two lengths in one group. */
+function* dimensionFindings(nodes: Iterable<ZarrNode>): Generator<ValidateFinding> {
+  for (const { group, name, a, b } of conflictsOf(nodes)) {
+    const message = `the dimension ${JSON.stringify(name)} has ${a.length} items in ${a.path} and ${b.length} in ${b.path}: xarray cannot open the group`;
+    yield { level: "warning", what: "dimension-lengths", path: group, message };
+  }
 }
 
 function* zipFindings({ store, path, layout }: ZarrNode): Generator<ValidateFinding> {

@@ -272,6 +272,7 @@ async function planFrom(
       leftOut,
       existing,
       ifExists: options.ifExists,
+      nodes: all,
     });
     return { ...filtered, ...(kept.length > 0 && { chunksKept: kept }) };
   };
