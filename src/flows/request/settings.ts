@@ -1,13 +1,15 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
-import type { PlanOptions } from "./flow.ts";
 import type { KeyFilter } from "./key-filter.ts";
 
 /** Options that decide what a run writes, by their flags, as texts. */
 export type Settings = Readonly<Record<string, string>>;
 
-type Deciding = PlanOptions & Changes & KeyFilter;
+type Deciding = Changes &
+  KeyFilter &
+  FormatOptions & { readonly strategy?: string; readonly ifExists?: string };
 
 /** Flags of options that decide what is written, or how it is divided into tasks; all others are the pace of a run. */
 const FLAGS: readonly (readonly [flag: string, name: keyof Deciding])[] = [
