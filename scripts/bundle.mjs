@@ -1,6 +1,6 @@
 // Makes dist/ of src/: the scripts that each entry point and the command need, in few files, since each file costs a
-// run of the command a quarter of a millisecond. White space and long names of variables are left out; functions and
-// classes keep theirs, for stack traces.
+// run of the command a quarter of a millisecond. Lines and names are those of src/: Node prints the line in which an
+// uncaught error was thrown, and who debugs or profiles reads them. Bundlers of pages make them short.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, posix, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -113,43 +113,54 @@ const importedDirectly = {
   generateBundle(_, files) {
     const passing = new Map();
     for (const { fileName, code = "", isEntry } of Object.values(files)) {
-      if (fileName.endsWith(".js") && code === "") delete files[fileName];
-      const [, names, from] = /^export\{([^}]*)\}from"([^"]+)";?\s*$/.exec(code) ?? [];
+      if (fileName.endsWith(".js") && code.trim() === "") delete files[fileName];
+      const [, taken, from, given] =
+        /^import \{([^}]*)\} from "([^"]+)";\s*export \{([^}]*)\};\s*$/.exec(code) ?? [];
       const to = from && posix.join(dirname(fileName), from);
-      if (names === undefined || !to.startsWith("parts/")) continue;
-      const wanted = names.split(",").map((name) => name.split(" as "));
-      const picked = wanted.map(([inside, outside = inside]) => `${outside}:m.${inside}`);
-      passing.set(fileName, { to, pick: `.then(m=>({${picked}}))` });
+      if (given === undefined || !to.startsWith("parts/")) continue;
+      const inside = new Map(pairs(taken).map(([exported, local]) => [local, exported]));
+      const picked = pairs(given).map(([local, outside]) => `${outside}: m.${inside.get(local)}`);
+      passing.set(fileName, { to, pick: `.then((m) => ({ ${picked.join(", ")} }))` });
       if (!isEntry) delete files[fileName];
     }
     for (const file of Object.values(files)) {
       // nothing happens when a part is imported
-      file.code &&= file.code.replace(/import"[^"]*parts?\/[^"]*";|(?<=[;\n]|^)import"\.\/[^"]+";/g, "");
-      file.code &&= file.code.replace(/import\(`(\.[^`]*)`\)/g, (call, path) => {
+      file.code &&= file.code.replace(/^import "\.[^"]+";\n/gm, "");
+      const own = [];
+      file.code &&= file.code.replace(/import\("(\.[^"]*)"\)/g, (call, path) => {
         const folder = dirname(file.fileName);
         const { to, pick } = passing.get(posix.join(folder, path)) ?? { to: posix.join(folder, path) };
         // esbuild makes no sense of a file that imports itself
-        if (file.fileName === to) return ownExports(file.code, pick);
+        if (file.fileName === to) {
+          own.push(ownExports(file.code, pick));
+          return `Promise.resolve().then(() => ownExports[${own.length - 1}]())`;
+        }
         return pick === undefined
           ? call
-          : `import(\`${posix.relative(folder, to).replace(/^(?!\.)/, "./")}\`)${pick}`;
+          : `import("${posix.relative(folder, to).replace(/^(?!\.)/, "./")}")${pick}`;
       });
+      // outside all functions, where no variable of theirs has the name of an export
+      if (own.length > 0) file.code += `\nconst ownExports = [${own.join(", ")}];\n`;
     }
   },
 };
 
-/** A promise of what a file exports, for use in that file: `pick` says which of it. */
-function ownExports(code, pick = "") {
-  const [, list = ""] = /export\{([^}]*)\};?\s*$/.exec(code) ?? [];
-  const pairs = list.split(",").map((name) => name.split(" as "));
-  const local = new Map(pairs.map(([inside, outside = inside]) => [outside, inside]));
-  const picked = [...pick.matchAll(/([\w$]+):m\.([\w$]+)/g)];
-  if (picked.length === 0) throw new Error("a file imports all of itself");
-  return `Promise.resolve().then(()=>({${picked.map(([, name, own]) => `${name}:${local.get(own)}`)}}))`;
+/** The names of a list `a, b as c`, each with what it is called elsewhere. */
+function pairs(list) {
+  return list.split(",").flatMap((item) => {
+    const [name, as = name] = item.trim().split(" as ");
+    return name === "" ? [] : [[name, as]];
+  });
 }
 
-/** People see names of classes where they print objects. Those of functions are for profiles, and take 80 kB. */
-const namesFunctions = process.argv.includes("--function-names");
+/** A function that returns what a file exports, for use in that file: `pick` says which of it. */
+function ownExports(code, pick = "") {
+  const [, list = ""] = /^export \{([^}]*)\};\s*$/m.exec(code) ?? [];
+  const local = new Map(pairs(list).map(([inside, outside]) => [outside, inside]));
+  const picked = [...pick.matchAll(/([\w$]+): m\.([\w$]+)/g)];
+  if (picked.length === 0) throw new Error("a file imports all of itself");
+  return `() => ({ ${picked.map(([, name, own]) => `${name}: ${local.get(own)}`).join(", ")} })`;
+}
 
 export async function bundle() {
   const ofItself = lazily((graph) => importedBy(ITSELF.map(sourceOf), graph));
@@ -179,11 +190,7 @@ export async function bundle() {
       entryFileNames: "[name].js",
       chunkFileNames: ({ name, facadeModuleId, moduleIds: [first = ""] }) =>
         `parts/${name === "codec" ? basename(dirname(facadeModuleId ?? first)) : name}.js`,
-      minify: {
-        compress: true,
-        mangle: { toplevel: true, keepNames: { class: true, function: namesFunctions } },
-        codegen: { removeWhitespace: true },
-      },
+      minify: false,
       comments: { legal: false, annotation: true, jsdoc: false },
       codeSplitting: {
         // each file holds all that its modules import at once, or that is in a file before it

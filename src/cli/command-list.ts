@@ -65,7 +65,7 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
     load: () => import("./commands/digest.ts"),
   },
   diff: {
-    summary: "show the differences between two arrays or groups: nodes, metadata, values",
+    summary: "show the differences between two arrays or groups: nodes, metadata, values, keys",
     load: () => import("./commands/diff.ts"),
   },
   validate: {

@@ -3,12 +3,14 @@ import { type BrokenNode, brokenNode, isNotKnown, walkPastBroken } from "../hier
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions } from "../util/check-options.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { belowPath } from "../util/node-path.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
+import { canCompareKeys, compareKeys } from "./diff/compare-keys.ts";
 import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
 import { sameStored } from "./diff/compare-stored.ts";
 import { compareValues } from "./diff/compare-values.ts";
-import type { Difference } from "./diff/difference.ts";
+import { brokenStates, type Difference } from "./diff/difference.ts";
 import type { ReadEventOptions } from "./events.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
@@ -26,14 +28,18 @@ export interface DiffOptions
     ReadEventOptions {
   /** Whether differences of format, chunks and codecs count as well. */
   readonly strict?: boolean;
+  /** Compares nodes, shapes, data types and values alone: neither other metadata nor keys that are no Zarr. */
+  readonly values?: boolean;
 }
 
 /**
- * What differs between two arrays, or between two groups with all below them: nodes that only one has, metadata, and
- * values, which are compared in C order within the memory budget. Format, chunks and codecs are reported, but count only
- * with `strict`. A node below the first that cannot be read is reported as broken, and the others are compared.
+ * What differs between two arrays, or between two groups with all below them: nodes that only one has, metadata, values,
+ * which are compared in C order within the memory budget, and keys that are neither documents nor chunks. Format, chunks
+ * and codecs are reported, but count only with `strict`. What cannot be read is reported as broken, and the rest is
+ * compared.
  *
- * @throws as `open` of the first nodes; `budget-too-small` with the smallest budget that works; what reading and decoding throw.
+ * @throws as `open` of the first nodes; `budget-too-small` with the smallest budget that works; `invalid-option` for `strict`
+ *   with `values`; what reading throws that says nothing of what is stored, such as `transient`.
  * @example
  * ```ts
  * import { diff } from "zarrflow";
@@ -50,6 +56,11 @@ export async function* diff(
 ): AsyncGenerator<Difference> {
   const options = checkedOptions(given);
   assertTaken("diff", options);
+  if (options.strict && options.values) {
+    throw new ZarrflowError("invalid-option", "strict and values contradict each other", {
+      hint: "Differences of format, chunks and codecs are none of values.",
+    });
+  }
   const left = await openSource(a, options);
   try {
     const right = await openSource(b, { ...options, io: undefined });
@@ -65,6 +76,7 @@ export async function* diff(
           yield { path, ...found, counts: found.counts || options.strict === true };
         }
       }
+      if (!options.values) yield* compareOthers([left.root, nodes], [right.root, others], options);
       await watch.assertUnchanged({
         io: usualIo(options.io, left.root.spec, right.root.spec),
         signal: options.signal,
@@ -85,6 +97,33 @@ interface Comparison extends DiffOptions {
 
 type AnyNode = ZarrNode | BrokenNode;
 
+/** Keys that are no Zarr, below nodes that are on both sides. */
+async function* compareOthers(
+  [a, nodes]: readonly [ZarrNode, ReadonlyMap<string, AnyNode>],
+  [b, others]: readonly [ZarrNode, ReadonlyMap<string, AnyNode>],
+  { maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: DiffOptions,
+): AsyncGenerator<Difference> {
+  if (!canCompareKeys(a, b)) {
+    const message =
+      "a store cannot list its keys: those that are neither documents nor chunks were not compared";
+    return onEvent?.({
+      type: "warning",
+      message,
+      hint: "Compare such files one by one, with another program.",
+    });
+  }
+  const compared = (own: ReadonlyMap<string, AnyNode>, other: ReadonlyMap<string, AnyNode>) => {
+    const of = ([path, node]: readonly [string, AnyNode]) =>
+      [path, node.kind !== "broken" && other.get(path)?.kind === node.kind ? node : null] as const;
+    return new Map([...own].map(of));
+  };
+  const sides = [
+    { root: a, nodes: compared(nodes, others) },
+    { root: b, nodes: compared(others, nodes) },
+  ] as const;
+  yield* untilAborted(compareKeys(...sides, { maxMemory: parseBytes(maxMemory), signal }), signal);
+}
+
 /** A node and all below it by their paths from there. */
 async function nodesOf(root: ZarrNode, { signal }: PlanOptions): Promise<Map<string, AnyNode>> {
   const nodes = new Map<string, AnyNode>([["", root]]);
@@ -94,6 +133,9 @@ async function nodesOf(root: ZarrNode, { signal }: PlanOptions): Promise<Map<str
   }
   return nodes;
 }
+
+/** Without which values cannot be compared. */
+const OF_VALUES: readonly Difference["what"][] = ["shape", "data type"];
 
 async function* compareNodes(
   a: AnyNode | undefined,
@@ -108,17 +150,24 @@ async function* compareNodes(
   if (a?.kind !== b?.kind) yield { what: "node", counts: true, a: a?.kind, b: b?.kind };
   if (!a || a.kind !== b?.kind) return;
   // All nodes of a hierarchy have the format of its root.
-  for (const found of compareMetadata(a, b)) if (found.what !== "zarrFormat" || path === "") yield found;
+  for (const found of compareMetadata(a, b)) {
+    if (options.values && !OF_VALUES.includes(found.what)) continue;
+    if (found.what !== "zarrFormat" || path === "") yield found;
+  }
   if (a.kind !== "array" || b.kind !== "array" || !isComparable(a, b)) return;
   const errors = [await undecodable(a), await undecodable(b)];
   if (errors.some((error) => error !== undefined)) {
     const sides = [a, b].map((node, i) => (errors[i] ? brokenNode(node.path, errors[i]) : node));
     return yield* compareStored(sides, path, errors.includes(undefined) ? undefined : options);
   }
-  const found = await valuesOf(a, b, path, options);
-  if (found === undefined) return;
-  const { a: itemOfA, b: itemOfB, ...values } = found;
-  yield { what: "values", counts: true, a: itemOfA, b: itemOfB, values };
+  try {
+    const found = await valuesOf(a, b, path, options);
+    if (found === undefined) return;
+    const { a: itemOfA, b: itemOfB, ...values } = found;
+    yield { what: "values", counts: true, a: itemOfA, b: itemOfB, values };
+  } catch (error) {
+    yield { what: "broken", ...brokenStates(error, a, b) };
+  }
 }
 
 /**

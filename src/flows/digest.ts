@@ -2,6 +2,7 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions } from "../util/check-options.ts";
+import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { hasher } from "../util/hash.ts";
 import { toHex } from "../util/hex.ts";
 import { product } from "../util/shape.ts";
@@ -13,6 +14,7 @@ import type { PlanOptions } from "./request/flow.ts";
 import type { FlowSource } from "./request/open-source.ts";
 import { assertTaken } from "./request/option-effects.ts";
 import { slice } from "./slice.ts";
+import { isFault } from "./validate/finding.ts";
 
 /** The digest of one array. */
 export interface ArrayDigest {
@@ -29,7 +31,17 @@ export interface ArrayDigest {
   readonly missingValue?: string;
 }
 
-export interface DigestOptions extends Omit<PlanOptions, "ifExists" | "storeProfile">, ReadEventOptions {}
+/** An array, or a group, that cannot be read. */
+export interface BrokenDigest {
+  /** Path below the node that was asked for. */
+  readonly path: string;
+  readonly error: ZarrflowError;
+}
+
+export interface DigestOptions extends Omit<PlanOptions, "ifExists" | "storeProfile">, ReadEventOptions {
+  /** Called with each node below a group that cannot be read: the others are digested all the same. By default it fails. */
+  readonly onBroken?: ((broken: BrokenDigest) => void) | undefined;
+}
 
 /**
  * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
@@ -46,7 +58,11 @@ export async function* digest(source: FlowSource, given: DigestOptions = {}): As
   const options = checkedOptions(given);
   assertTaken("digest", options);
   for await (const { array, path } of arraysBelow(source, options)) {
-    const sha256 = await arrayDigest(array, path, options);
+    const sha256 = await arrayDigest(array, path, options).catch((error: unknown) => {
+      if (path === "" || !options.onBroken || !isZarrflowError(error) || !isFault(error)) throw error;
+      options.onBroken({ path, error });
+    });
+    if (sha256 === undefined) continue;
     const { metadata, dataType, shape, layout } = array;
     const missing = missingValueOf(metadata, layout.zarrFormat);
     const missingValue = missing && bytesText(missing, metadata.dataType);

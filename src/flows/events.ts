@@ -65,6 +65,11 @@ export interface RunReport extends RunCounts {
   readonly keysVerified?: number;
   /** Arrays whose values were read back and compared with the source's; absent without `verify: "values"`. */
   readonly arraysVerified?: number;
+  /**
+   * Entries of the source, a zip, of which only parts were read since it was opened: their checksums were not checked.
+   * Absent for sources of other kinds.
+   */
+  readonly uncheckedEntries?: number;
   /** The most bytes that all buffers took at one time. */
   readonly peakBuffers: number;
   /** The threads that ran tasks; absent where none did. */

@@ -26,7 +26,7 @@ export {
 export { type Difference, type DiffOptions, diff } from "./diff.ts";
 export { mergeDigestTrees } from "./digest/merge-trees.ts";
 export type { ArrayTree, DigestTree, TreeCells } from "./digest/tree.ts";
-export { type ArrayDigest, type DigestOptions, digest } from "./digest.ts";
+export { type ArrayDigest, type BrokenDigest, type DigestOptions, digest } from "./digest.ts";
 export { type DigestTreeOptions, digestTree, type TreePart } from "./digest-tree.ts";
 export type {
   ArrayProgress,

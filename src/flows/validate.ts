@@ -16,6 +16,7 @@ import type { FlowSource, PlanOptions } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
 import { assertTaken } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
+import { conflictsOf } from "./target/dimension-lengths.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
@@ -161,7 +162,9 @@ async function* rootFindings(
   const { store } = root;
   yield* zipFindings(root);
   if (!isListable(store)) {
-    yield* (await walkNodes(root, { io, signal })).findings;
+    const { nodes, findings } = await walkNodes(root, { io, signal });
+    yield* findings;
+    yield* dimensionFindings(nodes.values());
     yield notListed(root.path);
     return;
   }
@@ -171,10 +174,19 @@ async function* rootFindings(
   const areOnlyListed = root.consolidated !== undefined || listed.nodes.size > read.nodes.size;
   const known = areOnlyListed ? { ...listed, broken: new Set([...read.broken, ...listed.broken]) } : read;
   yield* known.findings;
+  yield* dimensionFindings(known.nodes.values());
   if (areOnlyListed) yield onlyConsolidated(root.path);
   else yield* consolidatedFindings(read.nodes.get(root.path) ?? root, read, signal);
   yield* keyFindings(root, store, known, options);
   yield* leftoverFindings(root, store, signal);
+}
+
+/** Dimensions that have two lengths in one group. */
+function* dimensionFindings(nodes: Iterable<ZarrNode>): Generator<ValidateFinding> {
+  for (const { group, name, a, b } of conflictsOf(nodes)) {
+    const message = `the dimension ${JSON.stringify(name)} has ${a.length} items in ${a.path} and ${b.length} in ${b.path}: xarray cannot open the group`;
+    yield { level: "warning", what: "dimension-lengths", path: group, message };
+  }
 }
 
 function* zipFindings({ store, path, layout }: ZarrNode): Generator<ValidateFinding> {
@@ -208,6 +220,7 @@ async function* keyFindings(
     async transform(listed, controller) {
       const chunk = await keys.take(listed);
       if (chunk && deep) controller.enqueue(chunk);
+      else if (deep) await keys.checkValue(listed.key, { signal });
     },
   });
   const decode = decodeCheck(parseBytes(maxMemory));

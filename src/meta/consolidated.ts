@@ -36,6 +36,7 @@ export function readConsolidatedV2(
     maxMemory: maxMemoryOf(maxMetadata),
   });
   const root = assertObject(json, "");
+  if ("record_size" in root && !("zarr_consolidated_format" in root)) throw parquetReferences();
   const format = required(root, "zarr_consolidated_format");
   if (integerOf(format) !== 1n) {
     throw refusal("unsupported-format", "/zarr_consolidated_format", "not the number 1", format);
@@ -45,6 +46,17 @@ export function readConsolidatedV2(
     const isDocument = isInside(key) && V2_DOCUMENTS.some((name) => isNamed(key, name));
     return isDocument ? joinKey(path, key) : undefined;
   });
+}
+
+/** Their root document has the name of consolidated metadata. */
+function parquetReferences(): ZarrflowError {
+  return new ZarrflowError(
+    "unsupported-format",
+    "this is a set of kerchunk references in Parquet, not Zarr",
+    {
+      hint: 'Convert it to Zarr first: xarray.open_dataset("REFERENCES", engine="kerchunk", chunks={}).to_zarr("out.zarr").',
+    },
+  );
 }
 
 /**

@@ -25,3 +25,12 @@ export function isNamedAttributes(key: string): boolean {
 export function isOnlyDocument(key: string): boolean {
   return isNamedDocument(key) && !/(?:^|\/)(?:meta|attrs)$/.test(key);
 }
+
+/** Orders keys of documents by how many folders they are in, the root's first. */
+export function byDepth(a: string, b: string): number {
+  return depthOf(a) - depthOf(b);
+}
+
+function depthOf(key: string): number {
+  return key.split("/").length;
+}

@@ -65,6 +65,8 @@ export interface KeyEntry {
 export type ListedEntry = KeyEntry | { readonly prefix: string };
 
 export interface ListOptions extends StoreOptions {
+  /** Lists keys in the order in which their values lie, where they lie one after the other, as in a zip; else by name. */
+  readonly asStored?: boolean | undefined;
   /**
    * Called with the key of what is there and cannot be read, or its prefix (ending in `/`) where it is a folder, and why;
    * the listing goes on without it. Where this is absent, or throws, the listing fails. Stores that look at no values when
@@ -126,8 +128,39 @@ export interface Store {
    * is not known. Absent in stores that know no times.
    */
   ageOf?(key: string, options?: StoreOptions): Promise<number | undefined>;
+  /** The comment of a zip, where it has one. */
+  readonly comment?: Uint8Array | undefined;
+  /** Checksums of its values. Absent in stores that keep none. */
+  readonly checks?: ValueChecks;
   /** Releases handles; a store must not be used afterwards. */
   close?(): Promise<void>;
+}
+
+/**
+ * Checksums that a store keeps of its values. One that is read whole is checked at once; one that is read in parts, when
+ * the last part of it has been read.
+ */
+export interface ValueChecks {
+  /** Values of which parts were read, but not all, since the store was opened: their checksums say nothing. */
+  readonly unchecked: number;
+  /**
+   * Checks a value, of which it reads what was not read before.
+   *
+   * @throws `corrupt-store` where the checksum differs; as `get`.
+   */
+  check(key: string, options?: StoreOptions): Promise<void>;
+  /** What was read in parts since this was called last, for the same store opened by another thread. */
+  takeParts(): readonly ReadPart[];
+  /** Adds what another thread has read. @throws `corrupt-store` where the checksum of a value differs. */
+  addParts(parts: readonly ReadPart[]): void;
+}
+
+/** A part of a value that was read, with its own CRC-32. */
+export interface ReadPart {
+  readonly key: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly crc32: number;
 }
 
 /** Looks, when all has been read, whether values that were found missing have been removed or added meanwhile. */

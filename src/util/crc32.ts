@@ -25,7 +25,7 @@ function makeTables(): Uint32Array {
   const made = new Uint32Array(8 * 256);
   for (let byte = 0; byte < 256; byte++) {
     let crc = byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? POLYNOMIAL : 0);
     made[byte] = crc;
   }
   for (let i = 256; i < made.length; i++) {
@@ -58,4 +58,36 @@ export function sliced(bytes: Uint8Array, seed: number): number {
   }
   for (; i < bytes.length; i++) crc = (crc >>> 8) ^ followed(0, crc ^ at(i));
   return ~crc >>> 0;
+}
+
+/** The CRC-32 of a part followed by another, of their CRCs and the length of the second, without their bytes. */
+export function crc32OfBoth(first: number, second: number, secondLength: number): number {
+  return (multiply(first, powerOfX(8 * secondLength)) ^ second) >>> 0;
+}
+
+const POLYNOMIAL = 0xedb88320;
+/** 1 and x, with the coefficient of x^0 in the highest bit. */
+const ONE = 0x80000000;
+const X = 0x40000000;
+
+/** x^exponent, modulo the polynomial. */
+function powerOfX(exponent: number): number {
+  let power = ONE;
+  let square = X;
+  for (let left = exponent; left > 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1) power = multiply(power, square);
+    square = multiply(square, square);
+  }
+  return power;
+}
+
+/** The product of two polynomials over GF(2), modulo that of the CRC. */
+function multiply(a: number, b: number): number {
+  let product = 0;
+  let shifted = b;
+  for (let bit = ONE; bit !== 0; bit >>>= 1) {
+    if (a & bit) product ^= shifted;
+    shifted = (shifted >>> 1) ^ (shifted & 1 ? POLYNOMIAL : 0);
+  }
+  return product;
 }

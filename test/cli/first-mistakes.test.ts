@@ -1,8 +1,8 @@
 // @module-tag slow
 // @module-tag process
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { runCli, testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
@@ -41,14 +41,56 @@ describe("places that hold no Zarr", () => {
     ["b.nc", "CDF\x01\0\0\0\0", "NetCDF/HDF5"],
     ["no-extension", "CDF\x05\0\0\0\0", "NetCDF/HDF5"],
     ["c.grib2", "GRIB\0\0\0\x02", "GRIB"],
-    ["d.tif", "II*\0\x08\0\0\0", "TIFF"],
-    ["e.tif", "MM\0*\0\0\0\x08", "TIFF"],
   ])("%s, a file of another format", async (name, start, format) => {
     const cwd = await testFolder();
     await writeFile(join(cwd, name), Buffer.from(start, "latin1"));
     const { code, stderr } = await runHere(cwd, "tree", name);
     expect(stderr).toContain(`zarrflow: \`${name}\` is a ${format} file; zarrflow reads Zarr\n`);
     expect(code).toBe(3);
+  });
+
+  it.each([
+    ["d.tif", "II*\0\x08\0\0\0", "a TIFF file (GeoTIFF, COG, OME-TIFF)", "rioxarray"],
+    ["e.tif", "MM\0*\0\0\0\x08", "a TIFF file (GeoTIFF, COG, OME-TIFF)", "bioformats2raw"],
+    ["f.nc", "\x89HDF\r\n\x1a\n", "a NetCDF/HDF5 file", "to_zarr"],
+    ["g.tar", `zarr.json${"\0".repeat(248)}ustar`, "a tar archive", "tar -xf"],
+    ["h.zarr.tar.gz", "\x1f\x8b\x08\0", "a compressed file", "tar -xf"],
+    ["i.json", '{"version": 1, "refs": {".zgroup": "{}"}}', "a kerchunk JSON file", 'engine="kerchunk"'],
+    ["j.json", '{".zgroup": "{}"}', "a kerchunk JSON file", 'engine="kerchunk"'],
+    ["n5/attributes.json", '{"n5": "2.5.0"}', "an N5 container", "tensorstore"],
+    [
+      "ice1/refs/branch.main/ref.json",
+      '{"snapshot": "VY76P925PRY57WFEK410"}',
+      "an icechunk repository",
+      "to_zarr",
+    ],
+    ["ice2/repo", "ICE\xf0\x9f\xa7\x8aCHUNK", "an icechunk repository", "readonly_session"],
+  ])("%s is named by its format, with the way to Zarr", async (key, start, format, way) => {
+    const cwd = await testFolder();
+    await mkdir(dirname(join(cwd, key)), { recursive: true });
+    await writeFile(join(cwd, key), Buffer.from(start, "latin1"));
+    const [name = ""] = key.split("/");
+    for (const args of [
+      ["info", name],
+      ["tree", name],
+      ["convert", name, "out.zarr", "--to", "v3"],
+    ] as const) {
+      const { code, stderr } = await runHere(cwd, ...args);
+      expect(stderr).toContain(`zarrflow: \`${name}\` is ${format}; zarrflow reads Zarr\n`);
+      expect(stderr).toContain(way);
+      expect(code).toBe(3);
+    }
+  });
+
+  it("references of kerchunk in Parquet are no consolidated metadata", async () => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "refs.parq"));
+    const root = { metadata: { ".zgroup": { zarr_format: 2 } }, record_size: 10_000 };
+    await writeFile(join(cwd, "refs.parq/.zmetadata"), JSON.stringify(root));
+    const { code, stderr } = await runHere(cwd, "info", "refs.parq");
+    expect(stderr).toContain("this is a set of kerchunk references in Parquet, not Zarr");
+    expect(stderr).toContain('engine="kerchunk"');
+    expect(code).toBe(4);
   });
 
   it("a file of no known format", async () => {

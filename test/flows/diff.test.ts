@@ -7,13 +7,13 @@ import { create } from "../../src/hierarchy/create/create.ts";
 import {
   type ArrayDigest,
   convert,
+  copy,
   type Difference,
   type DiffOptions,
   diff,
   digest,
   rechunk,
 } from "../../src/index.ts";
-import { rejection } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
@@ -146,8 +146,10 @@ describe("values", () => {
     await mkdir(join(cwd, "b/c/0/0"), { recursive: true });
     await writeFile(join(cwd, "b/c/0/0/0"), "broken");
     const before = openKernelHeap();
-    const failure = await rejection(differences(join(cwd, "a"), join(cwd, "b"), { maxMemory: 8e6 }));
-    expect(failure).toMatchObject({ code: "corrupt-chunk" });
+    const found = await differences(join(cwd, "a"), join(cwd, "b"), { maxMemory: 8e6 });
+    expect(found).toEqual([
+      { path: "", what: "broken", counts: true, a: "array", b: expect.stringContaining("c/0/0/0") },
+    ]);
     before?.close();
     const after = openKernelHeap();
     // Whoever still read would hold the heap open.
@@ -222,3 +224,62 @@ async function digestOf(url: string): Promise<ArrayDigest> {
   for await (const one of digest(url)) return one;
   throw new Error("no array");
 }
+
+describe("what cannot be read", () => {
+  it("is a difference, and all other arrays are compared", async () => {
+    const cwd = await testFolder();
+    const small = { ...array, shape: [4, 6], chunks: [2, 3], items: ramp(24) };
+    for (const name of ["a", "b"]) await writeV2Group(join(cwd, name), { s: small, t: small, u: small });
+    await writeFile(join(cwd, "b/t/1.0"), "short");
+    await writeV2Array(join(cwd, "b/u"), { ...small, items: ramp(24).map((value) => value + 1) });
+    expect(await differences(join(cwd, "a"), join(cwd, "b"))).toEqual([
+      { path: "t", what: "broken", counts: true, a: "array", b: expect.stringContaining("t/1.0") },
+      expect.objectContaining({ path: "u", what: "values" }),
+    ]);
+    const broken: string[] = [];
+    const paths: string[] = [];
+    const onBroken = ({ path }: { readonly path: string }) => broken.push(path);
+    for await (const { path } of digest(join(cwd, "b"), { onBroken })) paths.push(path);
+    expect({ broken, paths }).toEqual({ broken: ["t"], paths: ["s", "u"] });
+  });
+});
+
+describe("keys that are no Zarr", () => {
+  it("are compared byte for byte, in folders and zips, unless values alone are asked for", async () => {
+    const cwd = await testFolder();
+    const small = { ...array, shape: [4, 6], chunks: [2, 3], items: ramp(24) };
+    const [a, b, zip] = [join(cwd, "a"), join(cwd, "b"), join(cwd, "b.zip")];
+    for (const place of [a, b]) {
+      await writeV2Group(place, { t: small });
+      await mkdir(join(place, "OME"));
+      await writeFile(join(place, "OME/METADATA.ome.xml"), `<OME>${"x".repeat(99)}</OME>`);
+    }
+    await writeFile(join(a, "README"), "one");
+    await writeFile(join(b, "t/notes"), "other");
+    expect(await differences(a, a)).toEqual([]);
+    const onlyOne = [
+      { path: "README", what: "key", counts: true, a: 3, b: undefined },
+      { path: "t/notes", what: "key", counts: true, a: undefined, b: 5 },
+    ];
+    expect(await differences(a, b)).toEqual(onlyOne);
+    await writeFile(join(b, "OME/METADATA.ome.xml"), `<OME>${"y".repeat(99)}</OME>`);
+    const other = { path: "OME/METADATA.ome.xml", what: "key", counts: true, a: 110, b: 110 };
+    await copy(b, zip);
+    for (const place of [b, zip]) expect(await differences(a, place)).toEqual([other, ...onlyOne]);
+    expect(await differences(a, zip, { values: true })).toEqual([]);
+    await expect(differences(a, zip, { values: true, strict: true })).rejects.toMatchObject({
+      code: "invalid-option",
+    });
+  });
+
+  it("of another format are compared, and its documents are not", async () => {
+    const cwd = await testFolder();
+    const [a, b] = [join(cwd, "a"), join(cwd, "b")];
+    await writeV2Group(a, { t: { ...array, shape: [4, 6], chunks: [2, 3], items: ramp(24) } });
+    await writeFile(join(a, "README"), "one");
+    await convert(a, b, { to: "v3" });
+    expect((await differences(a, b)).filter(({ what }) => what === "key")).toEqual([]);
+    await writeFile(join(b, "README"), "two");
+    expect(await differences(a, b)).toContainEqual({ path: "README", what: "key", counts: true, a: 3, b: 3 });
+  });
+});

@@ -90,6 +90,15 @@ describe("an unfinished run in S3", () => {
     expect(keysWritten).toBe(41);
   });
 
+  it("is named where a node is looked for", async () => {
+    await stopped();
+    await expect(open(TARGET)).rejects.toMatchObject({
+      code: "not-found",
+      message: expect.stringContaining("a run that has not ended"),
+      details: { hint: expect.stringMatching(/--resume.*zarrflow clean/) },
+    });
+  });
+
   it("stands in the way of another, which names the ways out", async () => {
     await stopped();
     const before = new Map(bucket.objects);
@@ -179,6 +188,41 @@ describe("an unfinished run in S3", () => {
     expect(new Map([...bucket.objects].filter(([key]) => !key.endsWith("lock")))).toEqual(values);
     expect((await resumed()).tasksResumed).toBeGreaterThan(0);
     await expectWhole();
+  });
+
+  it.each<Options>([
+    { bytesPerSecond: "50MB" },
+    { requestsPerSecond: 5000 },
+    { io: 3 },
+    { threads: 1 },
+    { maxMemory: "1GB" },
+    { storeProfile: "90ms" },
+  ])("goes on at another pace: %j", async (pace) => {
+    await stopped();
+    expect((await resumed(pace)).tasksResumed).toBeGreaterThan(0);
+    await expectWhole();
+  });
+
+  it("goes on without the limit that it began with", async () => {
+    await stopped({ bytesPerSecond: "50MB", threads: 2, maxMemory: "300MB" });
+    expect((await resumed()).tasksResumed).toBeGreaterThan(0);
+    await expectWhole();
+  });
+
+  it("of another plan names the option that differs, and both its values", async () => {
+    await stopped();
+    await expect(resumed({ codec: "zstd:3" })).rejects.toMatchObject({
+      code: "plan-mismatch",
+      message: expect.stringContaining("--codec differs"),
+      details: { setting: "--codec", expected: "none", found: "zstd:3" },
+    });
+    await expect(resumed({ chunks: [40, 4, 4] })).rejects.toMatchObject({
+      code: "plan-mismatch",
+      details: { setting: "--chunks", expected: JSON.stringify(HOW.chunks), found: "[40,4,4]" },
+    });
+    await expect(resumed({ writeEmpty: true })).rejects.toMatchObject({
+      details: { setting: "--write-empty", expected: "none", found: "given" },
+    });
   });
 
   it("is resumed by one of two at once", async () => {

@@ -2,7 +2,7 @@
 import { mkdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { convert, type ValidateFinding, type ValidateOptions, validate } from "../../src/index.ts";
+import { convert, copy, type ValidateFinding, type ValidateOptions, validate } from "../../src/index.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
@@ -223,6 +223,44 @@ describe("chunks", () => {
     expect(await faults(folder, { deep: true })).toEqual([
       expect.objectContaining({ level: "warning", what: "metadata", path: "t" }),
     ]);
+  });
+});
+
+describe("dimensions", () => {
+  const longer = { ...array, shape: [5, 6], items: ramp(30) };
+
+  it("with two lengths in one group are reported, and a skip that would make them is refused", async () => {
+    const [short, long] = [await group({ t: array }), await group({ t: longer, u: longer })];
+    await expect(copy(long, short, { ifExists: "skip" })).rejects.toMatchObject({
+      code: "differs",
+      details: { path: "u", expected: "4 items, as in t", found: "5 items" },
+    });
+    expect(await faults(short)).toEqual([]);
+    const mixed = await group({ t: array, u: longer });
+    const found = [
+      {
+        level: "warning",
+        what: "dimension-lengths",
+        path: "",
+        message: 'the dimension "y" has 4 items in t and 5 in u: xarray cannot open the group',
+      },
+    ];
+    expect(await faults(mixed)).toEqual(found);
+    // the source has it itself
+    const same = await group({ t: array });
+    await copy(mixed, same, { ifExists: "skip" });
+    expect(await faults(same)).toEqual(found);
+  });
+
+  it("may differ between the levels of an image, and between groups", async () => {
+    const folder = join(await testFolder(), "image.zarr");
+    await writeV2Group(folder, { 0: longer, 1: array });
+    const datasets = [{ path: "0" }, { path: "1" }];
+    await writeFile(join(folder, ".zattrs"), JSON.stringify({ multiscales: [{ version: "0.4", datasets }] }));
+    expect((await faults(folder)).filter(({ what }) => what === "dimension-lengths")).toEqual([]);
+    const outer = await group({ t: array });
+    await writeV2Group(join(outer, "inner"), { t: longer });
+    expect((await faults(outer)).filter(({ what }) => what === "dimension-lengths")).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { crc32, sliced } from "../../src/util/crc32.ts";
+import { crc32, crc32OfBoth, sliced } from "../../src/util/crc32.ts";
 
 const check = new TextEncoder().encode("123456789");
 
@@ -21,6 +21,14 @@ describe.each([
       }),
     );
   });
+});
+
+it("crc32OfBoth joins the checksums of two parts", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 3000 }), fc.uint8Array({ maxLength: 3000 }), (a, b) => {
+      return crc32OfBoth(crc32(a), crc32(b), b.length) === crc32(Uint8Array.from([...a, ...b]));
+    }),
+  );
 });
 
 /** The definition, bit by bit. */

@@ -12,12 +12,18 @@ import { printWarnings } from "../text/warning.ts";
 export const command = defineCommand({
   usage: "A B",
   notes: [
-    "Values are compared by their bytes, within the memory budget; attributes as JSON. Differences of format,",
-    "chunks and codecs are shown, but count only with --strict. The exit code is 6 when anything that counts",
-    "differs, and 1 when a node cannot be read; all other nodes are compared.",
+    "Values are compared by their bytes, within the memory budget; attributes as JSON; keys that are no Zarr, such",
+    "as OME/METADATA.ome.xml, byte for byte. Differences of format, chunks and codecs are shown, but count only",
+    "with --strict. The exit code is 6 when anything that counts differs, and 1 when a node or a key cannot be",
+    "read; the rest is compared.",
   ],
   operands: [2, 2],
   options: {
+    values: {
+      type: "boolean",
+      summary:
+        "compare nodes, shapes, data types and values alone: no attributes, and no keys that are no Zarr",
+    },
     strict: { type: "boolean", summary: "differences of format, chunks and codecs count as well" },
     ...readingOptions,
     ...outputOptions,
@@ -30,9 +36,13 @@ export const command = defineCommand({
     },
     { line: "diff era5.zarr era5.v3.zarr --json", says: "a JSON list with an object for each difference" },
   ],
-  async run([a = "", b = ""], { strict, json, quiet, ...values }, terminal) {
+  async run([a = "", b = ""], { strict, values: valuesAlone, json, quiet, ...values }, terminal) {
     const { diff } = await import("../../flows/diff.ts");
-    const options = { ...planOptions(values, terminal.signal), ...(strict && { strict }) };
+    const options = {
+      ...planOptions(values, terminal.signal),
+      ...(strict && { strict }),
+      ...(valuesAlone && { values: true }),
+    };
     const view = progressView(terminal.errors, { quiet: quiet || terminal.isOutputSeen, noLines: json });
     const showRead = readProgress((advance) => view.show(advance));
     const onEvent = printWarnings(terminal, values, showRead);

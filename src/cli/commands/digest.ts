@@ -1,9 +1,10 @@
 import type { DigestTree } from "../../flows/digest/tree.ts";
+import type { ArrayDigest, BrokenDigest } from "../../flows/digest.ts";
 import type { DigestTreeOptions, TreePart } from "../../flows/digest-tree.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
-import { defineCommand } from "../define-command.ts";
+import { defineCommand, FAILED } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
 import { readProgress } from "../progress/read-progress.ts";
 import { progressView } from "../progress/view.ts";
@@ -20,6 +21,8 @@ export const command = defineCommand({
     "text and other items of variable size it covers the length, as 8 bytes little-endian, then the bytes.",
     "A second line shows the missing value that readers of the CF conventions use, if there is one. For a program",
     "that reads the output, use --json.",
+    "Of a group, an array that cannot be read is named with the reason, the others are digested, and the exit code",
+    "is 1.",
     "With --tree, items are hashed in cells of about 1 MiB, whose shape depends only on the shape and data type of",
     "the array. Parts can be hashed on several machines: --part 1/2 --json > 1.json, then --merge 1.json 2.json.",
   ],
@@ -77,9 +80,24 @@ export const command = defineCommand({
         return await print(await digestTree(url, { ...options, cells: cells ?? false, ...whatPart }));
       }
       const { digest } = await import("../../flows/digest.ts");
-      const digests = digest(url, options);
-      if (json) return await writeJsonList(digests, terminal);
-      for await (const { sha256, path, missingValue } of digests) {
+      let areBroken = false;
+      const digests = withBroken((onBroken) => digest(url, { ...options, onBroken }));
+      async function* noted() {
+        for await (const found of digests) {
+          areBroken ||= "error" in found;
+          yield found;
+        }
+        if (areBroken) terminal.endWith(FAILED);
+      }
+      if (json) return await writeJsonList(noted(), terminal);
+      for await (const found of noted()) {
+        if ("error" in found) {
+          terminal.printLine(
+            `${printable(found.path)}: cannot be read, and has no digest: ${printable(found.error)}`,
+          );
+          continue;
+        }
+        const { sha256, path, missingValue } = found;
         const missing = missingValue === undefined ? "" : `missing value ${printable(missingValue)}\n`;
         await terminal.write(`${sha256}  ${printable(path || redact(url))}\n${missing}`);
       }
@@ -88,6 +106,23 @@ export const command = defineCommand({
     }
   },
 });
+
+interface BrokenNode {
+  readonly path: string;
+  readonly error: string;
+}
+
+/** Digests, and between them the nodes that cannot be read, with the reason in words. */
+async function* withBroken(
+  digestsOf: (onBroken: (broken: BrokenDigest) => void) => AsyncIterable<ArrayDigest>,
+): AsyncGenerator<ArrayDigest | BrokenNode> {
+  const broken: BrokenNode[] = [];
+  for await (const found of digestsOf(({ path, error }) => broken.push({ path, error: error.message }))) {
+    yield* broken.splice(0);
+    yield found;
+  }
+  yield* broken;
+}
 
 async function mergedFiles(paths: readonly string[]): Promise<DigestTree> {
   const { mergeDigestTrees } = await import("../../flows/digest/merge-trees.ts");

@@ -1,7 +1,7 @@
 import type { Difference } from "../../flows/diff.ts";
 import { readDouble } from "../../meta/conventions/missing-value.ts";
 import { toJson } from "./json.ts";
-import { formatShape, grouped } from "./numbers.ts";
+import { counted, formatShape, grouped } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
 const VALUE_WIDTH = 60;
@@ -15,6 +15,12 @@ export function differenceText(
   const note = counts ? "" : " (not counted)";
   if (what === "node")
     return `${node}: ${a === undefined ? `only in B: ${b}` : b === undefined ? `only in A: ${a}` : `${a} in A, ${b} in B`}\n`;
+  if (what === "key") {
+    const size = (of: unknown) => counted(Number(of), "byte");
+    if (a === undefined || b === undefined)
+      return `${node}: only in ${b === undefined ? "A" : "B"}: ${size(a ?? b)}\n`;
+    return `${node}: contents differ: ${size(a)} -> ${size(b)}\n`;
+  }
   if (what === "broken") return `${node}: cannot be read, and was not compared: ${short(a)} -> ${short(b)}\n`;
   if (what === "stored bytes")
     return `${node}: stored bytes differ, and cannot be decoded here: ${short(a)} -> ${short(b)}\n`;
@@ -34,7 +40,7 @@ export interface DifferenceCounts {
   readonly counting: number;
   /** Those that do not count. */
   readonly others: number;
-  /** Nodes that could not be compared. */
+  /** Nodes and keys that could not be compared. */
   readonly broken: number;
 }
 
@@ -42,7 +48,7 @@ export interface DifferenceCounts {
 export function diffSummary({ counting, others, broken }: DifferenceCounts): string {
   const notes = [
     others > 0 && `; ${grouped(others)} in storage only`,
-    broken > 0 && `; ${grouped(broken)} ${broken === 1 ? "node" : "nodes"} not compared`,
+    broken > 0 && `; ${grouped(broken)} not compared`,
   ]
     .filter(Boolean)
     .join("");

@@ -2,7 +2,7 @@ import type { RunReport } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { counted, formatDuration, formatShape } from "./numbers.ts";
+import { counted, formatDuration, formatShape, grouped } from "./numbers.ts";
 import { place } from "./place.ts";
 import { printable } from "./printable.ts";
 import { takenText } from "./taken.ts";
@@ -22,6 +22,7 @@ export function reportText(
     keysDeleted = 0,
     keysVerified,
     arraysVerified,
+    uncheckedEntries = 0,
     bytesRead,
     bytesWritten,
     seconds,
@@ -40,9 +41,14 @@ export function reportText(
     keysVerified === undefined ? "" : `, ${counted(keysVerified, "key")} read back and verified`,
     arraysVerified === undefined ? "" : `, ${counted(arraysVerified, "array")} equal to the source`,
   ].join("");
+  const partly =
+    uncheckedEntries > 0
+      ? [`${grouped(uncheckedEntries)} of the zip entries read in part: their checksums were not checked`]
+      : [];
   return [
     `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
       ` in ${formatDuration(seconds)} (${rate}/s read and written)${resumed}${updated}${verified}`,
+    ...partly,
     `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +
       ` ${formatBytes(peakMemory)} the whole process`,
     ...(taken.length > 0 ? [takenText(taken)] : []),

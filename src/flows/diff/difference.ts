@@ -1,3 +1,6 @@
+import type { Store } from "../../stores/store.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { isFault } from "../validate/finding.ts";
 import type { ValueDifference } from "./compare-values.ts";
 
 /** One thing in which two nodes differ. */
@@ -18,6 +21,8 @@ export interface Difference {
     | "dimension names"
     | "attribute"
     | "values"
+    /** A key that is neither a document nor a chunk; `path` is the key, `a` and `b` are its sizes. */
+    | "key"
     | "zarrFormat"
     | "chunks"
     | "inner chunks"
@@ -31,4 +36,34 @@ export interface Difference {
   readonly pointer?: string;
   /** Where the values differ. */
   readonly values?: Omit<ValueDifference, "a" | "b">;
+}
+
+/** One side of what was compared. */
+interface ComparedSide {
+  readonly store: Store;
+  readonly kind: string;
+  readonly path?: string;
+}
+
+/**
+ * What two things that were compared are: the one that cannot be read, by the reason.
+ *
+ * @throws the error itself where it says nothing of what is stored
+ */
+export function brokenStates(
+  error: unknown,
+  a: ComparedSide,
+  b: ComparedSide,
+): Pick<Difference, "counts" | "a" | "b"> {
+  if (!isZarrflowError(error) || !(isFault(error) || error.code === "short-read")) throw error;
+  const { store, path } = error.details;
+  const isOf = (side: ComparedSide) =>
+    store === side.store.description && (path === undefined || side.path === undefined || path === side.path);
+  const [isOfA, isOfB] = [isOf(a), isOf(b)];
+  const isOfOne = isOfA !== isOfB;
+  return {
+    counts: true,
+    a: isOfOne && isOfB ? a.kind : error.message,
+    b: isOfOne && isOfA ? b.kind : error.message,
+  };
 }

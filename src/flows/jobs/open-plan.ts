@@ -59,6 +59,8 @@ export async function openPlan(
       plan,
       taken: async () => [],
       planWith: async () => plan,
+      pace: { maxMemory: plan.budget.maxMemory, io, threads: plan.execution.threads },
+      settings: {},
       probe,
       async assertUnchanged(how = {}) {
         await documentsOf(store, states, { maxMetadata, io, ...how });

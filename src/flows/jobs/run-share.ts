@@ -110,7 +110,8 @@ function jointRun(
   return {
     id: file.id,
     header: JSON.stringify({ joint: file.id, identity }),
-    assertHeader: (found) => assertSameRun(parsedIdentity(found), identity, "the records of the run"),
+    assertHeader: (found) =>
+      assertSameRun(parsedIdentity(found), identity, { place: "the records of the run" }),
     ...(share && { share }),
     assertReady,
     isOfInterest: (other) => share === undefined || overlap(other, share),
@@ -149,6 +150,9 @@ export function sumOf(a: RunReport, b: RunReport): RunReport {
     seconds: a.seconds + b.seconds,
     keysWritten: a.keysWritten + b.keysWritten,
     tasksResumed: (a.tasksResumed ?? 0) + (b.tasksResumed ?? 0),
+    ...(a.uncheckedEntries !== undefined && {
+      uncheckedEntries: a.uncheckedEntries + (b.uncheckedEntries ?? 0),
+    }),
     peakBuffers: Math.max(a.peakBuffers, b.peakBuffers),
   };
 }

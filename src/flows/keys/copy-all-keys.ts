@@ -5,6 +5,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import { assertListable } from "../../stores/assertions.ts";
 import type { ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/store-memory.ts";
+import { isZip } from "../../stores/store-traits.ts";
 import { followSignals } from "../../util/abort.ts";
 import { pagesAhead, type ReadableStream } from "../../util/web-streams.ts";
 import { otherFormatsWarning } from "../plan/other-formats.ts";
@@ -91,7 +92,7 @@ export class AllKeys {
       return undefined;
     };
     const { signal } = this.#following;
-    const options = { targetKeyOf, onFolder: folderCheck(this.#plan), signal };
+    const options = { targetKeyOf, onFolder: folderCheck(this.#plan), asStored: isZip(target.store), signal };
     for (const prefix of outerPrefixes(formatNamed(publication.from).layout(source.path))) {
       yield* listKeysToCopy(this.#source, { ...options, prefix });
     }

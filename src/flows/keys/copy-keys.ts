@@ -44,7 +44,7 @@ const SMALL_BYTES = 1024 * 1024;
 /** The same where the stores can copy values themselves, which is as fast from then on. */
 const SMALL_BYTES_FOR_COPIERS = 32 * 1024;
 
-export interface ListKeysOptions extends Pick<ListOptions, "onFolder" | "signal"> {
+export interface ListKeysOptions extends Pick<ListOptions, "asStored" | "onFolder" | "signal"> {
   /** Keys that begin with it are copied. */
   readonly prefix: string;
   /** The key under which a source key is copied; undefined for one that is left to others. */

@@ -9,7 +9,7 @@ export function listWanted(
   store: ListableStore,
   prefix: string,
   targetKeyOf: (key: string) => string | undefined,
-  options: Pick<ListOptions, "signal" | "onFolder">,
+  options: Pick<ListOptions, "signal" | "onFolder" | "asStored">,
 ): ReadableStream<KeyEntry> {
   return store.list(prefix, {
     ...options,

@@ -4,7 +4,7 @@ import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
-import type { StoreProfiles } from "./store-profile.ts";
+import type { PlanPace, StoreProfiles } from "./store-profile.ts";
 import type { GridStrategy } from "./strategies/grid-strategy.ts";
 import type { MissingChunks } from "./strategies/strategy.ts";
 
@@ -49,7 +49,7 @@ export interface OtherFormat {
   readonly consolidated: ReadonlySet<string>;
 }
 
-export interface HierarchyPlanRequest {
+export interface HierarchyPlanRequest extends PlanPace {
   readonly operation: Plan["operation"];
   readonly source: NodeSpec;
   readonly target: NodeSpec;
@@ -74,16 +74,6 @@ export interface HierarchyPlanRequest {
   readonly keptFormat?: OtherFormat | undefined;
   /** Paths of the source's groups that have consolidated metadata, so that the target's get them too. */
   readonly consolidated: readonly string[];
-  readonly maxMemory: number;
-  readonly io: number;
-  /** Whether that is the most of what a run finds to be of use. */
-  readonly isIoFound?: boolean | undefined;
-  /** Threads that run tasks; 1 by default. */
-  readonly threads?: number;
-  /** Why it must be one thread, where others cannot run tasks. */
-  readonly singleThreadReason?: string | undefined;
-  /** Whether threads share memory; they do by default. */
-  readonly isMemoryShared?: boolean | undefined;
   /** Where scratch objects go, if there are any. */
   readonly scratch?: StoreSpec | undefined;
   /** What is assumed of the stores that are over a network. */

@@ -15,6 +15,20 @@ export interface StoreProfiles {
   readonly scratch?: StoreProfile;
 }
 
+/** What a run may have of memory, threads and requests: no part of what it writes, but tasks are cut by it. */
+export interface PlanPace {
+  readonly maxMemory: number;
+  readonly io: number;
+  /** Whether that is the most of what a run finds to be of use. */
+  readonly isIoFound?: boolean | undefined;
+  /** Threads that run tasks; 1 by default. */
+  readonly threads?: number;
+  /** Why it must be one thread, where others cannot run tasks. */
+  readonly singleThreadReason?: string | undefined;
+  /** Whether threads share memory; they do by default. */
+  readonly isMemoryShared?: boolean | undefined;
+}
+
 /** The stores that a plan may have a profile of. */
 export const SIDES = ["source", "target", "scratch"] as const;
 

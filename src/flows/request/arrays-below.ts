@@ -1,5 +1,6 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { isNotKnown, walkPastBroken } from "../../hierarchy/open/walk.ts";
+import type { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
@@ -17,13 +18,20 @@ export interface ArrayBelow {
   readonly dimensionNames: DimensionNames | undefined;
 }
 
+export interface ArraysBelowOptions {
+  /** Called with each node below that cannot be read, which is passed over; where this is absent, it fails. */
+  readonly onBroken?:
+    | ((broken: { readonly path: string; readonly error: ZarrflowError }) => void)
+    | undefined;
+}
+
 /**
  * The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. Nodes that
  * are not known here are passed over, each with a warning.
  */
 export async function* arraysBelow(
   source: FlowSource,
-  options: PlanOptions & ReadEventOptions,
+  options: PlanOptions & ReadEventOptions & ArraysBelowOptions,
 ): AsyncGenerator<ArrayBelow> {
   const { signal } = options;
   const { root, close } = await openSource(source, options);
@@ -44,9 +52,11 @@ export async function* arraysBelow(
         }
         const error = node.kind === "array" ? await undecodable(node) : node.error;
         if (node.kind === "array" && error === undefined) yield await described(node);
-        else if (error && isNotKnown(error))
+        else if (error === undefined) continue;
+        else if (isNotKnown(error))
           options.onEvent?.({ type: "warning", ...skippedWarning(root, { path: node.path, error }) });
-        else throw error;
+        else if (options.onBroken === undefined) throw error;
+        else options.onBroken({ path: belowPath(root.path, node.path), error });
       }
     }
   } finally {

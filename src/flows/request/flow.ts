@@ -17,7 +17,7 @@ import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
 import { otherFormatsLeftOut } from "../plan/other-formats.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
-import type { StoreProfiles } from "../plan/store-profile.ts";
+import type { PlanPace, StoreProfiles } from "../plan/store-profile.ts";
 import { assertGridStrategy, type GridStrategy } from "../plan/strategies/grid-strategy.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
@@ -38,6 +38,7 @@ import { type FlowSource, type OpenedSource, openSource } from "./open-source.ts
 import { plannedEffects } from "./option-effects.ts";
 import { hasOtherFormat, otherFormatOf } from "./other-formats.ts";
 import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
+import { type Settings, settingsOf } from "./settings.ts";
 import { askedSlice } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
@@ -117,8 +118,12 @@ export interface RunOptions extends PlanOptions, EventOptions {
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
-  /** The same plan where other profiles of the stores are assumed. */
-  readonly planWith: (profiles: StoreProfiles) => Promise<Plan>;
+  /** The same plan where other profiles of the stores are assumed, and for another pace. */
+  readonly planWith: (profiles: StoreProfiles, pace?: PlanPace) => Promise<Plan>;
+  /** What `plan` was made for. */
+  readonly pace: PlanPace;
+  /** The options that decide what is written, by their flags, as texts: they name what differs between two runs. */
+  readonly settings: Settings;
   /** What is at the target and around it. */
   readonly probe: TargetProbe;
   /**
@@ -263,6 +268,7 @@ async function planFrom(
   const planned = new Set(nodes.map(({ path }) => path));
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
   const threads = await threading(root, target, scratch, options);
+  const pace = { maxMemory, ...inFlight, ...threads };
   const request: HierarchyPlanRequest = {
     operation,
     source: {
@@ -294,16 +300,14 @@ async function planFrom(
           planned.has(path),
         )
       : [],
-    maxMemory,
-    ...inFlight,
-    ...threads,
+    ...pace,
     scratch,
     strategy: possibleStrategy(options.strategy, scratch),
   };
   const { include, exclude } = options;
   const leftOut = [...excluded, ...all.flatMap(({ path }) => (planned.has(path) ? [] : [path]))];
-  const planWith = async (profiles: StoreProfiles): Promise<Plan> => {
-    const filtered = filterPlan(await planHierarchy({ ...request, profiles }), {
+  const planWith = async (profiles: StoreProfiles, other: PlanPace = pace): Promise<Plan> => {
+    const filtered = filterPlan(await planHierarchy({ ...request, ...other, profiles }), {
       filter: {
         ...(include && { include }),
         ...(exclude && { exclude }),
@@ -312,6 +316,7 @@ async function planFrom(
       leftOut,
       existing,
       ifExists: options.ifExists,
+      nodes: all,
     });
     return { ...filtered, ...(kept.length > 0 && { chunksKept: kept }) };
   };
@@ -332,6 +337,8 @@ async function planFrom(
   return {
     plan: { ...plan, warnings: [...effects, ...plan.warnings] },
     planWith,
+    pace,
+    settings: settingsOf(options, { operation, source: root, target }),
     taken: takenItems,
     watch,
     sourceDocuments: () => textHash(JSON.stringify(watch.states())),

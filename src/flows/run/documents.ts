@@ -1,6 +1,6 @@
 import { consolidate } from "../../meta/consolidated.ts";
 import type { Documents, HierarchyKeys } from "../../meta/format.ts";
-import { isNamedAttributes } from "../../stores/document-names.ts";
+import { byDepth, isNamedAttributes } from "../../stores/document-names.ts";
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -72,7 +72,8 @@ export interface PublishOptions {
 
 /**
  * Writes documents: attributes first, then each after those that are listed before it of the same node, of nodes below it
- * and above it; documents of nodes side by side are written at the same time.
+ * and above it; documents of nodes side by side are written at the same time. Into a zip they go by their depth, those
+ * of the root first.
  */
 export async function publishDocuments(
   documents: Documents,
@@ -90,7 +91,10 @@ export async function publishDocuments(
     onWritten(key, bytes);
     return bytes.length;
   };
-  for (const wave of inWaves([...documents.keys()], hierarchy)) {
+  const keys = [...documents.keys()];
+  // nobody sees a zip before it is whole: readers find the root of one that is far away at its begin
+  const waves = store.singleWriter ? [keys.sort(byDepth)] : inWaves(keys, hierarchy);
+  for (const wave of waves) {
     const left = processSync([wave], writeSync, signal);
     await forEachConcurrent(left, write, { concurrency: store.singleWriter ? 1 : io, signal });
   }

@@ -111,10 +111,20 @@ async function runOpened(
   const sourceDocuments = planned.sourceDocuments();
   const identityOf = (run: Plan) =>
     part?.identity ?? runIdentity(run, { ...options, sourceDocuments, sourceKeys: keys?.state });
-  const { plan: planToRun, resume, onUnfinished } = resuming(planned, identityOf, options);
+  const settings = options.writeEmpty ? { ...planned.settings, "--write-empty": "given" } : planned.settings;
+  const asked = { ...planned, settings };
+  const { plan: planToRun, resume, onUnfinished } = resuming(asked, identityOf, options);
   const isEmpty = () => planned.probe.isEmpty();
   const { joint } = part ?? {};
-  const taking = { ...options, isEmpty, resume, onUnfinished, onTaken: assertNoneAbove, joint };
+  const taking = {
+    ...options,
+    isEmpty,
+    resume,
+    onUnfinished,
+    onTaken: assertNoneAbove,
+    joint,
+    comment: plan.publication.from === zarrFormat ? source.comment : undefined,
+  };
   const build = isThere ? undefined : await openHidden(plan, home, taking);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
   const published = paced && home ? publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
@@ -129,6 +139,7 @@ async function runOpened(
       wasRead,
       build: published,
       identity,
+      planned: { pace: planned.pace, settings },
       part,
       ...options,
     });

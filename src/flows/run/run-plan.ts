@@ -11,7 +11,7 @@ import type { FlowEvent, RunReport } from "../events.ts";
 import { AllKeys } from "../keys/copy-all-keys.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Verification } from "../request/flow.ts";
+import type { Planned, Verification } from "../request/flow.ts";
 import type { Warning } from "../request/warnings.ts";
 import { assertSoleWriter } from "../target/assert-sole-writer.ts";
 import { attributesApart, loadDocuments, publishDocuments } from "./documents.ts";
@@ -46,6 +46,8 @@ export interface RunPlanOptions extends WithWorkersOptions {
   readonly wasRead?: (key: string) => Uint8Array | undefined;
   /** What the run is, as its ledger says. Absent: no run can resume it. */
   readonly identity?: RunIdentity;
+  /** What its tasks were cut for, and the options that decide what it writes: for runs that resume it. */
+  readonly planned?: Pick<Planned, "pace" | "settings">;
   /** Whether the target's values are on the disk when they are written. */
   readonly fsync?: boolean;
   /** Present where several processes carry out the run. */
@@ -89,6 +91,7 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
       seconds: (performance.now() - started) / 1000,
       keysWritten: log.keys,
       ...verified,
+      ...uncheckedIn(options.source),
       ...(build.holds && { tasksResumed: before.tasks.size, keysResumed: log.resumed.keys }),
       peakBuffers: Math.max(buffers.peak, log.peak),
       ...(log.threads.length > 0 && { threads: log.threads }),
@@ -108,10 +111,15 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
   }
 }
 
+/** Entries of a zip that were read in parts alone, as reports have it. */
+export function uncheckedIn({ checks }: Store): Pick<RunReport, "uncheckedEntries"> {
+  return checks ? { uncheckedEntries: checks.unchecked } : {};
+}
+
 /** The ledger of a run, and what those that it resumes have done. */
 async function openLedger(
   plan: Plan,
-  { build, identity, verify = false, fsync = false, part, signal }: RunPlanOptions,
+  { build, identity, planned, verify = false, fsync = false, part, signal }: RunPlanOptions,
 ): Promise<{ readonly ledger: Ledger; readonly before: DoneBefore }> {
   const { journal, holds } = build;
   const tasks = plan.stages.reduce((sum, inStage) => sum + inStage, 0);
@@ -126,6 +134,7 @@ async function openLedger(
   const ledger = JournalLedger.begin(journal, {
     identity: holds ? undefined : identity,
     profiles: plan.profiles,
+    ...planned,
     fsync: isDurable,
   });
   return { ledger, before };

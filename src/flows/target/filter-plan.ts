@@ -1,3 +1,4 @@
+import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { formatNamed } from "../../meta/formats.ts";
@@ -5,6 +6,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { NodeSpec, Plan, Publication } from "../plan/plan.ts";
 import type { PlannedFilter } from "../request/key-filter.ts";
+import { assertSameLengths } from "./dimension-lengths.ts";
 import { assertEditable, openExistingTarget } from "./existing-target.ts";
 
 /** What a plan is to know of a target that is there, and added to. */
@@ -14,6 +16,8 @@ interface ExistingNodes {
   isLeft(path: string): boolean;
   /** Whether documents of the node at a path must not be written, as they are there or another's. */
   isKept(path: string): boolean;
+  /** The nodes that are there. */
+  readonly nodes: readonly ZarrNode[];
   /** Holds that a node that is not left can be added. @throws `target-exists`, `unsupported-operation` */
   assertAddable(path: string): void;
 }
@@ -38,6 +42,7 @@ export async function existingNodes(
   const isOutside = (path: string) => path !== target.path && ancestorPaths(target.path).includes(path);
   return {
     how: ifExists,
+    nodes: [...nodes.values()],
     isLeft: (path) => ifExists === "skip" && nodes.has(path),
     isKept: (path) => nodes.has(path) && (ifExists === "skip" || isOutside(path)),
     assertAddable(path) {
@@ -73,9 +78,19 @@ export function filterPlan(
     readonly leftOut: readonly string[];
     readonly existing: ExistingNodes | undefined;
     readonly ifExists: string | undefined;
+    /** The nodes of the source. */
+    readonly nodes: Iterable<Pick<ZarrNode, "path" | "metadata">>;
   },
 ): Plan {
-  const { filter, leftOut, existing, ifExists } = how;
+  const { filter, leftOut, existing, ifExists, nodes } = how;
+  if (existing && ifExists === "skip") {
+    const added = plan.jobs.map((job) => ({
+      path: job.targetPath,
+      shape: job.target.shape,
+      dimensionNames: job.dimensionNames,
+    }));
+    assertSameLengths(existing.nodes, added, { nodes, path: plan.source.path, target: plan.target.path });
+  }
   if (ifExists === "update") assertVerbatim(plan);
   const { zarrFormat, documents } = plan.publication;
   const { nodeOf, sharedKeys } = formatNamed(zarrFormat).layout(plan.target.path).hierarchy;

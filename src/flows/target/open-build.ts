@@ -14,8 +14,18 @@ import type { NodeSpec, Plan } from "../plan/plan.ts";
  * @throws `target-exists`, `target-not-empty`, and whatever `openTargetBuild` and `openAppend` throw.
  */
 export async function openBuild(plan: Plan, options: OpenBuildOptions): Promise<TargetBuild | undefined> {
-  const { fsync, isEmpty, onTaken, beforeReplacing, resume, onUnfinished, joint, breakLock, signal } =
-    options;
+  const {
+    comment,
+    fsync,
+    isEmpty,
+    onTaken,
+    beforeReplacing,
+    resume,
+    onUnfinished,
+    joint,
+    breakLock,
+    signal,
+  } = options;
   if (plan.publication.existing === "skip") {
     const { openAppend } = await import("./open-append.ts");
     return openAppend(plan, options);
@@ -32,6 +42,7 @@ export async function openBuild(plan: Plan, options: OpenBuildOptions): Promise<
       joint,
       expectedSize: expectedSize(plan.jobs, maxMemory),
       memory: targetMemory(plan.target, plan.jobs, maxMemory),
+      comment,
       fsync,
       breakLock,
       signal,
@@ -62,7 +73,10 @@ interface BuildOptions extends LockOptions, ReadDocumentOptions {
 
 export interface OpenBuildOptions
   extends BuildOptions,
-    Pick<TargetBuildOptions, "fsync" | "onTaken" | "beforeReplacing" | "resume" | "onUnfinished" | "joint"> {
+    Pick<
+      TargetBuildOptions,
+      "comment" | "fsync" | "onTaken" | "beforeReplacing" | "resume" | "onUnfinished" | "joint"
+    > {
   /** Whether nothing is at the target for certain, as was asked before. */
   readonly isEmpty?: () => Promise<boolean>;
 }

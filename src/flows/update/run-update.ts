@@ -12,6 +12,7 @@ import type { RunReport } from "../events.ts";
 import { ListedChunks } from "../keys/listed-chunks.ts";
 import type { Plan } from "../plan/plan.ts";
 import { publishDocuments } from "../run/documents.ts";
+import { uncheckedIn } from "../run/run-plan.ts";
 import { Unpublisher } from "../run/unpublish.ts";
 import { type Verified, verifyTarget } from "../run/verify-target.ts";
 import type { Pair } from "./merge-listings.ts";
@@ -66,6 +67,7 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
     seconds: (performance.now() - started) / 1000,
     keysWritten: log.keys,
     ...verified,
+    ...uncheckedIn(context.source),
     peakBuffers: buffers.peak,
   };
   log.ended(report);

@@ -46,6 +46,7 @@ export function decodeCheck(
         if (inner.data) buffers.give(inner.data.bytes);
         inner.release?.();
       }
+      if (array.shards) await chunk.array.store.checks?.check(chunk.key, { signal });
       return found;
     } finally {
       lease.release();

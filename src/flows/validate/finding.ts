@@ -12,6 +12,8 @@ export interface ValidateFinding {
     | "metadata"
     /** Readers of CF conventions take stored values for missing, or cannot read what is. */
     | "missing-value"
+    /** Arrays side by side have different lengths of one dimension: xarray cannot open their group. */
+    | "dimension-lengths"
     | "implied-group"
     | "lone-attributes"
     | "inside-array"

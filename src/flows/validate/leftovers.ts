@@ -14,7 +14,7 @@ export async function* leftoverFindings(
 ): AsyncGenerator<ValidateFinding> {
   const lock = await readLock(store, { signal });
   if (lock) {
-    const message = `a run is writing here, or was killed while it did: ${holderOf(lock)}; replace what it was writing`;
+    const message = `a run is writing here, or was killed while it did: ${holderOf(lock)}; if it was killed, run the same command again: an append completes what it left, other runs continue with --resume`;
     yield { level: "warning", what: "lock", path, message };
   }
   yield* ownLeftoverFindings({ store: spec, path }, signal);

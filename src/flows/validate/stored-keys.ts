@@ -2,9 +2,8 @@ import { loadCodecs, type PlacedCodec } from "../../codecs/chain/codec-chain.ts"
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
-import type { KeyEntry } from "../../stores/store.ts";
+import type { KeyEntry, StoreOptions } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
-import type { ZarrflowError } from "../../util/errors.ts";
 import { lastName } from "../../util/node-path.ts";
 import { product } from "../../util/shape.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
@@ -87,6 +86,15 @@ export class StoredKeys {
     return (await this.#hasRightSize(chunk)) ? chunk : undefined;
   }
 
+  /** Checks a value that is no chunk to be decoded, where the store has its checksum. */
+  async checkValue(key: string, options: StoreOptions): Promise<void> {
+    try {
+      await this.#root.store.checks?.check(key, options);
+    } catch (error) {
+      this.noteUnreadable(key, error);
+    }
+  }
+
   /** Chunks of the grids that are not stored, when all keys were taken. */
   *missingChunks(): Generator<ValidateFinding> {
     for (const array of this.#read.nodes.values()) {
@@ -108,7 +116,7 @@ export class StoredKeys {
   }
 
   /** Reports what is below the root and cannot be read; documents were reported with their nodes. */
-  noteUnreadable(name: string, error: ZarrflowError): void {
+  noteUnreadable(name: string, error: unknown): void {
     const path = this.#root.layout.hierarchy.pathOf(name);
     const owner = this.#ownerOf(path);
     if (owner === undefined || this.#read.broken.has(path) || this.#isDocument(name, owner)) return;

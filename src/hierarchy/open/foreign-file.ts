@@ -1,38 +1,159 @@
-import { parentSpec } from "../../stores/folder-spec.ts";
-import type { StoreSpec } from "../../stores/store.ts";
+import { joinKey } from "../../meta/join-key.ts";
+import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
+import type { Store, StoreSpec } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
+import { valueAtMost } from "../../stores/value-at-most.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 
-/** How files of other formats start. */
-const SIGNATURES: Readonly<Record<string, readonly string[]>> = {
-  "NetCDF/HDF5": ["\x89HDF\r\n\x1a\n", "CDF\x01", "CDF\x02", "CDF\x05"],
-  GRIB: ["GRIB"],
-  TIFF: ["II*\0", "II+\0", "MM\0*", "MM\0+"],
+/** A format that zarrflow does not read, and how its data become Zarr. */
+export interface ForeignFormat {
+  /** With its article. */
+  readonly name: string;
+  readonly hint: string;
+}
+
+interface FileFormat extends ForeignFormat {
+  /** Whether a file starts as those of the format do, given its first bytes as Latin-1. */
+  readonly isStart: (start: string) => boolean;
+}
+
+const HDF: FileFormat = {
+  name: "a NetCDF/HDF5 file",
+  hint: 'Convert it to Zarr first: xarray.open_dataset("FILE", chunks={}).to_zarr("out.zarr").',
+  isStart: startsWith("\x89HDF\r\n\x1a\n", "CDF\x01", "CDF\x02", "CDF\x05"),
 };
 
+const KERCHUNK_HINT =
+  'Convert it to Zarr first: xarray.open_dataset("REFERENCES", engine="kerchunk", chunks={}).to_zarr("out.zarr").';
+
+const FILES: readonly FileFormat[] = [
+  HDF,
+  {
+    name: "a GRIB file",
+    hint: 'Convert it to Zarr first: xarray.open_dataset("FILE", engine="cfgrib", chunks={}).to_zarr("out.zarr").',
+    isStart: startsWith("GRIB"),
+  },
+  {
+    name: "a TIFF file (GeoTIFF, COG, OME-TIFF)",
+    hint: 'Convert it to Zarr first: a GeoTIFF or COG with rioxarray.open_rasterio("FILE", chunks={}).to_dataset(name="data").to_zarr("out.zarr"), a microscopy image with bioformats2raw.',
+    isStart: startsWith("II*\0", "II+\0", "MM\0*", "MM\0+"),
+  },
+  {
+    name: "a tar archive",
+    hint: "Unpack it first (tar -xf), and give the folder inside it; an archive of a Zarr store that can be read as it is is a zip.",
+    isStart: (start) => start.startsWith("ustar", 257),
+  },
+  {
+    name: "a compressed file",
+    hint: "Unpack it first (tar -xf for a tar archive), and give what is inside it.",
+    isStart: startsWith("\x1f\x8b", "\x28\xb5\x2f\xfd", "BZh", "\xfd7zXZ\0"),
+  },
+  { name: "a kerchunk JSON file", hint: KERCHUNK_HINT, isStart: isKerchunk },
+];
+
 /** Names after which servers are asked for the first bytes of a file. */
-const FOREIGN_NAME = /\.(?:nc[34]?|cdf|h5|hdf5?|gri?b2?|tiff?)$/i;
+const FOREIGN_NAME =
+  /\.(?:nc[34]?|cdf|h5|hdf5?|gri?b2?|tiff?|tar|tgz|tbz2?|txz|gz|bz2|xz|zst|json|kerchunk)$/i;
+
+/** Bytes of a file that tell its format. */
+const START_BYTES = 4096;
 
 /** The file that stands where a store was looked for, with its format if that is known; undefined where none is found. */
 export async function foreignFile(
   spec: StoreSpec,
   signal: AbortSignal | undefined,
-): Promise<{ readonly format: string | undefined } | undefined> {
+): Promise<{ readonly format: ForeignFormat | undefined } | undefined> {
   const parent = parentSpec(spec);
   if (parent === undefined || (spec.kind !== "directory" && !FOREIGN_NAME.test(parent.name)))
     return undefined;
-  try {
+  return unlessUnreadable(signal, async () => {
     const folder = await openStore(parent.spec);
-    const start = await folder.get(parent.name, { range: { offset: 0, length: 8 }, signal });
+    const start = await folder.get(parent.name, { range: { offset: 0, length: START_BYTES }, signal });
     await folder.close?.();
     if (start === undefined) return undefined;
-    const text = String.fromCharCode(...start);
-    const isOf = (format: string) => SIGNATURES[format]?.some((at) => text.startsWith(at));
-    return { format: Object.keys(SIGNATURES).find(isOf) };
+    const text = Array.from(start, (byte) => String.fromCharCode(byte)).join("");
+    return { format: FILES.find(({ isStart }) => isStart(text)) };
+  });
+}
+
+interface FolderFormat extends ForeignFormat {
+  /** A value that folders of the format have, and what is in it. */
+  readonly key: string;
+  readonly holds: string;
+}
+
+const ICECHUNK: ForeignFormat = {
+  name: "an icechunk repository",
+  hint: 'Export a snapshot to Zarr first, in Python: xarray.open_zarr(repo.readonly_session("main").store).to_zarr("out.zarr").',
+};
+
+const FOLDERS: readonly FolderFormat[] = [
+  { ...ICECHUNK, key: "refs/branch.main/ref.json", holds: "snapshot" },
+  { ...ICECHUNK, key: "repo", holds: "ICE" },
+  {
+    name: "an N5 container",
+    hint: "Convert it to Zarr first, in Python: tensorstore opens its arrays with the driver `n5`, and writes them with `zarr3`.",
+    key: "attributes.json",
+    holds: "{",
+  },
+];
+
+/** Bytes of the largest value that tells the format of a folder. */
+const MAX_MARK = 2 ** 20;
+
+/** The format of another program that a folder is of; undefined where it is of none that is known. */
+export async function foreignFolder(
+  store: Pick<Store, "get">,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<ForeignFormat | undefined> {
+  for (const folder of FOLDERS) {
+    const mark = await unlessUnreadable(signal, () =>
+      valueAtMost(store, joinKey(path, folder.key), MAX_MARK, { signal }),
+    );
+    if (mark && new TextDecoder("latin1").decode(mark).includes(folder.holds)) return folder;
+  }
+  return undefined;
+}
+
+/** Where a run is at work or was killed that has a place; undefined where there is none. */
+export async function unfinishedAt(
+  spec: StoreSpec,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  if (!["directory", "zip", "s3", "zip-value", "memory"].includes(spec.kind)) return undefined;
+  if (path !== "" && childSpec(spec, path) === undefined) return undefined;
+  const { leftoversAt } = await import("../../stores/target/leftovers.ts");
+  return unlessUnreadable(signal, async () => {
+    for await (const { kind, place } of leftoversAt({ store: spec, path }, { withUploads: false, signal }))
+      if (kind !== "scratch") return place;
+    return undefined;
+  });
+}
+
+/** What cannot be read has no format that could be named. */
+async function unlessUnreadable<T>(
+  signal: AbortSignal | undefined,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  try {
+    return await look();
   } catch (error) {
     throwIfAborted(signal);
-    if (isZarrflowError(error)) return undefined; // what cannot be read has no format that could be named
+    if (isZarrflowError(error)) return undefined;
     throw error;
   }
+}
+
+function startsWith(...signatures: readonly string[]): (start: string) => boolean {
+  return (start) => signatures.some((signature) => start.startsWith(signature));
+}
+
+/** References of kerchunk: with a version, or as the keys alone. */
+function isKerchunk(start: string): boolean {
+  return /^\s*\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"(?:refs|gen|templates|\.zgroup|\.zattrs|[^"]*\/?\.zarray)"\s*:/.test(
+    start,
+  );
 }

@@ -163,6 +163,12 @@ async function openNamed(spec: StoreSpec): Promise<Store> {
     return await openStore(spec);
   } catch (error) {
     if (!isZarrflowError(error, "not-found")) throw error;
+    const { unfinishedAt } = await import("./foreign-file.ts");
+    if ((await unfinishedAt(spec, "", undefined)) !== undefined) {
+      throw error.addContext({
+        hint: "A run that has not ended writes it. If it was killed, repeat its command with --resume, or remove what it left with `zarrflow clean`.",
+      });
+    }
     const { nearestStoreHint } = await import("./suggest-name.ts");
     const hint = await nearestStoreHint(spec);
     throw hint ? error.addContext({ hint }) : error;
@@ -173,26 +179,30 @@ async function notFound(
   { store, spec, path, url }: Place & { readonly url: string },
   signal: AbortSignal | undefined,
 ): Promise<ZarrflowError> {
-  const [{ foreignFile }, { suggestName }] = await Promise.all([
+  const [{ foreignFile, foreignFolder, unfinishedAt }, { suggestName }] = await Promise.all([
     import("./foreign-file.ts"),
     import("./suggest-name.ts"),
   ]);
+  const about = { store: store.description, path, url };
   const file = path === "" ? await foreignFile(spec, signal) : undefined;
-  if (file?.format !== undefined) {
-    return new ZarrflowError("not-found", `\`${url}\` is a ${file.format} file; zarrflow reads Zarr`, {
-      store: store.description,
-      path,
-      url,
-      hint: "Convert it to Zarr first, for example with xarray.",
+  const foreign = file ? file.format : await foreignFolder(store, path, signal);
+  if (foreign !== undefined) {
+    const { name, hint } = foreign;
+    return new ZarrflowError("not-found", `\`${url}\` is ${name}; zarrflow reads Zarr`, { ...about, hint });
+  }
+  const unfinished = await unfinishedAt(spec, path, signal);
+  if (unfinished !== undefined) {
+    return new ZarrflowError("not-found", `no array or group at \`${url}\`, but a run that has not ended`, {
+      ...about,
+      found: unfinished,
+      hint: "Wait for it. If it was killed, repeat its command with --resume, or remove what it left with `zarrflow clean`.",
     });
   }
   const nodes = path === "" && isListable(store) ? await foldersWithMetadata(store, signal) : [];
   const suggested = nodes.length > 0 ? foldersHint(nodes) : await suggestName(store, spec, path, { signal });
   const hint = suggested ?? (file && "This is a file; a Zarr store is a folder, or a .zip file.");
   return new ZarrflowError("not-found", `no array or group at \`${url}\``, {
-    store: store.description,
-    path,
-    url,
+    ...about,
     found: `none of ${[...detectionKeys(path), joinKey(path, ".zmetadata")].join(", ")}`,
     ...(hint && { hint }),
   });

@@ -75,6 +75,10 @@ function isExpired({ expiration }: S3Credentials): boolean {
   return expiration !== undefined && expiration.getTime() <= Date.now();
 }
 
+/** The ways to have credentials, and to do without. */
+export const HOW_TO_SIGN =
+  "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE. For public data use --anonymous or AWS_NO_SIGN_REQUEST=1.";
+
 /** Variables of the environment, or of a profile under the same names. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -100,7 +104,7 @@ export function credentialsOf(variables: Variables): S3Credentials | undefined {
 export function parseCredentials(text: string, from: string): S3Credentials {
   const { AccessKeyId, SecretAccessKey, SessionToken, Token = SessionToken, Expiration } = fieldsOf(text);
   if (!AccessKeyId || !SecretAccessKey) {
-    throw new ZarrflowError("access-denied", `${from} returns no credentials`);
+    throw new ZarrflowError("access-denied", `${from} returns no credentials`, { hint: HOW_TO_SIGN });
   }
   return {
     accessKeyId: AccessKeyId,
@@ -133,7 +137,7 @@ export function noCredentials(cause?: unknown): ZarrflowError {
     "there are no credentials to sign requests",
     {
       ...(isZarrflowError(cause) && { found: cause.reason }),
-      hint: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE. For public data use --anonymous or AWS_NO_SIGN_REQUEST=1.",
+      hint: HOW_TO_SIGN,
     },
     { cause },
   );

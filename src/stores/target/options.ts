@@ -76,6 +76,8 @@ export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptio
    * @default undefined, entries are stored as they are
    */
   readonly deflate?: number | undefined;
+  /** For a zip: the comment of the archive. */
+  readonly comment?: Uint8Array | undefined;
   /**
    * For directories and zip files: what is published is on the disk, and outlives a loss of power.
    *

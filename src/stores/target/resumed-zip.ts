@@ -74,6 +74,7 @@ export class ResumedZip implements WritableStore {
   }
 
   #isThere(key: string, bytes: Uint8Array): true {
+    this.#writer.noteRoot(key, bytes);
     this.#assertSame({ key, size: bytes.length, crc32: crc32(bytes) });
     return true;
   }

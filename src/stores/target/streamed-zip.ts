@@ -1,6 +1,6 @@
 import type { ByteSink } from "../byte-sink.ts";
 import type { StoreWriter, TargetBuild, WritableStore } from "../store.ts";
-import { ZipWriter, type ZipWriterOptions } from "../zip/zip-writer.ts";
+import { isOmeZip, ZipWriter, type ZipWriterOptions } from "../zip/zip-writer.ts";
 import type { TargetBuildOptions } from "./options.ts";
 import { ResumedZip } from "./resumed-zip.ts";
 import type { TakenKey } from "./taken-key.ts";
@@ -31,15 +31,17 @@ export async function streamedZip(
     journal,
     left,
     deflate,
+    comment,
     expectedSize,
     memory,
     signal,
-  }: TakenKey & Pick<TargetBuildOptions, "deflate" | "expectedSize" | "memory" | "signal">,
+  }: TakenKey & Pick<TargetBuildOptions, "deflate" | "comment" | "expectedSize" | "memory" | "signal">,
 ): Promise<StreamedZip> {
   const description = `zip ${store.description}/${key}`;
+  const how = { comment, isOme: isOmeZip(key) };
   if (journal === undefined || store.openUpload === undefined) {
     const value = await store.openWriter(key, { expectedSize, memory, signal });
-    return zipInto(value, await zipWriter(value, description, { deflate }));
+    return zipInto(value, await zipWriter(value, description, { ...how, deflate }));
   }
   // nobody can go on with what no run says is its own
   const note = (line: string) => {
@@ -60,6 +62,7 @@ export async function streamedZip(
   const entries = left ? wholeEntries(left.entries, bytes) : [];
   if (left) note(zipUploadLine({ goesOnAfter: upload.kept.length }));
   const writer = await zipWriter(upload, description, {
+    ...how,
     written: { entries, bytes },
     onEntry: (entry) => note(entryLine(entry)),
   });

@@ -3,7 +3,7 @@ import { FileReader } from "../files/file-reader.ts";
 import { FileSink } from "../files/file-sink.ts";
 import { storedEntries } from "../zip/stored-entries.ts";
 import { entryEnd, type StoredEntry } from "../zip/zip-records.ts";
-import { ZipWriter } from "../zip/zip-writer.ts";
+import { isOmeZip, ZipWriter } from "../zip/zip-writer.ts";
 import type { ResumeOptions } from "./options.ts";
 import { ResumedZip } from "./resumed-zip.ts";
 import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
@@ -12,14 +12,19 @@ import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
 export async function constructZip(
   build: string,
   description: string,
-  { deflate, fsync = false, resumed }: ConstructionOptions,
+  { deflate, comment, fsync = false, resumed }: ConstructionOptions,
 ): Promise<TargetWriter> {
   if (resumed) {
-    const { sink, writer, store } = await openResumedZip(build, description, { ...resumed, fsync });
+    const { sink, writer, store } = await openResumedZip(build, description, { ...resumed, fsync, comment });
     return { ...zipInto(build, sink, writer, true), store, holds: async (value) => store.holds(value) };
   }
   const sink = await FileSink.create(build, { fsync });
-  return zipInto(build, sink, new ZipWriter(sink, description, { deflate }), deflate === undefined);
+  return zipInto(
+    build,
+    sink,
+    new ZipWriter(sink, description, { deflate, comment, isOme: isOmeZip(description) }),
+    deflate === undefined,
+  );
 }
 
 /** A zip that is written to a file. */
@@ -51,7 +56,11 @@ interface OpenedZip {
 async function openResumedZip(
   build: string,
   description: string,
-  { readBack, fsync }: ResumeOptions & { readonly fsync: boolean },
+  {
+    readBack,
+    fsync,
+    comment,
+  }: ResumeOptions & Pick<ConstructionOptions, "comment"> & { readonly fsync: boolean },
 ): Promise<OpenedZip> {
   const entries: StoredEntry[] = [];
   const file = await FileReader.open(build);
@@ -63,6 +72,10 @@ async function openResumedZip(
   const last = entries.at(-1);
   const end = last === undefined ? 0 : entryEnd(last);
   const sink = await FileSink.resume(build, end, { fsync });
-  const writer = new ZipWriter(sink, description, { written: { entries } });
+  const writer = new ZipWriter(sink, description, {
+    written: { entries },
+    comment,
+    isOme: isOmeZip(description),
+  });
   return { sink, writer, store: new ResumedZip(writer, entries) };
 }

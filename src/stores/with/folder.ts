@@ -7,6 +7,7 @@ import {
   type ListedEntry,
   type ListOptions,
   type Store,
+  type ValueChecks,
   type WritableStore,
 } from "../store.ts";
 
@@ -37,6 +38,7 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
     ...(store.version !== undefined && { version: async (options) => store.version?.(options) }),
     ...(store.watchMissing !== undefined && { watchMissing: store.watchMissing.bind(store) }),
     ...(store.noteMissing !== undefined && { noteMissing: (prefix) => store.noteMissing?.(start + prefix) }),
+    ...(store.checks !== undefined && { checks: checksBelow(store.checks, start) }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && {
       list: (prefix, options) =>
@@ -44,6 +46,18 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
       listDirectory: (prefix, options) =>
         streamFrom(listed(store.listDirectory(start + prefix, listing(options)))),
     }),
+  };
+}
+
+/** Those of a store, by keys that begin with `start`. */
+function checksBelow(checks: ValueChecks, start: string): ValueChecks {
+  return {
+    get unchecked() {
+      return checks.unchecked;
+    },
+    check: (key, options) => checks.check(start + key, options),
+    takeParts: () => checks.takeParts(),
+    addParts: (parts) => checks.addParts(parts),
   };
 }
 

@@ -49,6 +49,8 @@ export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S>
     ...(store.version !== undefined && { version: async (options) => store.version?.(options) }),
     ...(store.watchMissing !== undefined && { watchMissing: store.watchMissing.bind(store) }),
     ...(store.noteMissing !== undefined && { noteMissing: store.noteMissing.bind(store) }),
+    ...(store.comment !== undefined && { comment: store.comment }),
+    ...(store.checks !== undefined && { checks: store.checks }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),
     ...(isListable(store) && listing(store, around)),
     ...(isWritable(store) && writing(store, around)),

@@ -59,8 +59,10 @@ export class DeflatingEncoder implements EntryEncoder {
     await Promise.race([builtin("node:stream")?.promises.finished(this.#input), this.#delivery]);
   }
 
-  async finish(): Promise<void> {
-    (await this.#zip).end();
+  async finish(comment?: Uint8Array): Promise<void> {
+    // yazl takes bytes as they are, which its types do not say
+    const bytes = (comment ? Buffer.from(comment) : "") as string;
+    (await this.#zip).end({ forceZip64Format: false, comment: bytes });
     await this.#delivery;
   }
 }

@@ -113,6 +113,11 @@ export class DirectoryReader {
     return { at, offset, size, entries: view.getUint16(end + 10, true), isZip64: false };
   }
 
+  /** What the archive says at its end. */
+  get comment(): Uint8Array {
+    return this.#tail.bytes.slice(this.#endRecord + END_BYTES);
+  }
+
   /** Whether an entry of a directory begins at `position`. */
   async isEntryAt(position: number): Promise<boolean> {
     return viewOf(await this.bytesAt(position, 4)).getUint32(0, true) === ENTRY_SIGNATURE;

@@ -8,8 +8,8 @@ export interface EntryEncoder {
   begin(key: string): Promise<void>;
   write(bytes: Uint8Array): Promise<void>;
   end(): Promise<void>;
-  /** Writes the directory, the last bytes of the archive. */
-  finish(): Promise<void>;
+  /** Writes the directory and the comment of the archive, its last bytes. */
+  finish(comment?: Uint8Array): Promise<void>;
 }
 
 /** Permissions of entries that are unpacked: a regular file, `rw-r--r--`. */

@@ -13,6 +13,7 @@ const MAX_FINDINGS = 1000;
 export interface ZipDirectory {
   readonly index: ZipIndex;
   readonly findings: readonly StoreFinding[];
+  readonly comment: Uint8Array;
 }
 
 /**
@@ -72,7 +73,7 @@ export async function readDirectory(
   }
   if (untold > 0)
     findings.push({ key: "", message: `${untold} more zip entries that are skipped or duplicate` });
-  return { index, findings };
+  return { index, findings, comment: archive.comment };
 }
 
 /** Whether an entry made on Unix is a symbolic link. */

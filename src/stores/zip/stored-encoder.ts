@@ -1,5 +1,6 @@
 import { crc32 } from "../../util/crc32.ts";
 import type { ByteSink } from "../byte-sink.ts";
+import { byDepth, isNamedDocument } from "../document-names.ts";
 import type { EntryEncoder } from "./entry-encoder.ts";
 import {
   dataDescriptor,
@@ -18,6 +19,14 @@ export interface WrittenEntries {
   readonly bytes?: number | undefined;
 }
 
+export interface StoredEncoderOptions {
+  readonly written?: WrittenEntries | undefined;
+  /** Called with each new entry that the sink has taken. */
+  readonly onEntry?: ((entry: StoredEntry) => void) | undefined;
+  /** Whether the directory begins with the documents, those of the root first, and each level before the next. */
+  readonly documentsFirst?: boolean;
+}
+
 /**
  * Writes entries as they are, byte for byte as yazl does, but each in the same time: yazl goes over all entries so far
  * for every new one (60,000 of 4 KiB took it 22 s, and take 1 s here).
@@ -31,17 +40,18 @@ export class StoredEncoder implements EntryEncoder {
   #offset = 0;
   #open: StoredEntry | undefined;
   readonly #onEntry: (entry: StoredEntry) => void;
+  /** Entries that come first in the directory; undefined where all come in their order. */
+  readonly #documents: { readonly key: string; readonly record: Uint8Array }[] | undefined;
 
   readonly addSync?: (key: string, bytes: Uint8Array) => boolean;
 
-  /** @param onEntry called with each new entry that the sink has taken */
   constructor(
     sink: ByteSink,
-    written: WrittenEntries = { entries: [] },
-    onEntry: (entry: StoredEntry) => void = () => {},
+    { written = { entries: [] }, onEntry = () => {}, documentsFirst = false }: StoredEncoderOptions = {},
   ) {
     this.#sink = sink;
     this.#onEntry = onEntry;
+    this.#documents = documentsFirst ? [] : undefined;
     for (const entry of written.entries) {
       this.#offset = entryEnd(entry);
       this.#enter(entry);
@@ -88,10 +98,12 @@ export class StoredEncoder implements EntryEncoder {
     this.#open = undefined;
   }
 
-  async finish(): Promise<void> {
+  async finish(comment?: Uint8Array): Promise<void> {
     const offset = this.#offset;
+    const documents = this.#documents?.sort((a, b) => byDepth(a.key, b.key)) ?? [];
+    for (const { record } of documents) await this.#append(record);
     for (const block of this.#directory.blocks()) await this.#append(block);
-    await this.#append(endRecords(this.#entries, offset, this.#offset - offset));
+    await this.#append(endRecords(this.#entries, offset, this.#offset - offset, comment));
   }
 
   #addSync(key: string, bytes: Uint8Array): boolean {
@@ -125,7 +137,10 @@ export class StoredEncoder implements EntryEncoder {
   }
 
   #enter(entry: StoredEntry): void {
-    this.#directory.append(directoryEntry(entry));
+    const record = directoryEntry(entry);
+    const key = this.#documents && new TextDecoder().decode(entry.name);
+    if (key !== undefined && isNamedDocument(key)) this.#documents?.push({ key, record });
+    else this.#directory.append(record);
     this.#entries++;
   }
 

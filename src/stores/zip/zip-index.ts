@@ -136,6 +136,12 @@ export class ZipIndex {
     return row === undefined ? undefined : this.#cells[row + FIELDS.indexOf(field)];
   }
 
+  /** Keys in the order of their entries in the archive. */
+  storedKeys(): readonly string[] {
+    const at = (key: string) => this.#cell(key, "offset") ?? 0;
+    return [...this.#rows.keys()].sort((a, b) => at(a) - at(b));
+  }
+
   sortedKeys(): readonly string[] {
     this.#sorted ??= sortUtf8([...this.#rows.keys()]);
     return this.#sorted;

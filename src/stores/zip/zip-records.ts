@@ -94,11 +94,16 @@ export function directoryEntry(entry: StoredEntry): Uint8Array {
 }
 
 /** The end of an archive whose directory of `entries` entries is `size` bytes at `offset`. */
-export function endRecords(entries: number, offset: number, size: number): Uint8Array {
+export function endRecords(
+  entries: number,
+  offset: number,
+  size: number,
+  comment: Uint8Array = new Uint8Array(0),
+): Uint8Array {
   const manyEntries = entries > MAX_16_BIT;
   const longDirectory = size > MAX_32_BIT;
   const farDirectory = offset > MAX_32_BIT;
-  const end = new ZipRecord(22)
+  const end = new ZipRecord(22 + comment.length)
     .u32(0x06054b50)
     .u16(0)
     .u16(0)
@@ -106,7 +111,8 @@ export function endRecords(entries: number, offset: number, size: number): Uint8
     .u16(manyEntries ? 0xffff : entries)
     .u32(longDirectory ? 0xffffffff : size)
     .u32(farDirectory ? 0xffffffff : offset)
-    .u16(0);
+    .u16(comment.length)
+    .tail(comment);
   if (!(manyEntries || longDirectory || farDirectory)) return end.bytes;
   return new ZipRecord(56 + 20 + end.bytes.length)
     .u32(0x06064b50)

@@ -16,9 +16,11 @@ import type {
   ListableStore,
   ListedEntry,
   ListOptions,
+  ReadPart,
   StoreFinding,
   StoreOptions,
   SyncRead,
+  ValueChecks,
 } from "../store.ts";
 import { folderInPlace, sourceChanged } from "../version.ts";
 import type { NearReads } from "./coalescing-reader.ts";
@@ -26,6 +28,7 @@ import { type EntryAccess, EntryReader } from "./entry-reader.ts";
 import { assertInflatedSize, inflate, inflaterHere } from "./inflate.ts";
 import { Inflation } from "./inflation.ts";
 import { OpenInflations } from "./open-inflations.ts";
+import { PartChecks } from "./part-checks.ts";
 import { linkError, readDirectory, type ZipDirectory } from "./read-directory.ts";
 import { ENCRYPTED, type PlacedEntry, type ZipEntry } from "./zip-index.ts";
 
@@ -41,12 +44,15 @@ export interface ZipStoreOptions extends StoreOptions {
 /** Bytes of a deflated entry that are read at one time, where its value is not read whole. */
 const PACKED_BYTES = 2 ** 18;
 
+/** Bytes that are read at one time to check a value. */
+const PIECE_BYTES = 2 ** 20;
+
 const STORED = 0;
 const DEFLATED = 8;
 
 /**
  * A zip archive read by ranges, from a file or from anywhere else. Its directory is read once, on opening. Entries
- * may be stored or deflated; the CRC is checked whenever a value is read whole. A symbolic link is no missing key:
+ * may be stored or deflated; the CRC is checked whenever a value has been read whole, at once or in parts. A symbolic link is no missing key:
  * reading it, listing it, or asking for a key below it fails with `corrupt-store`.
  */
 export class ZipStore implements ListableStore {
@@ -65,8 +71,13 @@ export class ZipStore implements ListableStore {
   /** Of stored entries, where the archive is a file. */
   readonly getSync?: (key: string, options?: GetSyncOptions) => SyncRead | undefined;
 
+  readonly comment?: Uint8Array;
+
   /** Where the archive is far away. */
   readonly neighbours?: Neighbours;
+
+  readonly #parts = new PartChecks();
+  readonly checks: ValueChecks = this.#valueChecks();
 
   /** Of the archive, when its directory was read. */
   readonly #version: string | undefined;
@@ -80,6 +91,7 @@ export class ZipStore implements ListableStore {
     this.#version = version;
     this.description = description;
     this.findings = directory.findings;
+    if (directory.comment.length > 0) this.comment = directory.comment;
     this.#reader = reader;
     this.#directory = directory;
     this.#entries = new EntryReader(reader);
@@ -143,14 +155,63 @@ export class ZipStore implements ListableStore {
       const { offset, length } = resolveRange(range, entry.size);
       const bytes = allocate(length);
       if (length === 0 && entry.size > 0) return bytes;
-      if (length === entry.size) await this.#readWhole(entry, bytes, signal);
-      else if (entry.method === STORED)
-        await this.#entries.read(entry, offset, bytes, { isChecked: false, signal });
-      else await this.#inflations.fill(entry.offset, offset, bytes, () => this.#inflation(entry));
+      if (length === entry.size) {
+        await this.#readWhole(entry, bytes, signal);
+        this.#parts.noteWhole(key);
+      } else await this.#readPart(key, entry, { offset, bytes, signal });
       throwIfAborted(signal);
       return bytes;
     } catch (error) {
       throw withErrorContext(error, this.description, key);
+    }
+  }
+
+  /** Reads a part of a value; of one that is wrong as a whole, nothing is to be taken. */
+  async #readPart(
+    key: string,
+    entry: PlacedEntry,
+    { offset, bytes, signal }: { offset: number; bytes: Uint8Array; signal: AbortSignal | undefined },
+  ): Promise<void> {
+    this.#assertNotWrong(key, entry);
+    if (entry.method === STORED) await this.#entries.read(entry, offset, bytes, { isChecked: false, signal });
+    else await this.#inflations.fill(entry.offset, offset, bytes, () => this.#inflation(entry));
+    this.#parts.note(key, entry, offset, bytes);
+    this.#assertNotWrong(key, entry);
+  }
+
+  #assertNotWrong(key: string, entry: ZipEntry): void {
+    const found = this.#parts.wrongOf(key);
+    if (found !== undefined) throw wrongCrc(entry, found);
+  }
+
+  #valueChecks(): ValueChecks {
+    const parts = this.#parts;
+    return {
+      get unchecked() {
+        return parts.unchecked;
+      },
+      check: (key, options) => this.#check(key, options),
+      takeParts: () => parts.take(),
+      addParts: (added) => {
+        for (const [key, of] of byKey(added)) {
+          const entry = this.#directory.index.get(key);
+          if (entry === undefined || parts.add(key, entry, of)) continue;
+          throw withErrorContext(wrongCrc(entry, parts.wrongOf(key) ?? 0), this.description, key);
+        }
+      },
+    };
+  }
+
+  /** Reads what is left of a value, piece by piece. */
+  async #check(key: string, { signal }: StoreOptions = {}): Promise<void> {
+    const size = this.#sizeOf(key) ?? 0;
+    if (size === 0) return void (await this.get(key, { signal }));
+    const piece = new Uint8Array(Math.min(PIECE_BYTES, size));
+    for (const { offset, length } of this.#parts.left(key, size)) {
+      for (let done = 0; done < length; done += PIECE_BYTES) {
+        const range = { offset: offset + done, length: Math.min(PIECE_BYTES, length - done) };
+        await this.get(key, { range, allocate: (byteLength) => piece.subarray(0, byteLength), signal });
+      }
     }
   }
 
@@ -201,7 +262,8 @@ export class ZipStore implements ListableStore {
       for (const folder of this.#directory.index.folders())
         if (folder.startsWith(prefix)) onFolder(`${folder}/`);
     }
-    return listKeys(this.#keys, prefix, options);
+    const keys = { ...this.#keys, sortedKeys: () => this.#directory.index.storedKeys() };
+    return listKeys(options.asStored ? keys : this.#keys, prefix, options);
   }
 
   listDirectory(prefix: string, options: ListOptions = {}): ReadableStream<ListedEntry> {
@@ -260,15 +322,29 @@ export class ZipStore implements ListableStore {
     const { offset, length } = resolveRange(range, entry.size);
     if (maxBytes !== undefined && length > maxBytes) return undefined;
     const bytes = into ? into.subarray(0, length) : allocate(length);
-    const isChecked = length === entry.size;
-    if (!this.#entries.readSync(entry, offset, bytes, isChecked)) return undefined;
-    return isChecked && crc32(bytes) !== entry.crc32 ? undefined : { bytes };
+    const isWhole = length === entry.size;
+    if (this.#parts.wrongOf(key) !== undefined) return undefined;
+    if (!this.#entries.readSync(entry, offset, bytes, isWhole)) return undefined;
+    if (!isWhole) return this.#parts.note(key, entry, offset, bytes) ? { bytes } : undefined;
+    if (crc32(bytes) !== entry.crc32) return undefined;
+    this.#parts.noteWhole(key);
+    return { bytes };
   }
 
   async close(): Promise<void> {
     await this.#inflations.end();
     await this.#reader.close?.();
   }
+}
+
+function byKey(parts: readonly ReadPart[]): ReadonlyMap<string, readonly ReadPart[]> {
+  const found = new Map<string, ReadPart[]>();
+  for (const part of parts) {
+    const known = found.get(part.key);
+    if (known) known.push(part);
+    else found.set(part.key, [part]);
+  }
+  return found;
 }
 
 function assertReadable({ method, packedSize, size }: ZipEntry): void {
@@ -289,10 +365,14 @@ function assertReadable({ method, packedSize, size }: ZipEntry): void {
 
 function assertStoredCrc(bytes: Uint8Array, entry: ZipEntry): void {
   const found = crc32(bytes);
-  if (found === entry.crc32) return;
-  throw new ZarrflowError("corrupt-store", "the CRC-32 of the zip entry differs", {
-    expected: hex(entry.crc32),
+  if (found !== entry.crc32) throw wrongCrc(entry, found);
+}
+
+function wrongCrc({ crc32: expected }: ZipEntry, found: number): ZarrflowError {
+  return new ZarrflowError("corrupt-store", "the CRC-32 of the zip entry differs", {
+    expected: hex(expected),
     found: hex(found),
+    hint: "The archive is damaged: take another copy of it. `unzip -t` names all damaged entries.",
   });
 }
 

@@ -17,6 +17,13 @@ export interface ZipWriterOptions {
    * @default undefined
    */
   readonly deflate?: number | undefined;
+  /** What the archive says at its end, at most 65,535 bytes. */
+  readonly comment?: Uint8Array | undefined;
+  /**
+   * Writes an OME-Zarr file as RFC-9 of OME-NGFF wants it: its directory begins with the documents, those of the root
+   * first, and its comment states the version of the image in it.
+   */
+  readonly isOme?: boolean | undefined;
   /** Stored entries that the sink has already. */
   readonly written?: WrittenEntries | undefined;
   /** Called with each stored entry that the sink has taken. */
@@ -40,6 +47,8 @@ export class ZipWriter implements WritableStore {
   readonly #sink: ByteSink;
   readonly #encoder: EntryEncoder;
   readonly #keys = new Set<string>();
+  readonly #isOme: boolean;
+  #comment: Uint8Array | undefined;
   #last: Promise<void> = Promise.resolve();
   /** Calls that have not ended. */
   #waiting = 0;
@@ -49,15 +58,25 @@ export class ZipWriter implements WritableStore {
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   /** @param description the archive in words, such as `zip era5.zarr.zip`. */
-  constructor(sink: ByteSink, description: string, { deflate, written, onEntry }: ZipWriterOptions = {}) {
+  constructor(
+    sink: ByteSink,
+    description: string,
+    { deflate, comment, isOme = false, written, onEntry }: ZipWriterOptions = {},
+  ) {
     if (deflate !== undefined && !(Number.isInteger(deflate) && deflate >= 1 && deflate <= 9)) {
       throw new ZarrflowError("invalid-option", "the deflate level must be 1 to 9", { value: deflate });
     }
     this.description = description;
     this.#sink = sink;
+    this.#comment = comment;
+    this.#isOme = isOme;
     this.#encoder =
       deflate === undefined
-        ? new StoredEncoder(sink, written && this.#noted(written), onEntry)
+        ? new StoredEncoder(sink, {
+            written: written && this.#noted(written),
+            onEntry,
+            documentsFirst: isOme,
+          })
         : new DeflatingEncoder(sink, deflate);
     if (this.#encoder.addSync) this.setSync = (key, bytes) => this.#setSync(key, bytes);
   }
@@ -69,6 +88,7 @@ export class ZipWriter implements WritableStore {
     try {
       this.#claim(key);
       await this.#attempt(() => this.#encoder.add(key, bytes));
+      this.noteRoot(key, bytes);
     } finally {
       release();
     }
@@ -144,13 +164,21 @@ export class ZipWriter implements WritableStore {
     try {
       if (this.#isFinished) return;
       await this.#attempt(async () => {
-        await this.#encoder.finish();
+        await this.#encoder.finish(this.#comment);
         await this.#sink.close();
       });
       this.#isFinished = true;
     } finally {
       release();
     }
+  }
+
+  /** Notes the document of the root, which is written, or was before: the version of an image becomes the comment. */
+  noteRoot(key: string, document: Uint8Array): void {
+    if (!this.#isOme || key !== "zarr.json") return;
+    const version = omeVersion(document);
+    if (version === undefined || version === omeVersionOf(this.#comment)) return;
+    this.#comment = new TextEncoder().encode(JSON.stringify({ ome: { version } }));
   }
 
   /** Gives the archive up: later calls fail with `reason`. Does nothing after `finish`. */
@@ -171,6 +199,7 @@ export class ZipWriter implements WritableStore {
     const isIdle = this.#waiting === 0 && this.#failure === undefined && !this.#isFinished;
     if (!isIdle || this.#keys.has(key) || !this.#encoder.addSync?.(key, bytes)) return false;
     this.#keys.add(key);
+    this.noteRoot(key, bytes);
     return true;
   }
 
@@ -232,4 +261,37 @@ export class ZipWriter implements WritableStore {
   #unsupported(reason: string, key: string): ZarrflowError {
     return new ZarrflowError("unsupported-operation", reason, { key, store: this.description });
   }
+}
+
+/** Whether a zip of this name is an OME-Zarr file. */
+export function isOmeZip(name: string): boolean {
+  return name.toLowerCase().endsWith(".ozx");
+}
+
+/** The version of the image that a document of the root describes. */
+function omeVersion(document: Uint8Array): string | undefined {
+  return versionIn(parsed(document)?.attributes);
+}
+
+/** The version that a comment states. */
+function omeVersionOf(comment: Uint8Array | undefined): string | undefined {
+  return comment && versionIn(parsed(comment));
+}
+
+function versionIn(json: unknown): string | undefined {
+  const version = isObject(json) && isObject(json.ome) ? json.ome.version : undefined;
+  return typeof version === "string" ? version : undefined;
+}
+
+function parsed(bytes: Uint8Array): { readonly [name: string]: unknown } | undefined {
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isObject(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(json: unknown): json is { readonly [name: string]: unknown } {
+  return typeof json === "object" && json !== null;
 }

@@ -1,11 +1,12 @@
 // @module-tag slow
 // @module-tag process
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createGroup } from "../../../src/index.ts";
 import { testFolder } from "../../support/cli.ts";
 import { runHere } from "../../support/cli-here.ts";
-import { ramp, writeV2Array } from "../../support/v2-store.ts";
+import { ramp, writeV2Array, writeV2Group } from "../../support/v2-store.ts";
 
 const array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
 
@@ -77,5 +78,25 @@ describe("zarrflow diff", () => {
       "t: attribute /attributes/_FillValue: NaN (as xarray encodes it) -> -999.5 (as xarray encodes it)\n",
     );
     expect(code).toBe(6);
+  });
+
+  it("names keys that are no Zarr, and goes on past what cannot be read", async () => {
+    const cwd = await testFolder();
+    for (const name of ["a.zarr", "b.zarr"]) await writeV2Group(join(cwd, name), { t: array, u: array });
+    await writeFile(join(cwd, "a.zarr/OME.xml"), "<OME/>");
+    await writeFile(join(cwd, "b.zarr/OME.xml"), "<ome/>");
+    await writeFile(join(cwd, "b.zarr/other"), "");
+    const differing = await runHere(cwd, "diff", "a.zarr", "b.zarr");
+    expect(differing).toMatchObject({
+      code: 6,
+      stdout: "OME.xml: contents differ: 6 bytes -> 6 bytes\nother: only in B: 0 bytes\n",
+      stderr: "2 differences\n",
+    });
+    expect(await runHere(cwd, "diff", "a.zarr", "b.zarr", "--values")).toMatchObject({ code: 0, stdout: "" });
+    await writeFile(join(cwd, "b.zarr/t/0.0"), "short");
+    const broken = await runHere(cwd, "diff", "a.zarr", "b.zarr", "--json");
+    expect(broken.code).toBe(1);
+    const paths = JSON.parse(broken.stdout).map(({ path }: { path: string }) => path);
+    expect(paths).toEqual(["t", "OME.xml", "other"]);
   });
 });

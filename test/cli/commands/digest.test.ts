@@ -86,4 +86,20 @@ describe("zarrflow digest", () => {
   ])("rejects %s %s %s", async (...args) => {
     expect(await runCli(await testFolder(), "digest", ...args)).toMatchObject({ code: 2, stdout: "" });
   });
+
+  it("names an array that cannot be read, digests the others, and ends with 1", async () => {
+    const cwd = await testFolder();
+    await writeV2Group(join(cwd, "g.zarr"), { a: array, b: array, c: array });
+    await writeFile(join(cwd, "g.zarr/b/0.0"), "short");
+    const text = await runCli(cwd, "digest", "g.zarr");
+    expect(text).toMatchObject({ code: 1, stdout: `${sha256}  a\n${sha256}  c\n` });
+    expect(text.stderr).toMatch(/^b: cannot be read, and has no digest: /);
+    const json = await runCli(cwd, "digest", "g.zarr", "--json");
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toEqual([
+      expect.objectContaining({ path: "a", sha256 }),
+      { path: "b", error: expect.stringContaining("b/0.0") },
+      expect.objectContaining({ path: "c", sha256 }),
+    ]);
+  });
 });

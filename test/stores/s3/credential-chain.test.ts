@@ -146,7 +146,10 @@ describe("an instance", () => {
 
   it("without a role gives none", async () => {
     const { env } = await machine(() => [404, "hidden"]);
-    expect(await failureOf(env)).toMatchObject({ code: "access-denied", details: { found: 404 } });
+    expect(await failureOf(env)).toMatchObject({
+      code: "access-denied",
+      details: { found: 404, hint: expect.stringMatching(/AWS_ACCESS_KEY_ID.*--anonymous/) },
+    });
     const broken = await machine(() => [200, '{"Code": "Failed", "Message": "hidden"}']);
     expect(await failureOf(broken.env)).toMatchObject({ code: "access-denied" });
     const old = await machine((_, n) => [200, json(n, Date.now() - 1)]);

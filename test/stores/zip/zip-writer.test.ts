@@ -326,6 +326,25 @@ async function byYazl(values: readonly (readonly [string, Uint8Array])[], stream
   return Buffer.concat(pieces);
 }
 
+it.each<[string, ZipWriterOptions]>([
+  ["stored", {}],
+  ["deflated", { deflate: 3 }],
+])("an archive of %s entries has its comment, and of an OME-Zarr file its version", async (_, options) => {
+  const commentOf = async (more: ZipWriterOptions) => {
+    const sink = new MemorySink();
+    const writer = new ZipWriter(sink, "zip test.zip", { ...options, ...more });
+    await writer.set("zarr.json", new TextEncoder().encode('{"attributes":{"ome":{"version":"0.5"}}}'));
+    await writer.finish();
+    const { comment } = await ZipStore.open(new BytesReader(sink.bytes), "zip test.zip");
+    return new TextDecoder().decode(comment);
+  };
+  const remark = new TextEncoder().encode("größer");
+  expect(await commentOf({ comment: remark })).toBe("größer");
+  expect(await commentOf({ comment: remark, isOme: true })).toBe('{"ome":{"version":"0.5"}}');
+  const more = '{"ome":{"version":"0.5","zipFile":{}}}';
+  expect(await commentOf({ comment: new TextEncoder().encode(more), isOme: true })).toBe(more);
+});
+
 /** Keeps what is written, at once. */
 class FastSink implements ByteSink {
   readonly #pieces: Uint8Array[] = [];

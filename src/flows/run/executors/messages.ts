@@ -4,7 +4,7 @@ import type { StoreAccess } from "../../../stores/access.ts";
 import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import type { Retry } from "../../../stores/remote/retry-events.ts";
 import type { ThreadCounters } from "../../../stores/remote/server-counters.ts";
-import type { StoredValue, StoreSpec } from "../../../stores/store.ts";
+import type { ReadPart, StoredValue, StoreSpec } from "../../../stores/store.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { SlabPlan } from "../../plan/slabs.ts";
@@ -42,6 +42,8 @@ export type FromWorker<Result> =
   | { readonly type: "missing"; readonly note: MissingNote }
   /** Tasks that have ended in it, where it shares no memory with others. */
   | { readonly type: "ended"; readonly tasks: number }
+  /** What it has read of values in parts, whose checksums it cannot check alone. */
+  | { readonly type: "parts"; readonly parts: readonly ReadPart[] }
   | { readonly type: "failed"; readonly error: unknown }
   /** The most bytes that it had in buffers, which nobody else has counted. */
   | { readonly type: "done"; readonly ownPeak: number };

@@ -82,12 +82,13 @@ export async function servePool<Work, Result>(
           return shared.isStopped ? Promise.reject(STOPPED) : undefined;
         });
       };
-      const source = accessedBy(start.source, start.access);
-      const missing = watchMissing?.(source, (note) => post({ type: "missing", note }));
+      const accessed = accessedBy(start.source, start.access);
+      const missing = watchMissing?.(accessed, (note) => post({ type: "missing", note }));
+      const source = await open(accessed, start.sourceVersion, false);
       await work(start.work, {
         control: shared,
         stop,
-        source: await open(source, start.sourceVersion, false),
+        source,
         openExclusive: (spec) => open(spec, undefined, true),
         send: (result, buffers) => post({ type: "result", result }, buffers),
         onBack: (taker) => {
@@ -95,6 +96,8 @@ export async function servePool<Work, Result>(
         },
       });
       missing?.end();
+      const parts = source.checks?.takeParts() ?? [];
+      if (parts.length > 0) post({ type: "parts", parts });
     }
     post({ type: "done", ownPeak: control?.ownPeak ?? 0 });
   } catch (error) {

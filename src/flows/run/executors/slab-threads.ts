@@ -88,6 +88,10 @@ async function* runInOrder(
     const how = { control: shared.control, note: () => {}, stop, dealtAtOnce: 1 };
     here = loopTasks(slabTasks(reading), slabRunner(reading, queue.offer), how).catch(fail);
     yield* queue.inOrder(reading.plan.job.tasks);
+    pool.keepProcess(true);
+    isAwaited = true;
+    await Promise.all([others, here]);
+    reading.array.store.checks?.addParts(pool.parts);
   } finally {
     stopListening();
     stop.abort();

@@ -79,6 +79,7 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
     await Promise.race([others, stopped]);
     stop.signal.throwIfAborted();
     throwIfAborted(options.stop);
+    source.checks?.addParts(pool.parts);
   } finally {
     stopListening();
     stopDealing();

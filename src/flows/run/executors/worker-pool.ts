@@ -1,7 +1,7 @@
 import { privateAccessOf } from "../../../stores/remote/private-access.ts";
 import { emitRetry } from "../../../stores/remote/retry-events.ts";
 import { counterThread, leaveCounters, type ThreadCounters } from "../../../stores/remote/server-counters.ts";
-import type { StoreSpec } from "../../../stores/store.ts";
+import type { ReadPart, StoreSpec } from "../../../stores/store.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { pause } from "../../../util/pause.ts";
 import { type FromWorker, type ReturnedBuffer, type ToWorker, unpackError } from "./messages.ts";
@@ -56,6 +56,7 @@ export class WorkerPool<Work, Result> {
   #listener: Pick<PoolRun<Work, Result>, "onResult"> | undefined;
   #control: SharedScheduler | undefined;
   #ownPeaks = 0;
+  readonly #parts: ReadPart[] = [];
   #unwatch = () => {};
 
   /**
@@ -134,6 +135,11 @@ export class WorkerPool<Work, Result> {
     return this.#ownPeaks;
   }
 
+  /** What workers that have done all have read of values in parts: one alone cannot check their checksums. */
+  get parts(): readonly ReadPart[] {
+    return this.#parts;
+  }
+
   /** Lets no more tasks begin; `atOnce`: ends those in flight, too. */
   stop(atOnce = true): void {
     this.#control?.stop();
@@ -182,6 +188,9 @@ export class WorkerPool<Work, Result> {
             break;
           case "ended":
             this.#control?.hear(number, message.tasks);
+            break;
+          case "parts":
+            this.#parts.push(...message.parts);
             break;
           case "failed":
             reject(unpackError(message.error));

@@ -1,6 +1,7 @@
 import type { StoreSpec } from "../../../stores/store.ts";
 import { isObject } from "../../../util/check-options.ts";
-import type { StoreProfiles } from "../../plan/store-profile.ts";
+import type { PlanPace, StoreProfiles } from "../../plan/store-profile.ts";
+import type { Settings } from "../../request/settings.ts";
 
 /** What a run has done, as lines of JSON in the order in which it was done. */
 export type LedgerLine = LedgerHeader | LedgerSession | LedgerEntry | LedgerTask | LedgerScratch;
@@ -14,6 +15,10 @@ export interface LedgerHeader {
   readonly identity: RunIdentity;
   /** What the plan assumed of stores over a network; absent: none is. */
   readonly profiles?: StoreProfiles;
+  /** What its tasks were cut for. */
+  readonly pace?: PlanPace;
+  /** The options that decide what it writes, as texts. */
+  readonly settings?: Settings;
 }
 
 /** What must be the same for a run to go on with what another has done. */
@@ -87,7 +92,13 @@ export function ledgerFormat(text: string): string | undefined {
 function isLine(line: Fields): boolean {
   const { format, identity, session, key, end, scratch } = line;
   if (format !== undefined)
-    return format === LEDGER_FORMAT && holdsTexts(identity) && isProfiles(line.profiles);
+    return (
+      format === LEDGER_FORMAT &&
+      holdsTexts(identity) &&
+      isProfiles(line.profiles) &&
+      isPace(line.pace) &&
+      (line.settings === undefined || holdsTexts(line.settings))
+    );
   if (session !== undefined) return isObject(session);
   if (scratch !== undefined) return isObject(scratch) && "kind" in scratch;
   if (end !== undefined) return isCount(end) && isCount(line.keys);
@@ -98,6 +109,13 @@ function isLine(line: Fields): boolean {
 
 function isProfiles(value: unknown): boolean {
   return value === undefined || (isObject(value) && Object.values(value).every(isProfile));
+}
+
+function isPace(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isObject(value)) return false;
+  const { maxMemory, io, threads = 1 } = value as Fields;
+  return [maxMemory, io, threads].every(isCount);
 }
 
 function isProfile(value: unknown): boolean {

@@ -1,6 +1,7 @@
 import type { StoreSpec } from "../../../stores/store.ts";
 import type { Journal } from "../../../stores/target/journal.ts";
-import type { StoreProfiles } from "../../plan/store-profile.ts";
+import type { PlanPace, StoreProfiles } from "../../plan/store-profile.ts";
+import type { Settings } from "../../request/settings.ts";
 import {
   LEDGER_FORMAT,
   type LedgerEntry,
@@ -59,6 +60,8 @@ export interface JournalLedgerOptions {
   readonly identity: RunIdentity | undefined;
   /** What its plan assumes of stores over a network. */
   readonly profiles?: StoreProfiles | undefined;
+  readonly pace?: PlanPace | undefined;
+  readonly settings?: Settings | undefined;
   /** Whether values are on the disk when they are recorded. */
   readonly fsync: boolean;
 }
@@ -73,12 +76,22 @@ export class JournalLedger implements Ledger {
     this.#journal = journal;
   }
 
-  static begin(journal: Journal, { identity, profiles, fsync }: JournalLedgerOptions): JournalLedger {
+  static begin(
+    journal: Journal,
+    { identity, profiles, pace, settings, fsync }: JournalLedgerOptions,
+  ): JournalLedger {
     const at = new Date().toISOString();
     const { boot } = journal;
     if (identity)
       journal.append(
-        ledgerLine({ format: LEDGER_FORMAT, begun: at, identity, ...(profiles && { profiles }) }),
+        ledgerLine({
+          format: LEDGER_FORMAT,
+          begun: at,
+          identity,
+          ...(profiles && { profiles }),
+          ...(pace && { pace }),
+          ...(settings && { settings }),
+        }),
       );
     journal.append(ledgerLine({ session: { at, fsync, ...(boot !== undefined && { boot }) } }));
     return new JournalLedger(journal);

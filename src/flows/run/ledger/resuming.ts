@@ -1,4 +1,6 @@
 import type { TargetBuildOptions, UnfinishedBuild } from "../../../stores/target/options.ts";
+import { formatBytes } from "../../../util/byte-size.ts";
+import { ZarrflowError } from "../../../util/errors.ts";
 import type { EventOptions } from "../../events.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { isSameProfiles } from "../../plan/store-profile.ts";
@@ -15,7 +17,7 @@ export interface Resuming extends Pick<TargetBuildOptions, "resume" | "onUnfinis
 
 /** @param identityOf what a run of a plan is */
 export function resuming(
-  planned: Pick<Planned, "plan" | "planWith">,
+  planned: Pick<Planned, "plan" | "planWith" | "pace" | "settings">,
   identityOf: (plan: Plan) => RunIdentity,
   { resume = false, onEvent }: Pick<RunOptions, "resume"> & EventOptions,
 ): Resuming {
@@ -23,15 +25,50 @@ export function resuming(
   const howToResume = async ({ description, journal }: UnfinishedBuild) => {
     const found = await unfinishedRun(journal, description);
     if (found === undefined) return undefined;
-    const { profiles = {} } = found;
+    const { profiles = {}, pace } = found;
     if (!isSameProfiles(profiles, plan.profiles)) plan = await planned.planWith(profiles);
-    assertSameRun(found.identity, identityOf(plan), description);
+    if (pace && found.identity.arrays !== identityOf(plan).arrays) {
+      plan = atPace(await planned.planWith(profiles, pace), plan, description);
+    }
+    const settings = { before: found.settings, now: planned.settings };
+    assertSameRun(found.identity, identityOf(plan), { place: description, settings });
     return { readBack: found.mayBeLost };
   };
   return {
     plan: () => plan,
     resume: resume ? howToResume : undefined,
     onUnfinished: ({ description }) => onEvent?.({ type: "warning", ...notResumed(description) }),
+  };
+}
+
+/**
+ * The tasks of an unfinished run with as many threads and requests, and as much memory, as this one may have.
+ *
+ * @throws `plan-mismatch` where its largest task does not fit the memory budget
+ */
+function atPace(unfinished: Plan, now: Plan, place: string): Plan {
+  const { leaseBytes } = unfinished.budget;
+  const { maxMemory } = now.budget;
+  if (leaseBytes > maxMemory) {
+    throw new ZarrflowError("plan-mismatch", "the unfinished run at the target was planned for more memory", {
+      store: place,
+      setting: "--max-mem",
+      expected: `${formatBytes(unfinished.budget.maxMemory)}, and at least ${leaseBytes} bytes`,
+      found: formatBytes(maxMemory),
+      hint: "Resume with a memory budget (--max-mem) in which its largest task fits.",
+    });
+  }
+  const { execution } = unfinished;
+  const { io, threads, singleThreadReason } = now.execution;
+  return {
+    ...unfinished,
+    budget: { ...unfinished.budget, maxMemory },
+    execution: {
+      ...execution,
+      io: Math.min(execution.io, io),
+      threads: Math.min(execution.threads, threads),
+      ...(singleThreadReason !== undefined && { singleThreadReason }),
+    },
   };
 }
 

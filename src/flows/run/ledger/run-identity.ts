@@ -5,6 +5,7 @@ import { currentFolder } from "../../../util/platform.node.ts";
 import { textHash } from "../../../util/text-hash.ts";
 import { type JobKind, kindOf } from "../../plan/jobs-of-kinds.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { differingSetting, type Settings } from "../../request/settings.ts";
 import type { RunIdentity } from "./ledger-lines.ts";
 
 /** What a run is, whatever memory, threads and requests it is given: those may be others when it is resumed. */
@@ -68,10 +69,7 @@ function hashed(value: unknown): string {
 const DIFFERENCES: readonly (readonly [keyof RunIdentity, string])[] = [
   ["source", "another source"],
   ["target", "another path in the target"],
-  [
-    "arrays",
-    "other chunks, codecs or windows; the memory budget, --strategy and the number of threads decide windows too",
-  ],
+  ["arrays", "other chunks, codecs or windows"],
   ["documents", "another operation, other metadata or other keys"],
   ["options", "another value of --write-empty"],
 ];
@@ -81,14 +79,28 @@ const DIFFERENCES: readonly (readonly [keyof RunIdentity, string])[] = [
  *
  * @throws `plan-mismatch`, and `source-changed` where the source's metadata are others now.
  */
-export function assertSameRun(found: RunIdentity, expected: RunIdentity, place: string): void {
+export function assertSameRun(
+  found: RunIdentity,
+  expected: RunIdentity,
+  {
+    place,
+    settings: { before = {}, now } = { now: {} },
+  }: {
+    readonly place: string;
+    /** Those of both runs. */
+    readonly settings?: { readonly before?: Settings | undefined; readonly now: Settings };
+  },
+): void {
   const difference = DIFFERENCES.find(([part]) => found[part] !== expected[part]);
-  const hint = "Repeat the command of the unfinished run with --resume, or start again without it.";
   if (difference) {
-    throw new ZarrflowError("plan-mismatch", "the unfinished run at the target has another plan", {
-      found: difference[1],
+    const setting = differingSetting(before, now);
+    const reason = "the unfinished run at the target has another plan";
+    throw new ZarrflowError("plan-mismatch", setting ? `${reason}: ${setting.name} differs` : reason, {
+      ...(setting
+        ? { setting: setting.name, expected: setting.before, found: setting.now }
+        : { found: difference[1] }),
       store: place,
-      hint,
+      hint: "Repeat the command of the unfinished run with --resume, or remove its work with `zarrflow clean` and start again.",
     });
   }
   if (found.sourceDocuments !== expected.sourceDocuments) {

@@ -1,6 +1,7 @@
 import type { Journal } from "../../../stores/target/journal.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import type { StoreProfiles } from "../../plan/store-profile.ts";
+import type { PlanPace, StoreProfiles } from "../../plan/store-profile.ts";
+import type { Settings } from "../../request/settings.ts";
 import {
   LEDGER_FORMAT,
   type LedgerSession,
@@ -15,6 +16,8 @@ export interface UnfinishedRun {
   readonly identity: RunIdentity;
   /** What its plan assumed of stores over a network. */
   readonly profiles?: StoreProfiles;
+  readonly pace?: PlanPace;
+  readonly settings?: Settings;
   /** Tasks that have ended, in one session or another. */
   readonly tasks: number;
   /** Whether something that it wrote may not have got to the disk, as the machine has been started anew since. */
@@ -31,7 +34,7 @@ export async function unfinishedRun(
   place: string,
 ): Promise<UnfinishedRun | undefined> {
   const { boot } = journal;
-  let header: Pick<UnfinishedRun, "begun" | "identity" | "profiles"> | undefined;
+  let header: Pick<UnfinishedRun, "begun" | "identity" | "profiles" | "pace" | "settings"> | undefined;
   let tasks = 0;
   let mayBeLost = false;
   for await (const text of journal.lines()) {

@@ -11,6 +11,7 @@ const ACTIVE = "It may belong to a run that is active; `zarrflow clean --break-l
 const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
   metadata: UNKNOWN,
   "missing-value": UNKNOWN,
+  "dimension-lengths": UNKNOWN,
   "implied-group": "A group without a document is valid; `createGroup` writes one.",
   "lone-attributes": UNKNOWN,
   "inside-array": UNKNOWN,

@@ -16,10 +16,10 @@ export async function rewriteZip(
   changes: ReadonlyMap<string, Uint8Array | undefined>,
   { maxMemory, signal }: { readonly maxMemory: number; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const build = await openTargetBuild(spec, { ifExists: "replace", signal });
+  const build = await openTargetBuild(spec, { ifExists: "replace", comment: zip.comment, signal });
   try {
     const pieceBytes = pieceBytesWithin(maxMemory / 2);
-    for await (const { key, size = 0 } of zip.list("", { signal })) {
+    for await (const { key, size = 0 } of zip.list("", { asStored: true, signal })) {
       const value = changes.get(key);
       if (value) await build.store.set(key, value, { signal });
       if (changes.has(key)) continue;

@@ -5,6 +5,7 @@ import { plainFetch } from "../../http/plain-fetch.ts";
 import { readText } from "../../http/read-body.ts";
 import { secretHeaders } from "../../http/secret-headers.ts";
 import { fetchWithTimeout } from "../../remote/fetch-with-timeout.ts";
+import { HOW_TO_SIGN } from "../credentials.ts";
 
 /** A question to a service that gives credentials; whatever it holds is not shown. */
 export interface Question {
@@ -40,5 +41,8 @@ export function textOfGood({ text, response }: TextAnswer, from: string): string
   if (response.ok) return text;
   const failure = failureOf(response);
   if (failure.code === "transient") throw failure;
-  throw new ZarrflowError("access-denied", `${from} returns no credentials`, { found: response.status });
+  throw new ZarrflowError("access-denied", `${from} returns no credentials`, {
+    found: response.status,
+    hint: HOW_TO_SIGN,
+  });
 }

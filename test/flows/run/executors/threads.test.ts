@@ -277,6 +277,23 @@ describe("tasks in threads", () => {
     );
   });
 
+  it("find together what is wrong with a shard in a zip of which each reads a part", async () => {
+    const [zip, whole, damaged] = [place(".zip"), place(), place()];
+    const shards = { chunks: [1, 64, 64], shards: [256, 64, 64], to: "v3", codec: "none" } as const;
+    await run(await steps(256), zip, shards);
+    const options = { chunks: [4, 64, 64], maxMemory: "600kB", strategy: "direct" } as const;
+    const { uncheckedEntries, tasks } = await run(zip, whole, options, { worker: { threads: 3 } });
+    expect(uncheckedEntries).toBe(0);
+    expect(tasks).toBeGreaterThan(8);
+    const bytes = readFileSync(zip);
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    writeFileSync(zip, bytes);
+    await expect(run(zip, damaged, options, { worker: { threads: 3 } })).rejects.toMatchObject({
+      code: "corrupt-store",
+      details: { key: "c/0/0/0" },
+    });
+  });
+
   it("hand large values over to the one writer of a zip", async () => {
     const source = await steps(64);
     const [folderPath, zip] = [place(), place(".zip")];

@@ -42,7 +42,8 @@ async function started(threads: number, patience?: number) {
 
 function runOf(work: number, onResult: PoolRun<number, Result>["onResult"]): PoolRun<number, Result> {
   const control = new SharedScheduler([work], 1024, 2);
-  return { work, source: { kind: "memory", name: "none" }, sourceVersion: undefined, control, onResult };
+  const source = { kind: "memory", name: "none" } as const;
+  return { work, source, sourceVersion: undefined, control, onResult };
 }
 
 it("results of a worker pool come with buffers that go back to whoever sent them", async () => {

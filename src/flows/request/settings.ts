@@ -1,0 +1,62 @@
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
+import type { NodeSpec, Plan } from "../plan/plan.ts";
+import type { Changes } from "./changes.ts";
+import type { KeyFilter } from "./key-filter.ts";
+
+/** Options that decide what a run writes, by their flags, as texts. */
+export type Settings = Readonly<Record<string, string>>;
+
+type Deciding = Changes &
+  KeyFilter &
+  FormatOptions & { readonly strategy?: string; readonly ifExists?: string };
+
+/** Flags of options that decide what is written, or how it is divided into tasks; all others are the pace of a run. */
+const FLAGS: readonly (readonly [flag: string, name: keyof Deciding])[] = [
+  ["--chunks", "chunks"],
+  ["--shards", "shards"],
+  ["--match", "match"],
+  ["--codec", "codec"],
+  ["--to", "to"],
+  ["--keep-formats", "keepFormats"],
+  ["--slice", "slice"],
+  ["--include", "include"],
+  ["--exclude", "exclude"],
+  ["--alone", "alone"],
+  ["--strict", "strict"],
+  ["--allow-loss", "allowLoss"],
+  ["--strategy", "strategy"],
+  ["--if-exists", "ifExists"],
+  ["--v2-separator", "v2"],
+  ["--v1-order", "v1Order"],
+];
+
+export function settingsOf(
+  options: Deciding,
+  {
+    operation,
+    source,
+    target,
+  }: { readonly operation: Plan["operation"]; readonly source: ZarrNode; readonly target: NodeSpec },
+): Settings {
+  const given = FLAGS.flatMap(([flag, name]): [string, string][] => {
+    const value = options[name];
+    return value === undefined ? [] : [[flag, typeof value === "string" ? value : JSON.stringify(value)]];
+  });
+  return Object.fromEntries([
+    ["the command", operation],
+    ["the source", [source.store.description, source.path].filter(Boolean).join(", ")],
+    ["the path in the target", target.path],
+    ...given,
+  ]);
+}
+
+/** The first setting that two runs have different values of, with these in words. */
+export function differingSetting(
+  before: Settings,
+  now: Settings,
+): { readonly name: string; readonly before: string; readonly now: string } | undefined {
+  const name = Object.keys({ ...before, ...now }).find((flag) => before[flag] !== now[flag]);
+  if (name === undefined) return undefined;
+  return { name, before: before[name] || "none", now: now[name] || "none" };
+}
