@@ -88,7 +88,9 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
       reason: `nothing matches the glob \`${glob}\` to include`,
       details: { hint },
     });
-    await expect(planned({ include: ["t2m", "t3m"] })).rejects.toMatchObject(failure("t3m", "Did you mean `t2m`?"));
+    await expect(planned({ include: ["t2m", "t3m"] })).rejects.toMatchObject(
+      failure("t3m", "Did you mean `t2m`?"),
+    );
     const repeat = "Repeat the flag for each name, or write `{t2m,u10}`.";
     await expect(planned({ include: "t2m,u10" })).rejects.toMatchObject(failure("t2m,u10", repeat));
     await expect(planned({ include: "*.none" })).rejects.toMatchObject({ code: "invalid-option" });

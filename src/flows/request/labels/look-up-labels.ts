@@ -9,8 +9,8 @@ import {
 } from "../../../hierarchy/slice-option.ts";
 import { dimensionMeant, dimensionNamed } from "../../../meta/dimension-names.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
-import { leaderOf } from "../dimension-lengths.ts";
 import { jsonEqual } from "../../../util/json-equal.ts";
+import { leaderOf } from "../dimension-lengths.ts";
 import type { Coordinate, CoordinateOptions } from "./coordinate.ts";
 import { findCoordinate, type LabelledArray, openCoordinate } from "./find-coordinate.ts";
 import { findLabels, wordsOf } from "./find-labels.ts";
