@@ -106,13 +106,10 @@ export function planOptions(
 }
 
 /** What the flags of writing mean to a flow. @throws `invalid-option` */
-export function runOptions(
-  values: Values<typeof writingOptions & typeof updateOption>,
-  signal: AbortSignal,
-): RunOptions {
+export function runOptions(values: Values<typeof writingOptions>, signal: AbortSignal): RunOptions {
   const { verify = false, resume = false, fsync = false, "verify-source": verifySource = false } = values;
   const { "write-empty": writeEmpty = false, "break-lock": breakLock = false } = values;
-  return { ...planOptions(values, signal), verify, resume, verifySource, fsync, writeEmpty, breakLock };
+  return { verify, resume, verifySource, fsync, writeEmpty, breakLock, signal };
 }
 
 export function wholeNumber(name: string, text: string): number {

@@ -6,15 +6,15 @@ import { openNode } from "../hierarchy/open/open-node.ts";
 import { walk } from "../hierarchy/open/walk.ts";
 import { type LockedPlace, lockPlace } from "../hierarchy/place-lock.ts";
 import { isFixed } from "../meta/data-type.ts";
-import type { FormatOptions } from "../meta/formats.ts";
+import { FORMAT_OPTIONS, type FormatOptions } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
-import type { StoreAccess } from "../stores/access.ts";
+import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import { assertWritable } from "../stores/assertions.ts";
 import { childSpec } from "../stores/folder-spec.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, invalid } from "../util/check-options.ts";
+import { checkedOptions, invalid, type OptionNames } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, belowPath } from "../util/node-path.ts";
 import { product } from "../util/shape.ts";
@@ -23,7 +23,7 @@ import { assertEqual } from "./append/assert-equal.ts";
 import { assertSameKind } from "./append/assert-same-kind.ts";
 import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.ts";
 import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
-import type { ReadEventOptions } from "./events.ts";
+import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./request/open-source.ts";
@@ -43,6 +43,18 @@ export interface AppendOptions
   /** Checks everything, and writes nothing. */
   readonly dryRun?: boolean;
 }
+
+const APPEND_OPTIONS: OptionNames<AppendOptions> = {
+  ...STORE_ACCESS,
+  ...FORMAT_OPTIONS,
+  ...READ_EVENT_OPTIONS,
+  maxMemory: true,
+  io: true,
+  signal: true,
+  dim: true,
+  writeEmpty: true,
+  dryRun: true,
+};
 
 /** An array that has grown. */
 export interface AppendedArray {
@@ -97,7 +109,7 @@ export async function append(
   target: FlowSource,
   given: AppendOptions,
 ): Promise<AppendReport> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, APPEND_OPTIONS);
   const { dim, signal } = options;
   if (typeof dim !== "string" || dim === "")
     throw invalid("append needs `dim`", "the name of a dimension", dim);

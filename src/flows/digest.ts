@@ -1,17 +1,17 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { hasher } from "../util/hash.ts";
 import { toHex } from "../util/hex.ts";
 import { product } from "../util/shape.ts";
 import { bytesText } from "./diff/compare-values.ts";
 import { itemBytes } from "./digest/item-bytes.ts";
-import type { ReadEventOptions } from "./events.ts";
+import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
-import type { PlanOptions } from "./request/flow.ts";
 import type { FlowSource } from "./request/open-source.ts";
-import { slice } from "./slice.ts";
+import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "./request/read-options.ts";
+import { openSliceOptions, slice } from "./slice.ts";
 
 /** The digest of one array. */
 export interface ArrayDigest {
@@ -28,7 +28,13 @@ export interface ArrayDigest {
   readonly missingValue?: string;
 }
 
-export interface DigestOptions extends PlanOptions, ReadEventOptions {}
+export interface DigestOptions extends ReadOptions, SlabOptions, ReadEventOptions {}
+
+export const DIGEST_OPTIONS: OptionNames<DigestOptions> = {
+  ...READ_OPTIONS,
+  ...SLAB_OPTIONS,
+  ...READ_EVENT_OPTIONS,
+};
 
 /**
  * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
@@ -42,7 +48,7 @@ export interface DigestOptions extends PlanOptions, ReadEventOptions {}
  * ```
  */
 export async function* digest(source: FlowSource, given: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, DIGEST_OPTIONS);
   for await (const { array, path } of arraysBelow(source, options)) {
     const sha256 = await arrayDigest(array, path, options);
     const { metadata, dataType, shape, layout } = array;
@@ -58,7 +64,7 @@ async function arrayDigest(array: ZarrArray, path: string, options: DigestOption
   const { dataType, shape } = array.metadata;
   const allBytes = isFixed(dataType) ? product(shape) * dataType.size : undefined;
   let digested = 0;
-  for await (const { data } of slice(array, {}, options).slabs()) {
+  for await (const { data } of slice(array, {}, { ...openSliceOptions(options), consistent: true }).slabs()) {
     for (const bytes of itemBytes(data, 0, product(data.shape))) {
       hash.update(bytes);
       digested += bytes.length;

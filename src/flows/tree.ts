@@ -5,8 +5,9 @@ import { checkedOptions } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
 import { belowPath } from "../util/node-path.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
-import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import type { FlowSource } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
+import { SOURCE_OPTIONS, type SourceOptions } from "./request/read-options.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
 export type TreeNode = TreeArray | TreeGroup | TreeBroken;
@@ -55,8 +56,8 @@ export interface TreeBroken extends TreeBase {
  * for await (const node of tree("era5.zarr")) console.log(node.path, node.kind);
  * ```
  */
-export async function* tree(source: FlowSource, given: PlanOptions = {}): AsyncGenerator<TreeNode> {
-  const options = checkedOptions(given);
+export async function* tree(source: FlowSource, given: SourceOptions = {}): AsyncGenerator<TreeNode> {
+  const options = checkedOptions(given, SOURCE_OPTIONS);
   const { signal } = options;
   const { root, close } = await openSource(source, options);
   try {

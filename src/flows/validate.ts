@@ -8,12 +8,13 @@ import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import type { FlowSource } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
+import { READ_OPTIONS, type ReadOptions } from "./request/read-options.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
@@ -28,7 +29,7 @@ import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 
 export type { ValidateFinding } from "./validate/finding.ts";
 
-export interface ValidateOptions extends PlanOptions {
+export interface ValidateOptions extends ReadOptions {
   /** Whether every chunk is read and decoded. */
   readonly deep?: boolean;
   /**
@@ -42,6 +43,14 @@ export interface ValidateOptions extends PlanOptions {
   readonly dryRun?: boolean;
   readonly onEvent?: (event: ReadEvent) => void;
 }
+
+const VALIDATE_OPTIONS: OptionNames<ValidateOptions> = {
+  ...READ_OPTIONS,
+  deep: true,
+  fix: true,
+  dryRun: true,
+  onEvent: true,
+};
 
 /**
  * Looks for what is wrong or odd about a node and all below it: metadata that readers would trip over, consolidated
@@ -61,7 +70,7 @@ export async function* validate(
   source: FlowSource,
   given: ValidateOptions = {},
 ): AsyncGenerator<ValidateFinding> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, VALIDATE_OPTIONS);
   if (!options.fix) return yield* findings(source, options);
   const fixes: Fix[] = [];
   for await (const fix of fixed(source, options)) {
@@ -127,7 +136,7 @@ async function reread(node: ZarrNode, { fix, dryRun, signal }: ValidateOptions):
 /** The source, opened; or what keeps it from being. */
 async function openRoot(
   source: FlowSource,
-  options: PlanOptions,
+  options: ReadOptions,
 ): Promise<Awaited<ReturnType<typeof openSource>> | readonly ValidateFinding[]> {
   try {
     return await openSource(source, options);

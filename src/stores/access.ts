@@ -1,3 +1,4 @@
+import type { OptionNames } from "../util/check-options.ts";
 import { keepRequestHook, type RequestHook, withRequestHook } from "./remote/request-hook.ts";
 import type { StoreSpec } from "./store.ts";
 
@@ -23,6 +24,12 @@ export interface StoreAccess {
    */
   readonly beforeRequest?: RequestHook | undefined;
 }
+
+export const STORE_ACCESS: OptionNames<StoreAccess> = {
+  anonymous: true,
+  missing403: true,
+  beforeRequest: true,
+};
 
 /** The spec of a store that is read so. */
 export function accessedBy(spec: StoreSpec, access: StoreAccess): StoreSpec {

@@ -45,6 +45,7 @@ export async function openPlan(
     return {
       source: store,
       plan,
+      options: { ifExists: file.options.ifExists },
       planWith: async () => plan,
       probe,
       async assertUnchanged(how = {}) {

@@ -4,8 +4,8 @@ import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
 import { readableArray } from "./chunk-separators.ts";
-import type { FlowSource, PlanOptions } from "./flow.ts";
-import { openSource } from "./open-source.ts";
+import { type FlowSource, openSource } from "./open-source.ts";
+import type { ReadOptions } from "./read-options.ts";
 
 /** An array, and how it is named in messages. */
 export interface ArrayBelow {
@@ -19,7 +19,7 @@ export interface ArrayBelow {
 /** The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. */
 export async function* arraysBelow(
   source: FlowSource,
-  options: PlanOptions & ReadEventOptions,
+  options: ReadOptions & ReadEventOptions,
 ): AsyncGenerator<ArrayBelow> {
   const { signal } = options;
   const { root, close } = await openSource(source, options);

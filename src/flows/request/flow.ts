@@ -1,21 +1,20 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
-import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
-import type { StoreAccess } from "../../stores/access.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { assertPlace } from "../../stores/assertions.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
-import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
+import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { isMemoryShared } from "../../util/shared-memory.ts";
 import { textHash } from "../../util/text-hash.ts";
-import { type EventOptions, withRetryEvents } from "../events.ts";
+import { EVENT_OPTIONS, type EventOptions, withRetryEvents } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
 import type { StoreProfiles } from "../plan/store-profile.ts";
-import { assertGridStrategy, type GridStrategy } from "../plan/strategies/grid-strategy.ts";
+import { assertGridStrategy } from "../plan/strategies/grid-strategy.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import { parseScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
@@ -24,40 +23,25 @@ import { existingNodes, filterPlan } from "../target/filter-plan.ts";
 import { type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target.ts";
 import { assertApart } from "../target/target-apart.ts";
 import { TargetProbe } from "../target/target-probe.ts";
-import { type Changes, changesAnything } from "./changes.ts";
+import { CHANGES, type Changes, changesAnything } from "./changes.ts";
 import { separatorWarnings } from "./chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
-import type { KeyFilter } from "./key-filter.ts";
+import { KEY_FILTER, type KeyFilter } from "./key-filter.ts";
 import type { FoundLabels } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { type FlowSource, openSource } from "./open-source.ts";
-import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
+import { pacedAccess } from "./rate-limits.ts";
+import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "./read-options.ts";
 import { askedSlice } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
 import { profilesOf } from "./store-profiles.ts";
-import { type IoOption, ioOf, largestChunk, usualIo } from "./usual-io.ts";
+import { ioOf, largestChunk, usualIo } from "./usual-io.ts";
 
 export type { FlowSource } from "./open-source.ts";
 
-export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
-  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
-  readonly maxMemory?: number | string;
-  /**
-   * Requests in flight, for each store, or for each server where stores are on one. By default, `auto`, 16; of a server as
-   * many as are found to be of use, 64 at first and 256 at most, as far as a sixteenth of `maxMemory` holds the chunks of
-   * those beyond 64. Fewer where a server says that there are too many.
-   */
-  readonly io?: IoOption;
-  /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
-  readonly threads?: number;
-  /**
-   * Where the scratch objects of the `staged` strategy go: a folder, or the URL of any store that is written and listed; the system's
-   * folder for temporary files by default.
-   */
-  readonly scratch?: string;
-  /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
-  readonly strategy?: GridStrategy;
+/** How a flow is planned, and how it reads and writes. */
+export interface PlanOptions extends ReadOptions, SlabOptions {
   /**
    * What to do when there is something at the target; `error` by default. `skip` leaves nodes that are there as they
    * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the
@@ -70,13 +54,20 @@ export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
    * is that of the first answers, and 100 MB/s. Plans are chosen by it, and `totals.predictedSeconds` follows from it.
    */
   readonly storeProfile?: string | readonly string[];
-  readonly signal?: AbortSignal | undefined;
 }
+
+export const PLAN_OPTIONS: OptionNames<PlanOptions> = {
+  ...READ_OPTIONS,
+  ...SLAB_OPTIONS,
+  ifExists: true,
+  storeProfile: true,
+};
 
 /** What is read back of a target before it is published. */
 export type Verification = boolean | "written" | "values";
 
-export interface RunOptions extends PlanOptions, EventOptions {
+/** How what was planned is run. */
+export interface RunOptions extends EventOptions {
   /**
    * Reads back what is written before the target is published. `written`, or true: every key, by its size and CRC-32.
    * `values`: also all items of every array, which are compared with the source's.
@@ -105,12 +96,40 @@ export interface RunOptions extends PlanOptions, EventOptions {
   readonly writeEmpty?: boolean;
   /** Takes a target that is locked: whoever asks for that knows that no other run is at work there. */
   readonly breakLock?: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
+
+export const RUN_OPTIONS: OptionNames<RunOptions> = {
+  ...EVENT_OPTIONS,
+  verify: true,
+  fsync: true,
+  resume: true,
+  verifySource: true,
+  stop: true,
+  writeEmpty: true,
+  breakLock: true,
+  signal: true,
+};
+
+/** How a flow is planned and run in one. */
+export interface FlowOptions extends PlanOptions, RunOptions {}
+
+/** All that planning knows of. */
+export type PlanningOptions = PlanOptions & EventOptions & Changes & KeyFilter;
+
+export const PLANNING_OPTIONS: OptionNames<PlanningOptions> = {
+  ...PLAN_OPTIONS,
+  ...EVENT_OPTIONS,
+  ...CHANGES,
+  ...KEY_FILTER,
+};
 
 /** A source that is open, and the plan of what is done with it, once. */
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
+  /** What it was planned with, which holds for the run. */
+  readonly options: PlanningOptions;
   /** The same plan where other profiles of the stores are assumed. */
   readonly planWith: (profiles: StoreProfiles) => Promise<Plan>;
   /** What is at the target and around it. */
@@ -134,9 +153,9 @@ export async function planFlow(
   operation: Plan["operation"],
   from: FlowSource,
   to: FlowTarget,
-  given: PlanOptions & EventOptions & Changes & KeyFilter,
+  given: PlanningOptions,
 ): Promise<Planned> {
-  const { sel, ...checked } = checkedOptions(given);
+  const { sel, ...checked } = checkedOptions(given, PLANNING_OPTIONS);
   const options = sel ? { ...checked, slice: askedSlice(checked.slice ?? {}, { sel }) } : checked;
   assertGridStrategy(options.strategy);
   assertPlace(from, "source");
@@ -160,7 +179,7 @@ export async function planFlow(
         await close();
       };
       const source = readRoot.store === root.store ? store : readRoot.store;
-      return { source, probe, ...planned, close: closeAll };
+      return { source, probe, options: { ...given, signal }, ...planned, close: closeAll };
     } catch (error) {
       await close();
       throw error;
@@ -187,7 +206,7 @@ async function planFrom(
   root: ZarrArray | ZarrGroup,
   { target, probe }: { readonly target: NodeSpec; readonly probe: TargetProbe },
   options: PlanOptions & Changes & KeyFilter & Pick<SourceNodesOptions, "isPlain" | "sliced">,
-): Promise<Omit<Planned, "source" | "probe" | "close"> & { readonly watch: SourceWatch }> {
+): Promise<Omit<Planned, "source" | "options" | "probe" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, maxMetadata, allowLoss } = options;
   const io = usualIo(options.io, root.spec, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);

@@ -1,13 +1,11 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { children } from "../../hierarchy/open/walk.ts";
-import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../../hierarchy/slice-option.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
-import type { PlanOptions } from "../request/flow.ts";
 import { type KeyFilter, pathFilter } from "../request/key-filter.ts";
 import { askedSlice } from "../request/slice-indices.ts";
-import { type Slice, slice } from "../slice.ts";
+import { type OpenSliceOptions, type Slice, slice } from "../slice.ts";
 
 /** The arrays of a group that a filter takes; those of groups below are not among them. @throws `invalid-option` for none */
 export async function arraysIn(
@@ -42,7 +40,7 @@ export function namesOf(arrays: readonly ZarrArray[], group: ZarrGroup): string 
 export function slicesOf(
   arrays: readonly ZarrArray[],
   option: SliceOption | string,
-  options: PlanOptions & LabelOptions,
+  options: OpenSliceOptions,
 ): Slice[] {
   const { sel, ...reading } = options;
   const asked = askedSlice(option, { ...(sel && { sel }) });

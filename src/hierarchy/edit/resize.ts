@@ -2,7 +2,7 @@ import { type ArrayMetadata, gridShape, type NodeMetadata } from "../../meta/arr
 import { assertWritable } from "../../stores/assertions.ts";
 import { isListable } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import { checkedOptions, invalid } from "../../util/check-options.ts";
+import { checkedOptions, invalid, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { coordsOf } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
@@ -23,6 +23,12 @@ export interface ResizeOptions {
   readonly io?: number;
   readonly signal?: AbortSignal | undefined;
 }
+
+const RESIZE_OPTIONS: OptionNames<ResizeOptions> = {
+  outside: true,
+  io: true,
+  signal: true,
+};
 
 /**
  * Gives an array, that is open or at a URL, another shape of the same rank; its chunks stay as they are. What it grows
@@ -47,7 +53,7 @@ export async function resizeArray(
   shape: readonly number[],
   given: ResizeOptions = {},
 ): Promise<ZarrArray> {
-  const { outside = "keep", io = 16, signal } = checkedOptions(given);
+  const { outside = "keep", io = 16, signal } = checkedOptions(given, RESIZE_OPTIONS);
   if (!Array.isArray(shape)) throw invalid("the new shape is not valid", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
