@@ -2,6 +2,7 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { cStrides } from "../util/shape.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 import { beginAssembly } from "./regrid.ts";
@@ -14,6 +15,12 @@ export interface DenseDataOptions {
   readonly selection?: Selection;
   readonly buffers?: Buffers;
 }
+
+const DENSE_OPTIONS: OptionNames<DenseDataOptions> = {
+  region: true,
+  selection: true,
+  buffers: true,
+};
 
 /**
  * The items that a chunk has of the array, in C order and no others, in a buffer that the caller owns: without what codecs
@@ -37,6 +44,7 @@ export interface DenseDataOptions {
  * ```
  */
 export function denseData(piece: DecodedChunk, spec: ChunkSpec, options: DenseDataOptions = {}): ChunkData {
+  assertKnown(options, DENSE_OPTIONS);
   const { region = piece.region, buffers = plainBuffers } = options;
   const selection = options.selection ?? wholeSelection(region.shape);
   const { data } = piece;

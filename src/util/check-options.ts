@@ -98,9 +98,19 @@ const RULES: Readonly<Record<string, Rule>> = {
     ].map((name) => [name, flag]),
   ),
   ...Object.fromEntries(
-    ["anonymous", "missing403", "allowUnicode", "mustChange", "dryRun", "breakLock", "fix", "dense"].map(
-      (name) => [name, flag],
-    ),
+    [
+      "anonymous",
+      "missing403",
+      "allowUnicode",
+      "mustChange",
+      "dryRun",
+      "breakLock",
+      "fix",
+      "dense",
+      "decode",
+      "flags",
+      "flat",
+    ].map((name) => [name, flag]),
   ),
 };
 
@@ -124,16 +134,23 @@ export function checkedOptions<O extends object>(
 }
 
 /** Checks that there are no options but those of `names`. @throws `invalid-option` with the name that is near. */
-export function assertKnown(options: object, names: Readonly<Record<string, true>>): void {
+export function assertKnown(
+  options: object,
+  names: Readonly<Record<string, true>>,
+  what: "option" | "member" = "option",
+): void {
   if (!isObject(options)) throw invalid("options must be an object", "an object", options);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(names, name)) continue;
     const known = Object.keys(names);
     const meant = nearestName(name, known);
-    throw new ZarrflowError("invalid-option", `unknown option \`${name}\``, {
-      expected: known.length === 0 ? "no options" : `one of ${known.join(", ")}`,
-      ...(meant !== undefined && { hint: `Did you mean \`${meant}\`?` }),
-    });
+    throw new ZarrflowError(
+      "invalid-option",
+      `unknown ${what} \`${name}\``,
+      meant === undefined
+        ? { expected: `one of ${known.join(", ")}` }
+        : { hint: `Did you mean \`${meant}\`?` },
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../../util/abort.ts";
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ByteSink } from "../byte-sink.ts";
 import { assertKey } from "../key.ts";
@@ -22,6 +23,12 @@ export interface ZipWriterOptions {
   /** Called with each stored entry that the sink has taken. */
   readonly onEntry?: ((entry: StoredEntry) => void) | undefined;
 }
+
+const ZIP_WRITER_OPTIONS: OptionNames<ZipWriterOptions> = {
+  deflate: true,
+  written: true,
+  onEntry: true,
+};
 
 /**
  * Writes a zip archive to a sink, from begin to end: one value at a time, each key once, nothing read back before
@@ -49,7 +56,9 @@ export class ZipWriter implements WritableStore {
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   /** @param description the archive in words, such as `zip era5.zarr.zip`. */
-  constructor(sink: ByteSink, description: string, { deflate, written, onEntry }: ZipWriterOptions = {}) {
+  constructor(sink: ByteSink, description: string, options: ZipWriterOptions = {}) {
+    assertKnown(options, ZIP_WRITER_OPTIONS);
+    const { deflate, written, onEntry } = options;
     if (deflate !== undefined && !(Number.isInteger(deflate) && deflate >= 1 && deflate <= 9)) {
       throw new ZarrflowError("invalid-option", "the deflate level must be 1 to 9", { value: deflate });
     }
