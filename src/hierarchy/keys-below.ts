@@ -1,9 +1,9 @@
 import { outerPrefixes } from "../meta/folder-layout.ts";
 import type { Documents, NodeLayout } from "../meta/format.ts";
 import { joinKey } from "../meta/join-key.ts";
-import type { KeyEntry, ListableStore, ListOptions } from "../stores/store.ts";
+import type { KeyEntry, ListableStore, ListOptions, StoreOptions } from "../stores/store.ts";
 import type { ZarrNode } from "./node.ts";
-import { type WalkOptions, walk } from "./open/walk.ts";
+import { walk } from "./open/walk.ts";
 
 /** Every key below a node, in whichever tree, but for those that it shares with all others of the hierarchy. */
 export async function* keysBelow(
@@ -19,10 +19,10 @@ export async function* keysBelow(
 }
 
 /** The documents of a node and of all nodes below it, by key. @throws as `walk` */
-export async function documentsBelow(node: ZarrNode, options: WalkOptions = {}): Promise<Documents> {
+export async function documentsBelow(node: ZarrNode, { signal }: StoreOptions = {}): Promise<Documents> {
   const documents = new Map(node.documents);
   if (node.kind === "group") {
-    for await (const below of walk(node, options)) {
+    for await (const below of walk(node, { signal })) {
       for (const [key, bytes] of below.documents) documents.set(key, bytes);
     }
   }

@@ -1,4 +1,3 @@
-import type { OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ChunkKeyEncoding, ZarrFormat } from "./array-metadata.ts";
 import type { FormatDefinition } from "./format.ts";
@@ -25,8 +24,6 @@ export interface FormatOptions {
    */
   readonly maxMetadata?: number | undefined;
 }
-
-export const FORMAT_OPTIONS: OptionNames<FormatOptions> = { v1Order: true, v2: true, maxMetadata: true };
 
 /** @throws `unsupported-format` for a name that no format has. */
 export function formatNamed(name: ZarrFormat, options: FormatOptions = {}): FormatDefinition {

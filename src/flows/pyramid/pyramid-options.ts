@@ -1,5 +1,6 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
-import { FORMAT_OPTIONS, type FormatOptions } from "../../meta/formats.ts";
+import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
 import { STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
 import type { OptionNames } from "../../util/check-options.ts";
 import { wholeNumber } from "../../util/decimal.ts";

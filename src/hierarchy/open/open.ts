@@ -1,7 +1,8 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectionKeys } from "../../meta/detect.ts";
 import type { NodeLayout } from "../../meta/format.ts";
-import { FORMAT_OPTIONS, type FormatOptions } from "../../meta/formats.ts";
+import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assertions.ts";
