@@ -95,5 +95,5 @@ export {
   slice,
 } from "./slice.ts";
 export type { FlowTarget } from "./target/flow-target.ts";
-export { type TreeArray, type TreeBroken, type TreeGroup, type TreeNode, tree } from "./tree.ts";
+export { type TreeArray, type TreeBroken, type TreeGroup, type TreeNode, type TreeOptions, tree } from "./tree.ts";
 export { type ValidateFinding, type ValidateOptions, validate } from "./validate.ts";

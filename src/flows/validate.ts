@@ -29,7 +29,7 @@ import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 
 export type { ValidateFinding } from "./validate/finding.ts";
 
-export interface ValidateOptions extends ReadOptions {
+export interface ValidateOptions extends Omit<ReadOptions, "v1Order"> {
   /** Whether every chunk is read and decoded. */
   readonly deep?: boolean;
   /**
@@ -44,8 +44,10 @@ export interface ValidateOptions extends ReadOptions {
   readonly onEvent?: (event: ReadEvent) => void;
 }
 
+const { v1Order: _, ...names } = READ_OPTIONS;
+
 const VALIDATE_OPTIONS: OptionNames<ValidateOptions> = {
-  ...READ_OPTIONS,
+  ...names,
   deep: true,
   fix: true,
   dryRun: true,

@@ -6,8 +6,8 @@ import { joinKey } from "../../meta/join-key.ts";
 import { pickOptions } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type FlowSource, type OpenedSource, openSource } from "../request/open-source.ts";
-import { type ReadOptions, SOURCE_OPTIONS } from "../request/read-options.ts";
-import { type TreeNode, tree } from "../tree.ts";
+import type { ReadOptions } from "../request/read-options.ts";
+import { TREE_OPTIONS, type TreeNode, tree } from "../tree.ts";
 import { type ChunkMap, chunkMap } from "./chunk-map.ts";
 import { describeViewed, type ViewedNode } from "./describe-node.ts";
 import { type DimensionLabels, readLabels } from "./read-labels.ts";
@@ -38,7 +38,7 @@ export class ViewedSource {
 
   /** All nodes, as they are now. @throws as `tree` */
   tree(signal: AbortSignal): AsyncGenerator<TreeNode> {
-    return tree(this.#source, { ...pickOptions(this.#options, SOURCE_OPTIONS), signal });
+    return tree(this.#source, { ...pickOptions(this.#options, TREE_OPTIONS), signal });
   }
 
   /** A node as it is now. @throws `not-found`; as `open` */

@@ -11,7 +11,7 @@ import { isListable, type ListableStore, type Store, type StoreSpec } from "../.
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
 import { storeOnUse } from "../../stores/with/store-on-use.ts";
 import type { ZarritaStore } from "../../stores/with/zarrita.ts";
-import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
+import { assertKnown, checkedOptions, type OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
@@ -92,12 +92,18 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
   }
 }
 
+const { v1Order: _, v2: __, ...EXISTS_OPTIONS } = OPEN_OPTIONS;
+
 /**
  * Whether an array or a group is at a place. One whose documents are broken is no answer, but an error.
  *
  * @throws as `open`, but for `not-found`.
  */
-export async function exists(source: OpenSource, options: OpenOptions = {}): Promise<boolean> {
+export async function exists(
+  source: OpenSource,
+  options: Omit<OpenOptions, "v1Order" | "v2"> = {},
+): Promise<boolean> {
+  assertKnown(options, EXISTS_OPTIONS);
   try {
     const { store } = await open(source, options);
     await closeOpened(source, store);
