@@ -55,10 +55,8 @@ vi.mock("../src/stores/target.ts", async (load) => {
 
 const api = await import("../src/index.ts");
 const { MemoryStore, nameMemoryStore } = await import("../src/stores/memory.ts");
-const { withRequestLog } = await import("../src/stores/with/request-log.ts");
 
 type Api = typeof api;
-type Name = { [K in keyof Api]: Api[K] extends (...args: never[]) => unknown ? K : never }[keyof Api];
 
 /** The names of the options of each function, as its declarations have them. */
 function declaredOptions(): ReadonlyMap<string, readonly string[]> {
@@ -239,4 +237,220 @@ describe("every option of every function", () => {
       expect(String((error as { details: { hint?: string } }).details.hint)).toContain(known);
     },
   );
+});
+
+describe("options of reading have their effect on every function that has them:", () => {
+  const declared = declaredOptions();
+  let server: S3Server;
+  let most = 0;
+  let isMissing403 = false;
+
+  beforeAll(async () => {
+    server = await serveBucket({ open: true });
+    let now = 0;
+    server.fault = async (response, { key, method }) => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now--;
+      const isRefused = isMissing403 && method !== "PUT" && key !== "" && !server.objects.has(key);
+      if (isRefused) response.writeHead(403).end();
+      return isRefused;
+    };
+    stubEnvironment(s3Environment(server.endpoint));
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await server.close();
+  });
+
+  const worldOf = (name: string): World => {
+    const url = `s3://${BUCKET}`;
+    const target = { diff: `${url}/g/t`, append: "memory:effects/t", clean: `${url}/g` }[name];
+    return { group: `${url}/g`, array: `${url}/g/t`, target: target ?? "memory:effects-new" };
+  };
+
+  beforeEach(async () => {
+    const store = new MemoryStore();
+    const group = await api.createGroup(store, { zarrFormat: "v2" });
+    for (const name of ["t", "u"]) {
+      const array = await group.create(name, NEW);
+      await array.write(
+        [],
+        Int16Array.from({ length: 16 }, (_, i) => i + 1),
+      );
+      await array.close();
+    }
+    await group.close();
+    nameMemoryStore("effects", store);
+    nameMemoryStore("effects-new", new MemoryStore());
+    server.objects.clear();
+    for await (const { key } of store.list(""))
+      server.objects.set(`g/${key}`, Buffer.from((await store.get(key)) ?? []));
+    server.requests.length = 0;
+    spied.length = 0;
+    isMissing403 = false;
+    most = 0;
+  });
+  afterEach(() => {
+    nameMemoryStore("effects", undefined);
+    nameMemoryStore("effects-new", undefined);
+  });
+
+  /** What comes of a call: what it gives, or the code of its error. */
+  const outcome = async (name: string, options: object): Promise<unknown> => {
+    const base = name === "append" ? { dim: "y" } : name.startsWith("create") ? { ifExists: "replace" } : {};
+    const subject = SUBJECTS[name] as (options: object, world: World) => Promise<unknown>;
+    try {
+      return { given: await subject({ ...base, ...options }, worldOf(name)) };
+    } catch (error) {
+      return { code: (error as { code?: string }).code };
+    }
+  };
+
+  const having = (option: string) =>
+    [...declared].flatMap(([name, options]) => (options.includes(option) ? [name] : []));
+  const readers = (option: string) =>
+    having(option).filter((name) => !/^(create|runFlow|estimateCopy|simulatePlan)/.test(name));
+
+  it.each(readers("anonymous"))("anonymous, %s", async (name) => {
+    const areSigned = () => server.requests.map(({ headers }) => headers.authorization !== undefined);
+    await outcome(name, {});
+    expect(areSigned()).toContain(true);
+    server.requests.length = 0;
+    await outcome(name, { anonymous: true });
+    expect(areSigned()).toContain(false);
+    expect(areSigned()).not.toContain(true);
+  });
+
+  it.each(readers("missing403"))("missing403, %s", async (name) => {
+    server.objects.delete("g/t/0.0");
+    for (const key of [...server.objects.keys()].filter((one) => one.endsWith(".zattrs")))
+      server.objects.delete(key);
+    isMissing403 = true;
+    const without = await outcome(name, {});
+    expect(without).not.toEqual(await outcome(name, { missing403: true }));
+  });
+
+  it.each(readers("beforeRequest"))("beforeRequest, %s", async (name) => {
+    const beforeRequest = vi.fn(async () => {});
+    await outcome(name, { beforeRequest });
+    expect(beforeRequest).toHaveBeenCalled();
+  });
+
+  it.each(readers("maxMetadata"))("maxMetadata, %s", async (name) => {
+    const limited = JSON.stringify(await outcome(name, { maxMetadata: 1 }));
+    expect(limited).toMatch(/resource-limit|document is too large/);
+  });
+
+  it.each(readers("requestsPerSecond"))("requestsPerSecond, %s", async (name) => {
+    await outcome(name, { requestsPerSecond: 12_345 });
+    expect(spied).toContain("requestTurns requestsPerSecond: 12345");
+  });
+
+  it.each(readers("bytesPerSecond"))("bytesPerSecond, %s", async (name) => {
+    await outcome(name, { bytesPerSecond: "123MB" });
+    expect(spied).toContain("withRateLimit bytesPerSecond: 123000000");
+  });
+
+  it.each(having("signal"))("signal, %s", async (name) => {
+    expect(await outcome(name, { signal: AbortSignal.abort() })).toEqual({ code: "aborted" });
+  });
+
+  it.each(readers("maxMemory"))("maxMemory, %s", async (name) => {
+    const how =
+      name === "validate" ? { deep: true } : /opy$|onvert$|asStore/.test(name) ? { chunks: { y: 3 } } : {};
+    expect(await outcome(name, { ...how, maxMemory: 20 })).toEqual({ code: "budget-too-small" });
+  });
+
+  it.each(["slice", "digest", "digestTree"])("threads, scratch and strategy, %s", async (name) => {
+    await outcome(name, { threads: 3, strategy: "direct", scratch: "memory:effects-scratch" });
+    expect(spied).toEqual(
+      expect.arrayContaining([
+        "readSlabs threads: 3",
+        "readSlabs strategy: direct",
+        "readSlabs scratch: given",
+      ]),
+    );
+  });
+});
+
+/** The tests that show the effect of options of single functions. */
+const SHOWN: Readonly<Record<string, string>> = {
+  all: "test/stores/s3/credentials.test.ts",
+  allowLoss: "test/interop/conventions.test.ts",
+  allowUnicode: "test/hierarchy/create/create.test.ts",
+  alone: "test/flows/companions.test.ts",
+  axes: "test/flows/sharded.property.test.ts",
+  breakLock: "test/flows/locked-folders.test.ts",
+  cells: "test/flows/digest-tree.test.ts",
+  chunks: "test/flows/request/chunk-selectors.test.ts",
+  codec: "test/flows/registered-codec.test.ts",
+  consistent: "test/flows/source-changed.test.ts",
+  consolidated: "test/flows/validate-fix.test.ts",
+  cores: "test/flows/jobs/simulate.test.ts",
+  decode: "test/interop/python-tables.test.ts",
+  deep: "test/flows/draft.test.ts",
+  dim: "test/flows/append.test.ts",
+  dryRun: "test/flows/validate-fix.test.ts",
+  exclude: "test/flows/unreadable.test.ts",
+  factor: "test/flows/pyramid.test.ts",
+  failuresPerHour: "test/flows/jobs/simulate.test.ts",
+  fix: "test/flows/validate-fix.test.ts",
+  flags: "test/flows/slabs/formats/tables.test.ts",
+  flat: "test/flows/unstated-separator.test.ts",
+  fsync: "test/flows/run/executors/threads.test.ts",
+  ifExists: "test/flows/update/run-update.test.ts",
+  include: "test/flows/request/key-filter.test.ts",
+  io: "test/flows/request/usual-io.test.ts",
+  latency: "test/flows/store-profiles.test.ts",
+  levels: "test/flows/pyramid/target-terms.test.ts",
+  match: "test/flows/request/chunk-selectors.test.ts",
+  method: "test/stores/zip/zip-store.test.ts",
+  nearest: "test/flows/request/labels/look-up-labels.test.ts",
+  onEvent: "test/flows/resume-scratch.test.ts",
+  outside: "test/stores/directory.test.ts",
+  part: "test/flows/slice-to.test.ts",
+  prefixes: "test/flows/jobs/simulate.test.ts",
+  prices: "test/flows/jobs/simulate.test.ts",
+  replace: "test/flows/source-changed.test.ts",
+  resume: "test/flows/resume-after-restart.test.ts",
+  seed: "test/flows/as-store.test.ts",
+  sel: "test/flows/request/labels/look-up-labels.test.ts",
+  shards: "test/flows/sharded.property.test.ts",
+  slice: "test/flows/slabs/formats/tables.test.ts",
+  stop: "test/interop/s3-ring.test.ts",
+  storeProfile: "test/flows/store-profiles.test.ts",
+  stragglers: "test/flows/jobs/simulate.test.ts",
+  strict: "test/flows/slice-to.test.ts",
+  to: "test/flows/missing-values.test.ts",
+  v1Order: "test/flows/v1-chunks.test.ts",
+  v2: "test/flows/registered-codec.test.ts",
+  verify: "test/flows/verify-matrix.test.ts",
+  verifySource: "test/flows/verify-source.test.ts",
+  wrap: "test/flows/hostile-metadata.test.ts",
+  writeEmpty: "test/flows/strategies.property.test.ts",
+  workers: "test/flows/jobs/simulate.test.ts",
+};
+
+/** Those whose effect is shown above, on each function. */
+const SHOWN_HERE = [
+  "anonymous",
+  "missing403",
+  "beforeRequest",
+  "maxMetadata",
+  "requestsPerSecond",
+  "bytesPerSecond",
+  "signal",
+  "maxMemory",
+  "threads",
+  "scratch",
+  "strategy",
+];
+
+it("each option has a test that shows its effect", () => {
+  const options = new Set([...declaredOptions().values()].flat());
+  const known = [...SHOWN_HERE, ...Object.keys(SHOWN)];
+  expect([...options].sort()).toEqual(known.sort());
+  for (const [option, file] of Object.entries(SHOWN))
+    expect(readFileSync(join(root, file), "utf8")).toMatch(new RegExp(`\\b${option}\\b`));
 });

@@ -2,6 +2,7 @@ import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
 import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
+import { throwIfAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
@@ -56,6 +57,7 @@ export async function planSlice(
   given: PlanSliceOptions = {},
 ): Promise<SlicePlan> {
   const options = checkedOptions(given, PLAN_SLICE_OPTIONS);
+  throwIfAborted(options.signal);
   assertArray(array);
   const inner = array.innerChunks();
   const { metadata } = inner;
