@@ -374,6 +374,21 @@ describe("options of reading have their effect on every function that has them:"
   });
 });
 
+it("mustChange, isLeftOut and onLeftOut have their effect", async () => {
+  const store = new MemoryStore();
+  const group = await api.createGroup(store);
+  await (await group.create("t", NEW)).close();
+  await group.close();
+  const same = api.planRechunk(store, new MemoryStore(), { chunks: { y: 2, x: 2 }, mustChange: true });
+  await expect(same).rejects.toMatchObject({ code: "invalid-option" });
+  const onLeftOut = vi.fn();
+  const walked = await all(
+    api.walk(await api.openGroup(store), { isLeftOut: (path) => path === "t", onLeftOut }),
+  );
+  expect(walked).toEqual([]);
+  expect(onLeftOut).toHaveBeenCalledWith("t");
+});
+
 /** The tests that show the effect of options of single functions. */
 const SHOWN: Readonly<Record<string, string>> = {
   all: "test/stores/s3/credentials.test.ts",
@@ -434,6 +449,9 @@ const SHOWN: Readonly<Record<string, string>> = {
 
 /** Those whose effect is shown above, on each function. */
 const SHOWN_HERE = [
+  "mustChange",
+  "isLeftOut",
+  "onLeftOut",
   "anonymous",
   "missing403",
   "beforeRequest",
