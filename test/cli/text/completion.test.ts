@@ -42,7 +42,6 @@ describe("completion in bash", () => {
       "--ascii",
       "--anonymous",
       "--missing-403",
-      "--v2-separator",
       "--max-metadata",
       "--quiet",
       "--json",
