@@ -4,7 +4,15 @@
  *
  * @module
  */
-export { type Slice, type SliceChunk, type SliceValues, slice } from "./flows/slice.ts";
+export {
+  type OpenSliceOptions,
+  type Slice,
+  type SliceChunk,
+  type SliceChunkOptions,
+  type SliceOptions,
+  type SliceValues,
+  slice,
+} from "./flows/slice.ts";
 export type { ZarrArray, ZarrGroup, ZarrNode } from "./hierarchy/node.ts";
 export {
   exists,

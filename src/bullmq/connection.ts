@@ -1,6 +1,6 @@
 import { importPackage } from "../flows/slabs/table/load-package.ts";
 import { abortError, followSignals, onAbort } from "../util/abort.ts";
-import { assertRules, checkedOptions } from "../util/check-options.ts";
+import { assertRules, checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { pause } from "../util/pause.ts";
 
@@ -17,6 +17,13 @@ export interface QueueOptions {
   readonly patience?: number;
   readonly signal?: AbortSignal | undefined;
 }
+
+export const QUEUE_OPTIONS: OptionNames<QueueOptions> = {
+  connection: true,
+  queue: true,
+  patience: true,
+  signal: true,
+};
 
 type BullMQ = typeof import("bullmq");
 /** What BullMQ gives connections to. */
@@ -49,7 +56,7 @@ export class Connection {
 
   /** @throws `unsupported-operation` without the package `bullmq`; `invalid-option`. */
   static async open(given: QueueOptions): Promise<Connection> {
-    const options = checkedOptions(given);
+    const options = checkedOptions<QueueOptions>(pickOptions(given, QUEUE_OPTIONS), QUEUE_OPTIONS);
     assertRules(options, {
       connection: { expected: "a URL or an object", holds: (one) => /string|object/.test(typeof one) },
       queue: { expected: "a name", holds: (one) => typeof one === "string" && /^[^:]+$/.test(one) },

@@ -1,8 +1,8 @@
 import type { RunReport } from "../flows/events.ts";
-import { isObject } from "../util/check-options.ts";
+import { assertKnown, isObject, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { pause } from "../util/pause.ts";
-import { Connection, type QueueOptions } from "./connection.ts";
+import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { failureOf, runId } from "./job-data.ts";
 import { statusAt } from "./status.ts";
 
@@ -23,6 +23,11 @@ export interface FollowOptions extends QueueOptions {
   readonly onEvent?: (event: JobEvent) => void;
 }
 
+const FOLLOW_OPTIONS: OptionNames<FollowOptions> = {
+  ...QUEUE_OPTIONS,
+  onEvent: true,
+};
+
 const POLL_MS = 2000;
 
 /**
@@ -33,6 +38,7 @@ const POLL_MS = 2000;
  * @throws what made the run fail; `not-found` for a plan that was not submitted; `transient` when the server is gone.
  */
 export async function follow(plan: string, options: FollowOptions): Promise<RunReport> {
+  assertKnown(options, FOLLOW_OPTIONS);
   const id = runId(plan);
   const connection = await Connection.open(options);
   const { QueueEvents } = connection.bullmq;

@@ -1,5 +1,6 @@
 import type { RunReport } from "../flows/events.ts";
-import { Connection, type QueueOptions } from "./connection.ts";
+import { assertKnown } from "../util/check-options.ts";
+import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { type RunData, runId, SHARE, type ShareData } from "./job-data.ts";
 
 /** How far a run is. */
@@ -40,6 +41,7 @@ export interface DeadJob {
  * @throws `plan-mismatch` for what is no plan; `transient` when the server is gone; `access-denied`.
  */
 export async function status(plan: string, options: QueueOptions): Promise<RunStatus> {
+  assertKnown(options, QUEUE_OPTIONS);
   const id = runId(plan);
   const connection = await Connection.open(options);
   try {

@@ -4,9 +4,9 @@ import { assertEncoders } from "../flows/jobs/open-plan.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import { planFileText } from "../flows/jobs/plan-file.ts";
 import type { Planned } from "../flows/request/flow.ts";
-import { assertRules } from "../util/check-options.ts";
+import { assertKnown, assertRules, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { Connection, type QueueOptions } from "./connection.ts";
+import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { JOB_OPTIONS, jobCounts, RUN, type RunData, shareJobs } from "./job-data.ts";
 import { deadShares, type RunStatus, statusAt } from "./status.ts";
 
@@ -16,6 +16,12 @@ export interface SubmitOptions extends QueueOptions {
   /** What is read back before the target is published. */
   readonly verify?: RunData["verify"];
 }
+
+const SUBMIT_OPTIONS: OptionNames<SubmitOptions> = {
+  ...QUEUE_OPTIONS,
+  jobs: true,
+  verify: true,
+};
 
 /** Characters of the largest plan that a queue is given. */
 const MAX_PLAN = 128 * 1024 ** 2;
@@ -31,6 +37,7 @@ const MAX_PLAN = 128 * 1024 ** 2;
  *   `transient` when the server is gone; `access-denied`; `unsupported-operation` without the package `bullmq`.
  */
 export async function submit(plan: string, options: SubmitOptions): Promise<RunStatus> {
+  assertKnown(options, SUBMIT_OPTIONS);
   const { jobs: wanted, verify = false } = options;
   assertRules({ jobs: wanted }, { jobs: { expected: "a whole number from 1 to 10,000", holds: isCount } });
   const file = parsePlan(plan);

@@ -3,9 +3,9 @@ import type { RunCounts, RunReport } from "../flows/events.ts";
 import { encodersHere } from "../flows/jobs/encoders.ts";
 import { assertEncoders, otherEncoder } from "../flows/jobs/open-plan.ts";
 import { followSignals, onAbort } from "../util/abort.ts";
-import { assertRules } from "../util/check-options.ts";
+import { assertKnown, assertRules, type OptionNames } from "../util/check-options.ts";
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { Connection, type QueueOptions } from "./connection.ts";
+import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { endRun } from "./end-run.ts";
 import { RUN, type RunData, reasonOf, type ShareData } from "./job-data.ts";
 import type { Work } from "./thread-messages.ts";
@@ -34,6 +34,12 @@ export interface WorkerOptions extends QueueOptions {
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
+const WORKER_OPTIONS: OptionNames<WorkerOptions> = {
+  ...QUEUE_OPTIONS,
+  concurrency: true,
+  onEvent: true,
+};
+
 /** A job whose worker is gone is given to another one 10 to 15 seconds later. */
 const LOCKS = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5 };
 /** Tasks in flight have so long to be completed when a worker is stopped. */
@@ -61,6 +67,7 @@ const PASSING: readonly ErrorCode[] = [
  *   server of the queue is gone; `unsupported-operation` without the package `bullmq`.
  */
 export async function worker(options: WorkerOptions): Promise<void> {
+  assertKnown(options, WORKER_OPTIONS);
   const { concurrency = 1, signal, onEvent } = options;
   assertRules(
     { concurrency },

@@ -1,5 +1,5 @@
 import type { Changes } from "../flows/request/changes.ts";
-import type { PlanOptions, RunOptions } from "../flows/request/flow.ts";
+import type { PlanOptions, RunOptions } from "../flows/request/flow-options.ts";
 import type { KeyFilter } from "../flows/request/key-filter.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
@@ -110,13 +110,10 @@ export function planOptions(
 }
 
 /** What the flags of writing mean to a flow. @throws `invalid-option` */
-export function runOptions(
-  values: Values<typeof writingOptions & typeof updateOption>,
-  signal: AbortSignal,
-): RunOptions {
+export function runOptions(values: Values<typeof writingOptions>, signal: AbortSignal): RunOptions {
   const { verify = false, resume = false, fsync = false, "verify-source": verifySource = false } = values;
   const { "write-empty": writeEmpty = false, "break-lock": breakLock = false } = values;
-  return { ...planOptions(values, signal), verify, resume, verifySource, fsync, writeEmpty, breakLock };
+  return { verify, resume, verifySource, fsync, writeEmpty, breakLock, signal };
 }
 
 /** The fewest bytes that a number without a unit is taken for: fewer are megabytes in the mind of who wrote them. */

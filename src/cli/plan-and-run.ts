@@ -45,7 +45,7 @@ export async function planAndRun(
   try {
     const planned = await plan({ onEvent });
     if (values["dry-run"]) await showPlan(planned, values, onEvent, recorder, terminal);
-    else await run(planned, values, onEvent, recorder, terminal);
+    else await run(planned, values, recorder, terminal);
   } finally {
     trace?.close();
   }
@@ -71,7 +71,7 @@ async function showPlan(
     const { plan } = planned;
     const taken = await planned.taken();
     if (page !== undefined) await assertPage(page);
-    await assertFlow(planned, { ...runOptions(values, signal), onEvent });
+    await assertFlow(planned, runOptions(values, signal));
     const copied = await estimateCopy(planned, { signal, onEvent });
     const { planText } = await import("./text/plan.ts");
     await write(
@@ -90,7 +90,6 @@ async function showPlan(
 async function run(
   planned: Planned,
   values: FlowValues,
-  onEvent: OnEvent,
   recorder: RunRecorder,
   terminal: Terminal,
 ): Promise<void> {
@@ -106,7 +105,7 @@ async function run(
     const signal = failure === undefined ? terminal.signal : new AbortController().signal;
     await writePage(page, reportPage(recorder.record(record)), signal);
   };
-  const report = await runShowingProgress(planned, values, onEvent, terminal).catch(async (error) => {
+  const report = await runShowingProgress(planned, values, terminal).catch(async (error) => {
     await writeReport(recorder.report, reportedFailure(error)).catch(() => {});
     throw error;
   });
@@ -134,7 +133,6 @@ function reportedFailure(thrown: unknown): string {
 async function runShowingProgress(
   planned: Planned,
   values: FlowValues,
-  onEvent: OnEvent,
   { errors, signal, interrupts, printLine }: Terminal,
 ) {
   const { runFlow } = await import("../flows/run/run-flow.ts");
@@ -147,7 +145,6 @@ async function runShowingProgress(
       ...runOptions(values, signal),
       stop: interrupts.stopFirst(),
       onEvent: (event) => {
-        onEvent(event);
         if (event.type === "unfinished") unfinished = unfinishedWords(plan, event.tasks);
         if (event.type === "warning" && !values["no-warnings"]) printLine(warningText(event));
         const latest = advance(event);

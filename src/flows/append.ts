@@ -8,15 +8,16 @@ import { walk } from "../hierarchy/open/walk.ts";
 import { editedAlong } from "../hierarchy/other-format.ts";
 import { type LockedPlace, lockPlace } from "../hierarchy/place-lock.ts";
 import { isFixed } from "../meta/data-type.ts";
+import { FORMAT_OPTIONS } from "../meta/format-on-use.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
-import type { StoreAccess } from "../stores/access.ts";
+import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import { assertWritable } from "../stores/assertions.ts";
 import { childSpec } from "../stores/folder-spec.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, invalid } from "../util/check-options.ts";
+import { checkedOptions, invalid, type OptionNames } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, belowPath, isAtOrBelow } from "../util/node-path.ts";
 import { product } from "../util/shape.ts";
@@ -26,9 +27,9 @@ import { assertImagesStay } from "./append/assert-images.ts";
 import { assertSameKind } from "./append/assert-same-kind.ts";
 import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.ts";
 import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
-import type { ReadEventOptions } from "./events.ts";
+import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { PlanOptions } from "./request/flow.ts";
+import type { PlanOptions } from "./request/flow-options.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./request/open-source.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -46,6 +47,18 @@ export interface AppendOptions
   /** Checks everything, and writes nothing. */
   readonly dryRun?: boolean;
 }
+
+const APPEND_OPTIONS: OptionNames<AppendOptions> = {
+  ...STORE_ACCESS,
+  ...FORMAT_OPTIONS,
+  ...READ_EVENT_OPTIONS,
+  maxMemory: true,
+  io: true,
+  signal: true,
+  dim: true,
+  writeEmpty: true,
+  dryRun: true,
+};
 
 /** An array that has grown. */
 export interface AppendedArray {
@@ -103,7 +116,7 @@ export async function append(
   target: FlowSource,
   given: AppendOptions,
 ): Promise<AppendReport> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, APPEND_OPTIONS);
   const { dim, signal } = options;
   if (typeof dim !== "string" || dim === "")
     throw invalid("append needs `dim`", "the name of a dimension", dim);

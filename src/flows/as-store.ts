@@ -4,21 +4,22 @@ import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import { maxShardSize } from "../streams/shard-output.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { changedStore } from "./changed-store/changed-store.ts";
 import { consolidatedRoot } from "./changed-store/consolidated-root.ts";
 import { KeyOrigins } from "./changed-store/key-origins.ts";
 import { WindowCache } from "./changed-store/window-cache.ts";
-import type { EventOptions } from "./events.ts";
+import { EVENT_OPTIONS, type EventOptions } from "./events.ts";
 import { memoryForTasks } from "./plan/expected-size.ts";
 import type { ArrayJob, Plan } from "./plan/plan.ts";
 import { assertBudget } from "./plan/task-memory.ts";
-import type { Changes } from "./request/changes.ts";
+import { CHANGES, type Changes } from "./request/changes.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import { type FlowSource, type Planned, type PlanOptions, planFlow } from "./request/flow.ts";
-import type { KeyFilter } from "./request/key-filter.ts";
-import { assertTaken } from "./request/option-effects.ts";
+import { type FlowSource, type Planned, planFlow } from "./request/flow.ts";
+import { PLANNING_OPTIONS } from "./request/flow-options.ts";
+import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
+import { READ_OPTIONS, type ReadOptions } from "./request/read-options.ts";
 import { limitFoundIo } from "./request/usual-io.ts";
 import { planWarnings, sourceWarnings } from "./request/warnings.ts";
 import { loadDocuments } from "./run/documents.ts";
@@ -26,16 +27,21 @@ import { taskRunner } from "./run/executors/task-runner.ts";
 import { openJob } from "./run/open-job.ts";
 
 /** How a source is read through `asStore`, and what is changed on the way. */
-export interface AsStoreOptions
-  extends Omit<PlanOptions, "ifExists" | "scratch" | "strategy" | "threads">,
-    Changes,
-    KeyFilter,
-    EventOptions {
+export interface AsStoreOptions extends ReadOptions, Changes, KeyFilter, EventOptions {
   /** Whether chunks that hold nothing but the fill value exist too. */
   readonly writeEmpty?: boolean;
   /** Gives the root, if it is a group, consolidated metadata where it has none: who cannot list keys finds its members. */
   readonly consolidated?: boolean;
 }
+
+const AS_STORE_OPTIONS: OptionNames<AsStoreOptions> = {
+  ...READ_OPTIONS,
+  ...CHANGES,
+  ...KEY_FILTER,
+  ...EVENT_OPTIONS,
+  writeEmpty: true,
+  consolidated: true,
+};
 
 /** The part of the budget that tasks may lease, and the one of values that they make; a part is left to who reads. */
 const TASK_PART = 7 / 16;
@@ -65,11 +71,10 @@ export async function asStore(
   source: FlowSource,
   given: AsStoreOptions = {},
 ): Promise<Store & Partial<ListableStore>> {
-  const options = checkedOptions(given);
-  assertTaken("asStore", options);
+  const options = checkedOptions(given, AS_STORE_OPTIONS);
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const planned = await planFlow("copy", source, new MemoryStore("values made on demand"), {
-    ...options,
+    ...pickOptions(options, PLANNING_OPTIONS),
     maxMemory: Math.floor(maxMemory * TASK_PART),
     strategy: "direct",
   }).catch((error: unknown) => {

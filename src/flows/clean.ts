@@ -1,8 +1,8 @@
-import type { StoreAccess } from "../stores/access.ts";
+import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import type { Leftover } from "../stores/target/leftover.ts";
 import { leftoversAt } from "../stores/target/leftovers.ts";
 import { throwIfAborted } from "../util/abort.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { removeLeftScratch } from "./run/scratch/open-scratch.ts";
 import { type FlowTarget, targetSpec } from "./target/flow-target.ts";
 
@@ -13,6 +13,13 @@ export interface CleanOptions extends StoreAccess {
   readonly breakLock?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
+
+const CLEAN_OPTIONS: OptionNames<CleanOptions> = {
+  ...STORE_ACCESS,
+  dryRun: true,
+  breakLock: true,
+  signal: true,
+};
 
 /** Something that a run has left at a place, or has there while it is at work. */
 export interface CleanedLeftover extends Pick<Leftover, "kind" | "place"> {
@@ -38,7 +45,7 @@ export async function* clean(
   target: FlowTarget,
   options: CleanOptions = {},
 ): AsyncGenerator<CleanedLeftover> {
-  const { dryRun = false, breakLock = false, signal, ...access } = checkedOptions(options);
+  const { dryRun = false, breakLock = false, signal, ...access } = checkedOptions(options, CLEAN_OPTIONS);
   for await (const { kind, place, isDead, remove } of leftoversAt(targetSpec(target, access), { signal })) {
     throwIfAborted(signal);
     const isRemoved = isDead || breakLock;

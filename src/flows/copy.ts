@@ -1,10 +1,33 @@
+import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import type { EventOptions, RunReport } from "./events.ts";
+import type { Plan } from "./plan/plan.ts";
 import type { Changes } from "./request/changes.ts";
-import { type Planned, type PlanOptions, planFlow, type RunOptions } from "./request/flow.ts";
+import { type Planned, planFlow } from "./request/flow.ts";
+import {
+  type FlowOptions,
+  PLANNING_OPTIONS,
+  type PlanningOptions,
+  type PlanOptions,
+  RUN_OPTIONS,
+} from "./request/flow-options.ts";
 import type { KeyFilter } from "./request/key-filter.ts";
 import type { FlowSource } from "./request/open-source.ts";
 import { runFlow } from "./run/run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
+
+const FLOW_OPTIONS: OptionNames<PlanningOptions & FlowOptions> = { ...PLANNING_OPTIONS, ...RUN_OPTIONS };
+
+/** Plans and runs. */
+async function flow(
+  operation: Plan["operation"],
+  source: FlowSource,
+  target: FlowTarget,
+  options: PlanningOptions & FlowOptions,
+): Promise<RunReport> {
+  const checked = checkedOptions(options, FLOW_OPTIONS);
+  const planned = await planFlow(operation, source, target, pickOptions(checked, PLANNING_OPTIONS));
+  return runFlow(planned, pickOptions(checked, RUN_OPTIONS));
+}
 
 /**
  * Plans a copy: every key as it is, byte for byte, but for what `options` change.
@@ -36,9 +59,9 @@ export function planCopy(
 export async function copy(
   source: FlowSource,
   target: FlowTarget,
-  options: RunOptions & Changes & KeyFilter = {},
+  options: FlowOptions & Changes & KeyFilter = {},
 ): Promise<RunReport> {
-  return runFlow(await planCopy(source, target, options), options);
+  return flow("copy", source, target, options);
 }
 
 /** What is changed; `chunks` is needed. */
@@ -76,9 +99,9 @@ export function planRechunk(
 export async function rechunk(
   source: FlowSource,
   target: FlowTarget,
-  options: RunOptions & RechunkChanges & KeyFilter,
+  options: FlowOptions & RechunkChanges & KeyFilter,
 ): Promise<RunReport> {
-  return runFlow(await planRechunk(source, target, options), options);
+  return flow("rechunk", source, target, options);
 }
 
 /** What is changed; `to` is needed. */
@@ -108,9 +131,9 @@ export function planConvert(
 export async function convert(
   source: FlowSource,
   target: FlowTarget,
-  options: RunOptions & ConvertChanges & KeyFilter,
+  options: FlowOptions & ConvertChanges & KeyFilter,
 ): Promise<RunReport> {
-  return runFlow(await planConvert(source, target, options), options);
+  return flow("convert", source, target, options);
 }
 
 /** What is changed; `slice` or `sel` is needed. */
@@ -152,7 +175,7 @@ export function planSliceTo(
 export async function sliceTo(
   source: FlowSource,
   target: FlowTarget,
-  options: RunOptions & SliceChanges & KeyFilter,
+  options: FlowOptions & SliceChanges & KeyFilter,
 ): Promise<RunReport> {
-  return runFlow(await planSliceTo(source, target, options), options);
+  return flow("slice", source, target, options);
 }

@@ -2,7 +2,7 @@ import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, brokenNode, isNotKnown, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { belowPath } from "../util/node-path.ts";
 import { sortUtf8 } from "../util/utf8-order.ts";
@@ -11,26 +11,31 @@ import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
 import { sameStored } from "./diff/compare-stored.ts";
 import { compareValues } from "./diff/compare-values.ts";
 import { brokenStates, type Difference } from "./diff/difference.ts";
-import type { ReadEventOptions } from "./events.ts";
+import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import type { FlowSource } from "./request/flow.ts";
 import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
-import { assertTaken } from "./request/option-effects.ts";
+import { READ_OPTIONS, type ReadOptions } from "./request/read-options.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 
 export type { Difference } from "./diff/difference.ts";
 
-export interface DiffOptions
-  extends Omit<PlanOptions, "ifExists" | "storeProfile" | "threads" | "strategy" | "scratch">,
-    ReadEventOptions {
+export interface DiffOptions extends ReadOptions, ReadEventOptions {
   /** Whether differences of format, chunks and codecs count as well. */
   readonly strict?: boolean;
   /** Compares nodes, shapes, data types and values alone: neither other metadata nor keys that are no Zarr. */
   readonly values?: boolean;
 }
+
+const DIFF_OPTIONS: OptionNames<DiffOptions> = {
+  ...READ_OPTIONS,
+  ...READ_EVENT_OPTIONS,
+  strict: true,
+  values: true,
+};
 
 /**
  * What differs between two arrays, or between two groups with all below them: nodes that only one has, metadata, values,
@@ -54,8 +59,7 @@ export async function* diff(
   b: FlowSource,
   given: DiffOptions = {},
 ): AsyncGenerator<Difference> {
-  const options = checkedOptions(given);
-  assertTaken("diff", options);
+  const options = checkedOptions(given, DIFF_OPTIONS);
   if (options.strict && options.values) {
     throw new ZarrflowError("invalid-option", "strict and values contradict each other", {
       hint: "Differences of format, chunks and codecs are none of values.",
@@ -125,7 +129,7 @@ async function* compareOthers(
 }
 
 /** A node and all below it by their paths from there. */
-async function nodesOf(root: ZarrNode, { signal }: PlanOptions): Promise<Map<string, AnyNode>> {
+async function nodesOf(root: ZarrNode, { signal }: ReadOptions): Promise<Map<string, AnyNode>> {
   const nodes = new Map<string, AnyNode>([["", root]]);
   if (root.kind === "array") return nodes;
   for await (const node of walkPastBroken(root, { signal })) {

@@ -1,18 +1,16 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { isFixed } from "../meta/data-type.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { hasher } from "../util/hash.ts";
 import { toHex } from "../util/hex.ts";
 import { product } from "../util/shape.ts";
 import { CellGrid, cellShapeOf } from "./digest/cell-grid.ts";
 import { type ArrayTree, type DigestTree, wholeTree } from "./digest/tree.ts";
 import { arrayHash, CellHasher, MerkleRoot, type NewHash } from "./digest/tree-hash.ts";
-import type { ReadEventOptions } from "./events.ts";
+import { DIGEST_OPTIONS, type DigestOptions } from "./digest.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
-import type { PlanOptions } from "./request/flow.ts";
 import type { FlowSource } from "./request/open-source.ts";
-import { assertTaken } from "./request/option-effects.ts";
-import { slice } from "./slice.ts";
+import { openSliceOptions, slice } from "./slice.ts";
 
 /** One of several parts into which the cells of all arrays are divided, each to be hashed by itself. */
 export interface TreePart {
@@ -21,12 +19,18 @@ export interface TreePart {
   readonly of: number;
 }
 
-export interface DigestTreeOptions extends Omit<PlanOptions, "ifExists" | "storeProfile">, ReadEventOptions {
+export interface DigestTreeOptions extends DigestOptions {
   /** Lists the hash of each cell, so that the place of a difference is found. */
   readonly cells?: boolean;
   /** Hashes one part of the cells, and lists them; `mergeDigestTrees` makes one tree of all parts. */
   readonly part?: TreePart;
 }
+
+const DIGEST_TREE_OPTIONS: OptionNames<DigestTreeOptions> = {
+  ...DIGEST_OPTIONS,
+  cells: true,
+  part: true,
+};
 
 /**
  * The hashes of a fixed virtual grid over each array, and of these a root: the same whatever the chunks, the codecs or
@@ -42,8 +46,7 @@ export interface DigestTreeOptions extends Omit<PlanOptions, "ifExists" | "store
  * ```
  */
 export async function digestTree(source: FlowSource, given: DigestTreeOptions = {}): Promise<DigestTree> {
-  const options = checkedOptions(given);
-  assertTaken("digest", options);
+  const options = checkedOptions(given, DIGEST_TREE_OPTIONS);
   const newHash = await hasher();
   const arrays: ArrayTree[] = [];
   for await (const { array, path } of arraysBelow(source, options)) {
@@ -78,10 +81,11 @@ async function arrayTree(
   });
   const fixed = array.metadata.dataType;
   const allBytes = isFixed(fixed) && part === undefined ? product(shape) * fixed.size : undefined;
+  const reading = { ...openSliceOptions(options), consistent: true };
   let bytes = 0;
   for (const { start, shape: extent } of grid.boxes(from, to)) {
     const ranges = start.map((at, d) => [at, at + (extent[d] ?? 0)] as const);
-    for await (const { data } of slice(array, ranges, options).slabs()) {
+    for await (const { data } of slice(array, ranges, reading).slabs()) {
       bytes += hasher.push(data);
       options.onEvent?.({ type: "read", path, bytes, allBytes });
     }

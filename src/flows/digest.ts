@@ -1,19 +1,18 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { hasher } from "../util/hash.ts";
 import { toHex } from "../util/hex.ts";
 import { product } from "../util/shape.ts";
 import { bytesText } from "./diff/compare-values.ts";
 import { itemBytes } from "./digest/item-bytes.ts";
-import type { ReadEventOptions } from "./events.ts";
+import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
-import type { PlanOptions } from "./request/flow.ts";
 import type { FlowSource } from "./request/open-source.ts";
-import { assertTaken } from "./request/option-effects.ts";
-import { slice } from "./slice.ts";
+import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "./request/read-options.ts";
+import { openSliceOptions, slice } from "./slice.ts";
 import { isFault } from "./validate/finding.ts";
 
 /** The digest of one array. */
@@ -38,10 +37,17 @@ export interface BrokenDigest {
   readonly error: ZarrflowError;
 }
 
-export interface DigestOptions extends Omit<PlanOptions, "ifExists" | "storeProfile">, ReadEventOptions {
+export interface DigestOptions extends ReadOptions, SlabOptions, ReadEventOptions {
   /** Called with each node below a group that cannot be read: the others are digested all the same. By default it fails. */
   readonly onBroken?: ((broken: BrokenDigest) => void) | undefined;
 }
+
+export const DIGEST_OPTIONS: OptionNames<DigestOptions> = {
+  ...READ_OPTIONS,
+  ...SLAB_OPTIONS,
+  ...READ_EVENT_OPTIONS,
+  onBroken: true,
+};
 
 /**
  * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
@@ -55,8 +61,7 @@ export interface DigestOptions extends Omit<PlanOptions, "ifExists" | "storeProf
  * ```
  */
 export async function* digest(source: FlowSource, given: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
-  const options = checkedOptions(given);
-  assertTaken("digest", options);
+  const options = checkedOptions(given, DIGEST_OPTIONS);
   for await (const { array, path } of arraysBelow(source, options)) {
     const sha256 = await arrayDigest(array, path, options).catch((error: unknown) => {
       if (path === "" || !options.onBroken || !isZarrflowError(error) || !isFault(error)) throw error;
@@ -81,7 +86,7 @@ async function arrayDigest(
   const { dataType, shape } = array.metadata;
   const allBytes = isFixed(dataType) ? product(shape) * dataType.size : undefined;
   let digested = 0;
-  for await (const { data } of slice(array, {}, options).slabs()) {
+  for await (const { data } of slice(array, {}, { ...openSliceOptions(options), consistent: true }).slabs()) {
     for (const bytes of itemBytes(data, 0, product(data.shape))) {
       hash.update(bytes);
       digested += bytes.length;

@@ -1,5 +1,6 @@
 import { onRetry, type Retry } from "../stores/remote/retry-events.ts";
 import type { RequestsNow } from "../stores/remote/server-counters.ts";
+import type { OptionNames } from "../util/check-options.ts";
 import type { Plan } from "./plan/plan.ts";
 import type { Warning } from "./request/warnings.ts";
 
@@ -125,6 +126,8 @@ export interface EventOptions {
   readonly onEvent?: ((event: FlowEvent) => void) | undefined;
 }
 
+export const EVENT_OPTIONS: OptionNames<EventOptions> = { onEvent: true };
+
 /** How much of one array has been read and looked at; of how much is known where items have one size. */
 export interface ReadEvent {
   readonly type: "read";
@@ -138,6 +141,10 @@ export interface ReadEventOptions {
   /** Called with the progress of each array, and with a warning where an array is not read as its document says. */
   readonly onEvent?: ((event: ReadEvent | WarningEvent) => void) | undefined;
 }
+
+export const READ_EVENT_OPTIONS: OptionNames<ReadEventOptions> = {
+  onEvent: true,
+};
 
 /** Runs a step, and reports meanwhile requests that are made again. */
 export async function withRetryEvents<T>({ onEvent }: EventOptions, step: () => Promise<T>): Promise<T> {

@@ -52,13 +52,13 @@ export {
 } from "./info.ts";
 export { simulatePlan } from "./jobs/simulate.ts";
 export type { Prices, SimulatedStage, Simulation, SimulationOptions } from "./jobs/simulation.ts";
-export { type CopyEstimate, estimateCopy } from "./keys/estimate-copy.ts";
+export { type CopyEstimate, type EstimateOptions, estimateCopy } from "./keys/estimate-copy.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
 export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";
 export type { GridStrategy } from "./plan/strategies/grid-strategy.ts";
 export type { StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
-export { planSlice, type SlicePlan } from "./plan-slice.ts";
+export { type PlanSliceOptions, planSlice, type SlicePlan } from "./plan-slice.ts";
 export {
   type LevelsOption,
   type PyramidArray,
@@ -71,10 +71,12 @@ export {
 export type { Changes } from "./request/changes.ts";
 export type { ChunkSize, ChunksOption } from "./request/chunk-option.ts";
 export type { DimensionMatch } from "./request/chunk-selectors.ts";
-export type { Planned, PlanOptions, RunOptions } from "./request/flow.ts";
+export type { Planned } from "./request/flow.ts";
+export type { FlowOptions, PlanningOptions, PlanOptions, RunOptions } from "./request/flow-options.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
 export type { TakenItems } from "./request/labels/found-labels.ts";
 export type { FlowSource } from "./request/open-source.ts";
+export type { ReadOptions, SlabOptions, SourceOptions } from "./request/read-options.ts";
 export type { IoOption } from "./request/usual-io.ts";
 export type { Warning } from "./request/warnings.ts";
 export { type PageWorker, registerWorker } from "./run/executors/registered-worker.ts";
@@ -85,7 +87,22 @@ export type { TaskContext } from "./run/tasks/task-context.ts";
 export type { FormatSliceOptions } from "./slabs/formats/format-options.ts";
 export { formatSlice, type SliceFormat } from "./slabs/formats/slice-format.ts";
 export type { ItemValues, TypedValues, ValuesOf } from "./slabs/typed-values.ts";
-export { Slice, type SliceChunk, type SliceValues, slice } from "./slice.ts";
+export {
+  type OpenSliceOptions,
+  Slice,
+  type SliceChunk,
+  type SliceChunkOptions,
+  type SliceOptions,
+  type SliceValues,
+  slice,
+} from "./slice.ts";
 export type { FlowTarget } from "./target/flow-target.ts";
-export { type TreeArray, type TreeBroken, type TreeGroup, type TreeNode, tree } from "./tree.ts";
+export {
+  type TreeArray,
+  type TreeBroken,
+  type TreeGroup,
+  type TreeNode,
+  type TreeOptions,
+  tree,
+} from "./tree.ts";
 export { type ValidateFinding, type ValidateOptions, validate } from "./validate.ts";

@@ -8,17 +8,17 @@ import { isListable } from "../stores/store.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { reorder } from "../streams/reorder.ts";
 import { streamFrom } from "../streams/web.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import type { ErrorCode, ZarrflowError } from "../util/errors.ts";
 import { belowPath } from "../util/node-path.ts";
 import { product } from "../util/shape.ts";
 import { fillText } from "./diff/compare-metadata.ts";
 import { bytesText } from "./diff/compare-values.ts";
-import type { ReadEventOptions } from "./events.ts";
+import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
 import { readableArray } from "./request/chunk-separators.ts";
-import type { PlanOptions } from "./request/flow.ts";
 import { type FlowSource, openSource } from "./request/open-source.ts";
+import { SOURCE_OPTIONS, type SourceOptions } from "./request/read-options.ts";
 
 /** What there is to know of one array without decoding it. */
 export interface ArrayInfo {
@@ -80,7 +80,7 @@ export interface InfoTotals
 /** One node; or, after all nodes of a group, its totals. */
 export type NodeInfo = ArrayInfo | GroupInfo | BrokenInfo | InfoTotals;
 
-export interface InfoOptions extends PlanOptions, ReadEventOptions {
+export interface InfoOptions extends SourceOptions, ReadEventOptions {
   /**
    * Whether groups are described too, nodes that cannot be read are reported rather than thrown, and the totals of a group
    * come last.
@@ -89,6 +89,12 @@ export interface InfoOptions extends PlanOptions, ReadEventOptions {
    */
   readonly all?: boolean;
 }
+
+const INFO_OPTIONS: OptionNames<InfoOptions> = {
+  ...SOURCE_OPTIONS,
+  ...READ_EVENT_OPTIONS,
+  all: true,
+};
 
 /** Nodes that are described at one time. */
 const AT_ONCE = 16;
@@ -112,7 +118,7 @@ export function info(
 ): AsyncGenerator<NodeInfo>;
 export function info(source: FlowSource, given?: InfoOptions): AsyncGenerator<ArrayInfo>;
 export async function* info(source: FlowSource, given: InfoOptions = {}): AsyncGenerator<NodeInfo> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, INFO_OPTIONS);
   const { all = false, signal } = options;
   const { root, close } = await openSource(source, options);
   const totals = new Totals();
@@ -219,7 +225,7 @@ async function describeArray(
   array: ZarrArray,
   path: string,
   dimensionNames: DimensionNames | undefined,
-  options: PlanOptions,
+  options: SourceOptions,
 ): Promise<ArrayInfo> {
   const { metadata } = array;
   const { dataType, chunkGrid } = metadata;
@@ -256,7 +262,7 @@ function missingText({ metadata: { attributes, dataType } }: ZarrArray): string 
 
 async function storedChunks(
   { store, layout, metadata }: ZarrArray,
-  { signal }: PlanOptions,
+  { signal }: SourceOptions,
 ): Promise<{ count: number; bytes: number } | undefined> {
   if (!isListable(store)) return undefined;
   const { chunkGrid, chunkKeyEncoding, shape } = metadata;

@@ -1,17 +1,18 @@
 import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
-import type { LabelOptions } from "../hierarchy/slice-labels.ts";
+import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import { hasLabels, type SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
+import { throwIfAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
 import { countTouched } from "./plan/chunk-visits.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { PlanOptions } from "./request/flow.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
-import { assertNearest, assertTaken } from "./request/option-effects.ts";
+import { assertNearest } from "./request/option-effects.ts";
+import type { ReadOptions, SlabOptions } from "./request/read-options.ts";
 import { askedSlice, resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
@@ -31,6 +32,21 @@ export interface SlicePlan extends SlabPlan {
   readonly taken: readonly TakenItems[];
 }
 
+/** What bears on how a slice of an open array is read. */
+export interface PlanSliceOptions
+  extends Pick<ReadOptions, "maxMemory" | "io" | "signal">,
+    Omit<SlabOptions, "threads">,
+    LabelOptions {}
+
+const PLAN_SLICE_OPTIONS: OptionNames<PlanSliceOptions> = {
+  ...LABEL_OPTIONS,
+  maxMemory: true,
+  io: true,
+  signal: true,
+  strategy: true,
+  scratch: true,
+};
+
 /**
  * Plans what `slice` and `digest` do to give items in C order.
  *
@@ -39,14 +55,14 @@ export interface SlicePlan extends SlabPlan {
 export async function planSlice(
   array: ZarrArray,
   option: SliceOption = {},
-  given: PlanOptions & LabelOptions = {},
+  given: PlanSliceOptions = {},
 ): Promise<SlicePlan> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, PLAN_SLICE_OPTIONS);
+  throwIfAborted(options.signal);
   assertArray(array);
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  assertTaken("slice", options);
   assertNearest(options, hasLabels(askedSlice(option, options)));
   const { selection, taken } = await resolveLabelledSlice(option, array, options);
   const { io } = sliceIo(inner, options.io, maxMemory);

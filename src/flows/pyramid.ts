@@ -12,7 +12,7 @@ import { product } from "../util/shape.ts";
 import { copyBoxes } from "./boxes/copy-boxes.ts";
 import { type LevelJob, type PyramidPlan, planPyramid } from "./pyramid/level-jobs.ts";
 import { blockOffset } from "./pyramid/level-plan.ts";
-import type { PyramidOptions } from "./pyramid/pyramid-options.ts";
+import { PYRAMID_OPTIONS, type PyramidOptions } from "./pyramid/pyramid-options.ts";
 import { PYRAMID_METHODS, type PyramidMethod } from "./pyramid/reduce-blocks.ts";
 import { coordinateLevels } from "./pyramid/small-levels.ts";
 import { writeLevels } from "./pyramid/write-levels.ts";
@@ -100,7 +100,7 @@ export async function pyramid(
   target: CreateTarget,
   given: PyramidOptions = {},
 ): Promise<PyramidReport> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, PYRAMID_OPTIONS);
   const { levels = "auto", ifExists = "error", dryRun = false, signal } = options;
   assertRules({ method: options.method, ifExists, levels, axes: options.axes, to: options.to }, RULES);
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);

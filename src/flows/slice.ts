@@ -3,16 +3,18 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { maxStoredSize } from "../codecs/limits.ts";
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
-import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
-import { openArray } from "../hierarchy/open/open.ts";
+import { assertArray, throughStore, type ZarrArray } from "../hierarchy/node.ts";
+import { groupInPlace } from "../hierarchy/open/open.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
-import type { LabelOptions } from "../hierarchy/slice-labels.ts";
+import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import { hasLabels, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
 import type { Store } from "../stores/store.ts";
+import { ByteBudget } from "../streams/byte-budget.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
 import { decodeChunks } from "../streams/decode-chunks.ts";
+import { denseData } from "../streams/dense-data.ts";
 import { narrowRefs } from "../streams/narrow-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
@@ -22,17 +24,25 @@ import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { unlessAborted, untilAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { formatBytes, parseBytes } from "../util/byte-size.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
 import { assertGridStrategy } from "./plan/strategies/grid-strategy.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { PlanOptions } from "./request/flow.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
-import { assertNearest, assertTaken } from "./request/option-effects.ts";
+import { openSource } from "./request/open-source.ts";
+import { assertNearest } from "./request/option-effects.ts";
+import { withPace } from "./request/rate-limits.ts";
+import {
+  OPENING_OPTIONS,
+  READ_OPTIONS,
+  type ReadOptions,
+  SLAB_OPTIONS,
+  type SlabOptions,
+} from "./request/read-options.ts";
 import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
-import { limitFoundIo, limitIo, openWithin, sliceIo } from "./request/usual-io.ts";
+import { limitFoundIo, limitIo, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
@@ -45,6 +55,7 @@ import type { TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 export interface SliceChunk<Name extends string = string> {
   /** Where it belongs in the slice, in items. */
   readonly region: Region;
+  /** The items of the region, in C order; with `dense: false`, these and perhaps others. */
   readonly data: ValuesOf<Name>;
   readonly shape: readonly number[];
   /** Items of `data` to step for one step along each dimension. */
@@ -58,6 +69,47 @@ export interface SliceValues<Name extends string = string> {
   readonly stride: readonly number[];
 }
 
+/** How a part of an array is read. */
+export interface SliceOptions extends ReadOptions, SlabOptions, LabelOptions {
+  /**
+   * Checks, when all is read, that it is of one version of the array: its documents are compared with those that were read
+   * when it was opened, and chunks that were missing must be missing since before (`source-changed`). Without it, nothing
+   * but chunks is asked for.
+   *
+   * @default false
+   */
+  readonly consistent?: boolean;
+}
+
+/** How a part of an array is read that is open, so that it is too late to say how to open it. */
+export type OpenSliceOptions = Omit<SliceOptions, keyof typeof OPENING_OPTIONS>;
+
+const SLICE_OPTIONS: OptionNames<SliceOptions> = {
+  ...READ_OPTIONS,
+  ...SLAB_OPTIONS,
+  ...LABEL_OPTIONS,
+  consistent: true,
+};
+
+/** Those of the options of a flow with which it reads an array that it has opened, within its rates. */
+export function openSliceOptions(options: ReadOptions & SlabOptions): OpenSliceOptions {
+  return pickOptions(options, { ...SLAB_OPTIONS, io: true, signal: true, maxMemory: true });
+}
+
+/** How chunks of a slice are given. */
+export interface SliceChunkOptions {
+  /**
+   * Whether `data` are the items of the chunk's part of the slice and no others, in C order, in memory of their own. If not,
+   * they may be all that the stored chunk holds, from the first item of the part on, to be stepped through by `stride`: no
+   * item is copied.
+   *
+   * @default true
+   */
+  readonly dense?: boolean;
+}
+
+const CHUNK_OPTIONS: OptionNames<SliceChunkOptions> = { dense: true };
+
 const PIECE_BYTES = 2 ** 18;
 
 /** The most bytes, or items of varying size, that are read into memory at once. */
@@ -69,7 +121,7 @@ export interface OpenSlice {
   readonly resolved: ResolvedSlice;
   /** The ranges that it was resolved from. */
   readonly lookedUp: LookedUp;
-  /** Checks, when all is read, that it was read from one version of the array. @throws `source-changed` */
+  /** Checks, when all is read, that it was read from one version of the array, if that is asked for. @throws `source-changed` */
   readonly assertUnchanged: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -77,14 +129,16 @@ export interface OpenSlice {
 /** What formats need of a slice: to open it, and the options that it is read with. */
 let insideOf: (slice: Slice) => {
   readonly open: () => Promise<OpenSlice>;
-  readonly options: PlanOptions & LabelOptions;
+  readonly options: SliceOptions;
 };
 
 /** A part of an array, read when it is asked for. */
 export class Slice<Name extends string = string> {
   readonly #source: string | ZarrArray<Store, Name>;
   readonly #option: SliceOption | string;
-  readonly #options: PlanOptions & LabelOptions;
+  readonly #options: SliceOptions;
+  /** An array that was open, through a store that keeps to the rates. */
+  #paced: ZarrArray | undefined;
   /** Its labels as indices: they are looked up once. */
   #lookedUp: LookedUp | undefined;
 
@@ -92,16 +146,13 @@ export class Slice<Name extends string = string> {
     insideOf = (slice) => ({ open: () => slice.#open(), options: slice.#options });
   }
 
-  constructor(
-    source: string | ZarrArray<Store, Name>,
-    option: SliceOption | string,
-    options: PlanOptions & LabelOptions,
-  ) {
+  constructor(source: string | ZarrArray<Store, Name>, option: SliceOption | string, options: SliceOptions) {
     this.#source = source;
     this.#option = option;
-    this.#options = checkedOptions(options);
+    this.#options = checkedOptions(options, SLICE_OPTIONS);
+    if (typeof source !== "string") assertNotOpening(options);
     assertGridStrategy(options.strategy);
-    assertTaken("slice", options);
+    parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   }
 
   /** Data type of the items. */
@@ -119,9 +170,15 @@ export class Slice<Name extends string = string> {
     return this.#opened(({ array, lookedUp }) => takenByIndices(lookedUp, array, this.#options));
   }
 
-  /** Its chunks as they come, in any order, each with its region; dimensions are kept, also those of one index. */
-  chunks(): ReadableStream<SliceChunk<Name>> {
-    return streamFrom(this.#chunks());
+  /**
+   * Its chunks as they come, in any order, each with its region; dimensions are kept, also those of one index. Those that
+   * are read or decoded take no more than `maxMemory`; those that were given out are the caller's.
+   *
+   * @throws (into the stream) `budget-too-small` for a `maxMemory` that holds no chunk.
+   */
+  chunks(options: SliceChunkOptions = {}): ReadableStream<SliceChunk<Name>> {
+    const { dense = true } = checkedOptions(options, CHUNK_OPTIONS);
+    return streamFrom(this.#chunks(dense));
   }
 
   /**
@@ -135,9 +192,9 @@ export class Slice<Name extends string = string> {
   }
 
   /**
-   * All of it in memory.
+   * All of it in memory. What is given out is the caller's; chunks on the way there take no more than `maxMemory`.
    *
-   * @throws `resource-limit` for more than one buffer can hold; the signal's reason as soon as it is aborted, whatever a
+   * @throws `budget-too-small` for a `maxMemory` that holds no chunk; `resource-limit` for more than one buffer can hold; the signal's reason as soon as it is aborted, whatever a
    *   codec does.
    */
   read(): Promise<SliceValues<Name>> {
@@ -152,7 +209,7 @@ export class Slice<Name extends string = string> {
     assertMemory(chunk, array.path);
     let data: ChunkData | undefined;
     if (product(shape) > 0) {
-      const decoded = await this.#decoded(array, selection);
+      const decoded = await this.#decoded(array, selection, 0);
       const whole = decoded.pipeThrough(
         regrid({ shape: selection.shape, chunk, strides: cStrides(selection.shape) }, { selection }),
       );
@@ -193,35 +250,48 @@ export class Slice<Name extends string = string> {
     }
   }
 
-  async *#chunks(): AsyncGenerator<SliceChunk<Name>> {
+  async *#chunks(dense: boolean): AsyncGenerator<SliceChunk<Name>> {
     const { array, resolved, assertUnchanged, close } = await this.#open();
     try {
-      yield* untilAborted(this.#chunksOf(array, resolved), this.#options.signal);
+      yield* untilAborted(this.#chunksOf(array, resolved, dense), this.#options.signal);
       await assertUnchanged();
     } finally {
       await close();
     }
   }
 
-  async *#chunksOf(array: ZarrArray, { selection }: ResolvedSlice): AsyncGenerator<SliceChunk<Name>> {
+  async *#chunksOf(
+    array: ZarrArray,
+    { selection }: ResolvedSlice,
+    dense: boolean,
+  ): AsyncGenerator<SliceChunk<Name>> {
     const { dataType } = array.metadata;
-    const spec = (await array.pipeline()).spec;
-    for await (const piece of await this.#decoded(array, selection)) {
+    const { spec, decodedSize } = await array.pipeline();
+    for await (const piece of await this.#decoded(array, selection, dense ? decodedSize : 0)) {
       const regions = selectedRegions(selection, piece.region);
-      const data = piece.data ?? fillData(spec, plainBuffers);
-      const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
-      for (const region of regions) {
+      for (const [i, region] of regions.entries()) {
+        const { shape } = region;
+        const isLast = i === regions.length - 1;
+        if (dense) {
+          const held = isLast ? piece : { ...piece, release: undefined };
+          const part = denseData(held, spec, { region, selection });
+          const moved = selection.shift
+            ? shifted(part, dataType, { region, offset: 0 }, selection.shift)
+            : part;
+          const data = (await valuesOf(moved, dataType)) as ValuesOf<Name>;
+          yield { region, data, shape, stride: cStrides(shape) };
+          continue;
+        }
+        const data = piece.data ?? fillData({ ...spec, shape: piece.region.shape }, plainBuffers);
+        const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
         const box = boxInPiece(piece, strides, region, selection);
         const values = await valuesOf(
           selection.shift ? shifted(data, dataType, { region, ...box }, selection.shift) : data,
           dataType,
         );
-        yield {
-          region,
-          data: values.subarray(box.offset * numbersPerItem(dataType)) as ValuesOf<Name>,
-          shape: region.shape,
-          stride: box.strides,
-        };
+        if (isLast) piece.release?.();
+        const from = box.offset * numbersPerItem(dataType);
+        yield { region, data: values.subarray(from) as ValuesOf<Name>, shape, stride: box.strides };
       }
     }
   }
@@ -235,39 +305,33 @@ export class Slice<Name extends string = string> {
     }
   }
 
-  #open(): Promise<OpenSlice> {
-    return openWithin(limitIo(this.#options.io), () => this.#openLimited());
-  }
-
-  async #openLimited(): Promise<OpenSlice> {
-    const { signal } = this.#options;
-    const source = this.#source;
-    const array = typeof source === "string" ? await openArray(source, this.#options) : source;
-    assertArray(array);
+  async #open(): Promise<OpenSlice> {
+    const options = this.#options;
+    const { signal } = options;
+    const { array, close: closeSource } = await this.#openSource();
     let watch: SourceWatch | undefined;
     let endLimit = () => {};
     let asked: SliceOption = {};
     const close = async () => {
       endLimit();
       watch?.end();
-      if (array !== source) await array.store.close?.();
+      await closeSource();
     };
     try {
       const found = this.#io(array.innerChunks());
       endLimit = limitFoundIo(found);
-      asked = askedSlice(this.#option, this.#options);
-      assertNearest(this.#options, hasLabels(asked));
-      this.#lookedUp ??= await sliceByIndices(asked, array, this.#options);
+      asked = askedSlice(this.#option, options);
+      assertNearest(options, hasLabels(asked));
+      this.#lookedUp ??= await sliceByIndices(asked, array, options);
       const lookedUp = this.#lookedUp;
-      const begun = await SourceWatch.begin([array], [array.store], { signal });
-      watch = begun;
+      if (options.consistent) watch = await SourceWatch.begin([array], [array.store], { signal });
       // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
       if (array.innerChunks() === array) array.pipeline().catch(() => {});
       return {
         array: (await withChunkSeparator(array, { signal })).innerChunks(),
         resolved: await resolveArraySlice(lookedUp.option, array, signal),
         lookedUp,
-        assertUnchanged: () => begun.assertUnchanged({ io: found.io, signal }),
+        assertUnchanged: async () => watch?.assertUnchanged({ io: found.io, signal }),
         close,
       };
     } catch (error) {
@@ -275,6 +339,22 @@ export class Slice<Name extends string = string> {
       await close();
       throw known;
     }
+  }
+
+  /** The array, within the rates that were asked for. */
+  async #openSource(): Promise<Pick<OpenSlice, "array" | "close">> {
+    const source = this.#source;
+    const options = this.#options;
+    if (typeof source === "string") {
+      const { root, close } = await openSource(source, options);
+      if (root.kind === "array") return { array: root, close };
+      await close();
+      throw groupInPlace(root);
+    }
+    assertArray(source);
+    this.#paced ??= throughStore(source, withPace(source.store, options, undefined));
+    const endLimit = limitIo(options.io);
+    return { array: this.#paced, close: async () => endLimit() };
   }
 
   #io(array: ZarrArray): ReturnType<typeof sliceIo> {
@@ -285,15 +365,36 @@ export class Slice<Name extends string = string> {
     return parseBytes(this.#options.maxMemory ?? DEFAULT_MAX_MEMORY);
   }
 
+  /**
+   * The chunks that a selection touches, decoded, as many at one time as the budget holds; where nobody stated it, one at
+   * least.
+   *
+   * @param copied bytes of the copy that is made of each, one at a time
+   * @throws `budget-too-small`
+   */
   async #decoded(
     array: ZarrArray,
     selection: ResolvedSlice["selection"],
+    copied: number,
   ): Promise<ReadableStream<DecodedChunk>> {
-    const { signal } = this.#options;
-    const { io } = this.#io(array);
+    const { signal, maxMemory } = this.#options;
     const pipeline = await array.pipeline();
+    const { decodedSize, maxEncodedSize, scratchSize } = pipeline;
+    // of chunks that are read together in a shard there are copies
+    const bytesPerChunk = decodedSize + scratchSize + (array.shards ? 2 : 1) * maxEncodedSize;
+    const needed = bytesPerChunk + copied;
+    if (maxMemory !== undefined && needed > this.#maxMemory) {
+      const { budgetTooSmall } = await import("./plan/task-memory.ts");
+      throw budgetTooSmall(needed, this.#maxMemory, array.path, "rechunk the array");
+    }
     const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
-    const options = { concurrency: io, maxEncodedSize: maxStoredSize(pipeline), signal };
+    const budget = new ByteBudget(Math.max(this.#maxMemory, needed) - copied);
+    const options = {
+      concurrency: this.#io(array).io,
+      inFlight: { budget, bytesPerChunk },
+      maxEncodedSize: maxStoredSize(pipeline),
+      signal,
+    };
     return readChunks(array, refs, options).pipeThrough(decodeChunks(array));
   }
 }
@@ -301,10 +402,12 @@ export class Slice<Name extends string = string> {
 export { insideOf };
 
 /**
- * A part of an array, to be streamed as chunks or as bytes, or read into memory.
+ * A part of an array, to be streamed as chunks or as bytes, or read into memory. Of an array that is open, nothing but
+ * chunks is asked for.
  *
- * @param options with `sel` also the part by labels
- * @throws (when it is read) `invalid-selection` for a wrong rank, name or range, and for labels that are not there.
+ * @param options with `sel` also the part by labels; how it is opened only where it is given by its URL
+ * @throws `invalid-option`; (when it is read) `invalid-selection` for a wrong rank, name or range, and for labels that are
+ *   not there; `budget-too-small` with the smallest budget that works.
  * @example
  * ```ts
  * import { slice } from "zarrflow";
@@ -317,12 +420,27 @@ export { insideOf };
  * console.log((await band.shape()).join(" x ")); // 24 x 4 x 49
  * ```
  */
+export function slice(source: string, option?: SliceOption | string, options?: SliceOptions): Slice;
+export function slice<Name extends string = string>(
+  source: string | ZarrArray<Store, Name>,
+  option?: SliceOption | string,
+  options?: OpenSliceOptions,
+): Slice<Name>;
 export function slice<Name extends string = string>(
   source: string | ZarrArray<Store, Name>,
   option: SliceOption | string = {},
-  options: PlanOptions & LabelOptions = {},
+  options: SliceOptions = {},
 ): Slice<Name> {
   return new Slice(source, option, options);
+}
+
+/** @throws `invalid-option` for options of opening, where the array is open. */
+function assertNotOpening(options: SliceOptions): void {
+  const name = Object.keys(options).find((one) => Object.hasOwn(OPENING_OPTIONS, one));
+  if (name === undefined || options[name as keyof SliceOptions] === undefined) return;
+  throw new ZarrflowError("invalid-option", `\`${name}\` has no effect on an array that is open`, {
+    hint: `Give \`${name}\` to openArray, or slice the array by its URL.`,
+  });
 }
 
 async function valuesOf(data: ChunkData, dataType: DataType): Promise<TypedValues> {

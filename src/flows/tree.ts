@@ -1,12 +1,13 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { type BrokenNode, isNotKnown, walkPastBroken } from "../hierarchy/open/walk.ts";
 import type { Finding } from "../meta/format.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
 import { belowPath } from "../util/node-path.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
-import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import type { FlowSource } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
+import { SOURCE_OPTIONS, type SourceOptions } from "./request/read-options.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
 export type TreeNode = TreeArray | TreeGroup | TreeBroken;
@@ -46,6 +47,13 @@ export interface TreeBroken extends TreeBase {
   readonly error: { readonly code: ErrorCode; readonly message: string };
 }
 
+/** How nodes are found; how their chunks are read is of no importance. */
+export interface TreeOptions extends Omit<SourceOptions, "v1Order" | "v2"> {}
+
+const { v1Order: _, v2: __, ...names } = SOURCE_OPTIONS;
+
+export const TREE_OPTIONS: OptionNames<TreeOptions> = names;
+
 /**
  * A node and all below it, parents before their children, siblings sorted. A node below the first that cannot be read is
  * reported as broken or unsupported, and the others follow.
@@ -58,8 +66,8 @@ export interface TreeBroken extends TreeBase {
  * for await (const node of tree("era5.zarr")) console.log(node.path, node.kind);
  * ```
  */
-export async function* tree(source: FlowSource, given: PlanOptions = {}): AsyncGenerator<TreeNode> {
-  const options = checkedOptions(given);
+export async function* tree(source: FlowSource, given: TreeOptions = {}): AsyncGenerator<TreeNode> {
+  const options = checkedOptions(given, TREE_OPTIONS);
   const { signal } = options;
   const { root, close } = await openSource(source, options);
   try {

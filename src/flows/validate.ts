@@ -8,13 +8,13 @@ import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import type { ReadEvent } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { FlowSource, PlanOptions } from "./request/flow.ts";
+import type { FlowSource } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
-import { assertTaken } from "./request/option-effects.ts";
+import { READ_OPTIONS, type ReadOptions } from "./request/read-options.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { conflictsOf } from "./target/dimension-lengths.ts";
 import { targetSpec } from "./target/flow-target.ts";
@@ -30,8 +30,7 @@ import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 
 export type { ValidateFinding } from "./validate/finding.ts";
 
-export interface ValidateOptions
-  extends Omit<PlanOptions, "ifExists" | "storeProfile" | "threads" | "strategy" | "scratch"> {
+export interface ValidateOptions extends Omit<ReadOptions, "v1Order"> {
   /** Whether every chunk is read and decoded. */
   readonly deep?: boolean;
   /**
@@ -45,6 +44,16 @@ export interface ValidateOptions
   readonly dryRun?: boolean;
   readonly onEvent?: (event: ReadEvent) => void;
 }
+
+const { v1Order: _, ...names } = READ_OPTIONS;
+
+const VALIDATE_OPTIONS: OptionNames<ValidateOptions> = {
+  ...names,
+  deep: true,
+  fix: true,
+  dryRun: true,
+  onEvent: true,
+};
 
 /**
  * Looks for what is wrong or odd about a node and all below it: metadata that readers would trip over, consolidated
@@ -64,8 +73,7 @@ export async function* validate(
   source: FlowSource,
   given: ValidateOptions = {},
 ): AsyncGenerator<ValidateFinding> {
-  const options = checkedOptions(given);
-  assertTaken("validate", options);
+  const options = checkedOptions(given, VALIDATE_OPTIONS);
   if (!options.fix && options.dryRun) {
     throw new ZarrflowError("invalid-option", "`dryRun` has no effect without `fix`", {
       hint: "Add `fix: true`, or omit `dryRun`.",
@@ -136,7 +144,7 @@ async function reread(node: ZarrNode, { fix, dryRun, signal }: ValidateOptions):
 /** The source, opened; or what keeps it from being. */
 async function openRoot(
   source: FlowSource,
-  options: PlanOptions,
+  options: ReadOptions,
 ): Promise<Awaited<ReturnType<typeof openSource>> | readonly ValidateFinding[]> {
   try {
     return await openSource(source, options);

@@ -1,7 +1,7 @@
 import { outerPrefixes } from "../meta/folder-layout.ts";
 import type { Documents, NodeLayout } from "../meta/format.ts";
 import { joinKey } from "../meta/join-key.ts";
-import type { KeyEntry, ListableStore, ListOptions } from "../stores/store.ts";
+import type { KeyEntry, ListableStore, ListOptions, StoreOptions } from "../stores/store.ts";
 import type { ZarrNode } from "./node.ts";
 import { type WalkOptions, walk } from "./open/walk.ts";
 import { inOtherFormat } from "./other-format.ts";
@@ -20,10 +20,10 @@ export async function* keysBelow(
 }
 
 /** The documents of a node and of all nodes below it, by key. @throws as `walk` */
-export async function documentsBelow(node: ZarrNode, options: WalkOptions = {}): Promise<Documents> {
+export async function documentsBelow(node: ZarrNode, { signal }: StoreOptions = {}): Promise<Documents> {
   const documents = new Map(node.documents);
   if (node.kind === "group") {
-    for await (const below of walk(node, options)) {
+    for await (const below of walk(node, { signal })) {
       for (const [key, bytes] of below.documents) documents.set(key, bytes);
     }
   }

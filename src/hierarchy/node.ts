@@ -176,6 +176,22 @@ export class ZarrGroup<S extends Store = Store> extends Node<GroupMetadata, S> {
   readonly kind = "group";
 }
 
+/** The same node, which is read through another store of the same keys. */
+export function throughStore<Name extends string>(
+  node: ZarrArray<Store, Name>,
+  store: Store,
+): ZarrArray<Store, Name>;
+export function throughStore(node: ZarrNode, store: Store): ZarrNode;
+export function throughStore(node: ZarrNode, store: Store): ZarrNode {
+  if (store === node.store) return node;
+  const { spec, layout, documents, consolidated, stored, findings, reading } = node;
+  const parts = { store, spec, layout, documents, stored, findings, reading };
+  const all = { ...parts, ...(consolidated && { consolidated }) };
+  return node.kind === "array"
+    ? new ZarrArray({ ...all, metadata: node.metadata })
+    : new ZarrGroup({ ...all, metadata: node.metadata });
+}
+
 export type ZarrNode<S extends Store = Store> = ZarrArray<S> | ZarrGroup<S>;
 
 /** Holds that a value is an open array. @throws `invalid-option` */

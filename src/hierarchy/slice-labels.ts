@@ -1,4 +1,4 @@
-import { isObject } from "../util/check-options.ts";
+import { isObject, type OptionNames } from "../util/check-options.ts";
 import { wholeNumber } from "../util/decimal.ts";
 
 /** A value of a coordinate: a number, a text, or a date, as ISO 8601 writes it in whole or in part, or a `Date` in UTC. */
@@ -26,6 +26,8 @@ export interface LabelOptions {
   /** If no item has a single label that is asked for, takes the one whose label is nearest to it. */
   readonly nearest?: boolean;
 }
+
+export const LABEL_OPTIONS: OptionNames<LabelOptions> = { sel: true, nearest: true };
 
 /** A range that is given by labels, as it stands among indices until it is looked up. */
 export interface Labelled {

@@ -1,3 +1,4 @@
+import type { OptionNames } from "../util/check-options.ts";
 import type { ZarrFormat } from "./array-metadata.ts";
 import type { FormatDefinition } from "./format.ts";
 import type { FormatOptions } from "./formats.ts";
@@ -9,3 +10,6 @@ export async function formatOnUse(name: ZarrFormat, options: FormatOptions = {})
   const { formatNamed } = await import("./formats.ts");
   return formatNamed(name, options);
 }
+
+/** Names of the options with which documents are read. */
+export const FORMAT_OPTIONS: OptionNames<FormatOptions> = { v1Order: true, v2: true, maxMetadata: true };

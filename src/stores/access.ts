@@ -1,3 +1,4 @@
+import type { OptionNames } from "../util/check-options.ts";
 import { keepSecret } from "../util/redact.ts";
 import {
   privateAccessOf,
@@ -43,6 +44,14 @@ export interface StoreAccess {
    */
   readonly beforeRequest?: RequestHook | undefined;
 }
+
+export const STORE_ACCESS: OptionNames<StoreAccess> = {
+  anonymous: true,
+  missing403: true,
+  beforeRequest: true,
+  headers: true,
+  query: true,
+};
 
 /** The spec of a store that is read so, without a query, which is kept apart. */
 export function accessedBy(spec: StoreSpec, access: StoreAccess): StoreSpec {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { throwIfAborted } from "../util/abort.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { DirectoryListings } from "./directory/directory-listings.ts";
@@ -62,6 +63,14 @@ export interface DirectoryStoreOptions {
   readonly files?: FileCalls;
 }
 
+const DIRECTORY_OPTIONS: OptionNames<DirectoryStoreOptions> = {
+  exclusive: true,
+  shared: true,
+  fsync: true,
+  description: true,
+  files: true,
+};
+
 /** A folder that others remove while it is being written to is made again so often. */
 const ATTEMPTS = 5;
 
@@ -98,6 +107,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   constructor(root: string, options: DirectoryStoreOptions = {}) {
+    assertKnown(options, DIRECTORY_OPTIONS);
     const {
       exclusive = false,
       shared = false,

@@ -1,5 +1,6 @@
 import { platformSignal } from "../util/abort.ts";
 import type { Awaitable } from "../util/awaitable.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Fetch } from "../util/platform-types.ts";
 import { forKey } from "./error-context.ts";
@@ -39,6 +40,14 @@ export interface HttpStoreOptions {
   readonly beforeRequest?: RequestHook;
 }
 
+const HTTP_OPTIONS: OptionNames<HttpStoreOptions> = {
+  fetch: true,
+  headers: true,
+  missing403: true,
+  timeout: true,
+  beforeRequest: true,
+};
+
 const DEFAULT_TIMEOUT = 30_000;
 
 /**
@@ -68,6 +77,7 @@ export class HttpStore implements Store {
 
   /** @throws `invalid-option` for what is no http(s) URL, or one with a user's name in it, or headers that cannot be sent. */
   constructor(url: string, options: HttpStoreOptions = {}) {
+    assertKnown(options, HTTP_OPTIONS);
     const { headers = {}, missing403 = false } = options;
     this.#base = parseBase(url);
     this.description = `${this.#base.origin}${this.#base.pathname.replace(/\/$/, "")}`;

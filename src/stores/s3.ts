@@ -1,11 +1,12 @@
 import { throwIfAborted } from "../util/abort.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { forKey, withErrorContext } from "./error-context.ts";
 import { HttpValues } from "./http/http-values.ts";
 import { isBrowser } from "./http/page.ts";
 import { assertKey, assertPrefix, isKey } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
-import { withOneBuffer } from "./remote/retry-requests.ts";
+import { RETRY_OPTIONS, withOneBuffer } from "./remote/retry-requests.ts";
 import { isReservedKey, LOCK_NAME } from "./reserved-names.ts";
 import { copyObject } from "./s3/copy-object.ts";
 import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
@@ -14,7 +15,7 @@ import { listUploads } from "./s3/list-uploads.ts";
 import { abortUpload } from "./s3/multipart-upload.ts";
 import { MultipartWriter } from "./s3/multipart-writer.ts";
 import { checksummed, putIfAbsent } from "./s3/put-object.ts";
-import { S3Client, type S3ClientOptions } from "./s3/s3-client.ts";
+import { S3_CLIENT_OPTIONS, S3Client, type S3ClientOptions } from "./s3/s3-client.ts";
 import type {
   GetOptions,
   KeyEntry,
@@ -46,6 +47,11 @@ export interface S3StoreOptions extends S3ClientOptions {
   readonly prefix?: string;
 }
 
+const S3_OPTIONS: OptionNames<S3StoreOptions> = {
+  ...S3_CLIENT_OPTIONS,
+  prefix: true,
+};
+
 /**
  * Keys below a prefix of a bucket, of Amazon S3 or of any server that speaks it. Every request is signed and checked,
  * and made again where it failed transiently. Values of unknown size are uploaded in parts, of which one is held in memory.
@@ -71,6 +77,8 @@ export class S3Store implements ListableStore, WritableStore {
 
   /** @throws `invalid-option`, `path-not-allowed`. */
   constructor({ prefix = "", ...options }: S3StoreOptions) {
+    assertKnown(options, S3_OPTIONS);
+    if (options.retry !== undefined) assertKnown(options.retry, RETRY_OPTIONS);
     if (prefix !== "") assertKey(prefix);
     this.#client = new S3Client(options);
     this.#root = prefix === "" ? "" : `${prefix}/`;

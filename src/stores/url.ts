@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../util/abort.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { loadStreams } from "../util/web-streams.ts";
 import { HttpStore } from "./http.ts";
@@ -18,6 +19,11 @@ export interface OpenStoreOptions extends StoreOptions {
   readonly exclusive?: boolean;
 }
 
+const OPEN_STORE_OPTIONS: OptionNames<OpenStoreOptions> = {
+  exclusive: true,
+  signal: true,
+};
+
 /**
  * Opens the store that `spec` names. A directory need not exist: it has no keys then.
  *
@@ -27,6 +33,7 @@ export interface OpenStoreOptions extends StoreOptions {
  *   object of another process.
  */
 export async function openStore(spec: StoreSpec, options: OpenStoreOptions = {}): Promise<Store> {
+  assertKnown(options, OPEN_STORE_OPTIONS);
   throwIfAborted(options.signal);
   await loadStreams();
   const store = await openKind(spec, options);

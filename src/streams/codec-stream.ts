@@ -7,9 +7,10 @@ import type {
   PlacedCodec,
 } from "../codecs/codec.ts";
 import { plainBuffers } from "../util/buffers.ts";
+import { assertKnown } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import type { DecodedChunk, EncodedChunk } from "./chunk.ts";
-import type { CodingOptions } from "./decode-chunks.ts";
+import { CODING_OPTIONS, type CodingOptions } from "./decode-chunks.ts";
 import { TransformStream } from "./web.ts";
 
 /** A chunk between two codecs: `bytes` on the stored side of the array -> bytes codec, `data` on the other. */
@@ -74,8 +75,10 @@ export function codecStream(
 export function codecStream(
   placed: PlacedCodec,
   direction: Direction,
-  { buffers = plainBuffers }: CodingOptions = {},
+  options: CodingOptions = {},
 ): TransformStream<CodedChunk, CodedChunk> {
+  assertKnown(options, CODING_OPTIONS);
+  const { buffers = plainBuffers } = options;
   const step = codecStep(placed, direction, buffers);
   const { kind } = placed.codec;
   const givesBytes = kind === "bytes-to-bytes" || (kind === "array-to-bytes" && direction === "encode");

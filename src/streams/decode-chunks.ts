@@ -2,6 +2,7 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
@@ -18,10 +19,19 @@ export interface CodingOptions {
   readonly buffers?: Buffers;
 }
 
+export const CODING_OPTIONS: OptionNames<CodingOptions> = {
+  buffers: true,
+};
+
 export interface DecodeOptions extends CodingOptions {
   /** Gives missing chunks the items of the array's fill value, which are then written whatever the target's is. */
   readonly fillMissing?: boolean | undefined;
 }
+
+const DECODE_OPTIONS: OptionNames<DecodeOptions> = {
+  ...CODING_OPTIONS,
+  fillMissing: true,
+};
 
 /**
  * Decodes chunks through all of an array's codecs at once. Takes ownership of each chunk's bytes; missing chunks
@@ -33,6 +43,7 @@ export function decodeChunks(
   coding: ChunkCodec,
   options: DecodeOptions = {},
 ): TransformStream<EncodedChunk, DecodedChunk> {
+  assertKnown(options, DECODE_OPTIONS);
   return stageStream(decodeStage(coding, options));
 }
 

@@ -1,5 +1,6 @@
 import { isFilled } from "../codecs/filled-data.ts";
 import { plainBuffers } from "../util/buffers.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
@@ -9,7 +10,7 @@ import {
   withChunkContext,
 } from "./chunk.ts";
 import { type ChunkSizes, pooledScratch } from "./chunk-sizes.ts";
-import type { CodingOptions } from "./decode-chunks.ts";
+import { CODING_OPTIONS, type CodingOptions } from "./decode-chunks.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 
@@ -17,6 +18,11 @@ export interface EncodeOptions extends CodingOptions {
   /** Stores chunks that hold nothing but the fill value too; by default they are left out. */
   readonly writeEmpty?: boolean;
 }
+
+const ENCODE_OPTIONS: OptionNames<EncodeOptions> = {
+  ...CODING_OPTIONS,
+  writeEmpty: true,
+};
 
 /**
  * Encodes chunks through all of an array's codecs at once. Takes ownership of each chunk's data. A chunk without
@@ -29,6 +35,7 @@ export function encodeChunks(
   coding: ChunkCodec,
   options: EncodeOptions = {},
 ): TransformStream<DecodedChunk, EncodedChunk> {
+  assertKnown(options, ENCODE_OPTIONS);
   return stageStream(encodeStage(coding, options));
 }
 

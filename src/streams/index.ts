@@ -17,6 +17,7 @@ export type {
 } from "./chunk.ts";
 export { type CodedChunk, codecStream } from "./codec-stream.ts";
 export { type CodingOptions, decodeChunks } from "./decode-chunks.ts";
+export { type DenseDataOptions, denseData } from "./dense-data.ts";
 export { type EncodeOptions, encodeChunks } from "./encode-chunks.ts";
 export { type MapConcurrentOptions, mapConcurrent } from "./map-concurrent.ts";
 export { readChunks } from "./read-chunks.ts";

@@ -1,4 +1,5 @@
 import { abortError, onAbort } from "../util/abort.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ReadableStream, type TransformStream, WritableStream } from "./web.ts";
 
@@ -9,6 +10,8 @@ export interface MapConcurrentOptions<O = unknown> {
   /** Called with each result that nobody will read, because the stream ended before. */
   readonly discard?: (result: O) => void;
 }
+
+const MAP_OPTIONS: OptionNames<MapConcurrentOptions> = { concurrency: true, signal: true, discard: true };
 
 /**
  * The one concurrent stage: runs `fn` on up to `concurrency` items at a time and passes results on as they settle,
@@ -25,8 +28,10 @@ export interface MapConcurrentOptions<O = unknown> {
  */
 export function mapConcurrent<I, O>(
   fn: (item: I, context: { readonly signal: AbortSignal }) => Promise<O> | O,
-  { concurrency, signal, discard = () => {} }: MapConcurrentOptions<O>,
+  options: MapConcurrentOptions<O>,
 ): TransformStream<I, O> {
+  assertKnown(options, MAP_OPTIONS);
+  const { concurrency, signal, discard = () => {} } = options;
   if (!(concurrency >= 1)) {
     throw new ZarrflowError("invalid-option", "concurrency must be at least 1", { found: concurrency });
   }

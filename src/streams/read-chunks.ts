@@ -1,5 +1,6 @@
 import type { StoreOptions } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
+import { assertKnown } from "../util/check-options.ts";
 import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkRef,
@@ -13,7 +14,7 @@ import type { ChunkSizes } from "./chunk-sizes.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { readInnerChunks } from "./read-inner-chunks.ts";
 import { readNeighbours } from "./read-neighbours.ts";
-import { type ReadChunksOptions, tooLarge } from "./read-options.ts";
+import { READ_CHUNKS_OPTIONS, type ReadChunksOptions, tooLarge } from "./read-options.ts";
 import { type ReadableStream, streamFrom } from "./web.ts";
 
 /**
@@ -28,6 +29,7 @@ export function readChunks(
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
   options: ReadChunksOptions = {},
 ): ReadableStream<EncodedChunk> {
+  assertKnown(options, READ_CHUNKS_OPTIONS);
   if (isSharded(place)) return readInnerChunks(place, refs, options);
   const { neighbours } = place.store;
   if (neighbours) {

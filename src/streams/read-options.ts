@@ -1,4 +1,5 @@
 import type { Buffers } from "../util/buffers.ts";
+import type { OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { EncodedChunk } from "./chunk.ts";
@@ -18,6 +19,15 @@ export interface ReadChunksOptions {
   /** Called for each chunk when it is read; `bytes` are undefined for a missing one. */
   readonly onRead?: (chunk: EncodedChunk) => void;
 }
+
+export const READ_CHUNKS_OPTIONS: OptionNames<ReadChunksOptions> = {
+  concurrency: true,
+  inFlight: true,
+  maxEncodedSize: true,
+  buffers: true,
+  signal: true,
+  onRead: true,
+};
 
 /** The error for a stored chunk above `maxEncodedSize`. */
 export function tooLarge(found: number, limit: number): ZarrflowError {

@@ -2,6 +2,7 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
 import { FixedAssembly } from "./assemble-fixed.ts";
@@ -45,6 +46,13 @@ export interface RegridOptions {
   readonly buffers?: Buffers;
 }
 
+const REGRID_OPTIONS: OptionNames<RegridOptions> = {
+  selection: true,
+  window: true,
+  growing: true,
+  buffers: true,
+};
+
 /** Begins a target chunk whose items of the array are `region`; it wants each of them once. */
 export function beginAssembly(
   { chunk, strides = cStrides(chunk.shape) }: Pick<RegridTarget, "chunk" | "strides">,
@@ -70,6 +78,7 @@ export function regrid(
   target: RegridTarget,
   options: RegridOptions = {},
 ): TransformStream<DecodedChunk, DecodedChunk> {
+  assertKnown(options, REGRID_OPTIONS);
   return stageStream(regridStage(target, options));
 }
 

@@ -1,10 +1,11 @@
 import type { StoreOptions, WritableStore } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
+import { assertKnown } from "../util/check-options.ts";
 import { crc32 } from "../util/crc32.ts";
 import { type ChunkStore, type EncodedChunk, isSharded, withChunkContext } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { type ReadableStream, WritableStream } from "./web.ts";
-import type { ChunkSink, WriteChunksOptions } from "./write-options.ts";
+import { type ChunkSink, WRITE_CHUNKS_OPTIONS, type WriteChunksOptions } from "./write-options.ts";
 import { shardSink } from "./write-shards.ts";
 
 /**
@@ -18,6 +19,7 @@ export function writeChunks(
   place: ChunkStore<WritableStore>,
   options: WriteChunksOptions = {},
 ): WritableStream<EncodedChunk> {
+  assertKnown(options, WRITE_CHUNKS_OPTIONS);
   const { concurrency = 16, signal } = options;
   const sink = chunkSink(place, options);
   if (isSharded(place)) {

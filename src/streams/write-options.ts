@@ -1,5 +1,6 @@
 import type { StoredValue, StoreOptions } from "../stores/store.ts";
 import type { Buffers } from "../util/buffers.ts";
+import type { OptionNames } from "../util/check-options.ts";
 import type { EncodedChunk } from "./chunk.ts";
 
 /** What `writeChunks` does with each chunk, without a stream around it. */
@@ -37,3 +38,14 @@ export interface WriteChunksOptions {
    */
   readonly checksums?: boolean | undefined;
 }
+
+export const WRITE_CHUNKS_OPTIONS: OptionNames<WriteChunksOptions> = {
+  concurrency: true,
+  buffers: true,
+  removeMissing: true,
+  signal: true,
+  shardBuffer: true,
+  onWritten: true,
+  onStored: true,
+  checksums: true,
+};

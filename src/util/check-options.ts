@@ -1,5 +1,6 @@
 import { signalOfOurs } from "./abort.ts";
 import { ZarrflowError } from "./errors.ts";
+import { nearestName } from "./nearest-name.ts";
 
 /** What a value given by name must be. */
 export interface Rule {
@@ -69,7 +70,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   outside: oneOf("keep", "delete"),
   to: oneOf("v1", "v2", "v3-draft-2019", "v3-draft-2020", "v3"),
   v1Order: oneOf("as-written", "as-stated"),
-  v2: { expected: "an object", holds: isObject },
+  v2: { expected: 'an object such as { separator: "/" }', holds: isV2 },
   chunks: textOrObject,
   shards: textOrObject,
   verify: { expected: "true, false, written or values", holds: (value) => isVerification(value) },
@@ -98,6 +99,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       "deep",
       "replace",
       "consolidated",
+      "consistent",
       "cells",
       "nearest",
     ].map((name) => [name, flag]),
@@ -112,21 +114,61 @@ const RULES: Readonly<Record<string, Rule>> = {
       "dryRun",
       "breakLock",
       "fix",
+      "dense",
+      "decode",
+      "flags",
+      "flat",
     ].map((name) => [name, flag]),
   ),
 };
 
+/** The names of all options of a type, so that a call can tell those that it has from others. */
+export type OptionNames<O> = { readonly [Name in keyof O]-?: true };
+
 /**
- * Options as they may be used: each of a type that its name allows, and the signal as one whose reason is an error of
- * ours. Names without a rule are left to who knows them.
+ * Options as they may be used: none but those of `names`, each of a type that its name allows, and the signal as one whose
+ * reason is an error of ours.
  *
- * @throws `invalid-option` naming the option, what it must be, and what it is.
+ * @throws `invalid-option` naming the option, what it must be, and what it is; of an unknown one, the name that it is near.
  */
-export function checkedOptions<O extends { readonly signal?: AbortSignal | undefined }>(options: O): O {
-  if (!isObject(options)) throw invalid("options must be an object", "an object", options);
+export function checkedOptions<O extends object>(
+  options: O & { readonly signal?: AbortSignal | undefined },
+  names: OptionNames<O>,
+): O {
+  assertKnown(options, names);
   assertRules(options, RULES);
   const { signal } = options;
   return signal ? { ...options, signal: signalOfOurs(signal) } : options;
+}
+
+/** Checks that there are no options but those of `names`. @throws `invalid-option` with the name that is near. */
+export function assertKnown(
+  options: object,
+  names: Readonly<Record<string, true>>,
+  what: "option" | "member" = "option",
+): void {
+  if (!isObject(options)) throw invalid("options must be an object", "an object", options);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(names, name)) continue;
+    const known = Object.keys(names);
+    const meant = nearestName(name, known);
+    throw new ZarrflowError(
+      "invalid-option",
+      `unknown ${what} \`${name}\``,
+      meant === undefined
+        ? { expected: `one of ${known.join(", ")}` }
+        : { hint: `Did you mean \`${meant}\`?` },
+    );
+  }
+}
+
+/** Those of some options that have one of `names`. */
+export function pickOptions<O extends object, Name extends string>(
+  options: O,
+  names: Readonly<Record<Name, true>>,
+): Pick<O, Name & keyof O> {
+  const picked = Object.entries(options).filter(([name]) => Object.hasOwn(names, name));
+  return Object.fromEntries(picked) as Pick<O, Name & keyof O>;
 }
 
 /** Holds that each value for which there is a rule is what that says, where it is there. @throws `invalid-option` */
@@ -165,6 +207,13 @@ function isVerification(value: unknown): boolean {
 function isPart(value: unknown): boolean {
   if (!isObject(value) || !("number" in value) || !("of" in value)) return false;
   return count.holds(value.number) && count.holds(value.of) && Number(value.number) <= Number(value.of);
+}
+
+function isV2(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  return Object.entries(value).every(
+    ([name, one]) => name === "separator" && [".", "/", undefined].includes(one),
+  );
 }
 
 function isSignal(value: unknown): boolean {

@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { convert, copy, type FlowEvent, type RunOptions, rechunk, sliceTo } from "../../src/index.ts";
+import { convert, copy, type FlowEvent, type FlowOptions, rechunk, sliceTo } from "../../src/index.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, writeV2Array } from "../support/v2-store.ts";
 
@@ -23,7 +23,7 @@ async function hierarchy(): Promise<string> {
   return folder;
 }
 
-type Run = (source: string, target: string, options: RunOptions) => Promise<unknown>;
+type Run = (source: string, target: string, options: FlowOptions) => Promise<unknown>;
 
 const RUNS: readonly (readonly [string, Run, bytes: number, chunks: number])[] = [
   ["copy", copy, 24_812, 105],
@@ -54,7 +54,7 @@ const RUNS: readonly (readonly [string, Run, bytes: number, chunks: number])[] =
   ],
 ];
 
-async function progressOf(run: Run, source: string, options: RunOptions = {}) {
+async function progressOf(run: Run, source: string, options: FlowOptions = {}) {
   const events: FlowEvent[] = [];
   await run(source, `${source}.out`, { ...options, onEvent: (event) => events.push(event) });
   return events.flatMap((event) => (event.type === "progress" ? event.progress : []));

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { rechunk } from "../../src/flows/copy.ts";
 import { digest } from "../../src/flows/digest.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
-import type { RunOptions } from "../../src/flows/request/flow.ts";
+import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { ofEarlierStart } from "../support/edit-ledger.ts";
@@ -43,7 +43,7 @@ async function digestOf(path: string): Promise<string> {
 /** What a run has left that was stopped when some tasks had ended: its control folder, and how many had. */
 async function unfinishedAt(
   target: string,
-  options: RunOptions = {},
+  options: FlowOptions = {},
 ): Promise<{ readonly control: string; readonly tasks: number }> {
   const stopping = new AbortController();
   let tasks = 0;

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
-import type { RunOptions } from "../../src/flows/request/flow.ts";
+import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { withBucket } from "../support/s3-environment.ts";
@@ -42,7 +42,7 @@ beforeAll(async () => {
  * One task after the other, so that none is in flight beside the one that stops the run; with a limit of bytes that is never
  * reached, each is reported as it ends.
  */
-function staged(target: string, options: RunOptions = {}): Promise<RunReport> {
+function staged(target: string, options: FlowOptions = {}): Promise<RunReport> {
   return rechunk(source, target, {
     chunks: [80, 2, 2],
     strategy: "staged",
@@ -71,7 +71,7 @@ function endedTasks(then: (task: number, ended: number) => void = () => {}): {
 }
 
 /** Runs until so many tasks have ended; which ones did. */
-async function stoppedAfter(count: number, target: string, options: RunOptions = {}): Promise<number[]> {
+async function stoppedAfter(count: number, target: string, options: FlowOptions = {}): Promise<number[]> {
   const stopping = new AbortController();
   const { ended, onEvent } = endedTasks((_, number) => {
     if (number >= count) stopping.abort();

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
-import type { RunOptions } from "../../src/flows/request/flow.ts";
+import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
@@ -36,7 +36,7 @@ const SERIAL = { threads: 1, io: 1, storeProfile: "5ms" };
 /** A rechunk of which each task reads some of the first chunks. */
 const BY_STEPS = { chunks: [8, 3, 3], strategy: "direct" } as const;
 
-type Flow = (target: string, options: RunOptions) => Promise<RunReport>;
+type Flow = (target: string, options: FlowOptions) => Promise<RunReport>;
 
 const FLOWS: Readonly<Record<string, Flow>> = {
   copy: (target, options) => copy(source, target, options),
@@ -60,7 +60,7 @@ async function stoppedAfter(
   flow: Flow,
   target: string,
   steps: number,
-  options: RunOptions,
+  options: FlowOptions,
 ): Promise<{
   readonly ended: RunReport | Error;
   readonly unfinished: FlowEvent | undefined;

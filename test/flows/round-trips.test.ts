@@ -201,7 +201,7 @@ test("of a plan that is run later ask again what is around the target", async ()
   const root = await createGroup(group, { zarrFormat: "v3" }, { consolidated: true });
   await root.close();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6000 });
-  await runFlow(planned, ONE_THREAD);
+  await runFlow(planned);
   const { consolidated_metadata } = JSON.parse(
     String(server.objects.get(`${group.slice(`s3://${BUCKET}/`.length)}/zarr.json`)),
   );

@@ -63,15 +63,21 @@ describe.each(Object.entries(FATES))("a folder that %s while it is read", (_, ch
   const MIDWAY = 10 + N / 2;
 
   it("ends slices as values", async () => {
-    await expect(slice(await nodeIn(changing(MIDWAY))).read()).rejects.toMatchObject(CHANGED);
+    await expect(
+      slice(await nodeIn(changing(MIDWAY)), {}, { consistent: true }).read(),
+    ).rejects.toMatchObject(CHANGED);
   });
 
   it("ends streams of chunks", async () => {
-    await expect(drain(slice(await nodeIn(changing(MIDWAY))).chunks())).rejects.toMatchObject(CHANGED);
+    await expect(
+      drain(slice(await nodeIn(changing(MIDWAY)), {}, { consistent: true }).chunks()),
+    ).rejects.toMatchObject(CHANGED);
   });
 
   it("ends streams of bytes", async () => {
-    await expect(drain(slice(await nodeIn(changing(MIDWAY))).bytes())).rejects.toMatchObject(CHANGED);
+    await expect(
+      drain(slice(await nodeIn(changing(MIDWAY)), {}, { consistent: true }).bytes()),
+    ).rejects.toMatchObject(CHANGED);
   });
 
   it("ends a digest, with the error", async () => {
@@ -126,7 +132,7 @@ it("takes removed chunks for removed where documents are gone with them, in memo
       return memory.get(key, options);
     },
   };
-  await expect(slice(await nodeIn(store)).read()).rejects.toMatchObject(CHANGED);
+  await expect(slice(await nodeIn(store), {}, { consistent: true }).read()).rejects.toMatchObject(CHANGED);
 });
 
 async function nodeIn(store: Store) {
@@ -157,7 +163,7 @@ describe("a shard that is replaced between its index and its chunks", () => {
   }
 
   async function expectChanged(store: Store): Promise<void> {
-    await expect(slice(await nodeIn(store)).read()).rejects.toMatchObject({
+    await expect(slice(await nodeIn(store), {}, { consistent: true }).read()).rejects.toMatchObject({
       ...CHANGED,
       details: { key: KEY },
     });
@@ -270,7 +276,7 @@ describe("a zip that is replaced between its directory and its entries", () => {
     const zip = await openZipFile(a);
     const node = await nodeIn(zip);
     fs.copyFileSync(b, a);
-    await expect(slice(node).read()).rejects.toMatchObject(CHANGED);
+    await expect(slice(node, {}, { consistent: true }).read()).rejects.toMatchObject(CHANGED);
     await zip.close();
   });
 
@@ -350,13 +356,19 @@ describe.each([
   const MIDWAY = 12;
 
   it("end slices as values", async () => {
-    await expect(slice(await nodeIn(vanishing(MIDWAY))).read()).rejects.toMatchObject(CHANGED);
+    await expect(
+      slice(await nodeIn(vanishing(MIDWAY)), {}, { consistent: true }).read(),
+    ).rejects.toMatchObject(CHANGED);
   });
 
   it("end streams of chunks and of bytes", async () => {
-    await expect(drain(slice(await nodeIn(vanishing(MIDWAY))).chunks())).rejects.toMatchObject(CHANGED);
+    await expect(
+      drain(slice(await nodeIn(vanishing(MIDWAY)), {}, { consistent: true }).chunks()),
+    ).rejects.toMatchObject(CHANGED);
     fs.writeFileSync(join(root, "zarrFormat" in made ? "15.0" : "c/15/3"), new Uint8Array(8));
-    await expect(drain(slice(await nodeIn(vanishing(MIDWAY))).bytes())).rejects.toMatchObject(CHANGED);
+    await expect(
+      drain(slice(await nodeIn(vanishing(MIDWAY)), {}, { consistent: true }).bytes()),
+    ).rejects.toMatchObject(CHANGED);
   });
 
   it.each([
@@ -402,7 +414,7 @@ describe.each([
       const last = "zarrFormat" in made ? `${i % rows}.0` : `c/${i % rows}/3`;
       fs.rmSync(join(root, last), { force: true });
       const array = await nodeIn(new DirectoryStore(root));
-      await slice(array).read();
+      await slice(array, {}, { consistent: true }).read();
       await drain(digest(root));
     }
     await copy(root, `${target}-copy`);
@@ -412,13 +424,13 @@ describe.each([
   it("are no change between two readings by one store", async () => {
     const array = await nodeIn(new DirectoryStore(root));
     removeOne();
-    await slice(array).read();
+    await slice(array, {}, { consistent: true }).read();
     fs.rmSync(join(root, "zarrFormat" in made ? "3.0" : "c/3/3"));
-    await slice(array).read();
+    await slice(array, {}, { consistent: true }).read();
   });
 
   it("are no change where no chunk was missing", async () => {
-    const chunks = slice(root).chunks();
+    const chunks = slice(root, {}, { consistent: true }).chunks();
     let number = 0;
     for await (const _ of chunks) fs.writeFileSync(join(root, `notes-${number++}`), "");
   });
@@ -430,7 +442,7 @@ it("is noticed when a chunk is removed while calls that block read others", asyn
   const array = await create(root, { shape, chunks: [1, 65536], dataType: "uint8", codec: "none" });
   await array.write({}, new Uint8Array(64 * 65536).fill(1));
   await array.close();
-  const reader = slice(root, {}, { maxMemory: 500e3 }).bytes().getReader();
+  const reader = slice(root, {}, { maxMemory: 500e3, consistent: true }).bytes().getReader();
   await reader.read();
   await pause(20);
   fs.rmSync(join(root, "c/63/0"));

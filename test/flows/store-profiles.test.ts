@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { planRechunk, rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
-import type { PlanOptions } from "../../src/flows/request/flow.ts";
+import type { PlanOptions } from "../../src/flows/request/flow-options.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { convert, copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
-import type { RunOptions } from "../../src/flows/request/flow.ts";
+import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import type { FlowTarget } from "../../src/flows/target/flow-target.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await array.close();
 });
 
-type Flow = (target: FlowTarget, options: RunOptions) => Promise<RunReport>;
+type Flow = (target: FlowTarget, options: FlowOptions) => Promise<RunReport>;
 
 const SERIAL = { threads: 1, io: 1 } as const;
 const FLOWS: Readonly<Record<string, Flow>> = {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
-import type { RunOptions } from "../../src/flows/request/flow.ts";
+import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { Store } from "../../src/stores/store.ts";
@@ -41,14 +41,14 @@ const CHANGES: Readonly<Record<string, () => void>> = {
 const changes = Object.entries(CHANGES);
 
 /** Runs until the first task has ended. */
-async function stopped(options: RunOptions): Promise<void> {
+async function stopped(options: FlowOptions): Promise<void> {
   const stop = new AbortController();
   const onEvent = ({ type }: FlowEvent) => type === "task-end" && stop.abort();
   const run = rechunk(source, target, { ...HOW, ...options, stop: stop.signal, onEvent });
   await expect(run).rejects.toMatchObject({ code: "aborted" });
 }
 
-const resumed = (options: RunOptions) => rechunk(source, target, { ...HOW, ...options, resume: true });
+const resumed = (options: FlowOptions) => rechunk(source, target, { ...HOW, ...options, resume: true });
 
 describe("a run that verifies its source", () => {
   it("ends well where nothing was changed", async () => {

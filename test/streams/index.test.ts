@@ -8,6 +8,7 @@ describe("zarrflow/streams", () => {
       "ByteBudget",
       "codecStream",
       "decodeChunks",
+      "denseData",
       "encodeChunks",
       "mapConcurrent",
       "readChunks",

@@ -168,7 +168,7 @@ async function writePlan(
 ): Promise<void> {
   const { assertFlow } = await import("../../flows/run/run-flow.ts");
   const { planFileText } = await import("../../flows/jobs/plan-file.ts");
-  await assertFlow(planned, { ifExists, signal });
+  await assertFlow(planned, { signal });
   const how = { ifExists, writeEmpty, fsync, encoders: encodersHere() };
   const text = planFileText(planned, how, (path) => resolve(path));
   await writeOutputFile(output, streamFrom([new TextEncoder().encode(text)]), {

@@ -136,38 +136,34 @@ export const command = defineCommand({
     if (target !== undefined) return sliceToZarr(url, target, values, terminal);
     assertFileOnly(values);
     const format = outputFormat(values.output, values.format);
-    const { closeOpened, open } = await import("../../hierarchy/open/open.ts");
+    const { openSource } = await import("../../flows/request/open-source.ts");
     const { parseSlice } = await import("../../hierarchy/slice-option.ts");
-    const planning = planOptions(values, terminal.signal);
-    const opened = await open(url, planning);
+    const { openSliceOptions, slice } = await import("../../flows/slice.ts");
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
+    const { ifExists: _, ...planning } = planOptions(values, terminal.signal);
     const { nearest = false } = values;
-    if (opened.kind === "group") {
-      const arrays = await arraysOf(opened, url, { ...values, format }, terminal).catch(
-        async (error: unknown) => {
-          await closeOpened(url, opened.store);
-          throw error;
-        },
-      );
-      const { slicesOf } = await import("../../flows/slabs/group-slices.ts");
-      return writeSlices(
-        slicesOf(arrays, selection, { ...planning, nearest }),
-        { ...values, format },
-        terminal,
-      );
-    }
-    assertNoFilter(values, url);
-    const { readableArray } = await import("../../flows/request/chunk-separators.ts");
-    const reading = { signal: terminal.signal, onEvent: printWarnings(terminal, values) };
-    const array = await readableArray(opened, opened, reading);
-    if (values["dry-run"]) {
+    const reading = { ...openSliceOptions(planning), nearest, consistent: true };
+    const { root, close } = await openSource(url, planning);
+    try {
+      if (root.kind === "group") {
+        const arrays = await arraysOf(root, url, { ...values, format }, terminal);
+        const { slicesOf } = await import("../../flows/slabs/group-slices.ts");
+        return await writeSlices(slicesOf(arrays, selection, reading), { ...values, format }, terminal);
+      }
+      assertNoFilter(values, url);
+      const { readableArray } = await import("../../flows/request/chunk-separators.ts");
+      const onEvent = printWarnings(terminal, values);
+      const array = await readableArray(root, root, { signal: terminal.signal, onEvent });
+      if (!values["dry-run"])
+        return await writeSlices([slice(array, selection, reading)], { ...values, format }, terminal);
       const { planSlice } = await import("../../flows/plan-slice.ts");
       const { slicePlanText } = await import("../text/slice-plan.ts");
-      const plan = await planSlice(array, selection, { ...planning, nearest });
-      return terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, redact(url)));
+      const { threads: _threads, consistent: _checked, ...planned } = reading;
+      const plan = await planSlice(array, selection, planned);
+      return await terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, redact(url)));
+    } finally {
+      await close();
     }
-    const { slice } = await import("../../flows/slice.ts");
-    return writeSlices([slice(array, selection, { ...planning, nearest })], { ...values, format }, terminal);
   },
 });
 

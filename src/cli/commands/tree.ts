@@ -7,6 +7,9 @@ import type { Terminal } from "../terminal.ts";
 import { writeJsonList } from "../text/json.ts";
 import { isAsciiLocale, treeText } from "../text/tree.ts";
 
+/** Keys of chunks are not looked at. */
+const { "v2-separator": _, ...treeAccess } = accessOptions;
+
 export const command = defineCommand({
   usage: "URL",
   notes: [
@@ -21,7 +24,7 @@ export const command = defineCommand({
       effect: { without: ["json"] },
       summary: "draw with ASCII characters only, as in a locale without UTF-8",
     },
-    ...accessOptions,
+    ...treeAccess,
     ...outputOptions,
   },
   examples: [

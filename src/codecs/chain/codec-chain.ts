@@ -1,6 +1,7 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
 import { isObject } from "../../meta/assert-json.ts";
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 import { product } from "../../util/shape.ts";
@@ -28,6 +29,12 @@ export interface ChainOptions {
   readonly variableItemSize?: number | undefined;
 }
 
+const CHAIN_OPTIONS: OptionNames<ChainOptions> = {
+  isWritten: true,
+  maxVariableSize: true,
+  variableItemSize: true,
+};
+
 /**
  * Makes the codecs of a chain, in encoding order, and computes what each is given: shapes, item sizes, bytes.
  *
@@ -41,6 +48,7 @@ export async function loadCodecs(
   options: ChainOptions = {},
   list = "/codecs",
 ): Promise<readonly PlacedCodec[]> {
+  assertKnown(options, CHAIN_OPTIONS);
   const placed: PlacedCodec[] = [];
   let place = firstPlace(spec, options);
   for (const [i, config] of configs.entries()) {

@@ -1,5 +1,6 @@
 import { type DataType, isFixed } from "../../meta/data-type.ts";
 import { plainBuffers } from "../../util/buffers.ts";
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { cStrides, product } from "../../util/shape.ts";
 import type { CodecJson, ObjectCodecJson } from "../canonical-config.ts";
@@ -9,7 +10,7 @@ import type { BytesToBytesCodec, Codec, CodecPipeline } from "../codec.ts";
 import { copyBox } from "../kernels/copy-box.ts";
 import { MAX_CHUNK_SIZE } from "../limits.ts";
 import { type ObjectValues, packValues, valuesOf } from "../object-values.ts";
-import { type ItemOptions, standaloneCodec } from "./standalone-codec.ts";
+import { ITEM_OPTIONS, type ItemOptions, standaloneCodec } from "./standalone-codec.ts";
 
 export type EncodeBytesOptions = ItemOptions;
 
@@ -17,6 +18,11 @@ export interface DecodeBytesOptions extends ItemOptions {
   /** Bytes, or values, that must come out; by default as many as the codec states or gives, up to 2 GiB. */
   readonly size?: number;
 }
+
+const DECODE_BYTES_OPTIONS: OptionNames<DecodeBytesOptions> = {
+  ...ITEM_OPTIONS,
+  size: true,
+};
 
 /** Options that make a codec of arrays give values. */
 export interface DecodeValuesOptions extends DecodeBytesOptions {
@@ -71,6 +77,7 @@ export async function decodeBytes(
   bytes: Uint8Array,
   options: DecodeBytesOptions = {},
 ): Promise<Uint8Array | unknown[]> {
+  assertKnown(options, DECODE_BYTES_OPTIONS);
   const { size } = options;
   const lone = standaloneCodec(config, options);
   const { dataType } = lone;
@@ -93,6 +100,7 @@ export async function encodeBytes(
   bytes: Uint8Array | ObjectValues,
   options: EncodeBytesOptions = {},
 ): Promise<Uint8Array> {
+  assertKnown(options, ITEM_OPTIONS);
   const lone = standaloneCodec(config, options);
   const { name, dataType } = lone;
   if (isFixed(dataType) !== bytes instanceof Uint8Array) {

@@ -4,6 +4,7 @@ import { type DataTypeOption, parseDataTypeOption } from "../../meta/data-type-o
 import { objectType } from "../../meta/v2/codec-list.ts";
 import { parseV3Codecs } from "../../meta/v3/codec-list.ts";
 import { isItemFilter, itemType, placeFilter } from "../../meta/v3/filters.ts";
+import type { OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type CodecJson, canonicalConfig } from "../canonical-config.ts";
 import { createPipeline } from "../chain/pipeline.ts";
@@ -23,6 +24,12 @@ export interface ItemOptions {
   /** Shape of the chunk, for codecs of arrays; one dimension by default. */
   readonly shape?: readonly number[];
 }
+
+export const ITEM_OPTIONS: OptionNames<ItemOptions> = {
+  dataType: true,
+  itemSize: true,
+  shape: true,
+};
 
 /** A codec by itself, without a chain around it. */
 export interface StandaloneCodec {

@@ -58,6 +58,7 @@ export async function openPlan(
       source: store,
       plan,
       taken: async () => [],
+      options: { ifExists: file.options.ifExists },
       planWith: async () => plan,
       pace: { maxMemory: plan.budget.maxMemory, io, threads: plan.execution.threads },
       settings: {},

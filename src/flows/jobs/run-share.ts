@@ -1,9 +1,10 @@
+import type { StoreAccess } from "../../stores/access.ts";
 import type { JointRun, ShareName } from "../../stores/target/options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { EventOptions, RunReport } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
 import { taskAt } from "../plan/task.ts";
-import type { RunOptions } from "../request/flow.ts";
+import type { RunOptions } from "../request/flow-options.ts";
 import type { RunIdentity } from "../run/ledger/ledger-lines.ts";
 import { assertSameRun } from "../run/ledger/run-identity.ts";
 import { runPlanned } from "../run/run-flow.ts";
@@ -14,7 +15,8 @@ import { assertStagesDone, assertTasksDone, stageCount } from "./undone.ts";
 
 export interface JobOptions
   extends EventOptions,
-    Pick<RunOptions, "signal" | "stop" | "breakLock" | "headers" | "query"> {
+    Pick<RunOptions, "signal" | "stop" | "breakLock">,
+    Pick<StoreAccess, "headers" | "query"> {
   /** Those of this process. */
   readonly encoders: Encoders;
 }

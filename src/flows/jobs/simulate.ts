@@ -1,11 +1,17 @@
-import { invalid, isObject } from "../../util/check-options.ts";
+import { assertKnown, invalid, isObject } from "../../util/check-options.ts";
 import { product } from "../../util/shape.ts";
 import { chunksTouched } from "../plan/chunk-visits.ts";
 import { admitted, COSTS, type CostRequest, loadsOf, overlapped, type StageLoad } from "../plan/costs.ts";
 import { lastStage } from "../plan/passes.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
 import { allShares } from "./shares.ts";
-import { PRICES, type Prices, type Simulation, type SimulationOptions } from "./simulation.ts";
+import {
+  PRICES,
+  type Prices,
+  SIMULATION_OPTIONS,
+  type Simulation,
+  type SimulationOptions,
+} from "./simulation.ts";
 import { runStage, type WorkerLoad } from "./virtual-stage.ts";
 
 /** The most workers that are simulated. */
@@ -29,7 +35,7 @@ const MONTH = 30 * 24 * 3600;
  */
 export function simulatePlan(plan: Plan, options: SimulationOptions): Simulation {
   if (!isObject(plan) || !Array.isArray(plan.stages)) throw invalid("this is not a plan", "a plan", plan);
-  if (!isObject(options)) throw invalid("options are missing", "an object", options);
+  assertKnown(options, SIMULATION_OPTIONS);
   const { workers, latency, bytesPerSecond } = options;
   const { prefixes = 1, stragglers = 0.01, failuresPerHour = 0.01, seed = 1 } = options;
   const { cores = workers * plan.execution.threads } = options;

@@ -1,3 +1,4 @@
+import type { OptionNames } from "../../util/check-options.ts";
 /** What is assumed where a plan is simulated. */
 export interface SimulationOptions {
   /** Processes that run shares at one time, in each stage. */
@@ -18,6 +19,18 @@ export interface SimulationOptions {
   readonly seed?: number;
   readonly prices?: Partial<Prices>;
 }
+
+export const SIMULATION_OPTIONS: OptionNames<SimulationOptions> = {
+  workers: true,
+  latency: true,
+  bytesPerSecond: true,
+  cores: true,
+  prefixes: true,
+  stragglers: true,
+  failuresPerHour: true,
+  seed: true,
+  prices: true,
+};
 
 /** In US dollars. */
 export interface Prices {

@@ -3,8 +3,8 @@ import { formatNamed } from "../../meta/formats.ts";
 import { assertListable } from "../../stores/assertions.ts";
 import type { KeyEntry, Store } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import { checkedOptions } from "../../util/check-options.ts";
-import { type EventOptions, withRetryEvents } from "../events.ts";
+import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
+import { EVENT_OPTIONS, type EventOptions, withRetryEvents } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
 import { assertPlanned, type Planned } from "../request/flow.ts";
 import { loadDocuments } from "../run/documents.ts";
@@ -21,6 +21,12 @@ export interface CopyEstimate {
   readonly keysDeleted?: number;
 }
 
+export interface EstimateOptions extends EventOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+const ESTIMATE_OPTIONS: OptionNames<EstimateOptions> = { ...EVENT_OPTIONS, signal: true };
+
 /**
  * Counts what a run will copy as it is, by listing the source; an update is compared with its target, which may take
  * reading both. Nothing is written.
@@ -36,12 +42,9 @@ export interface CopyEstimate {
  * await planned.close();
  * ```
  */
-export async function estimateCopy(
-  planned: Planned,
-  options: EventOptions & { readonly signal?: AbortSignal | undefined } = {},
-): Promise<CopyEstimate> {
+export async function estimateCopy(planned: Planned, options: EstimateOptions = {}): Promise<CopyEstimate> {
   assertPlanned(planned);
-  const { signal, onEvent } = checkedOptions(options);
+  const { signal, onEvent } = checkedOptions(options, ESTIMATE_OPTIONS);
   const { plan, source } = planned;
   return withRetryEvents({ onEvent }, () => estimate(plan, source, signal));
 }

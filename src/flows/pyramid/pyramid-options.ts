@@ -1,11 +1,13 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
+import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
-import type { StoreAccess } from "../../stores/access.ts";
+import { STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
+import type { OptionNames } from "../../util/check-options.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import type { ReadEventOptions } from "../events.ts";
-import type { PlanOptions } from "../request/flow.ts";
+import { READ_EVENT_OPTIONS, type ReadEventOptions } from "../events.ts";
+import type { PlanOptions } from "../request/flow-options.ts";
 import type { LevelsOption } from "./level-plan.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 
@@ -36,6 +38,24 @@ export interface PyramidOptions
   /** Plans all, and writes nothing. */
   readonly dryRun?: boolean;
 }
+
+export const PYRAMID_OPTIONS: OptionNames<PyramidOptions> = {
+  ...STORE_ACCESS,
+  ...FORMAT_OPTIONS,
+  ...READ_EVENT_OPTIONS,
+  maxMemory: true,
+  io: true,
+  signal: true,
+  factor: true,
+  method: true,
+  levels: true,
+  axes: true,
+  codec: true,
+  to: true,
+  ifExists: true,
+  writeEmpty: true,
+  dryRun: true,
+};
 
 /**
  * The factor of each dimension; 1 for those that are not spatial.

@@ -5,9 +5,9 @@ import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
 import { readableArray } from "./chunk-separators.ts";
-import type { FlowSource, PlanOptions } from "./flow.ts";
 import { skippedWarning, undecodable } from "./not-known.ts";
-import { openSource } from "./open-source.ts";
+import { type FlowSource, openSource } from "./open-source.ts";
+import type { ReadOptions } from "./read-options.ts";
 
 /** An array, and how it is named in messages. */
 export interface ArrayBelow {
@@ -31,7 +31,7 @@ export interface ArraysBelowOptions {
  */
 export async function* arraysBelow(
   source: FlowSource,
-  options: PlanOptions & ReadEventOptions & ArraysBelowOptions,
+  options: ReadOptions & ReadEventOptions & ArraysBelowOptions,
 ): AsyncGenerator<ArrayBelow> {
   const { signal } = options;
   const { root, close } = await openSource(source, options);

@@ -1,11 +1,12 @@
 import { withShift } from "../../hierarchy/cyclic-range.ts";
-import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
+import { LABEL_OPTIONS, type LabelOptions } from "../../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
 import { askedCodec, parseCodec, withCompressor } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import { withoutShards, withShards } from "../../meta/reshard.ts";
 import type { Selection } from "../../streams/selection.ts";
+import type { OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Change, SourceNode } from "../plan/hierarchy-request.ts";
 import type { KeptChunks } from "../plan/plan.ts";
@@ -69,6 +70,20 @@ export interface Changes extends LabelOptions {
   /** Whether chunks and shards that leave the grid of every array as it is are refused (`invalid-option`). */
   readonly mustChange?: boolean;
 }
+
+export const CHANGES: OptionNames<Changes> = {
+  ...LABEL_OPTIONS,
+  chunks: true,
+  shards: true,
+  match: true,
+  codec: true,
+  slice: true,
+  strict: true,
+  to: true,
+  keepFormats: true,
+  allowLoss: true,
+  mustChange: true,
+};
 
 /** Whether anything is named that is to change. */
 export function changesAnything({ chunks, shards, codec, slice, to }: Changes): boolean {

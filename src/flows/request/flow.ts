@@ -1,7 +1,6 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { hasLabels } from "../../hierarchy/slice-option.ts";
-import { type FormatOptions, formatNamed } from "../../meta/formats.ts";
-import type { StoreAccess } from "../../stores/access.ts";
+import { formatNamed } from "../../meta/formats.ts";
 import { assertPlace } from "../../stores/assertions.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
@@ -11,14 +10,14 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import { isMemoryShared } from "../../util/shared-memory.ts";
 import { textHash } from "../../util/text-hash.ts";
-import { type EventOptions, withRetryEvents } from "../events.ts";
+import { withRetryEvents } from "../events.ts";
 import { planHierarchy } from "../plan/hierarchy-plan.ts";
 import type { HierarchyPlanRequest } from "../plan/hierarchy-request.ts";
 import { otherFormatsLeftOut } from "../plan/other-formats.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
 import type { PlanPace, StoreProfiles } from "../plan/store-profile.ts";
-import { assertGridStrategy, type GridStrategy } from "../plan/strategies/grid-strategy.ts";
+import { assertGridStrategy } from "../plan/strategies/grid-strategy.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import { parseScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
@@ -30,6 +29,7 @@ import { TargetProbe } from "../target/target-probe.ts";
 import { type Changes, changesAnything } from "./changes.ts";
 import { readingWarnings } from "./chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
+import { PLANNING_OPTIONS, type PlanningOptions, type PlanOptions } from "./flow-options.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { TakenItems } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
@@ -37,87 +37,22 @@ import { copiedNodes, copiedWarning, undecodableOf } from "./not-known.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./open-source.ts";
 import { plannedEffects } from "./option-effects.ts";
 import { hasOtherFormat, otherFormatOf } from "./other-formats.ts";
-import { type PaceOptions, pacedAccess } from "./rate-limits.ts";
+import { pacedAccess } from "./rate-limits.ts";
 import { type Settings, settingsOf } from "./settings.ts";
 import { askedSlice } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
 import { profilesOf } from "./store-profiles.ts";
-import { type IoOption, ioOf, largestChunk, usualIo } from "./usual-io.ts";
+import { ioOf, largestChunk, usualIo } from "./usual-io.ts";
 
 export type { FlowSource } from "./open-source.ts";
-
-export interface PlanOptions extends StoreAccess, FormatOptions, PaceOptions {
-  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
-  readonly maxMemory?: number | string;
-  /**
-   * Requests in flight, for each store, or for each server where stores are on one. By default, `auto`, 16; of a server as
-   * many as are found to be of use, 64 at first and 256 at most, as far as a sixteenth of `maxMemory` holds the chunks of
-   * those beyond 64. Fewer where a server says that there are too many.
-   */
-  readonly io?: IoOption;
-  /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
-  readonly threads?: number;
-  /**
-   * Where the scratch objects of the `staged` strategy go: a folder, or the URL of any store that is written and listed; the system's
-   * folder for temporary files by default.
-   */
-  readonly scratch?: string;
-  /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
-  readonly strategy?: GridStrategy;
-  /**
-   * What to do when there is something at the target; `error` by default. `skip` leaves nodes that are there as they
-   * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the
-   * source lacks. Both work on a target at its place, and must be known when the plan is made.
-   */
-  readonly ifExists?: "error" | "skip" | "replace" | "update";
-  /**
-   * What stores over a network are like, as `30ms`, `100MB/s` or both, `30ms,100MB/s`: the time of a small request, and the
-   * bytes that come and go in a second; `source=`, `target=` or `scratch=` before it for one of them. By default the time
-   * is that of the first answers, and 100 MB/s. Plans are chosen by it, and `totals.predictedSeconds` follows from it.
-   */
-  readonly storeProfile?: string | readonly string[];
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** What is read back of a target before it is published. */
-export type Verification = boolean | "written" | "values";
-
-export interface RunOptions extends PlanOptions, EventOptions {
-  /**
-   * Reads back what is written before the target is published. `written`, or true: every key, by its size and CRC-32.
-   * `values`: also all items of every array, which are compared with the source's.
-   */
-  readonly verify?: Verification;
-  /** Publishes a directory or a zip file only when it is on the disk and would outlive a loss of power. */
-  readonly fsync?: boolean;
-  /**
-   * Continues an unfinished run of the same plan at the target: tasks that it completed are not repeated. If there was no
-   * such run, a new one starts.
-   */
-  readonly resume?: boolean;
-  /**
-   * Checks every key of the source, not its metadata only: at the end of a run they must be those of its beginning, and
-   * with `resume` those of the unfinished run, which must have been started with this as well. Sizes and versions (times
-   * of files, entity tags, CRC-32) are compared; the store must be able to list its keys.
-   */
-  readonly verifySource?: boolean;
-  /**
-   * Stops the run so that it can be resumed: tasks in flight are completed, and the work so far is kept. If this is
-   * given, the work is also kept when `signal` is aborted and after failures, but for `differs`, `source-changed` and
-   * `locked`, after which nobody can go on with it; otherwise it is removed.
-   */
-  readonly stop?: AbortSignal | undefined;
-  /** Writes chunks that hold nothing but the fill value too. */
-  readonly writeEmpty?: boolean;
-  /** Takes a target that is locked: whoever asks for that knows that no other run is at work there. */
-  readonly breakLock?: boolean;
-}
 
 /** A source that is open, and the plan of what is done with it, once. */
 export interface Planned {
   readonly source: Store;
   readonly plan: Plan;
+  /** What it was planned with, which holds for the run. */
+  readonly options: PlanningOptions;
   /** The same plan where other profiles of the stores are assumed, and for another pace. */
   readonly planWith: (profiles: StoreProfiles, pace?: PlanPace) => Promise<Plan>;
   /** What `plan` was made for. */
@@ -148,9 +83,9 @@ export async function planFlow(
   operation: Plan["operation"],
   from: FlowSource,
   to: FlowTarget,
-  given: PlanOptions & EventOptions & Changes & KeyFilter,
+  given: PlanningOptions,
 ): Promise<Planned> {
-  const { sel, ...checked } = checkedOptions(given);
+  const { sel, ...checked } = checkedOptions(given, PLANNING_OPTIONS);
   const options = sel ? { ...checked, slice: askedSlice(checked.slice ?? {}, { sel }) } : checked;
   assertGridStrategy(options.strategy);
   assertPlace(from, "source");
@@ -176,7 +111,7 @@ export async function planFlow(
         await close();
       };
       const source = readRoot.store === root.store ? store : readRoot.store;
-      return { source, probe, ...planned, close: closeAll };
+      return { source, probe, options: { ...given, signal }, ...planned, close: closeAll };
     } catch (error) {
       await close();
       throw error;
@@ -218,7 +153,7 @@ async function planFrom(
     KeyFilter &
     Pick<SourceNodesOptions, "isPlain" | "sliced"> &
     Pick<OpenedSource, "notKnown">,
-): Promise<Omit<Planned, "source" | "probe" | "close"> & { readonly watch: SourceWatch }> {
+): Promise<Omit<Planned, "source" | "options" | "probe" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, maxMetadata, allowLoss, keepFormats = false } = options;
   const io = usualIo(options.io, root.spec, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);

@@ -1,3 +1,4 @@
+import type { OptionNames } from "../../util/check-options.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { ancestorPaths, belowPath } from "../../util/node-path.ts";
 
@@ -18,6 +19,8 @@ export interface KeyFilter {
    */
   readonly alone?: boolean;
 }
+
+export const KEY_FILTER: OptionNames<KeyFilter> = { include: true, exclude: true, alone: true };
 
 /** A filter whose arrays are known. */
 export interface PlannedFilter extends Omit<KeyFilter, "alone"> {

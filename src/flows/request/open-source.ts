@@ -1,24 +1,16 @@
-import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { throughStore, type ZarrArray, type ZarrGroup } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
 import { isNotKnown } from "../../hierarchy/open/walk.ts";
-import type { FormatOptions } from "../../meta/formats.ts";
-import type { StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
-import { openKeyPrefix } from "./open-key-prefix.ts";
-import { type PaceOptions, pacedAccess, withPace } from "./rate-limits.ts";
-import { type IoOption, limitIo, openWithin } from "./usual-io.ts";
+import { pacedAccess, withPace } from "./rate-limits.ts";
+import type { SourceOptions } from "./read-options.ts";
+import { limitIo, openWithin } from "./usual-io.ts";
 
 /** What a flow reads: anything that can be opened, or a node that was. */
 export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
-
-/** How it is opened, and how gently it is asked. */
-export interface OpenSourceOptions extends StoreAccess, FormatOptions, PaceOptions {
-  readonly io?: IoOption;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** A source that is open. */
 export interface OpenedSource {
@@ -39,7 +31,7 @@ export interface OpenedSource {
  */
 export async function openSource(
   source: FlowSource,
-  options: OpenSourceOptions,
+  options: SourceOptions,
   mayBePlain = false,
 ): Promise<OpenedSource> {
   assertPlace(source, "source");
@@ -48,11 +40,13 @@ export async function openSource(
 
 async function openRoot(
   source: FlowSource,
-  options: OpenSourceOptions,
+  options: SourceOptions,
   mayBePlain: boolean,
 ): Promise<OpenedSource> {
-  if (isNode(source))
-    return { root: source, store: withPace(source.store, options, undefined), close: async () => {} };
+  if (isNode(source)) {
+    const root = throughStore(source, withPace(source.store, options, undefined));
+    return { root, store: root.store, close: async () => {} };
+  }
   const wrap = (store: Store) => withPace(store, options, specOf(store));
   const { anonymous, missing403, headers, query, v1Order, v2, maxMetadata, signal } = options;
   const opening = { anonymous, missing403, headers, query, ...pacedAccess(options), signal, wrap };
@@ -63,8 +57,9 @@ async function openRoot(
   } catch (error) {
     if (!mayBePlain || typeof source !== "string" || !isZarrflowError(error)) throw error;
     const notKnown = isNotKnown(error) ? error : undefined;
-    const mayBeKeys = notKnown !== undefined || error.code === "not-found";
-    const root = mayBeKeys ? await openKeyPrefix(source, opening) : undefined;
+    if (notKnown === undefined && error.code !== "not-found") throw error;
+    const { openKeyPrefix } = await import("./open-key-prefix.ts");
+    const root = await openKeyPrefix(source, opening);
     if (root === undefined) throw error;
     return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true, notKnown };
   }

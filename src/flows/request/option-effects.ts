@@ -4,7 +4,7 @@ import { isZip, storeTraits } from "../../stores/store-traits.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { NodeWarning, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
-import type { PlanOptions, RunOptions } from "./flow.ts";
+import type { PlanOptions, RunOptions } from "./flow-options.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import { profiledSides } from "./store-profiles.ts";
 
@@ -208,15 +208,6 @@ const STARTED: readonly EffectRule<StartedRun>[] = [
   },
 ];
 
-/** What calls that only read take no notice of, of the options that they share with those that write. */
-const NOT_TAKEN = {
-  slice: ["ifExists", "storeProfile", "requestsPerSecond", "bytesPerSecond"],
-  digest: ["ifExists", "storeProfile"],
-  diff: ["ifExists", "storeProfile", "threads", "strategy", "scratch"],
-  validate: ["ifExists", "storeProfile", "threads", "strategy", "scratch"],
-  asStore: ["ifExists", "threads", "strategy", "scratch"],
-} as const;
-
 /**
  * Warnings about options of a planned flow that have no effect.
  *
@@ -235,17 +226,6 @@ export function plannedEffects(known: PlannedFlow): NodeWarning[] {
 /** Warnings about options of a run that have no effect. */
 export function startedEffects(known: StartedRun): NodeWarning[] {
   return warningsOf(STARTED, known);
-}
-
-/** Checks that a call takes each option that it is given. @throws `invalid-option` */
-export function assertTaken(call: keyof typeof NOT_TAKEN, options: object): void {
-  for (const option of NOT_TAKEN[call]) {
-    if (!(option in options) || (options as Readonly<Record<string, unknown>>)[option] === undefined)
-      continue;
-    throw new ZarrflowError("invalid-option", `\`${option}\` has no effect on ${call}`, {
-      hint: `Omit \`${option}\`.`,
-    });
-  }
 }
 
 /** Checks that there are labels of which the nearest can be taken. @throws `invalid-option` */

@@ -8,10 +8,10 @@ import {
 } from "../../hierarchy/parent-hierarchy.ts";
 import type { Store, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
-import { checkedOptions } from "../../util/check-options.ts";
 import { type RunReport, withRetryEvents } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
-import { assertPlanned, type Planned, type RunOptions } from "../request/flow.ts";
+import { assertPlanned, type Planned } from "../request/flow.ts";
+import type { FlowOptions, RunOptions } from "../request/flow-options.ts";
 import { startedEffects } from "../request/option-effects.ts";
 import { withPace } from "../request/rate-limits.ts";
 import { limitFoundIo } from "../request/usual-io.ts";
@@ -22,19 +22,29 @@ import type { RunIdentity } from "./ledger/ledger-lines.ts";
 import { resuming } from "./ledger/resuming.ts";
 import { runIdentity } from "./ledger/run-identity.ts";
 import { type RunPart, runPlan } from "./run-plan.ts";
+import { runningOptions } from "./running-options.ts";
 import type { SourceKeys } from "./source-keys.ts";
 
 /**
- * Holds that a run of what was planned can begin, as far as that shows without writing.
+ * Checks that a run of what was planned can begin, without writing anything.
  *
  * @throws `target-exists`, `target-not-empty`, `locked` and the like, as `runFlow` would.
  */
-export async function assertFlow({ plan }: Planned, given: RunOptions): Promise<void> {
-  const options = checkedOptions(given);
-  await withRetryEvents(options, () => assertBuild(plan, options));
+export async function assertFlow(planned: Planned, given: RunOptions): Promise<void> {
+  const { options, end } = runningOptions(planned, given);
+  try {
+    await withRetryEvents(options, () => assertBuild(planned.plan, options));
+  } finally {
+    end();
+  }
 }
 
-/** Runs what was planned, and closes it. */
+/**
+ * Runs what was planned, and closes it. What it was planned with holds, events and the signal included; options of the run
+ * add to that.
+ *
+ * @throws `invalid-option` for an option that contradicts the plan; otherwise as `copy`.
+ */
 export function runFlow(planned: Planned, given: RunOptions = {}): Promise<RunReport> {
   return runPlanned(planned, given);
 }
@@ -48,8 +58,12 @@ export async function runPlanned(
   assertPlanned(planned);
   const end = limitFoundIo(planned.plan.execution);
   try {
-    const options = checkedOptions(given);
-    return await withRetryEvents(options, () => runOpened(planned, options, part));
+    const running = runningOptions(planned, given);
+    try {
+      return await withRetryEvents(running.options, () => runOpened(planned, running.options, part));
+    } finally {
+      running.end();
+    }
   } finally {
     end();
     await planned.close();
@@ -63,7 +77,7 @@ export interface IdentifiedPart extends RunPart {
 
 async function runOpened(
   planned: Planned,
-  given: RunOptions,
+  given: FlowOptions,
   part: IdentifiedPart | undefined,
 ): Promise<RunReport> {
   const { source, plan } = planned;
@@ -155,7 +169,7 @@ async function runOpened(
 async function openHidden(
   plan: Plan,
   home: ParentHierarchy | undefined,
-  options: Omit<RunOptions, "resume"> & Omit<OpenBuildOptions, "beforeReplacing">,
+  options: Omit<FlowOptions, "resume"> & Omit<OpenBuildOptions, "beforeReplacing">,
 ): Promise<TargetBuild | undefined> {
   if (home === undefined) return openBuild(plan, options);
   const { maxMetadata, signal } = options;

@@ -1,7 +1,7 @@
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { RunReport } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Verification } from "../request/flow.ts";
+import type { Verification } from "../request/flow-options.ts";
 import type { RunLog } from "./run-log.ts";
 import { type VerifyLedgerOptions, verifyLedger } from "./verify-ledger.ts";
 import type { VerifyValuesOptions } from "./verify-values.ts";

@@ -1,18 +1,16 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { children } from "../../hierarchy/open/walk.ts";
-import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
 import { hasLabels, type SliceOption } from "../../hierarchy/slice-option.ts";
 import { dimensionMeant } from "../../meta/dimension-names.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
-import type { PlanOptions } from "../request/flow.ts";
 import { type KeyFilter, pathFilter } from "../request/key-filter.ts";
 import { assertNearest } from "../request/option-effects.ts";
 import { askedSlice } from "../request/slice-indices.ts";
 import { unmatchedGlobs } from "../request/unmatched-globs.ts";
-import { type Slice, slice } from "../slice.ts";
+import { type OpenSliceOptions, type Slice, slice } from "../slice.ts";
 
 /** The arrays of a group that a filter takes; those of groups below are not among them. @throws `invalid-option` for none */
 export async function arraysIn(
@@ -49,7 +47,7 @@ export function namesOf(arrays: readonly ZarrArray[], group: ZarrGroup): string 
 export function slicesOf(
   arrays: readonly ZarrArray[],
   option: SliceOption | string,
-  options: PlanOptions & LabelOptions,
+  options: OpenSliceOptions,
 ): Slice[] {
   const { sel, nearest, ...reading } = options;
   const asked = askedSlice(option, { ...(sel && { sel }) });

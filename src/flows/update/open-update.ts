@@ -6,7 +6,7 @@ import { ByteBudget } from "../../streams/byte-budget.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { FlowEvent } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Verification } from "../request/flow.ts";
+import type { Verification } from "../request/flow-options.ts";
 import { loadDocuments } from "../run/documents.ts";
 import { MemoryLedger, noLedger } from "../run/ledger/ledger.ts";
 import { RunLog } from "../run/run-log.ts";

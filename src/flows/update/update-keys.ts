@@ -13,7 +13,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { copyKeys, keysToCopyFrom } from "../keys/copy-keys.ts";
 import { folderCheck, keysToCopy } from "../keys/keys-to-copy.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
-import type { Verification } from "../request/flow.ts";
+import type { Verification } from "../request/flow-options.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { targetKeys } from "../target/target-keys.ts";
 import { type ComparedSide, differingKeys, mergedSides } from "./differing-keys.ts";

@@ -1,9 +1,9 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import type { PlanOptions } from "../request/flow.ts";
 import { findCoordinate } from "../request/labels/find-coordinate.ts";
 import { labelScaleOf } from "../request/labels/label-scale.ts";
-import { slice } from "../slice.ts";
+import type { ReadOptions } from "../request/read-options.ts";
+import { openSliceOptions, slice } from "../slice.ts";
 import type { Cut } from "./read-numbers.ts";
 
 /** Labels of items of a dimension: numbers, or texts such as dates; null where an item has none. */
@@ -19,7 +19,7 @@ export async function readLabels(
   array: ZarrArray,
   dimension: { readonly name: string; readonly length: number },
   { start, step, count }: Cut,
-  options: PlanOptions,
+  options: ReadOptions,
 ): Promise<DimensionLabels | undefined> {
   const coordinate = await findCoordinate({ array }, dimension.name, options.signal);
   if (coordinate?.shape[0] !== dimension.length) return undefined;
@@ -27,7 +27,7 @@ export async function readLabels(
     const scale = labelScaleOf(coordinate.metadata.dataType, coordinate.attributes);
     if (scale === undefined) return undefined;
     const range = [start, start + (count - 1) * step + 1, step] as const;
-    const { data } = await slice(coordinate, [range], options).read();
+    const { data } = await slice(coordinate, [range], openSliceOptions(options)).read();
     const labels = Array.from({ length: count }, (_, i) => {
       const key = scale.keyOf(data.at(i));
       if (key === undefined) return null;

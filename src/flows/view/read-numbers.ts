@@ -2,9 +2,9 @@ import type { ZarrArray } from "../../hierarchy/node.ts";
 import { numbersPerItem } from "../../meta/typed-array.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
-import type { PlanOptions } from "../request/flow.ts";
+import type { ReadOptions } from "../request/read-options.ts";
 import { typedValues } from "../slabs/typed-values.ts";
-import { slice } from "../slice.ts";
+import { openSliceOptions, slice } from "../slice.ts";
 import { isDrawn, numberDecoding } from "./decoding.ts";
 
 /** Items of one answer, at most: a picture of about 1000 x 1000. */
@@ -35,7 +35,7 @@ export interface Numbers {
 export async function readNumbers(
   array: ZarrArray,
   cuts: readonly Cut[],
-  options: PlanOptions,
+  options: ReadOptions,
 ): Promise<Numbers> {
   const { metadata, path } = array;
   assertDrawn(array);
@@ -52,7 +52,10 @@ export async function readNumbers(
   const parts = numbersPerItem(metadata.dataType);
   let [at, missing, low, high] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const ranges = cuts.map(({ start, step, count }) => [start, start + (count - 1) * step + 1, step] as const);
-  for await (const { data: items } of slice(array, ranges, options).slabs()) {
+  for await (const { data: items } of slice(array, ranges, {
+    ...openSliceOptions(options),
+    consistent: true,
+  }).slabs()) {
     const values = numbers(typedValues(items, metadata.dataType));
     for (let i = 0; i < values.length; i += parts) {
       const stored = values[i] ?? 0;

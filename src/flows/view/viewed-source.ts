@@ -3,10 +3,11 @@ import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { findNode } from "../../hierarchy/open/find-node.ts";
 import { joinKey } from "../../meta/join-key.ts";
+import { pickOptions } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { PlanOptions } from "../request/flow.ts";
 import { type FlowSource, type OpenedSource, openSource } from "../request/open-source.ts";
-import { type TreeNode, tree } from "../tree.ts";
+import type { ReadOptions } from "../request/read-options.ts";
+import { TREE_OPTIONS, type TreeNode, tree } from "../tree.ts";
 import { type ChunkMap, chunkMap } from "./chunk-map.ts";
 import { describeViewed, type ViewedNode } from "./describe-node.ts";
 import { type DimensionLabels, readLabels } from "./read-labels.ts";
@@ -18,12 +19,12 @@ export class ViewedSource {
   readonly url: string;
   readonly #source: FlowSource;
   readonly #opened: OpenedSource;
-  readonly #options: PlanOptions;
+  readonly #options: ReadOptions;
   /** Nodes as they were when they were shown last. */
   readonly #nodes = new Map<string, Promise<ZarrNode>>();
   readonly #oneByOne = pLimit(1);
 
-  private constructor(url: string, source: FlowSource, opened: OpenedSource, options: PlanOptions) {
+  private constructor(url: string, source: FlowSource, opened: OpenedSource, options: ReadOptions) {
     this.url = url;
     this.#source = source;
     this.#opened = opened;
@@ -31,13 +32,13 @@ export class ViewedSource {
   }
 
   /** @param source what the URL stands for, where it is no URL. @throws as `open` */
-  static async open(url: string, options: PlanOptions, source: FlowSource = url): Promise<ViewedSource> {
+  static async open(url: string, options: ReadOptions, source: FlowSource = url): Promise<ViewedSource> {
     return new ViewedSource(url, source, await openSource(source, options), options);
   }
 
   /** All nodes, as they are now. @throws as `tree` */
   tree(signal: AbortSignal): AsyncGenerator<TreeNode> {
-    return tree(this.#source, { ...this.#options, signal });
+    return tree(this.#source, { ...pickOptions(this.#options, TREE_OPTIONS), signal });
   }
 
   /** A node as it is now. @throws `not-found`; as `open` */

@@ -1,5 +1,5 @@
-import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
-import { ArrayWriter, type NodeWriterOptions } from "../write/array.ts";
+import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/check-options.ts";
+import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "../write/array.ts";
 import { GroupWriter } from "../write/group.ts";
 import { groupMetadata, type NewArray, type NewGroup } from "./metadata.ts";
 import { type CreateTarget, placeOf } from "./target.ts";
@@ -11,10 +11,21 @@ export interface CreateOptions extends NodeWriterOptions {
   readonly allowUnicode?: boolean;
 }
 
+const CREATE_OPTIONS: OptionNames<CreateOptions> = {
+  ...NODE_WRITER_OPTIONS,
+  ifExists: true,
+  allowUnicode: true,
+};
+
 export interface CreateGroupOptions extends CreateOptions {
   /** Gathers the documents of all nodes in the group in one, where many readers look first. */
   readonly consolidated?: boolean;
 }
+
+const CREATE_GROUP_OPTIONS: OptionNames<CreateGroupOptions> = {
+  ...CREATE_OPTIONS,
+  consolidated: true,
+};
 
 /**
  * Begins a new array, to be written and then closed. A URL's target is built beside its name: it appears whole when the
@@ -52,7 +63,7 @@ export async function create(
   array: NewArray,
   given: CreateOptions = {},
 ): Promise<ArrayWriter> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, CREATE_OPTIONS);
   assertDescription(array, "array");
   const place = await placeOf(target, {
     ...options,
@@ -84,7 +95,7 @@ export async function createGroup(
   group: NewGroup = {},
   given: CreateGroupOptions = {},
 ): Promise<GroupWriter> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, CREATE_GROUP_OPTIONS);
   assertDescription(group, "group");
   const place = await placeOf(target, {
     ...options,

@@ -27,6 +27,7 @@ import { objectType } from "../../meta/v2/codec-list.ts";
 import { typeAfter } from "../../meta/v3/cast.ts";
 import { parseV3Codec, writeV3Codec } from "../../meta/v3/codec.ts";
 import { parseFillV3 } from "../../meta/v3/fill-value.ts";
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject } from "../../util/json-value.ts";
@@ -49,6 +50,11 @@ export interface NewGroup {
   /** The format to write: that of the hierarchy around it by default, `v3` without one. */
   readonly zarrFormat?: "v2" | "v3-draft-2019" | "v3";
 }
+
+export const NEW_GROUP: OptionNames<NewGroup> = {
+  attributes: true,
+  zarrFormat: true,
+};
 
 /** A new array as people write it. */
 export interface NewArray extends Omit<NewGroup, "zarrFormat"> {
@@ -87,12 +93,28 @@ export interface NewArray extends Omit<NewGroup, "zarrFormat"> {
   readonly separator?: "." | "/";
 }
 
+export const NEW_ARRAY: OptionNames<NewArray> = {
+  ...NEW_GROUP,
+  shape: true,
+  dataType: true,
+  chunks: true,
+  shards: true,
+  codec: true,
+  codecs: true,
+  order: true,
+  fillValue: true,
+  dimensionNames: true,
+  separator: true,
+};
+
 /**
  * The metadata of a new group.
  *
  * @throws `invalid-option` for attributes that JSON cannot hold, `loss-refused` for NaN and infinities.
  */
-export function groupMetadata({ attributes = {} }: NewGroup, layout: NodeLayout): GroupMetadata {
+export function groupMetadata(group: NewGroup, layout: NodeLayout): GroupMetadata {
+  assertKnown(group, NEW_GROUP, "member");
+  const { attributes = {} } = group;
   const metadata: GroupMetadata = { kind: "group", attributes: asObject(attributes) };
   documentsOf(metadata, layout);
   return metadata;
@@ -111,6 +133,7 @@ export interface ArrayDescription {
  *   hold.
  */
 export async function describeArray(array: NewArray, layout: NodeLayout): Promise<ArrayDescription> {
+  assertKnown(array, NEW_ARRAY, "member");
   assertNewArray(array);
   try {
     // Reading its documents back says what the format makes of it, and finds whatever breaks a rule.

@@ -1,5 +1,5 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
-import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
+import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/check-options.ts";
 import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import type { ZarrNode } from "../node.ts";
@@ -14,6 +14,12 @@ export interface SetAttributesOptions {
   readonly allowLoss?: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
+
+const SET_ATTRIBUTES_OPTIONS: OptionNames<SetAttributesOptions> = {
+  replace: true,
+  allowLoss: true,
+  signal: true,
+};
 
 /**
  * Sets attributes of an array or a group, that is open or at a URL; one that is `undefined` is removed. They are read again before,
@@ -35,7 +41,7 @@ export async function setAttributes(
   attributes: Readonly<Record<string, unknown>>,
   given: SetAttributesOptions = {},
 ): Promise<ZarrNode> {
-  const { replace = false, allowLoss, signal } = checkedOptions(given);
+  const { replace = false, allowLoss, signal } = checkedOptions(given, SET_ATTRIBUTES_OPTIONS);
   if (!isObject(attributes)) throw invalid("these are not attributes", "an object", attributes);
   const stays = ([name]: readonly [string, unknown]) =>
     !(name in attributes) || attributes[name] !== undefined;

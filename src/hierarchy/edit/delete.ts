@@ -4,7 +4,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import { DOCUMENT_NAMES, isNamedDocument } from "../../stores/document-names.ts";
 import { isListable, type ListableStore, type WritableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import { checkedOptions } from "../../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import { coordsOf } from "../../util/shape.ts";
@@ -19,6 +19,11 @@ export interface DeleteOptions {
   readonly io?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const DELETE_OPTIONS: OptionNames<DeleteOptions> = {
+  io: true,
+  signal: true,
+};
 
 /**
  * Deletes a node, that is open or at a URL, with all below it: documents first, its own before those below, then every
@@ -35,7 +40,7 @@ export interface DeleteOptions {
  * ```
  */
 export async function deleteNode(source: EditSource, given: DeleteOptions = {}): Promise<void> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, DELETE_OPTIONS);
   const node = await nodeToEdit(source, options.signal);
   const home = await homeOf(node);
   const { store, path } = home;

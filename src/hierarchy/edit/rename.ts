@@ -1,7 +1,7 @@
 import { movedKey } from "../../meta/folder-layout.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
-import { checkedOptions, invalid } from "../../util/check-options.ts";
+import { checkedOptions, invalid, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
 import { assertPath } from "../assert-path.ts";
@@ -22,6 +22,11 @@ export interface RenameOptions {
   readonly allowUnicode?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
+
+const RENAME_OPTIONS: OptionNames<RenameOptions> = {
+  allowUnicode: true,
+  signal: true,
+};
 
 /**
  * Gives a node, that is open or at a URL, with all below it, another path in its hierarchy. Nothing is read or written but
@@ -48,7 +53,7 @@ export async function renameNode(
   path: string,
   given: RenameOptions = {},
 ): Promise<ZarrNode> {
-  const { allowUnicode, signal } = checkedOptions(given);
+  const { allowUnicode, signal } = checkedOptions(given, RENAME_OPTIONS);
   if (typeof path !== "string") throw invalid("the new path is not a path", "a string", path);
   const node = await nodeToEdit(source, signal);
   const { zarrFormat } = node.layout;

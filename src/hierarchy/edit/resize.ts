@@ -3,7 +3,7 @@ import type { ConventionNote } from "../../meta/conventions/convention.ts";
 import { assertWritable } from "../../stores/assertions.ts";
 import { isListable } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import { checkedOptions, invalid } from "../../util/check-options.ts";
+import { checkedOptions, invalid, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { coordsOf } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
@@ -27,6 +27,13 @@ export interface ResizeOptions {
   readonly onWarning?: (warning: ConventionNote) => void;
   readonly signal?: AbortSignal | undefined;
 }
+
+const RESIZE_OPTIONS: OptionNames<ResizeOptions> = {
+  outside: true,
+  io: true,
+  onWarning: true,
+  signal: true,
+};
 
 /**
  * Gives an array, that is open or at a URL, another shape of the same rank; its chunks stay as they are. What it grows
@@ -52,7 +59,7 @@ export async function resizeArray(
   shape: readonly number[],
   given: ResizeOptions = {},
 ): Promise<ZarrArray> {
-  const { outside = "keep", io = 16, onWarning, signal } = checkedOptions(given);
+  const { outside = "keep", io = 16, onWarning, signal } = checkedOptions(given, RESIZE_OPTIONS);
   if (!Array.isArray(shape)) throw invalid("the new shape is not valid", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;

@@ -9,6 +9,9 @@ import type { ZarrArray, ZarrGroup } from "../node.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove } from "./ancestors-of.ts";
 import { openNode } from "./open-node.ts";
 
+/** Those of open arrays, each looked for once. */
+const looked = new WeakMap<ZarrArray, Promise<readonly string[] | undefined>>();
+
 /** The most groups above an array that are looked at: of a path that the metadata of an image give to a level. */
 const MAX_LEVELS = 3;
 
@@ -16,9 +19,21 @@ const MAX_LEVELS = 3;
  * Names of the axes of the image that an array is a level of, as a group above it states them, beyond the root of the
  * store too. Undefined for an array that names its dimensions itself, and where no group says anything.
  */
-export async function axesFromAbove(
+export function axesFromAbove(
   array: ZarrArray,
   signal?: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const known = looked.get(array);
+  if (known) return known;
+  const found = lookAbove(array, signal);
+  looked.set(array, found);
+  found.catch(() => looked.delete(array));
+  return found;
+}
+
+async function lookAbove(
+  array: ZarrArray,
+  signal: AbortSignal | undefined,
 ): Promise<readonly string[] | undefined> {
   if (array.dimensionNames?.some((name) => name !== null)) return undefined;
   for await (const { group, path } of groupsAbove(array, signal)) {

@@ -1,16 +1,17 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectionKeys } from "../../meta/detect.ts";
 import type { NodeLayout } from "../../meta/format.ts";
+import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { accessedBy, type StoreAccess } from "../../stores/access.ts";
+import { accessedBy, STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace } from "../../stores/assertions.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
 import { storeOnUse } from "../../stores/with/store-on-use.ts";
 import type { ZarritaStore } from "../../stores/with/zarrita.ts";
-import { checkedOptions } from "../../util/check-options.ts";
+import { assertKnown, checkedOptions, type OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
@@ -40,6 +41,13 @@ export interface OpenOptions extends FormatOptions, StoreAccess {
   readonly signal?: AbortSignal | undefined;
 }
 
+const OPEN_OPTIONS: OptionNames<OpenOptions> = {
+  ...FORMAT_OPTIONS,
+  ...STORE_ACCESS,
+  wrap: true,
+  signal: true,
+};
+
 /**
  * Opens an array or a group; the format is found by itself.
  *
@@ -60,7 +68,7 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
     v2,
     maxMetadata,
     ...access
-  } = checkedOptions(given);
+  } = checkedOptions(given, OPEN_OPTIONS);
   assertPlace(source, "source");
   await loadStreams();
   const { spec, path, zarrFormat, ...place } = await locate(source, access);
@@ -84,12 +92,18 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
   }
 }
 
+const { v1Order: _, v2: __, ...EXISTS_OPTIONS } = OPEN_OPTIONS;
+
 /**
  * Whether an array or a group is at a place. One whose documents are broken is no answer, but an error.
  *
  * @throws as `open`, but for `not-found`.
  */
-export async function exists(source: OpenSource, options: OpenOptions = {}): Promise<boolean> {
+export async function exists(
+  source: OpenSource,
+  options: Omit<OpenOptions, "v1Order" | "v2"> = {},
+): Promise<boolean> {
+  assertKnown(options, EXISTS_OPTIONS);
   try {
     const { store } = await open(source, options);
     await closeOpened(source, store);
@@ -105,9 +119,14 @@ export async function openArray(source: OpenSource, options: OpenOptions = {}): 
   const node = await open(source, options);
   if (node.kind === "array") return node;
   await closeOpened(source, node.store);
-  throw new ZarrflowError("not-found", "this is a group, not an array", {
-    store: node.store.description,
-    path: node.path,
+  throw groupInPlace(node);
+}
+
+/** The error of a group where an array was asked for. */
+export function groupInPlace({ store, path }: ZarrGroup): ZarrflowError {
+  return new ZarrflowError("not-found", "this is a group, not an array", {
+    store: store.description,
+    path,
     hint: "Give the path of one of its arrays.",
   });
 }

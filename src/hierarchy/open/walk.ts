@@ -4,7 +4,7 @@ import { joinKey } from "../../meta/join-key.ts";
 import { isListable } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
-import { checkedOptions } from "../../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
 import { type ErrorCode, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
 import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
@@ -23,6 +23,12 @@ export interface WalkOptions {
   readonly onLeftOut?: ((path: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const WALK_OPTIONS: OptionNames<WalkOptions> = {
+  isLeftOut: true,
+  onLeftOut: true,
+  signal: true,
+};
 
 /** Nodes that are opened ahead of the one asked for. */
 const AHEAD = 16;
@@ -100,7 +106,7 @@ async function* nodesOf(
   levels: number,
   given: WalkOptions,
 ): AsyncGenerator<ZarrNode | BrokenNode> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, WALK_OPTIONS);
   const { signal } = options;
   assertGroup(group);
   const { store, layout } = group;

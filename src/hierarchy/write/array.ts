@@ -11,6 +11,7 @@ import type { ChunkCodec, ChunkStore } from "../../streams/chunk.ts";
 import type { RegridTarget } from "../../streams/regrid.ts";
 import type { WritableStream } from "../../streams/web.ts";
 import { asyncDispose } from "../../util/async-dispose.ts";
+import type { OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type ArrayDescription, describeArray, documentsOf, type NewArray } from "../create/metadata.ts";
 import type { NodeDraft, OpenCreateTarget } from "../create/node-draft.ts";
@@ -30,6 +31,13 @@ export interface NodeWriterOptions {
   readonly maxMetadata?: number;
   readonly signal?: AbortSignal | undefined;
 }
+
+export const NODE_WRITER_OPTIONS: OptionNames<NodeWriterOptions> = {
+  io: true,
+  writeEmpty: true,
+  maxMetadata: true,
+  signal: true,
+};
 
 /** The most bytes in buffers that are kept for reuse. */
 const POOLED = 256e6;

@@ -6,12 +6,13 @@ import { caseConflict, isSameButForCase } from "../../meta/sibling-names.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { asyncDispose } from "../../util/async-dispose.ts";
+import { checkedOptions } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { isTaken } from "../create/assertions.ts";
 import { layoutOf } from "../create/format.ts";
 import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "../create/metadata.ts";
 import type { NodeDraft, OpenCreateTarget } from "../create/node-draft.ts";
-import { ArrayWriter, type NodeWriterOptions } from "./array.ts";
+import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "./array.ts";
 
 export interface GroupWriterOptions extends NodeWriterOptions {
   /** Gathers the documents of all nodes in the group in one, where many readers look first. */
@@ -63,7 +64,8 @@ export class GroupWriter {
     array: Omit<NewArray, "zarrFormat">,
     options: NodeWriterOptions = {},
   ): Promise<ArrayWriter> {
-    const writer = await ArrayWriter.begin(this.#placeOf(name), array, { ...this.#options, ...options });
+    const own = checkedOptions(options, NODE_WRITER_OPTIONS);
+    const writer = await ArrayWriter.begin(this.#placeOf(name), array, { ...this.#options, ...own });
     this.#open.set(name, writer);
     return writer;
   }

@@ -19,7 +19,7 @@ import { chunkRegion, intersect, wholeSelection } from "../../streams/selection.
 import { streamFrom } from "../../streams/web.ts";
 import { writeChunks } from "../../streams/write-chunks.ts";
 import { type Buffers, plainBuffers } from "../../util/buffers.ts";
-import { checkedOptions, isObject } from "../../util/check-options.ts";
+import { checkedOptions, isObject, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
@@ -39,6 +39,12 @@ export interface WriteRegionOptions {
   readonly writeEmpty?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
+
+const WRITE_REGION_OPTIONS: OptionNames<WriteRegionOptions> = {
+  io: true,
+  writeEmpty: true,
+  signal: true,
+};
 
 /** An array that regions are written to. */
 export type RegionTarget = Pick<ZarrArray, "metadata"> & ChunkStore<WritableStore> & ChunkCodec;
@@ -64,7 +70,7 @@ export async function writeRegion(
   values: Values,
   given: WriteRegionOptions = {},
 ): Promise<void> {
-  const options = checkedOptions(given);
+  const options = checkedOptions(given, WRITE_REGION_OPTIONS);
   assertArray(array);
   assertWritable(array.store);
   await assertOneStorage(array, { maxMetadata: array.reading.maxMetadata, signal: options.signal });

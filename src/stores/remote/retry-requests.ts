@@ -1,5 +1,6 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
+import type { OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import type { GetOptions } from "../store.ts";
@@ -28,6 +29,13 @@ export interface RetryOptions {
   /** Called before each wait. */
   readonly onRetry?: (retry: Retry) => void;
 }
+
+export const RETRY_OPTIONS: OptionNames<RetryOptions> = {
+  attempts: true,
+  firstWait: true,
+  longestWait: true,
+  onRetry: true,
+};
 
 /** What is done, for reports, and how many bytes are sent. */
 type RepeatedCall = Pick<Retry, "operation" | "key"> & { readonly sent?: number | undefined };

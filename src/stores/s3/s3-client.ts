@@ -1,4 +1,5 @@
 import { throwIfAborted, unlessAborted } from "../../util/abort.ts";
+import type { OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Fetch } from "../../util/platform-types.ts";
 import { fetchOfRuntime } from "../http/fetch-of-runtime.ts";
@@ -52,6 +53,22 @@ export interface S3ClientOptions {
   /** Called before each request, also one that is made again; the request is made when it resolves. */
   readonly beforeRequest?: RequestHook;
 }
+
+export const S3_CLIENT_OPTIONS: OptionNames<S3ClientOptions> = {
+  bucket: true,
+  credentials: true,
+  region: true,
+  endpoint: true,
+  pathStyle: true,
+  requesterPays: true,
+  encryption: true,
+  missing403: true,
+  headers: true,
+  fetch: true,
+  retry: true,
+  timeout: true,
+  beforeRequest: true,
+};
 
 export interface S3Request {
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";

@@ -2,6 +2,7 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { parseBytes } from "../../util/byte-size.ts";
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { type GetOptions, isWritable, type Store } from "../store.ts";
 import { assertMissing, assertVersion } from "../version.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
@@ -14,6 +15,10 @@ export interface CacheOptions {
    */
   readonly maxBytes?: number | string;
 }
+
+const CACHE_OPTIONS: OptionNames<CacheOptions> = {
+  maxBytes: true,
+};
 
 /** Bytes that keeping anything costs beside its value: its key, and its place in a list. */
 const OVERHEAD = 200;
@@ -36,7 +41,9 @@ const CHANGES: readonly StoreOperation[] = ["set", "commit", "delete", "rename"]
  * console.log(store.description); // https://example.org/era5.zarr
  * ```
  */
-export function withCache<S extends Store>(store: S, { maxBytes = "64MB" }: CacheOptions = {}): Wrapped<S> {
+export function withCache<S extends Store>(store: S, options: CacheOptions = {}): Wrapped<S> {
+  assertKnown(options, CACHE_OPTIONS);
+  const { maxBytes = "64MB" } = options;
   const kept = new KeptValues(parseBytes(maxBytes));
   const changing = async <T>(forget: () => void, run: () => Promise<T>): Promise<T> => {
     forget();

@@ -1,5 +1,6 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { type MergedRange, mergeRanges } from "../../util/merge-ranges.ts";
 import { readForAll, soon } from "../shared-read.ts";
 import type { GetOptions, Store } from "../store.ts";
@@ -19,6 +20,11 @@ export interface MergeOptions {
    */
   readonly mostTogether?: number;
 }
+
+const MERGE_OPTIONS: OptionNames<MergeOptions> = {
+  mostBetween: true,
+  mostTogether: true,
+};
 
 /** A range that was asked for. */
 interface Part {
@@ -43,6 +49,7 @@ interface Part {
  * ```
  */
 export function withMergedRanges<S extends Store>(store: S, options: MergeOptions = {}): Wrapped<S> {
+  assertKnown(options, MERGE_OPTIONS);
   const wrapped = wrapStore(store, (_call, run) => run());
   /** By key and the version that is asked for. */
   const waiting = new Map<string, Part[]>();

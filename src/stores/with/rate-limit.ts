@@ -1,3 +1,4 @@
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import type { RequestHook } from "../remote/private-access.ts";
@@ -10,6 +11,11 @@ export interface RateLimits {
   /** Bytes of values read and written in a second, at most. */
   readonly bytesPerSecond?: number | undefined;
 }
+
+const RATE_LIMITS: OptionNames<RateLimits> = {
+  requestsPerSecond: true,
+  bytesPerSecond: true,
+};
 
 /** What is asked within a request that has begun. */
 const STEPS: readonly StoreCall["operation"][] = ["next", "write", "commit"];
@@ -34,10 +40,9 @@ const FIRST_GUESS = 2 ** 16;
  * const openLater = () => open(polite);
  * ```
  */
-export function withRateLimit<S extends Store>(
-  store: S,
-  { requestsPerSecond, bytesPerSecond }: RateLimits,
-): Wrapped<S> {
+export function withRateLimit<S extends Store>(store: S, limits: RateLimits): Wrapped<S> {
+  assertKnown(limits, RATE_LIMITS);
+  const { requestsPerSecond, bytesPerSecond } = limits;
   const requests = paceOf(requestsPerSecond);
   const bytes = paceOf(bytesPerSecond);
   let length = FIRST_GUESS;

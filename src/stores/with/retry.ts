@@ -1,4 +1,5 @@
-import type { RetryOptions } from "../remote/retry-requests.ts";
+import { assertKnown } from "../../util/check-options.ts";
+import { RETRY_OPTIONS, type RetryOptions } from "../remote/retry-requests.ts";
 import type { Store } from "../store.ts";
 import { withRetryAt } from "./retry-at.ts";
 import type { Wrapped } from "./wrap-store.ts";
@@ -21,5 +22,6 @@ export type { RetryOptions } from "../remote/retry-requests.ts";
  * ```
  */
 export function withRetry<S extends Store>(store: S, options: RetryOptions = {}): Wrapped<S> {
+  assertKnown(options, RETRY_OPTIONS);
   return withRetryAt(undefined, store, options);
 }

@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { type RangeReader, resolveRange } from "../../util/byte-range.ts";
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
@@ -40,6 +41,11 @@ export interface ZipStoreOptions extends StoreOptions {
    */
   readonly root?: string;
 }
+
+const ZIP_OPTIONS: OptionNames<ZipStoreOptions> = {
+  root: true,
+  signal: true,
+};
 
 /** Bytes of a deflated entry that are read at one time, where its value is not read whole. */
 const PACKED_BYTES = 2 ** 18;
@@ -120,8 +126,10 @@ export class ZipStore implements ListableStore {
   static async open(
     reader: RangeReader,
     description: string,
-    { root = "", signal }: ZipStoreOptions = {},
+    options: ZipStoreOptions = {},
   ): Promise<ZipStore> {
+    assertKnown(options, ZIP_OPTIONS);
+    const { root = "", signal } = options;
     if (root !== "") assertKey(root);
     try {
       const version = await reader.version?.();

@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../../util/abort.ts";
+import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ByteSink } from "../byte-sink.ts";
 import { assertKey } from "../key.ts";
@@ -30,6 +31,14 @@ export interface ZipWriterOptions {
   readonly onEntry?: ((entry: StoredEntry) => void) | undefined;
 }
 
+const ZIP_WRITER_OPTIONS: OptionNames<ZipWriterOptions> = {
+  deflate: true,
+  comment: true,
+  isOme: true,
+  written: true,
+  onEntry: true,
+};
+
 /**
  * Writes a zip archive to a sink, from begin to end: one value at a time, each key once, nothing read back before
  * `finish` has written the directory. The same values in the same order give the same bytes.
@@ -58,11 +67,9 @@ export class ZipWriter implements WritableStore {
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
   /** @param description the archive in words, such as `zip era5.zarr.zip`. */
-  constructor(
-    sink: ByteSink,
-    description: string,
-    { deflate, comment, isOme = false, written, onEntry }: ZipWriterOptions = {},
-  ) {
+  constructor(sink: ByteSink, description: string, options: ZipWriterOptions = {}) {
+    assertKnown(options, ZIP_WRITER_OPTIONS);
+    const { deflate, comment, isOme = false, written, onEntry } = options;
     if (deflate !== undefined && !(Number.isInteger(deflate) && deflate >= 1 && deflate <= 9)) {
       throw new ZarrflowError("invalid-option", "the deflate level must be 1 to 9", { value: deflate });
     }

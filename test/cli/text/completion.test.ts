@@ -43,7 +43,6 @@ describe("completion in bash", () => {
       "--anonymous",
       "--missing-403",
       "--header",
-      "--v2-separator",
       "--max-metadata",
       "--quiet",
       "--no-warnings",

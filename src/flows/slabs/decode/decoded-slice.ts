@@ -1,6 +1,7 @@
 import { describeDataType } from "../../../meta/describe.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { toFloat16Bits } from "../../../util/float16.ts";
+import { cStrides } from "../../../util/shape.ts";
 import { insideOf, type Slice } from "../../slice.ts";
 import type { Slab } from "../slab-queue.ts";
 import { typedValues } from "../typed-values.ts";
@@ -51,6 +52,6 @@ export async function* decodedSlabs(slice: Slice, decoder: Decoder): AsyncGenera
     const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
     const { shape } = data;
     const itemSize = "size" in dataType ? dataType.size : 1;
-    yield { region, data: { kind: "fixed", bytes, itemSize, shape, strides: [] } };
+    yield { region, data: { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) } };
   }
 }

@@ -12,6 +12,7 @@ import {
 import { missingValueOf } from "../../../meta/conventions/missing-value.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { describeDataType } from "../../../meta/describe.ts";
+import type { OptionNames } from "../../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { itemValue } from "../item-value.ts";
 import type { ItemValues, TypedValues } from "../typed-values.ts";
@@ -27,6 +28,11 @@ export interface DecodeOptions {
   /** Gives the names of flags in place of their values; with `decode`. */
   readonly flags?: boolean | undefined;
 }
+
+export const DECODE_OPTIONS: OptionNames<DecodeOptions> = {
+  decode: true,
+  flags: true,
+};
 
 /** Values that a typed array holds, or a list; in a list null is a missing one. */
 export type DecodedValues = TypedValues | readonly (string | null)[];

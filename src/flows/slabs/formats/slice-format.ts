@@ -1,8 +1,8 @@
 import type { Awaitable } from "../../../util/awaitable.ts";
-import { invalid, isObject } from "../../../util/check-options.ts";
+import { checkedOptions, invalid, isObject } from "../../../util/check-options.ts";
 import { type ReadableStream, streamFrom } from "../../../util/web-streams.ts";
 import type { Slice } from "../../slice.ts";
-import type { FormatSliceOptions } from "./format-options.ts";
+import { FORMAT_SLICE_OPTIONS, type FormatSliceOptions } from "./format-options.ts";
 import { rawSlicePieces } from "./raw-slice.ts";
 
 /** The bytes of a file; each piece is valid until the next is asked for. */
@@ -146,6 +146,7 @@ export function formatSlice(
   format: SliceFormat,
   options: FormatSliceOptions = {},
 ): ReadableStream<Uint8Array> {
+  checkedOptions(options, FORMAT_SLICE_OPTIONS);
   const all = [slices].flat();
   if (all.length === 0 || !all.every((slice) => isObject(slice) && "slabs" in slice))
     throw invalid("this is not a slice", "the result of slice()", slices);

@@ -1,0 +1,51 @@
+import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
+import { STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
+import type { OptionNames } from "../../util/check-options.ts";
+import type { GridStrategy } from "../plan/strategies/grid-strategy.ts";
+import { PACE_OPTIONS, type PaceOptions } from "./rate-limits.ts";
+import type { IoOption } from "./usual-io.ts";
+
+/** How a source is opened, and how gently it is asked. */
+export interface SourceOptions extends StoreAccess, FormatOptions, PaceOptions {
+  /**
+   * Requests in flight, for each store, or for each server where stores are on one. By default, `auto`, 16; of a server as
+   * many as are found to be of use, 64 at first and 256 at most, as far as a sixteenth of `maxMemory` holds the chunks of
+   * those beyond 64. Fewer where a server says that there are too many.
+   */
+  readonly io?: IoOption;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How items are read. */
+export interface ReadOptions extends SourceOptions {
+  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
+  readonly maxMemory?: number | string;
+}
+
+/** How items are read in C order, in slabs. */
+export interface SlabOptions {
+  /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
+  readonly threads?: number;
+  /**
+   * Where the scratch objects of the `staged` strategy go: a folder, or the URL of any store that is written and listed; the system's
+   * folder for temporary files by default.
+   */
+  readonly scratch?: string;
+  /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
+  readonly strategy?: GridStrategy;
+}
+
+/** Those options of `SourceOptions` that say how a source is opened: an open one has been. */
+export const OPENING_OPTIONS = { ...STORE_ACCESS, ...FORMAT_OPTIONS };
+
+export const SOURCE_OPTIONS: OptionNames<SourceOptions> = {
+  ...OPENING_OPTIONS,
+  ...PACE_OPTIONS,
+  io: true,
+  signal: true,
+};
+
+export const READ_OPTIONS: OptionNames<ReadOptions> = { ...SOURCE_OPTIONS, maxMemory: true };
+
+export const SLAB_OPTIONS: OptionNames<SlabOptions> = { threads: true, scratch: true, strategy: true };

@@ -1,0 +1,73 @@
+import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { ChunkSpec } from "../codecs/codec.ts";
+import { fillData } from "../codecs/filled-data.ts";
+import { type Buffers, plainBuffers } from "../util/buffers.ts";
+import { assertKnown, type OptionNames } from "../util/check-options.ts";
+import { cStrides } from "../util/shape.ts";
+import type { DecodedChunk, Region } from "./chunk.ts";
+import { beginAssembly } from "./regrid.ts";
+import { type Selection, wholeSelection } from "./selection.ts";
+
+export interface DenseDataOptions {
+  /** The items that are taken, in coordinates of `selection`; those that the chunk has of the array by default. */
+  readonly region?: Region;
+  /** The selection of the array that `region` is a part of; the whole array by default. */
+  readonly selection?: Selection;
+  readonly buffers?: Buffers;
+}
+
+const DENSE_OPTIONS: OptionNames<DenseDataOptions> = {
+  region: true,
+  selection: true,
+  buffers: true,
+};
+
+/**
+ * The items that a chunk has of the array, in C order and no others, in a buffer that the caller owns: without what codecs
+ * store beyond the edge of the array, and with the fill value where the chunk is missing.
+ *
+ * The chunk's own buffer is given back, as is its place in flight.
+ *
+ * @param spec that of the array's chunks (`pipeline().spec`)
+ * @example
+ * ```ts
+ * import { openArray } from "zarrflow";
+ * import { decodeChunks, denseData, readChunks } from "zarrflow/streams";
+ *
+ * const t2m = await openArray("era5.zarr/t2m");
+ * const { spec } = await t2m.pipeline();
+ * const first = { index: 0, coords: [0, 0, 0], region: { start: [0, 0, 0], shape: [24, 33, 49] } };
+ * for await (const chunk of readChunks(t2m, [first]).pipeThrough(decodeChunks(t2m))) {
+ *   const { bytes } = denseData(chunk, spec);
+ *   console.log(new Float32Array(bytes.buffer).length); // 38808
+ * }
+ * ```
+ */
+export function denseData(piece: DecodedChunk, spec: ChunkSpec, options: DenseDataOptions = {}): ChunkData {
+  assertKnown(options, DENSE_OPTIONS);
+  const { region = piece.region, buffers = plainBuffers } = options;
+  const selection = options.selection ?? wholeSelection(region.shape);
+  const { data } = piece;
+  try {
+    if (data && isDense(data, region, piece.region)) return data;
+    const chunk = { ...spec, shape: region.shape };
+    const assembly = beginAssembly({ chunk }, region, { selection, buffers });
+    assembly.add(piece, region);
+    if (data) buffers.give(data.bytes);
+    return assembly.finish() ?? fillData(chunk, buffers);
+  } finally {
+    piece.release?.();
+  }
+}
+
+/** True if a chunk's data are its region's items already, and fill their buffer. */
+function isDense(data: ChunkData, { shape }: Region, { shape: held }: Region): boolean {
+  const { bytes } = data;
+  if (!isSameList(shape, held) || !isSameList(shape, data.shape)) return false;
+  if (bytes.byteLength !== bytes.buffer.byteLength) return false;
+  return data.kind === "variable" || isSameList(data.strides, cStrides(shape));
+}
+
+function isSameList(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((n, i) => n === b[i]);
+}

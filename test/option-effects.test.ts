@@ -1,0 +1,474 @@
+// @module-tag alone
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { root } from "./built-package.ts";
+import { BUCKET, type S3Server, serveBucket } from "./stores/s3-server.ts";
+import { s3Environment, stubEnvironment } from "./support/s3-environment.ts";
+
+/** What reached those that have no effect that shows in a small run: `what: argument`. */
+const spied: string[] = [];
+
+function note(what: string, values: object): void {
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined)
+      spied.push(`${what} ${name}: ${typeof value === "object" ? "given" : String(value)}`);
+}
+
+vi.mock("../src/stores/with/rate-limit.ts", async (load) => {
+  const module = await load<typeof import("../src/stores/with/rate-limit.ts")>();
+  const withRateLimit: typeof module.withRateLimit = (store, limits) => {
+    note("withRateLimit", limits);
+    return module.withRateLimit(store, limits);
+  };
+  const requestTurns = (requestsPerSecond: number) => {
+    note("requestTurns", { requestsPerSecond });
+    return module.requestTurns(requestsPerSecond);
+  };
+  return { ...module, withRateLimit, requestTurns };
+});
+
+vi.mock("../src/flows/slabs/read-slabs.ts", async (load) => {
+  const module = await load<typeof import("../src/flows/slabs/read-slabs.ts")>();
+  const readSlabs: typeof module.readSlabs = (array, selection, options) => {
+    const { threads, strategy, scratch } = options;
+    note("readSlabs", { threads, strategy, scratch });
+    return module.readSlabs(array, selection, options);
+  };
+  return { ...module, readSlabs };
+});
+
+vi.mock("../src/stores/target.ts", async (load) => {
+  const module = await load<typeof import("../src/stores/target.ts")>();
+  const openTargetBuild: typeof module.openTargetBuild = (spec, options) => {
+    const { fsync, breakLock, resume } = options;
+    note("openTargetBuild", {
+      fsync: fsync || undefined,
+      breakLock: breakLock || undefined,
+      resume: resume && 1,
+    });
+    return module.openTargetBuild(spec, options);
+  };
+  return { ...module, openTargetBuild };
+});
+
+const api = await import("../src/index.ts");
+const { MemoryStore, nameMemoryStore } = await import("../src/stores/memory.ts");
+
+type Api = typeof api;
+
+/** The names of the options of each function, as its declarations have them. */
+function declaredOptions(): ReadonlyMap<string, readonly string[]> {
+  const entry = join(root, "src/index.ts");
+  const program = ts.createProgram([entry], {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    strict: true,
+    types: ["node"],
+    skipLibCheck: true,
+  });
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(entry);
+  const module = source && checker.getSymbolAtLocation(source);
+  const found = new Map<string, readonly string[]>();
+  for (const exported of module ? checker.getExportsOfModule(module) : []) {
+    const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+    if (!(symbol.flags & ts.SymbolFlags.Function) || !symbol.valueDeclaration) continue;
+    const names = new Set<string>();
+    for (const signature of checker.getTypeOfSymbol(symbol).getCallSignatures()) {
+      for (const parameter of signature.getParameters()) {
+        if (!/^(options|given)$/.test(parameter.name) || !parameter.valueDeclaration) continue;
+        const type = checker.getNonNullableType(
+          checker.getTypeOfSymbolAtLocation(parameter, parameter.valueDeclaration),
+        );
+        for (const one of type.isUnion() ? type.types : [type])
+          for (const property of one.getProperties()) names.add(property.name);
+      }
+    }
+    if (names.size > 0) found.set(exported.name, [...names].sort());
+  }
+  return found;
+}
+
+/** Where a call reads and writes. */
+interface World {
+  /** A group of arrays. */
+  readonly group: string;
+  /** An array. */
+  readonly array: string;
+  readonly target: string;
+}
+
+type Subject = (options: never, world: World) => Promise<unknown>;
+
+async function all(items: AsyncIterable<unknown>): Promise<unknown[]> {
+  const list: unknown[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+const planOf = async (planned: Promise<Awaited<ReturnType<Api["planCopy"]>>>) => {
+  const { plan, close } = await planned;
+  await close();
+  return plan;
+};
+
+const NEW = { shape: [4, 4], chunks: [2, 2], dataType: "int16", dimensionNames: ["y", "x"] } as const;
+
+/** A call of every function that has options. */
+const SUBJECTS: Readonly<Record<string, Subject>> = {
+  append: (options, { array, target }) => api.append(array, target, options),
+  asStore: async (options, { group }) => {
+    const store = await api.asStore(group, options);
+    const keys = "list" in store && store.list ? await all(store.list("")) : [];
+    const array = await api.openArray({ store, path: "t" }).catch(() => api.openArray(store));
+    const { data } = await api.slice(array).read();
+    await store.close?.();
+    return [keys, [...data].map(String)];
+  },
+  children: async (options, { group }) =>
+    all(api.children(await api.openGroup(group), options)).then(pathsOf),
+  clean: async (options, { target }) => all(api.clean(target, options)),
+  convert: (options, { group, target }) => api.convert(group, target, { to: "v3", ...(options as object) }),
+  copy: (options, { group, target }) => api.copy(group, target, options),
+  create: async (options, { target }) => {
+    const writer = await api.create(target, NEW, options);
+    await writer.write(
+      [],
+      Int16Array.from({ length: 16 }, (_, i) => (i < 8 ? 0 : i)),
+    );
+    await writer.close();
+  },
+  createGroup: async (options, { target }) => {
+    const group = await api.createGroup(target, {}, options);
+    const writer = await group.create("t", NEW);
+    await writer.write(
+      [],
+      Int16Array.from({ length: 16 }, (_, i) => (i < 8 ? 0 : i)),
+    );
+    await writer.close();
+    await group.close();
+  },
+  deleteNode: (options, { array }) => api.deleteNode(array, options),
+  diff: (options, { array, target }) => all(api.diff(array, target, options)),
+  digest: (options, { group }) => all(api.digest(group, options)),
+  digestTree: (options, { group }) => api.digestTree(group, options),
+  estimateCopy: async (options, { group, target }) => {
+    const planned = await api.planCopy(group, target);
+    return api.estimateCopy(planned, options).finally(() => planned.close());
+  },
+  exists: (options, { group }) => api.exists(group, options),
+  formatSlice: async (options, { array }) =>
+    new Response(api.formatSlice(api.slice(array), "json", options)).text(),
+  info: (options, { group }) => all(api.info(group, options)),
+  open: async (options, { array }) => describeNode(await api.open(array, options)),
+  openArray: async (options, { array }) => describeNode(await api.openArray(array, options)),
+  openGroup: async (options, { group }) => describeNode(await api.openGroup(group, options)),
+  planConvert: (options, { group, target }) =>
+    planOf(api.planConvert(group, target, { to: "v3", ...(options as object) })),
+  planCopy: (options, { group, target }) => planOf(api.planCopy(group, target, options)),
+  planRechunk: (options, { group, target }) =>
+    planOf(api.planRechunk(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) })),
+  planSlice: async (options, { array }) => api.planSlice(await api.openArray(array), {}, options),
+  planSliceTo: (options, { group, target }) =>
+    planOf(api.planSliceTo(group, target, { slice: { x: [0, 3] }, ...(options as object) })),
+  pyramid: (options, { array, target }) => api.pyramid(array, target, { levels: 2, ...(options as object) }),
+  rechunk: (options, { group, target }) =>
+    api.rechunk(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) }),
+  renameNode: (options, { array }) => api.renameNode(array, "ñ", options),
+  resizeArray: (options, { array }) => api.resizeArray(array, [2, 4], options),
+  runFlow: async (options, { group, target }) => api.runFlow(await api.planCopy(group, target), options),
+  setAttributes: (options, { array }) => api.setAttributes(array, { n: Number.NaN }, options),
+  simulatePlan: async (options, { group, target }) => {
+    const plan = await planOf(api.planRechunk(group, target, { chunks: { y: 1, x: 3 } }));
+    return api.simulatePlan(plan, { workers: 2, latency: 1, bytesPerSecond: 1e6, ...(options as object) });
+  },
+  slice: async (options, { array }) => {
+    const part = api.slice(array, {}, options);
+    const { data } = await part.read();
+    return [[...data].map(String), await new Response(part.bytes()).text()];
+  },
+  sliceTo: (options, { group, target }) =>
+    api.sliceTo(group, target, { slice: { x: [0, 3] }, ...(options as object) }),
+  tree: (options, { group }) => all(api.tree(group, options)),
+  validate: (options, { group }) => all(api.validate(group, options)),
+  walk: async (options, { group }) => all(api.walk(await api.openGroup(group), options)).then(pathsOf),
+  writeRegion: async (options, { array }) =>
+    api.writeRegion(await api.openArray(array), { y: [0, 4] }, new Int16Array(16).fill(0), options),
+};
+
+function pathsOf(nodes: readonly unknown[]): unknown {
+  return (nodes as { path: string }[]).map(({ path }) => path);
+}
+
+function describeNode({ kind, metadata, store }: Awaited<ReturnType<Api["open"]>>): unknown {
+  return { kind, metadata, store: store.description };
+}
+
+describe("every option of every function", () => {
+  const declared = declaredOptions();
+
+  it("is of a function that is called here", () => {
+    expect(Object.keys(SUBJECTS).sort()).toEqual([...declared.keys()].sort());
+  });
+
+  it.each([...declared])(
+    "%s: a name that is none is refused, with the one that is near",
+    async (name, options) => {
+      const world = { group: "memory:none", array: "memory:none", target: "memory:none-target" };
+      const [known = ""] = [...options].sort((a, b) => b.length - a.length);
+      const misspelt = `${known.slice(0, -2)}${known.slice(-1)}`;
+      const store = new MemoryStore();
+      nameMemoryStore("none", store);
+      const writer = await api.createGroup(store, { zarrFormat: "v3" });
+      await (await writer.create("t", NEW)).close();
+      await writer.close();
+      const subject = SUBJECTS[name] as (options: object, world: World) => Promise<unknown>;
+      const array =
+        /^(open|renameNode|resizeArray|setAttributes|deleteNode|append|diff|formatSlice|pyramid|planSlice|slice|writeRegion|openArray)$/;
+      const at = array.test(name) ? { ...world, array: "memory:none/t" } : world;
+      const error = await subject({ [misspelt]: true }, at).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "invalid-option" });
+      expect(error).toMatchObject({ message: expect.stringContaining(misspelt) });
+      expect(String((error as { details: { hint?: string } }).details.hint)).toContain(known);
+    },
+  );
+});
+
+describe("options of reading have their effect on every function that has them:", () => {
+  const declared = declaredOptions();
+  let server: S3Server;
+  let most = 0;
+  let isMissing403 = false;
+
+  beforeAll(async () => {
+    server = await serveBucket({ open: true });
+    let now = 0;
+    server.fault = async (response, { key, method }) => {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now--;
+      const isRefused = isMissing403 && method !== "PUT" && key !== "" && !server.objects.has(key);
+      if (isRefused) response.writeHead(403).end();
+      return isRefused;
+    };
+    stubEnvironment(s3Environment(server.endpoint));
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await server.close();
+  });
+
+  const worldOf = (name: string): World => {
+    const url = `s3://${BUCKET}`;
+    const target = { diff: `${url}/g/t`, append: "memory:effects/t", clean: `${url}/g` }[name];
+    return { group: `${url}/g`, array: `${url}/g/t`, target: target ?? "memory:effects-new" };
+  };
+
+  beforeEach(async () => {
+    const store = new MemoryStore();
+    const group = await api.createGroup(store, { zarrFormat: "v2" });
+    for (const name of ["t", "u"]) {
+      const array = await group.create(name, NEW);
+      await array.write(
+        [],
+        Int16Array.from({ length: 16 }, (_, i) => i + 1),
+      );
+      await array.close();
+    }
+    await group.close();
+    nameMemoryStore("effects", store);
+    nameMemoryStore("effects-new", new MemoryStore());
+    server.objects.clear();
+    for await (const { key } of store.list(""))
+      server.objects.set(`g/${key}`, Buffer.from((await store.get(key)) ?? []));
+    server.requests.length = 0;
+    spied.length = 0;
+    isMissing403 = false;
+    most = 0;
+  });
+  afterEach(() => {
+    nameMemoryStore("effects", undefined);
+    nameMemoryStore("effects-new", undefined);
+  });
+
+  /** What comes of a call: what it gives, or the code of its error. */
+  const outcome = async (name: string, options: object): Promise<unknown> => {
+    const base = name === "append" ? { dim: "y" } : name.startsWith("create") ? { ifExists: "replace" } : {};
+    const subject = SUBJECTS[name] as (options: object, world: World) => Promise<unknown>;
+    try {
+      return { given: await subject({ ...base, ...options }, worldOf(name)) };
+    } catch (error) {
+      return { code: (error as { code?: string }).code };
+    }
+  };
+
+  const having = (option: string) =>
+    [...declared].flatMap(([name, options]) => (options.includes(option) ? [name] : []));
+  const readers = (option: string) =>
+    having(option).filter((name) => !/^(create|runFlow|estimateCopy|simulatePlan)/.test(name));
+
+  it.each(readers("anonymous"))("anonymous, %s", async (name) => {
+    const areSigned = () => server.requests.map(({ headers }) => headers.authorization !== undefined);
+    await outcome(name, {});
+    expect(areSigned()).toContain(true);
+    server.requests.length = 0;
+    await outcome(name, { anonymous: true });
+    expect(areSigned()).toContain(false);
+    expect(areSigned()).not.toContain(true);
+  });
+
+  it.each(readers("missing403"))("missing403, %s", async (name) => {
+    server.objects.delete("g/t/0.0");
+    for (const key of [...server.objects.keys()].filter((one) => one.endsWith(".zattrs")))
+      server.objects.delete(key);
+    isMissing403 = true;
+    const without = await outcome(name, {});
+    expect(without).not.toEqual(await outcome(name, { missing403: true }));
+  });
+
+  it.each(readers("beforeRequest"))("beforeRequest, %s", async (name) => {
+    const beforeRequest = vi.fn(async () => {});
+    await outcome(name, { beforeRequest });
+    expect(beforeRequest).toHaveBeenCalled();
+  });
+
+  it.each(readers("maxMetadata"))("maxMetadata, %s", async (name) => {
+    const limited = JSON.stringify(await outcome(name, { maxMetadata: 1 }));
+    expect(limited).toMatch(/resource-limit|document is too large/);
+  });
+
+  it.each(readers("requestsPerSecond"))("requestsPerSecond, %s", async (name) => {
+    await outcome(name, { requestsPerSecond: 12_345 });
+    expect(spied).toContain("requestTurns requestsPerSecond: 12345");
+  });
+
+  it.each(readers("bytesPerSecond"))("bytesPerSecond, %s", async (name) => {
+    await outcome(name, { bytesPerSecond: "123MB" });
+    expect(spied).toContain("withRateLimit bytesPerSecond: 123000000");
+  });
+
+  it.each(having("signal"))("signal, %s", async (name) => {
+    expect(await outcome(name, { signal: AbortSignal.abort() })).toEqual({ code: "aborted" });
+  });
+
+  it.each(readers("maxMemory"))("maxMemory, %s", async (name) => {
+    const how =
+      name === "validate" ? { deep: true } : /opy$|onvert$|asStore/.test(name) ? { chunks: { y: 3 } } : {};
+    expect(await outcome(name, { ...how, maxMemory: 20 })).toEqual({ code: "budget-too-small" });
+  });
+
+  it.each(["slice", "digest", "digestTree"])("threads, scratch and strategy, %s", async (name) => {
+    await outcome(name, { threads: 3, strategy: "direct", scratch: "memory:effects-scratch" });
+    expect(spied).toEqual(
+      expect.arrayContaining([
+        "readSlabs threads: 3",
+        "readSlabs strategy: direct",
+        "readSlabs scratch: given",
+      ]),
+    );
+  });
+});
+
+it("mustChange, isLeftOut and onLeftOut have their effect", async () => {
+  const store = new MemoryStore();
+  const group = await api.createGroup(store);
+  await (await group.create("t", NEW)).close();
+  await group.close();
+  const same = api.planRechunk(store, new MemoryStore(), { chunks: { y: 2, x: 2 }, mustChange: true });
+  await expect(same).rejects.toMatchObject({ code: "invalid-option" });
+  const onLeftOut = vi.fn();
+  const walked = await all(
+    api.walk(await api.openGroup(store), { isLeftOut: (path) => path === "t", onLeftOut }),
+  );
+  expect(walked).toEqual([]);
+  expect(onLeftOut).toHaveBeenCalledWith("t");
+});
+
+/** The tests that show the effect of options of single functions. */
+const SHOWN: Readonly<Record<string, string>> = {
+  all: "test/stores/s3/credentials.test.ts",
+  allowLoss: "test/interop/conventions.test.ts",
+  allowUnicode: "test/hierarchy/create/create.test.ts",
+  alone: "test/flows/companions.test.ts",
+  axes: "test/flows/sharded.property.test.ts",
+  breakLock: "test/flows/locked-folders.test.ts",
+  cells: "test/flows/digest-tree.test.ts",
+  chunks: "test/flows/request/chunk-selectors.test.ts",
+  codec: "test/flows/registered-codec.test.ts",
+  consistent: "test/flows/source-changed.test.ts",
+  consolidated: "test/flows/validate-fix.test.ts",
+  cores: "test/flows/jobs/simulate.test.ts",
+  decode: "test/interop/python-tables.test.ts",
+  deep: "test/flows/draft.test.ts",
+  dim: "test/flows/append.test.ts",
+  dryRun: "test/flows/validate-fix.test.ts",
+  exclude: "test/flows/unreadable.test.ts",
+  factor: "test/flows/pyramid.test.ts",
+  failuresPerHour: "test/flows/jobs/simulate.test.ts",
+  fix: "test/flows/validate-fix.test.ts",
+  flags: "test/flows/slabs/formats/tables.test.ts",
+  flat: "test/flows/unstated-separator.test.ts",
+  fsync: "test/flows/run/executors/threads.test.ts",
+  ifExists: "test/flows/update/run-update.test.ts",
+  include: "test/flows/request/key-filter.test.ts",
+  io: "test/flows/request/usual-io.test.ts",
+  latency: "test/flows/store-profiles.test.ts",
+  levels: "test/flows/pyramid/target-terms.test.ts",
+  match: "test/flows/request/chunk-selectors.test.ts",
+  method: "test/stores/zip/zip-store.test.ts",
+  nearest: "test/flows/request/labels/look-up-labels.test.ts",
+  onEvent: "test/flows/resume-scratch.test.ts",
+  outside: "test/stores/directory.test.ts",
+  part: "test/flows/slice-to.test.ts",
+  prefixes: "test/flows/jobs/simulate.test.ts",
+  prices: "test/flows/jobs/simulate.test.ts",
+  replace: "test/flows/source-changed.test.ts",
+  resume: "test/flows/resume-after-restart.test.ts",
+  seed: "test/flows/as-store.test.ts",
+  sel: "test/flows/request/labels/look-up-labels.test.ts",
+  shards: "test/flows/sharded.property.test.ts",
+  slice: "test/flows/slabs/formats/tables.test.ts",
+  stop: "test/interop/s3-ring.test.ts",
+  storeProfile: "test/flows/store-profiles.test.ts",
+  stragglers: "test/flows/jobs/simulate.test.ts",
+  strict: "test/flows/slice-to.test.ts",
+  to: "test/flows/missing-values.test.ts",
+  v1Order: "test/flows/v1-chunks.test.ts",
+  v2: "test/flows/registered-codec.test.ts",
+  verify: "test/flows/verify-matrix.test.ts",
+  verifySource: "test/flows/verify-source.test.ts",
+  wrap: "test/flows/hostile-metadata.test.ts",
+  writeEmpty: "test/flows/strategies.property.test.ts",
+  workers: "test/flows/jobs/simulate.test.ts",
+};
+
+/** Those whose effect is shown above, on each function. */
+const SHOWN_HERE = [
+  "mustChange",
+  "isLeftOut",
+  "onLeftOut",
+  "anonymous",
+  "missing403",
+  "beforeRequest",
+  "maxMetadata",
+  "requestsPerSecond",
+  "bytesPerSecond",
+  "signal",
+  "maxMemory",
+  "threads",
+  "scratch",
+  "strategy",
+];
+
+it("each option has a test that shows its effect", () => {
+  const options = new Set([...declaredOptions().values()].flat());
+  const known = [...SHOWN_HERE, ...Object.keys(SHOWN)];
+  expect([...options].sort()).toEqual(known.sort());
+  for (const [option, file] of Object.entries(SHOWN))
+    expect(readFileSync(join(root, file), "utf8")).toMatch(new RegExp(`\\b${option}\\b`));
+});
