@@ -299,15 +299,10 @@ describe("what a slice of an image", () => {
 
   test.each(["v2", "v3"] as const)("leaves nothing of is refused (%s)", async (zarrFormat) => {
     const source = await makeImage({ ...recipe, zarrFormat });
-    for (const range of [
-      [9, 3],
-      [3, 3],
-    ] as const) {
-      await expect(sliceTo(source, new MemoryStore(), { slice: { y: range } })).rejects.toMatchObject({
-        code: "invalid-selection",
-        details: { path: "0", hint: expect.stringContaining("start is before their stop") },
-      });
-    }
+    await expect(sliceTo(source, new MemoryStore(), { slice: { y: [3, 3] } })).rejects.toMatchObject({
+      code: "invalid-selection",
+      details: { path: "0", hint: expect.stringContaining("start is before their stop") },
+    });
   });
 
   test("does not know, a later version, is refused", async () => {

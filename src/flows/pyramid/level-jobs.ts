@@ -67,16 +67,6 @@ export async function planPyramid(root: ZarrNode, place: string, options: PlanOp
       hint: "Choose the format with --to v3 (in code to).",
     });
   }
-  if (root.kind === "group" && options.axes !== undefined) {
-    throw new ZarrflowError(
-      "invalid-option",
-      "`axes` has no effect: the source is a group, which names them",
-      {
-        path: root.path,
-        hint: "Name one array, or omit it.",
-      },
-    );
-  }
   const image = await imageOf(root, options);
   if (image === undefined && root.kind === "group") return planDataSet(root, to, options);
   if (image === undefined)

@@ -1,12 +1,10 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
-import { type AxisCut, cutLayout } from "../../meta/conventions/level-layout.ts";
 import { cutImages } from "../../meta/conventions/ome/cut-image.ts";
 import { multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { isAtOrBelow } from "../../util/node-path.ts";
 
 /** A node of the group that is cut. */
 export interface ImageNode {
@@ -143,21 +141,6 @@ export function selectionOfLevel({ path, axes }: ImageLevel, of: Selection): Sel
   };
 }
 
-/** What is taken along a dimension of a level: of it, where it is an array, or of those in it. */
-function cutAlong(
-  name: string,
-  level: string,
-  nodes: readonly ImageNode[],
-  selections: ReadonlyMap<string, Selection>,
-): AxisCut | undefined {
-  for (const { path, metadata } of nodes) {
-    const selection = isAtOrBelow(path, level) ? selections.get(path) : undefined;
-    const d = metadata.kind === "array" ? (metadata.dimensionNames?.indexOf(name) ?? -1) : -1;
-    if (selection && d >= 0) return { start: selection.start[d] ?? 0, step: selection.step[d] ?? 1 };
-  }
-  return undefined;
-}
-
 function assertNotEmpty(path: string, { shape }: Selection, whole: readonly number[]): void {
   if (!shape.some((n, d) => n === 0 && whole[d] !== 0)) return;
   throw new ZarrflowError("invalid-selection", "the slice leaves no items of the image", {
@@ -181,7 +164,7 @@ function otherLength(path: string, name: string, length: number, expected: numbe
 }
 
 /**
- * The groups whose images, or whose levels of a data set, are cut, with metadata that are true of what is taken, by path.
+ * The groups whose images are cut, with metadata that are true of what is taken, by path.
  *
  * @throws `invalid-selection` where nothing is left of an image; as `cutImages`
  */
@@ -193,16 +176,13 @@ export function groupsOfCutImages(
   const groups = new Map<string, NodeMetadata>();
   for (const { path, metadata } of nodes) {
     if (metadata.kind === "array") continue;
-    const cut = cutImages(metadata.attributes, (below) => {
+    const attributes = cutImages(metadata.attributes, (below) => {
       const at = joinKey(path, below);
       const selection = selections.get(at);
       const whole = shapes.get(at);
       if (selection && whole) assertNotEmpty(at, selection, whole);
       return selection;
     });
-    const attributes = cutLayout(cut, (asset, name) =>
-      cutAlong(name, joinKey(path, asset), nodes, selections),
-    );
     if (attributes !== metadata.attributes) groups.set(path, { ...metadata, attributes });
   }
   return groups;

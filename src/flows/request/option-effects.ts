@@ -126,7 +126,7 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   {
     option: "strategy",
     flag: "strategy",
-    fails: true,
+    fails: false,
     reason: ({ options: { strategy }, plan }) =>
       strategy === "staged" && keepsGrids(plan) ? "no array gets other chunks" : undefined,
   },

@@ -193,8 +193,8 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
     await expect(sliced(from, { include: "lat" })).rejects.toMatchObject({ code: "invalid-option" });
     const nothing = sliceTo(from, new MemoryStore(), { ...FIRST, include: "none" });
     await expect(nothing).rejects.toMatchObject({
-      code: "invalid-selection",
-      details: { hint: "Check --include and --exclude." },
+      code: "invalid-option",
+      details: { hint: "Its arrays and groups are lat, t2m." },
     });
   });
 });
