@@ -129,7 +129,10 @@ function parsedIdentity(header: string): RunIdentity {
 }
 
 /** Whoever runs a share leaves what was done, whatever happens. */
-function runOptions(file: PlanFile, { encoders: _, ...options }: FinishOptions): RunOptions {
+function runOptions(
+  file: PlanFile,
+  { encoders: _encoders, headers: _headers, query: _query, ...options }: FinishOptions,
+): RunOptions {
   return { stop: new AbortController().signal, ...file.options, ...options };
 }
 
