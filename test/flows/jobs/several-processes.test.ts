@@ -1,3 +1,4 @@
+// @module-tag sampled
 // @module-tag slow
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,14 +7,16 @@ import { describe, expect, test } from "vitest";
 import { requireBuild } from "../../built-package.ts";
 import { filesOf } from "../../interop/trees.ts";
 import { testFolder } from "../../support/cli.ts";
+import { drawsAll } from "../../support/samples.ts";
 import { endsIn, makeSource, mustRun, type Started, stagesOf, startShare, TO_SERIES } from "./processes.ts";
 
-const COUNT = 8;
+/** Processes of each stage. */
+const COUNT = drawsAll ? 8 : 3;
 
 describe.each([
   ["direct", "1MB"],
   ["staged", "1500kB"],
-])("a %s rechunk by 8 processes", (strategy, memory) => {
+])(`a %s rechunk by ${COUNT} processes`, (strategy, memory) => {
   async function planned(): Promise<string> {
     requireBuild();
     const folder = await testFolder();
@@ -58,7 +61,9 @@ describe.each([
       const codes = await Promise.all(started.map(({ exit }) => exit));
       const killed = started.filter((_, i) => codes[i] !== 0);
       inFlight += killed.length;
-      if (killed.length > 0) {
+      // one that was killed may have done all of its tasks
+      const tasks = stagesOf(folder).slice(0, stage + 1);
+      if (endsIn(folder).size < tasks.reduce((sum, inStage) => sum + inStage, 0)) {
         const { stderr } = await mustRun(folder, ["finish", "plan.json"], 75);
         expect(stderr).toMatch(/of stage \d are not done/);
       }
