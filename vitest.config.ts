@@ -25,7 +25,10 @@ const left = (process.env.ZARRFLOW_WITHOUT ?? "").split(" ").filter(Boolean).fla
  */
 const alone = tagged("alone").filter((path) => !left.includes(path));
 const ofProcess = tagged("process").filter((path) => !left.includes(path));
-const shared = { include: [ALL], exclude: [...tagged("alone"), ...tagged("process"), ...left] };
+const shared = {
+  include: [ALL],
+  exclude: ["**/node_modules/**", ...tagged("alone"), ...tagged("process"), ...left],
+};
 
 export default defineConfig({
   test: {

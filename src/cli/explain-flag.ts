@@ -65,14 +65,14 @@ async function otherCommandsHint(bare: string, name: string): Promise<string | u
   const commands = await loadCommands();
   const others = commands.flatMap(([other, { options }]) => (Object.hasOwn(options, bare) ? [other] : []));
   if (others.length === 0 || bare.length < 2) return undefined;
-  return `\`${name}\` does not have it; ${listed(others)} ${others.length === 1 ? "does" : "do"}.`;
+  return `It is a flag of ${listed(others)}, not of \`${name}\`.`;
 }
 
 function nearHint(bare: string, { options }: Command): string | undefined {
   const positive = bare.replace(/^no-/, "");
   if (positive !== bare && Object.hasOwn(options, positive)) {
     const hasOff = options[positive]?.choices?.includes("off");
-    return hasOff ? `Did you mean \`--${positive}=off\`?` : `--${positive} is off unless it is given.`;
+    return hasOff ? `Did you mean \`--${positive}=off\`?` : `Leave it out: --${positive} is off by default.`;
   }
   const near = nearestName(bare, Object.keys(options));
   return near && `Did you mean \`--${near}\`?`;

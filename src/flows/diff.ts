@@ -62,7 +62,7 @@ export async function* diff(
   const options = checkedOptions(given, DIFF_OPTIONS);
   if (options.strict && options.values) {
     throw new ZarrflowError("invalid-option", "strict and values contradict each other", {
-      hint: "Differences of format, chunks and codecs are none of values.",
+      hint: "Use strict to compare format, chunks and codecs as well, or values to compare values alone.",
     });
   }
   const left = await openSource(a, options);

@@ -269,20 +269,22 @@ function bound(at: number, n: number, name: string, path: string): number {
 function outside(at: number, n: number, name: string, path: string): ZarrflowError {
   if (!Number.isSafeInteger(at))
     return invalid(`${at} along dimension ${name} is not a whole number`, { path });
+  const date = writtenAsDate(at);
+  const hint =
+    date === undefined
+      ? `Use 0 to ${n - 1}, or -1 to -${n} from the end. Labels are written 45.0 or 45..50 (in code: sel).`
+      : `Use 0 to ${n - 1}, or -1 to -${n} from the end. A date is written ${date} (in code: sel).`;
   return new ZarrflowError("invalid-selection", `${at} is outside dimension ${name}, which has ${n} items`, {
     path,
-    hint:
-      n === 0
-        ? "The dimension is empty."
-        : `Use 0 to ${n - 1}, or -1 to -${n} from the end. ${writtenAsDate(at) ?? "Labels are written 45.0 or 45..50 (in code: sel)."}`,
+    hint: n === 0 ? "The dimension is empty." : hint,
   });
 }
 
-/** How a date is written that digits alone may mean: 20200101, 202001. */
+/** The date, as it is written, that digits alone may mean: 20200101, 202001. */
 function writtenAsDate(digits: number): string | undefined {
   const [, year, month = "", day] = /^(\d{4})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])?$/.exec(`${digits}`) ?? [];
   if (year === undefined) return undefined;
-  return `A date is written ${[year, month, day].filter(Boolean).join("-")} (in code: sel).`;
+  return [year, month, day].filter(Boolean).join("-");
 }
 
 function invalid(

@@ -65,7 +65,7 @@ export interface KeyEntry {
 export type ListedEntry = KeyEntry | { readonly prefix: string };
 
 export interface ListOptions extends StoreOptions {
-  /** Lists keys in the order in which their values lie, where they lie one after the other, as in a zip; else by name. */
+  /** Lists keys in the order in which their values lie, where they lie one after the other, as in a zip; else in the order of names. */
   readonly asStored?: boolean | undefined;
   /**
    * Called with the key of what is there and cannot be read, or its prefix (ending in `/`) where it is a folder, and why;

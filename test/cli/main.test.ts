@@ -23,7 +23,7 @@ describe("exit codes", () => {
     await truncate(join(cwd, "g.zarr/t/1.0"), 5);
     const { code, stdout, stderr } = await runCli(cwd, "digest", "g.zarr");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^zarrflow: chunk 1\.0 of `t` \(key t\/1\.0\).*24.*5/);
+    expect(stderr).toMatch(/^t: cannot be read, .*chunk 1\.0 of `t` \(key t\/1\.0\).*24.*5/);
     expect(stderr).not.toContain("    at ");
   });
 

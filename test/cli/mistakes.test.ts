@@ -102,7 +102,6 @@ const MISTAKES: Readonly<Record<string, readonly string[]>> = {
     "copy g.zarr out.zarr --allow-loss /attributes/x",
     "convert g.zarr out.zarr --to v3 --allow-loss attributes/x",
     "copy g.zarr out.zarr --store-profile target=30ms",
-    "copy g.zarr out.zarr --strategy staged",
     "copy g.zarr out.zarr --explain",
     "copy g.zarr out.zarr --dry-run --trace run.jsonl",
     "copy g.zarr out.zarr --update --if-exists skip",

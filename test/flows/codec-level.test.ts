@@ -17,7 +17,7 @@ test.each(["zstd:99", "gzip:11"])(
     const plan = planCopy(await openArray(store), "memory:level", { codec });
     await expect(plan).rejects.toMatchObject({
       code: "invalid-option",
-      details: { codec: codec.split(":")[0] },
+      details: { setting: "level", found: codec.split(":")[1] },
     });
   },
 );

@@ -18,7 +18,7 @@ export function isPage({ headers }: Pick<HttpResponse, "headers">): boolean {
 export function pageInPlace({ status }: Pick<HttpResponse, "status">): ZarrflowError {
   return new ZarrflowError("access-denied", "the server returns a page of HTML in place of the value", {
     found: `${status} ${PAGE}`,
-    hint: "Servers of web apps return such a page for keys that are missing, others to ask for a login. Missing chunks can only be told from others if the server answers 404 for them.",
+    hint: "Servers of web apps return such a page for keys that are missing, others to ask for a login. Have the server answer 404 for missing chunks: nothing else shows that they are missing.",
   });
 }
 
