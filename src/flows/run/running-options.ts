@@ -47,9 +47,15 @@ export function runningOptions(
 function assertAsPlanned(name: string, value: unknown, planned: PlanningOptions): void {
   const { [name]: stated }: Readonly<Record<string, unknown>> = { ...planned };
   if (value === undefined || value === stated || textOf(value) === textOf(stated)) return;
+  const isSecret = name === "headers" || name === "query";
   throw new ZarrflowError("invalid-option", `the option \`${name}\` contradicts the plan`, {
-    expected: stated === undefined ? `a run without \`${name}\`, as it was planned without` : textOf(stated),
-    found: textOf(value),
+    expected:
+      stated === undefined
+        ? `a run without \`${name}\`, as it was planned without`
+        : isSecret
+          ? "what it was planned with"
+          : textOf(stated),
+    ...(!isSecret && { found: textOf(value) }),
     hint: `Give \`${name}\` to planCopy, or to the function that made the plan.`,
   });
 }

@@ -99,6 +99,14 @@ describe("options of the run", () => {
     await expect(running).rejects.toThrow(`\`${name}\` contradicts the plan`);
   });
 
+  test("that are secret are not shown", async () => {
+    const planned = await planRechunk(SOURCE, new MemoryStore(), { chunks: { x: 4 } });
+    const running = runFlow(planned, { query: "token=hunter2", headers: { "x-key": "hunter2" } } as object);
+    const error = await running.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "invalid-option" });
+    expect(JSON.stringify(error) + String(error)).not.toContain("hunter2");
+  });
+
   test("may repeat the plan", async () => {
     const options = { chunks: { x: 4 }, maxMemory: "1MB" };
     const planned = await planRechunk(SOURCE, new MemoryStore(), options);
