@@ -53,7 +53,7 @@ export function omeSeries(attributes: JsonObject): string[] | undefined {
 }
 
 /** A note about a node, by its path below another one. */
-interface PathNote {
+export interface PathNote {
   readonly path: string;
   readonly message: string;
   readonly hint: string;
