@@ -36,7 +36,7 @@ const run = promisify(execFile);
 
 /** Runs a command of a package that this repository has, in a folder. */
 const runHere = (cwd: string, command: string, ...args: readonly string[]) =>
-  run(join(root, "test/node_modules/.bin", command), args, { cwd });
+  run(join(root, ".ci/tools/node_modules/.bin", command), args, { cwd });
 
 /** Bundles a project as the guide says; returns the folder that is served. */
 const BUNDLERS: Readonly<Record<string, (project: string) => Promise<string>>> = {
