@@ -101,7 +101,6 @@ const MISTAKES: Readonly<Record<string, readonly string[]>> = {
     "copy g.zarr/t out.zarr --alone",
     "copy g.zarr out.zarr --allow-loss /attributes/x",
     "convert g.zarr out.zarr --to v3 --allow-loss attributes/x",
-    "copy g.zarr out.zarr --store-profile target=30ms",
     "copy g.zarr out.zarr --explain",
     "copy g.zarr out.zarr --dry-run --trace run.jsonl",
     "copy g.zarr out.zarr --update --if-exists skip",

@@ -58,11 +58,12 @@ describe("the profile of a server", () => {
     expect((await planned({ storeProfile })).profiles).toEqual({ source });
   });
 
-  it("cannot be stated of a store that is on this machine", async () => {
-    await expect(planned({ storeProfile: ["30ms", "target=1ms"] })).rejects.toMatchObject({
-      code: "invalid-option",
-      reason: expect.stringContaining("`target=1ms` is about target, and none of these is over a network"),
-    });
+  it("of a store that is on this machine is a warning", async () => {
+    const { warnings } = await planned({ storeProfile: ["30ms", "target=1ms"] });
+    const message = expect.stringContaining(
+      "`target=1ms` is about target, and none of these is over a network",
+    );
+    expect(warnings).toContainEqual(expect.objectContaining({ option: "storeProfile", message }));
   });
 
   it.each(["30", "30ms,", "fast", "sauce=30ms", "0ms", "0MB/s", "-1ms", ""])(

@@ -112,7 +112,7 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   {
     option: "storeProfile",
     flag: "store-profile",
-    fails: true,
+    fails: false,
     reason: ({ options: { storeProfile = [] }, source, plan, scratch }) => {
       const stores = { source, target: plan.target.store, scratch };
       const isFar = (spec: StoreSpec | undefined) => spec !== undefined && storeTraits(spec).isRemote;
