@@ -154,7 +154,8 @@ async function openRoot(
     if (isZarrflowError(error, "not-found") && typeof source === "string") {
       const left: ValidateFinding[] = [];
       const place = targetSpec(source, options);
-      for await (const finding of ownLeftoverFindings(place, options.signal)) left.push(finding);
+      const looking = { below: false, signal: options.signal };
+      for await (const finding of ownLeftoverFindings(place, looking)) left.push(finding);
       if (left.length > 0) return left;
     }
     if (!isZarrflowError(error) || !isFault(error) || error.code === "access-denied") throw error;

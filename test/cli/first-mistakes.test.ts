@@ -1,6 +1,6 @@
 // @module-tag slow
 // @module-tag process
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -33,6 +33,52 @@ describe("places that hold no Zarr", () => {
     expect(stderr).toContain(reason);
     expect(stderr).toContain(hint);
     expect(stderr).not.toContain("the root");
+    expect(code).toBe(3);
+  });
+
+  it("are not looked through for runs that have not ended", async () => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "x/y"), { recursive: true });
+    await writeFile(join(cwd, "x/y/.zarrflow-0123456789ab-1"), "");
+    const { code, stderr } = await runHere(cwd, "info", "x");
+    expect(stderr).toContain("zarrflow: no array or group at `x` (found none of ");
+    expect(code).toBe(3);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("may have folders that cannot be read", async () => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "x/y"), { recursive: true });
+    await chmod(join(cwd, "x/y"), 0);
+    for (const command of ["info", "tree", "validate"]) {
+      const { code, stderr } = await runHere(cwd, command, "x");
+      expect(stderr).toContain("zarrflow: no array or group at `x` ");
+      expect(code).toBe(3);
+    }
+  });
+
+  it.each([
+    ["elsewhere", "new.zarr", undefined],
+    ["elsewhere", "folder", undefined],
+    ["toy.zar", "new.zarr", "Did you mean `toy.zarr`?"],
+    ["x.nc", "new.zarr", "Convert it to Zarr first"],
+    [
+      "toy.zar",
+      "toy.zarr",
+      "Did you mean `toy.zarr`? The target exists, and the source does not: are the two swapped?",
+    ],
+    ["elsewhere", "toy.zarr", "The target exists, and the source does not: are the two swapped?"],
+    ["elsewhere", "s3://bucket/x.zarr", undefined],
+    ["elsewhere", "http://127.0.0.1:1/x.zarr", undefined],
+  ])("as the source %s of a copy to %s", async (source, target, hint) => {
+    const cwd = await toy();
+    await mkdir(join(cwd, "folder"));
+    await writeFile(join(cwd, "folder/notes.txt"), "");
+    await writeFile(join(cwd, "x.nc"), Buffer.from("\x89HDF\r\n\x1a\n", "latin1"));
+    const { code, stderr } = await runHere(cwd, "copy", source, target);
+    expect(stderr).toContain(`\`${source}\``);
+    if (hint === undefined) expect(stderr).not.toContain("hint:");
+    else expect(stderr).toContain(`hint: ${hint}`);
+    expect(stderr.includes("swapped")).toBe(hint?.includes("swapped") ?? false);
     expect(code).toBe(3);
   });
 
