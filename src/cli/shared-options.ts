@@ -88,6 +88,10 @@ export const rateOptions = {
     value: "SIZE",
     summary: "maximum number of bytes per second read from and written to each store, such as 10MB",
   },
+} as const satisfies Options;
+
+/** What plans assume of stores. */
+export const profileOption = {
   "store-profile": {
     type: "string",
     multiple: true,
@@ -180,6 +184,7 @@ export const writingOptions = {
   ...readingOptions,
   ...taskOptions,
   ...rateOptions,
+  ...profileOption,
   ...existingOptions,
   verify: {
     type: "string",

@@ -4,6 +4,8 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { loadCommand } from "../../src/cli/load-command.ts";
+import type { Options } from "../../src/cli/parse-arguments.ts";
 import { runCli, testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
@@ -268,3 +270,60 @@ async function closedPort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return typeof address === "object" && address !== null ? address.port : 9;
 }
+
+/** A value of each flag that takes any. */
+const VALUES: Readonly<Record<string, string>> = {
+  "allow-loss": "/attributes/a",
+  "array-names": "a",
+  attributes: "a.json",
+  bwlimit: "1MB",
+  chunks: "time=1",
+  codec: "zstd",
+  "max-metadata": "1MB",
+  "max-mem": "64MB",
+  header: "x-key: 1",
+  io: "4",
+  shards: "time=4",
+  "store-profile": "30ms",
+  threads: "1",
+  tps: "9",
+};
+
+/** Each command with what it needs. */
+const LINES: readonly string[] = [
+  ...["info", "tree", "view", "serve", "digest", "validate", "clean"].map((name) => `${name} nope.zarr`),
+  ...["copy", "slice", "pyramid", "diff"].map((name) => `${name} nope.zarr new.zarr`),
+  "rechunk nope.zarr new.zarr --chunks time=1",
+  "convert nope.zarr new.zarr --to v3",
+  "append nope.zarr new.zarr --dim time",
+  "slice nope.zarr",
+  "plan copy nope.zarr new.zarr --output plan.json",
+];
+
+describe("flags", () => {
+  it.each(LINES)(
+    "of %s are options that the library knows",
+    async (line) => {
+      const cwd = await testFolder();
+      const [name = "", ...given] = line.split(" ");
+      const options: Options = (await loadCommand(name)).options;
+      const words = (of: string): string[] => {
+        const { type, choices, bare } = options[of] ?? { type: "boolean" };
+        if (given.includes(`--${of}`)) return [];
+        if (type === "boolean") return [`--${of}`];
+        const value = choices?.[0] ?? VALUES[of] ?? "1";
+        return bare === undefined ? [`--${of}`, value] : [`--${of}=${value}`];
+      };
+      for (const [one, { effect }] of Object.entries(options)) {
+        if (one === "help") continue;
+        const beside = effect?.with?.slice(0, 1) ?? [];
+        const { stderr } = await runHere(cwd, name, ...given, ...[one, ...beside].flatMap(words));
+            "/tmp/fa/log",
+            `${line} ${one}: ${stderr.split("\n")[0]}\n`,
+          );
+        expect(stderr, one).not.toMatch(/unknown option|this is a bug/);
+      }
+    },
+    60_000,
+  );
+});
