@@ -318,9 +318,6 @@ describe("flags", () => {
         if (one === "help") continue;
         const beside = effect?.with?.slice(0, 1) ?? [];
         const { stderr } = await runHere(cwd, name, ...given, ...[one, ...beside].flatMap(words));
-            "/tmp/fa/log",
-            `${line} ${one}: ${stderr.split("\n")[0]}\n`,
-          );
         expect(stderr, one).not.toMatch(/unknown option|this is a bug/);
       }
     },
