@@ -1,11 +1,12 @@
 // @module-tag slow
 // @module-tag process
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { loadCommand } from "../../src/cli/load-command.ts";
 import type { Options } from "../../src/cli/parse-arguments.ts";
+import { serveValues } from "../stores/value-server.ts";
 import { runCli, testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
@@ -246,10 +247,31 @@ describe("commands and flags", () => {
 });
 
 describe("servers", () => {
+  it("that cannot list are no source of an update, and the error says why", async () => {
+    const cwd = await toy();
+    const values = new Map<string, Uint8Array>();
+    for (const name of [".zarray", ".zattrs", "0.0"])
+      values.set(name, await readFile(join(cwd, "toy.zarr/t2m", name)));
+    const server = await serveValues(values);
+    onTestFinished(() => server.close());
+    await runHere(cwd, "copy", "toy.zarr/t2m", "copy.zarr");
+    const { code, stderr } = await runHere(cwd, "copy", server.url, "copy.zarr", "--update");
+    expect(stderr).toContain("zarrflow: an update needs a source that can list its keys\n");
+    expect(stderr).toContain("--if-exists replace");
+    expect(code).not.toBe(0);
+  });
+
+  it("that deny access are named after the key", async () => {
+    const server = await serveValues(new Map(), { isLetIn: () => false });
+    onTestFinished(() => server.close());
+    const { stderr } = await runHere(await testFolder(), "info", server.url);
+    expect(stderr).toMatch(/^zarrflow: key zarr\.json: the server requires authentication/);
+  });
+
   it("buckets have names of 3 to 63 characters", async () => {
     const { code, stderr } = await runHere(await testFolder(), "tree", "s3://ab/x.zarr");
     expect(stderr).toContain("this is not a bucket name");
-    expect(stderr).toContain("Bucket names have 3 to 63 characters");
+    expect(stderr).toContain("Bucket names have 3 characters or more");
     expect(code).toBe(2);
   });
 
