@@ -268,7 +268,7 @@ describe("servers", () => {
     expect(stderr).toMatch(/^zarrflow: key zarr\.json: the server requires authentication/);
   });
 
-  it("buckets have names of 3 to 63 characters", async () => {
+  it("buckets have names of 3 characters or more", async () => {
     const { code, stderr } = await runHere(await testFolder(), "tree", "s3://ab/x.zarr");
     expect(stderr).toContain("this is not a bucket name");
     expect(stderr).toContain("Bucket names have 3 characters or more");
