@@ -12,6 +12,7 @@ import type {
   changingOptions,
   existingOptions,
   filterOptions,
+  profileOption,
   rateOptions,
   readingOptions,
   taskOptions,
@@ -89,6 +90,7 @@ export function planOptions(
   values: Values<
     typeof readingOptions &
       typeof rateOptions &
+      typeof profileOption &
       typeof taskOptions &
       typeof existingOptions &
       typeof updateOption

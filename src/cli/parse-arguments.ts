@@ -18,7 +18,7 @@ export interface Option {
   /** Other spellings of its choices. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** What to write in place of a value that it cannot have, as a sentence. */
-  readonly hint?: (value: string) => string | undefined;
+  readonly hint?: (value: string, choices: readonly string[]) => string | undefined;
   /** The letter that stands for it after one dash. */
   readonly short?: string;
   /** Other flags that decide whether it has an effect. */
@@ -158,7 +158,7 @@ function flagValue(
     throw invalid(`the value of --${name} is empty`, `Write ${written}, or omit the flag.`);
   }
   const meant = (Object.hasOwn(aliases, value) && aliases[value]) || value;
-  if (choices && !choices.includes(meant)) throw notAChoice(name, value, choices, hint?.(value));
+  if (choices && !choices.includes(meant)) throw notAChoice(name, value, choices, hint?.(value, choices));
   return meant;
 }
 

@@ -13,11 +13,11 @@ export function withEffect<O extends Options>(options: O, effect: Effect): O {
 export const PREVIEWED = { without: ["dry-run"], warns: true } as const;
 
 /** What to write for a format that is called otherwise, or that is not written at all. */
-function formatMeant(value: string): string | undefined {
+function formatMeant(value: string, formats: readonly string[]): string | undefined {
   const ome = /^(?:ome-?)?(?:zarr|ngff)?-?v?(0\.\d)(?:\.\d)?$/i.exec(value)?.[1];
   if (ome !== undefined) return `OME-Zarr ${ome} is --to ${Number(ome) < 0.5 ? "v2" : "v3"}.`;
   const zarr = /^(?:zarr)?[-_ ]?v?([123])(?:\.\d+)*$/i.exec(value)?.[1];
-  if (zarr !== undefined) return `Did you mean \`v${zarr}\`?`;
+  if (zarr !== undefined) return formats.includes(`v${zarr}`) ? `Did you mean \`v${zarr}\`?` : undefined;
   if (/ome|ngff/i.test(value)) return "OME-Zarr 0.4 is --to v2, and OME-Zarr 0.5 is --to v3.";
   if (
     /^(?:n5|netcdf4?|nc4?|hdf5?|h5|grib2?|tiff?|cog|icechunk|kerchunk|csv|npy|npz|parquet|arrow|json)$/i.test(
@@ -88,6 +88,10 @@ export const rateOptions = {
     value: "SIZE",
     summary: "maximum number of bytes per second read from and written to each store, such as 10MB",
   },
+} as const satisfies Options;
+
+/** What plans assume of stores. */
+export const profileOption = {
   "store-profile": {
     type: "string",
     multiple: true,
@@ -180,6 +184,7 @@ export const writingOptions = {
   ...readingOptions,
   ...taskOptions,
   ...rateOptions,
+  ...profileOption,
   ...existingOptions,
   verify: {
     type: "string",

@@ -1,6 +1,7 @@
 import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
+import { gridShape } from "../meta/array-metadata.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
@@ -10,6 +11,7 @@ import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { coordsOf } from "../util/shape.ts";
 import type { ReadEvent } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { FlowSource } from "./request/flow.ts";
@@ -31,7 +33,7 @@ import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 export type { ValidateFinding } from "./validate/finding.ts";
 
 export interface ValidateOptions extends Omit<ReadOptions, "v1Order"> {
-  /** Whether every chunk is read and decoded. */
+  /** Whether every chunk is read and decoded; where keys cannot be listed, every one of the grids is asked for. */
   readonly deep?: boolean;
   /**
    * Mends what is certain: consolidated metadata that are out of date, chunks outside the grid of their array, zip entries
@@ -152,7 +154,8 @@ async function openRoot(
     if (isZarrflowError(error, "not-found") && typeof source === "string") {
       const left: ValidateFinding[] = [];
       const place = targetSpec(source, options);
-      for await (const finding of ownLeftoverFindings(place, options.signal)) left.push(finding);
+      const looking = { below: false, signal: options.signal };
+      for await (const finding of ownLeftoverFindings(place, looking)) left.push(finding);
       if (left.length > 0) return left;
     }
     if (!isZarrflowError(error) || !isFault(error) || error.code === "access-denied") throw error;
@@ -170,10 +173,11 @@ async function* rootFindings(
   const { store } = root;
   yield* zipFindings(root);
   if (!isListable(store)) {
-    const { nodes, findings } = await walkNodes(root, { io, signal });
-    yield* findings;
-    yield* dimensionFindings(nodes.values());
+    const walked = await walkNodes(root, { io, signal });
+    yield* walked.findings;
+    yield* dimensionFindings(walked.nodes.values());
     yield notListed(root.path);
+    if (options.deep) yield* gridFindings(root, walked, options);
     return;
   }
   const read = await readNodes(root, store, { io, isFresh, signal });
@@ -221,8 +225,9 @@ async function* keyFindings(
   root: ZarrNode,
   store: ListableStore,
   read: ReadNodes,
-  { deep, io, maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent }: ValidateOptions,
+  options: ValidateOptions,
 ): AsyncGenerator<ValidateFinding> {
+  const { deep, io, signal } = options;
   const keys = new StoredKeys(root, read);
   const chunks = new TransformStream<KeyEntry, StoredChunk>({
     async transform(listed, controller) {
@@ -231,16 +236,6 @@ async function* keyFindings(
       else if (deep) await keys.checkValue(listed.key, { signal });
     },
   });
-  const decode = decodeCheck(parseBytes(maxMemory));
-  const bytesByPath = new Map<string, number>();
-  const check = async (chunk: StoredChunk, context: { signal: AbortSignal }) => {
-    const finding = await decode(chunk, context);
-    const { path } = chunk.array;
-    const bytes = (bytesByPath.get(path) ?? 0) + chunk.size;
-    bytesByPath.set(path, bytes);
-    onEvent?.({ type: "read", path, bytes, allBytes: undefined });
-    return finding;
-  };
   const listing = {
     onUnreadable: keys.noteUnreadable.bind(keys),
     onFolder: keys.noteFolder.bind(keys),
@@ -248,9 +243,54 @@ async function* keyFindings(
   };
   const checked = streamFrom(keysBelow(store, root.layout, listing))
     .pipeThrough(chunks)
-    .pipeThrough(mapConcurrent(check, { concurrency: usualIo(io, root.spec), signal }));
+    .pipeThrough(mapConcurrent(chunkCheck(options), { concurrency: usualIo(io, root.spec), signal }));
   for await (const finding of checked) if (finding) yield finding;
   await keys.lookAtCodecs();
   yield* keys.findings;
   yield* keys.missingChunks();
+}
+
+/** Whether the chunks of the grids can be decoded, each asked for by its key: for a store that cannot list. */
+async function* gridFindings(
+  root: ZarrNode,
+  read: ReadNodes,
+  options: ValidateOptions,
+): AsyncGenerator<ValidateFinding> {
+  const { io, signal } = options;
+  const keys = new StoredKeys(root, read);
+  const check = chunkCheck(options);
+  const checkAt = async ({ array, coords }: GridChunk, context: { signal: AbortSignal }) => {
+    const chunk = await keys.takeAt(array, coords, context);
+    return chunk && check(chunk, context);
+  };
+  const concurrency = usualIo(io, root.spec);
+  const checked = streamFrom(gridChunks(read)).pipeThrough(mapConcurrent(checkAt, { concurrency, signal }));
+  for await (const finding of checked) if (finding) yield finding;
+  await keys.lookAtCodecs();
+  yield* keys.findings;
+  yield* keys.missingChunks();
+}
+
+type GridChunk = Pick<StoredChunk, "array" | "coords">;
+
+/** The places of all chunks, or shards, of the arrays. */
+function* gridChunks({ nodes }: ReadNodes): Generator<GridChunk> {
+  for (const array of nodes.values()) {
+    if (array.kind !== "array") continue;
+    for (const coords of coordsOf(gridShape(array.shape, array.chunkShape))) yield { array, coords };
+  }
+}
+
+/** Decodes chunks within the budget, and tells of what was read. */
+function chunkCheck({ maxMemory = DEFAULT_MAX_MEMORY, onEvent }: ValidateOptions) {
+  const decode = decodeCheck(parseBytes(maxMemory));
+  const bytesByPath = new Map<string, number>();
+  return async (chunk: StoredChunk, context: { signal: AbortSignal }) => {
+    const finding = await decode(chunk, context);
+    const { path } = chunk.array;
+    const bytes = (bytesByPath.get(path) ?? 0) + chunk.size;
+    bytesByPath.set(path, bytes);
+    onEvent?.({ type: "read", path, bytes, allBytes: undefined });
+    return finding;
+  };
 }

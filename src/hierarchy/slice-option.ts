@@ -112,7 +112,10 @@ function indices(part: string, text: string): IndexRange {
   if (step !== null && step < 0) throw backwards(`\`${part}\` in \`${text}\``);
   if (start !== null && stop !== null && start < 0 === stop < 0 && start >= stop) {
     throw new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` holds no item`, {
-      hint: "Write the smaller index first; the stop is exclusive.",
+      hint:
+        start === stop
+          ? `The range is empty, since the stop is exclusive. Write ${start} for one item.`
+          : "Write the smaller index first; the stop is exclusive.",
     });
   }
   return step === null ? [start, stop] : [start, stop, step];

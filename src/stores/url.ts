@@ -111,7 +111,7 @@ function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Sto
   if (hasQuery && !query) {
     throw lacking(
       url,
-      "the query of the URL, such as a token",
+      "the query of the URL, such as a token,",
       "`query`, or --query or ZARRFLOW_QUERY of the command",
     );
   }
@@ -131,7 +131,7 @@ function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Sto
 }
 
 function lacking(store: string, secret: string, options: string): ZarrflowError {
-  return new ZarrflowError("access-denied", `${secret}, must be given again`, {
+  return new ZarrflowError("access-denied", `${secret} must be given again`, {
     store,
     hint: `Plans and specs hold no credentials. Give them with ${options}.`,
   });

@@ -195,7 +195,7 @@ function describe(
     path !== undefined &&
       url === undefined &&
       `${coords ? "of " : ""}${path === "" ? "the root" : `\`${path}\``}`,
-    key && `(key ${key})`,
+    key && (coords || (path !== undefined && url === undefined) ? `(key ${key})` : `key ${key}`),
     pointer !== undefined && `at ${pointer || "/"}`,
     codec !== undefined && `codec ${codec}`,
   ].filter(Boolean);

@@ -9,6 +9,12 @@ import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 const small = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
 
 describe("what the command says of wrong arguments", () => {
+  it.each(["v1", "zarr1"])("names no format that a pyramid cannot have in place of %s", async (to) => {
+    const { stderr } = await runHere(await testFolder(), "pyramid", "a.zarr", "b.zarr", "--to", to);
+    expect(stderr).toContain(`zarrflow: invalid value for --to: ${to} (expected v2, v3)\n`);
+    expect(stderr).not.toContain("Did you mean");
+  });
+
   it.each([
     ["rechnk", "Did you mean `rechunk`?"],
     ["", "The commands are info, tree, view, copy"],
@@ -22,7 +28,7 @@ describe("what the command says of wrong arguments", () => {
     ["rechunk a.zarr b.zarr", "rechunk needs --chunks"],
     ["rechunk a.zarr b.zarr --chunks z=2", "no dimension is named `z`"],
     ["rechunk a.zarr b.zarr --chunks 4,6 --codec zstdd", "Did you mean `zstd`?"],
-    ["rechunk a.zarr b.zarr --chunks 4,6 --max-mem 50", "at least"],
+    ["rechunk a.zarr b.zarr --chunks 4,6 --max-mem 50B", "at least"],
     ["rechunk a.zarr a.zarr/b --chunks 4,6", "is inside its source"],
     ["slice a.zarr --slice 9,9", "outside dimension"],
     ["slice a.zarr --slice yy=0", "Did you mean `y`?"],
@@ -30,9 +36,11 @@ describe("what the command says of wrong arguments", () => {
     ["slice a.zarr --to v3", "Give a DST"],
     ["convert a.zarr b.zarr", "convert needs --to"],
     ["convert a.zarr b.zarr --to v4", "(expected v1, v2, v3-draft-2019, v3)"],
+    ["pyramid a.zarr b.zarr --to zarr2", "Did you mean `v2`?"],
+    ["slice a.zarr --slice y=2:2", "The range is empty, since the stop is exclusive. Write 2 for one item."],
     ["validate a.zarr --dep", "Did you mean `--deep`?"],
     ["diff a.zarr", "the command takes A B"],
-    ["diff a.zarr a.zarr --max-mem 9", "at least"],
+    ["diff a.zarr a.zarr --max-mem 9B", "at least"],
     ["completion bsh", "Did you mean `bash`?"],
     ["copy a.zarr b.zarr --report .", "is not a regular file"],
     ["help digset", "Did you mean `digest`?"],

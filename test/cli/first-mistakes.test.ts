@@ -1,9 +1,12 @@
 // @module-tag slow
 // @module-tag process
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { loadCommand } from "../../src/cli/load-command.ts";
+import type { Options } from "../../src/cli/parse-arguments.ts";
+import { serveValues } from "../stores/value-server.ts";
 import { runCli, testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
@@ -33,6 +36,52 @@ describe("places that hold no Zarr", () => {
     expect(stderr).toContain(reason);
     expect(stderr).toContain(hint);
     expect(stderr).not.toContain("the root");
+    expect(code).toBe(3);
+  });
+
+  it("are not looked through for runs that have not ended", async () => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "x/y"), { recursive: true });
+    await writeFile(join(cwd, "x/y/.zarrflow-0123456789ab-1"), "");
+    const { code, stderr } = await runHere(cwd, "info", "x");
+    expect(stderr).toContain("zarrflow: no array or group at `x` (found none of ");
+    expect(code).toBe(3);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("may have folders that cannot be read", async () => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "x/y"), { recursive: true });
+    await chmod(join(cwd, "x/y"), 0);
+    for (const command of ["info", "tree", "validate"]) {
+      const { code, stderr } = await runHere(cwd, command, "x");
+      expect(stderr).toContain("zarrflow: no array or group at `x` ");
+      expect(code).toBe(3);
+    }
+  });
+
+  it.each([
+    ["elsewhere", "new.zarr", undefined],
+    ["elsewhere", "folder", undefined],
+    ["toy.zar", "new.zarr", "Did you mean `toy.zarr`?"],
+    ["x.nc", "new.zarr", "Convert it to Zarr first"],
+    [
+      "toy.zar",
+      "toy.zarr",
+      "Did you mean `toy.zarr`? The target exists, and the source does not: are the two swapped?",
+    ],
+    ["elsewhere", "toy.zarr", "The target exists, and the source does not: are the two swapped?"],
+    ["elsewhere", "s3://bucket/x.zarr", undefined],
+    ["elsewhere", "http://127.0.0.1:1/x.zarr", undefined],
+  ])("as the source %s of a copy to %s", async (source, target, hint) => {
+    const cwd = await toy();
+    await mkdir(join(cwd, "folder"));
+    await writeFile(join(cwd, "folder/notes.txt"), "");
+    await writeFile(join(cwd, "x.nc"), Buffer.from("\x89HDF\r\n\x1a\n", "latin1"));
+    const { code, stderr } = await runHere(cwd, "copy", source, target);
+    expect(stderr).toContain(`\`${source}\``);
+    if (hint === undefined) expect(stderr).not.toContain("hint:");
+    else expect(stderr).toContain(`hint: ${hint}`);
+    expect(stderr.includes("swapped")).toBe(hint?.includes("swapped") ?? false);
     expect(code).toBe(3);
   });
 
@@ -198,10 +247,31 @@ describe("commands and flags", () => {
 });
 
 describe("servers", () => {
-  it("buckets have names of 3 to 63 characters", async () => {
+  it("that cannot list are no source of an update, and the error says why", async () => {
+    const cwd = await toy();
+    const values = new Map<string, Uint8Array>();
+    for (const name of [".zarray", ".zattrs", "0.0"])
+      values.set(name, await readFile(join(cwd, "toy.zarr/t2m", name)));
+    const server = await serveValues(values);
+    onTestFinished(() => server.close());
+    await runHere(cwd, "copy", "toy.zarr/t2m", "copy.zarr");
+    const { code, stderr } = await runHere(cwd, "copy", server.url, "copy.zarr", "--update");
+    expect(stderr).toContain("zarrflow: an update needs a source that can list its keys\n");
+    expect(stderr).toContain("--if-exists replace");
+    expect(code).not.toBe(0);
+  });
+
+  it("that deny access are named after the key", async () => {
+    const server = await serveValues(new Map(), { isLetIn: () => false });
+    onTestFinished(() => server.close());
+    const { stderr } = await runHere(await testFolder(), "info", server.url);
+    expect(stderr).toMatch(/^zarrflow: key zarr\.json: the server requires authentication/);
+  });
+
+  it("buckets have names of 3 characters or more", async () => {
     const { code, stderr } = await runHere(await testFolder(), "tree", "s3://ab/x.zarr");
     expect(stderr).toContain("this is not a bucket name");
-    expect(stderr).toContain("Bucket names have 3 to 63 characters");
+    expect(stderr).toContain("Bucket names have 3 characters or more");
     expect(code).toBe(2);
   });
 
@@ -222,3 +292,57 @@ async function closedPort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return typeof address === "object" && address !== null ? address.port : 9;
 }
+
+/** A value of each flag that takes any. */
+const VALUES: Readonly<Record<string, string>> = {
+  "allow-loss": "/attributes/a",
+  "array-names": "a",
+  attributes: "a.json",
+  bwlimit: "1MB",
+  chunks: "time=1",
+  codec: "zstd",
+  "max-metadata": "1MB",
+  "max-mem": "64MB",
+  header: "x-key: 1",
+  io: "4",
+  shards: "time=4",
+  "store-profile": "30ms",
+  threads: "1",
+  tps: "9",
+};
+
+/** Each command with what it needs. */
+const LINES: readonly string[] = [
+  ...["info", "tree", "view", "serve", "digest", "validate", "clean"].map((name) => `${name} nope.zarr`),
+  ...["copy", "slice", "pyramid", "diff"].map((name) => `${name} nope.zarr new.zarr`),
+  "rechunk nope.zarr new.zarr --chunks time=1",
+  "convert nope.zarr new.zarr --to v3",
+  "append nope.zarr new.zarr --dim time",
+  "slice nope.zarr",
+  "plan copy nope.zarr new.zarr --output plan.json",
+];
+
+describe("flags", () => {
+  it.each(LINES)(
+    "of %s are options that the library knows",
+    async (line) => {
+      const cwd = await testFolder();
+      const [name = "", ...given] = line.split(" ");
+      const options: Options = (await loadCommand(name)).options;
+      const words = (of: string): string[] => {
+        const { type, choices, bare } = options[of] ?? { type: "boolean" };
+        if (given.includes(`--${of}`)) return [];
+        if (type === "boolean") return [`--${of}`];
+        const value = choices?.[0] ?? VALUES[of] ?? "1";
+        return bare === undefined ? [`--${of}`, value] : [`--${of}=${value}`];
+      };
+      for (const [one, { effect }] of Object.entries(options)) {
+        if (one === "help") continue;
+        const beside = effect?.with?.slice(0, 1) ?? [];
+        const { stderr } = await runHere(cwd, name, ...given, ...[one, ...beside].flatMap(words));
+        expect(stderr, one).not.toMatch(/unknown option|this is a bug/);
+      }
+    },
+    60_000,
+  );
+});

@@ -3,6 +3,8 @@ import { mkdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { convert, copy, type ValidateFinding, type ValidateOptions, validate } from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import { type Manners, serveValues } from "../stores/value-server.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
@@ -358,5 +360,63 @@ describe("missing values", () => {
     await writeFile(document, text.replace(/"_FillValue": "[^"]*"/, '"_FillValue": 7.0'));
     const pointer = "/attributes/_FillValue";
     expect(await told(v3)).toEqual([{ ...missing, level: "warning", key: undefined, pointer }]);
+  });
+});
+
+describe("a server that cannot list", () => {
+  /** What is found with `deep` of an array on a server, once its values were changed. */
+  async function served(
+    change: (chunks: Map<string, Uint8Array>) => void,
+    {
+      chunks,
+      ...manners
+    }: Manners & { readonly chunks?: { readonly chunks: number[]; readonly shards: number[] } } = {},
+  ): Promise<ValidateFinding[]> {
+    const store = new MemoryStore();
+    await convert(join(await group(), "t"), store, { to: "v3", codec: "zstd", ...chunks });
+    const values = new Map<string, Uint8Array>();
+    for await (const { key } of store.list(""))
+      values.set(`data/${key}`, (await store.get(key)) ?? new Uint8Array());
+    change(values);
+    const server = await serveValues(values, manners);
+    const found: ValidateFinding[] = [];
+    try {
+      for await (const finding of validate(`${server.url}/data`, { deep: true })) found.push(finding);
+    } finally {
+      await server.close();
+    }
+    return found.filter(({ what }) => what !== "no-consolidated" && what !== "not-checked");
+  }
+
+  const garbage = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20);
+
+  it("has its chunks read by key and decoded", async () => {
+    expect(await served(() => {})).toEqual([]);
+    expect(await served((values) => values.set("data/c/1/0", garbage))).toEqual([
+      expect.objectContaining({ level: "error", what: "broken-chunk", path: "", key: "c/1/0" }),
+    ]);
+  });
+
+  it("has its shards read by key and decoded", async () => {
+    const chunks = { chunks: [2, 3], shards: [4, 3] };
+    expect(await served(() => {}, { chunks })).toEqual([]);
+    expect(await served((values) => values.set("data/c/0/1", garbage), { chunks })).toEqual([
+      expect.objectContaining({ level: "error", what: "broken-chunk", path: "", key: "c/0/1" }),
+    ]);
+  });
+
+  it("has chunks that are missing counted", async () => {
+    expect(await served((values) => values.delete("data/c/1/0"))).toEqual([
+      expect.objectContaining({ level: "info", what: "missing-chunks", path: "", count: 1 }),
+    ]);
+  });
+
+  it.each(["denied", "page"] as const)("is told of where chunks are %s", async (missing) => {
+    const lacking = (values: Map<string, Uint8Array>) => {
+      for (const key of ["data/c/1/0", "data/c/1/1"]) values.delete(key);
+    };
+    expect(await served(lacking, { missing })).toEqual([
+      expect.objectContaining({ level: "error", what: "unreadable", path: "", key: "c/1/0", count: 2 }),
+    ]);
   });
 });

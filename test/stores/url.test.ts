@@ -110,6 +110,24 @@ describe("parseStoreUrl", () => {
   });
 
   it.each([
+    ["http://127.0.0.1:99999/x.zarr", "this is not a valid URL: its port is `99999`"],
+    ["http://host:port/x.zarr", "this is not a valid URL: its port is `port`"],
+    ["https://a b/x.zarr", "this is not a valid URL: its host is `a b`"],
+    ["https://user:word@host:99999/x.zarr", "this URL must not contain a password"],
+    ["https://user@a b/x.zarr", "this URL must not contain a password"],
+    ["https:/host/x.zarr", "https: must be followed by two slashes"],
+    ["s3:/bucket/x.zarr", "s3: must be followed by two slashes"],
+    ["file:/data/x.zarr", "file: must be followed by two slashes"],
+  ])("says what is wrong with %s", (text, reason) => {
+    expect(() => parseStoreUrl(text)).toThrow(
+      expect.objectContaining({ code: "invalid-option", reason: expect.stringContaining(reason) }),
+    );
+  });
+
+  it.each([
+    ["http:/host/x.zarr", "Did you mean `http://host/x.zarr`?"],
+    ["s3:/bucket/x.zarr", "Did you mean `s3://bucket/x.zarr`?"],
+    ["file:/data/x.zarr", "Did you mean `file:///data/x.zarr`?"],
     ["zip::s3://bucket/x.zip", "Write s3://bucket/x.zip|zip:"],
     ["zip://t2m::/data/x.zip", "Write /data/x.zip|zip:t2m"],
     ["zip://b::zip://a.zip::/data/x.zip", "Write /data/x.zip|zip:a.zip|zip:b"],

@@ -28,7 +28,17 @@ export function failureText(
   }
   const pointers = isZarrflowError(error, "loss-refused") ? error.details.pointers : undefined;
   const lines = detailLines(inFlags(error), pointers).map((line) => `  ${printable(line)}`);
-  return [`${name} ${printable(error.message)}`, ...lines, ...unfinishedLines(unfinished)].join("\n");
+  return [`${name} ${printable(flagNamed(error.message))}`, ...lines, ...unfinishedLines(unfinished)].join(
+    "\n",
+  );
+}
+
+/** What the library says of an option without effect, in terms of the flag. */
+export function flagNamed(message: string): string {
+  return message.replace(
+    /`(\w+)`(?: \(--([\w-]+)\))? has no effect/,
+    (_, option: string, flag = option) => `--${flag} has no effect`,
+  );
 }
 
 /** The details of an error, its way out in terms of flags where the library says "Replace it". */

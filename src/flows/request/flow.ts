@@ -1,4 +1,5 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { closeOpened, open } from "../../hierarchy/open/open.ts";
 import { hasLabels } from "../../hierarchy/slice-option.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { assertPlace } from "../../stores/assertions.ts";
@@ -99,7 +100,11 @@ export async function planFlow(
     let close = () => probe.end();
     try {
       const opening = openSource(from, asked, mayBePlain);
-      const opened = await opening.catch(swapped(probe, ifExists));
+      const opened = await opening.catch(async (error: unknown) => {
+        if (ifExists === "error" && isZarrflowError(error, "not-found") && (await isZarr(target, signal)))
+          throw swapped(error);
+        throw error;
+      });
       const { root, store, close: closeSource, isPlain, notKnown } = opened;
       close = () => Promise.all([closeSource(), probe.end()]).then(() => {});
       const sliced = operation === "slice" && root.kind === "array" ? await sliceOf(root, asked) : undefined;
@@ -119,15 +124,25 @@ export async function planFlow(
   });
 }
 
-/** What to do where no source is found: something at the target shows that the two may be swapped. */
-function swapped(probe: TargetProbe, ifExists: string): (error: unknown) => Promise<never> {
-  return async (error) => {
-    if (ifExists !== "error" || !isZarrflowError(error, "not-found") || (await probe.isEmpty())) throw error;
-    throw new ZarrflowError(error.code, error.reason, {
-      ...error.details,
-      hint: "The target exists, and the source does not: are the two swapped?",
-    });
-  };
+/** What to do where no source is found, and Zarr is at the target: the two may be swapped. */
+function swapped({ reason, details }: ZarrflowError): ZarrflowError {
+  const hint = "The target exists, and the source does not: are the two swapped?";
+  return new ZarrflowError("not-found", reason, {
+    ...details,
+    hint: [details.hint, hint].filter(Boolean).join(" "),
+  });
+}
+
+/** Whether an array or a group is at a place that can be opened. */
+async function isZarr({ store, path }: NodeSpec, signal: AbortSignal | undefined): Promise<boolean> {
+  if (store.kind === "object" || store.kind === "http") return false; // the caller closes the one; none writes to the other
+  try {
+    const place = { spec: store, path };
+    await closeOpened(place, (await open(place, { signal })).store);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A single array that is sliced, with what belongs to it where that is to come along. @throws `invalid-option` */

@@ -60,13 +60,17 @@ export async function existingNodes(
 
 /** @throws `invalid-option`, `unsupported-operation` for what cannot be compared key by key with its target. */
 function assertVerbatim({ publication, jobs }: Plan): void {
-  if (publication.from !== publication.zarrFormat || jobs.some(({ tasks }) => tasks > 0)) {
+  const isConverted = publication.from !== publication.zarrFormat;
+  if (!isConverted && !publication.copyKeys) {
+    throw new ZarrflowError("unsupported-operation", "an update needs a source that can list its keys", {
+      hint: "Web servers cannot. Replace the target, with --if-exists replace (in code ifExists), or copy from a store that can.",
+    });
+  }
+  if (isConverted || jobs.some(({ tasks }) => tasks > 0)) {
     throw new ZarrflowError("invalid-option", "an update copies keys as they are and cannot change them", {
       hint: "Replace the target, or omit the options that change arrays.",
     });
   }
-  if (publication.copyKeys) return;
-  throw new ZarrflowError("unsupported-operation", "an update needs a source that can list its keys");
 }
 
 /** A plan that leaves a part of the source, and which adds to what is there. */

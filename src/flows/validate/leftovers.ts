@@ -1,6 +1,7 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import type { ListableStore, StoreSpec } from "../../stores/store.ts";
+import type { LeftoverOptions } from "../../stores/target/leftover.ts";
 import { leftoversAt } from "../../stores/target/leftovers.ts";
 import { holderOf, readLock } from "../../stores/target/lock-record.ts";
 import { isZarrflowError } from "../../util/errors.ts";
@@ -17,7 +18,7 @@ export async function* leftoverFindings(
     const message = `a run is writing here, or was killed while it did: ${holderOf(lock)}; if it was killed, run the same command again: an append completes what it left, other runs continue with --resume`;
     yield { level: "warning", what: "lock", path, message };
   }
-  yield* ownLeftoverFindings({ store: spec, path }, signal);
+  yield* ownLeftoverFindings({ store: spec, path }, { signal });
   if (store.listUploads === undefined) return;
   try {
     for await (const { key, begun, hint } of store.listUploads(joinKey(path, ""), { signal })) {
@@ -35,9 +36,9 @@ export async function* leftoverFindings(
 /** What runs have left at a place, be there a node or not, but for locks and uploads. */
 export async function* ownLeftoverFindings(
   place: { readonly store: StoreSpec; readonly path: string },
-  signal: AbortSignal | undefined,
+  options: Pick<LeftoverOptions, "below" | "signal">,
 ): AsyncGenerator<ValidateFinding> {
-  for await (const { kind, place: where, isDead } of leftoversAt(place, { signal, withUploads: false })) {
+  for await (const { kind, place: where, isDead } of leftoversAt(place, { ...options, withUploads: false })) {
     if (kind === "lock") continue;
     const state = isDead
       ? "belongs to a run that was killed"

@@ -81,9 +81,25 @@ export class StoredKeys {
         "a chunk outside the grid: data if the array grows",
       );
     }
-    this.#present.set(owner, (this.#present.get(owner) ?? 0) + 1);
-    const chunk = { array: owner, key, coords, size: size ?? (await owner.store.size(key)) ?? 0 };
-    return (await this.#hasRightSize(chunk)) ? chunk : undefined;
+    return this.#takeChunk({ array: owner, key, coords, size: size ?? (await owner.store.size(key)) ?? 0 });
+  }
+
+  /** The chunk at a place of an array's grid, when there is one and it may be right. */
+  async takeAt(
+    array: ZarrArray,
+    coords: readonly number[],
+    options: StoreOptions,
+  ): Promise<StoredChunk | undefined> {
+    const key = array.chunkKey(coords);
+    let size: number | undefined;
+    try {
+      size = await array.store.size(key, options);
+    } catch (error) {
+      this.#count(array); // it is not missing
+      const { level, what, message } = faultFinding(error, "unreadable", array.path);
+      return this.#note(level, what, array, key, message);
+    }
+    return size === undefined ? undefined : this.#takeChunk({ array, key, coords, size });
   }
 
   /** Checks a value that is no chunk to be decoded, where the store has its checksum. */
@@ -158,6 +174,15 @@ export class StoredKeys {
       return this.#note("info", "unknown-key", array, key, "is neither a chunk nor a metadata document");
     const message = "looks like a chunk, but the chunk keys of the array have another form: it is never read";
     return this.#note("warning", "other-separator", array, key, message);
+  }
+
+  async #takeChunk(chunk: StoredChunk): Promise<StoredChunk | undefined> {
+    this.#count(chunk.array);
+    return (await this.#hasRightSize(chunk)) ? chunk : undefined;
+  }
+
+  #count(array: ZarrArray): void {
+    this.#present.set(array, (this.#present.get(array) ?? 0) + 1);
   }
 
   async #hasRightSize({ array, key, size }: StoredChunk): Promise<boolean> {

@@ -127,14 +127,15 @@ export async function unfinishedAt(
   if (path !== "" && childSpec(spec, path) === undefined) return undefined;
   const { leftoversAt } = await import("../../stores/target/leftovers.ts");
   return unlessUnreadable(signal, async () => {
-    for await (const { kind, place } of leftoversAt({ store: spec, path }, { withUploads: false, signal }))
+    const looking = { withUploads: false, below: false, signal };
+    for await (const { kind, place } of leftoversAt({ store: spec, path }, looking))
       if (kind !== "scratch") return place;
     return undefined;
   });
 }
 
 /** What cannot be read has no format that could be named. */
-async function unlessUnreadable<T>(
+export async function unlessUnreadable<T>(
   signal: AbortSignal | undefined,
   look: () => Promise<T | undefined>,
 ): Promise<T | undefined> {

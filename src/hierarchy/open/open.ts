@@ -198,10 +198,9 @@ async function notFound(
   { store, spec, path, url }: Place & { readonly url: string },
   signal: AbortSignal | undefined,
 ): Promise<ZarrflowError> {
-  const [{ foreignFile, foreignFolder, unfinishedAt }, { suggestName }] = await Promise.all([
-    import("./foreign-file.ts"),
-    import("./suggest-name.ts"),
-  ]);
+  const [{ foreignFile, foreignFolder, unfinishedAt, unlessUnreadable }, { suggestName }] = await Promise.all(
+    [import("./foreign-file.ts"), import("./suggest-name.ts")],
+  );
   const about = { store: store.description, path, url };
   const file = path === "" ? await foreignFile(spec, signal) : undefined;
   const foreign = file ? file.format : await foreignFolder(store, path, signal);
@@ -217,8 +216,11 @@ async function notFound(
       hint: "Wait for it. If it was killed, repeat its command with --resume, or remove what it left with `zarrflow clean`.",
     });
   }
-  const nodes = path === "" && isListable(store) ? await foldersWithMetadata(store, signal) : [];
-  const suggested = nodes.length > 0 ? foldersHint(nodes) : await suggestName(store, spec, path, { signal });
+  const nodes =
+    path === "" && isListable(store)
+      ? await unlessUnreadable(signal, () => foldersWithMetadata(store, signal))
+      : undefined;
+  const suggested = nodes?.length ? foldersHint(nodes) : await suggestName(store, spec, path, { signal });
   const hint = suggested ?? (file && "This is a file; a Zarr store is a folder, or a .zip file.");
   return new ZarrflowError("not-found", `no array or group at \`${url}\``, {
     ...about,
@@ -239,11 +241,13 @@ function foldersHint(folders: readonly string[]): string {
 
 /** Names of top folders that are nodes, one more than are named at most. */
 async function foldersWithMetadata(store: ListableStore, signal: AbortSignal | undefined): Promise<string[]> {
+  const { unlessUnreadable } = await import("./foreign-file.ts");
   const folders: string[] = [];
   for await (const entry of store.listDirectory("", { signal })) {
     if (!("prefix" in entry)) continue;
     const name = entry.prefix.slice(0, -1);
-    const sizes = await Promise.all(detectionKeys(name).map((key) => store.size(key, { signal })));
+    const sizeOf = (key: string) => unlessUnreadable(signal, () => store.size(key, { signal }));
+    const sizes = await Promise.all(detectionKeys(name).map(sizeOf));
     if (sizes.some((size) => size !== undefined)) folders.push(name);
     if (folders.length > MAX_FOLDERS) break;
   }

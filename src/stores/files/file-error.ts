@@ -30,6 +30,11 @@ export function isMissing(error: unknown): boolean {
   return isSystemError(error) && ["ENOENT", "ENOTDIR", "EISDIR"].includes(error.code);
 }
 
+/** Whether a file call failed because this user may not do that. */
+export function isDenied(error: unknown): boolean {
+  return hasSystemCode(error, "EACCES", "EPERM");
+}
+
 /** Whether `error` is of the system and has this code, such as `EEXIST`. */
 export function hasSystemCode(error: unknown, ...codes: readonly string[]): boolean {
   return isSystemError(error) && codes.includes(error.code);

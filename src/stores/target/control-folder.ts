@@ -2,7 +2,7 @@ import { link, lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
 import { removeFolder } from "../directory/remove-folder.ts";
-import { hasSystemCode, isMissing } from "../files/file-error.ts";
+import { fileError, hasSystemCode, isDenied, isMissing } from "../files/file-error.ts";
 import { controlName, isControlName } from "../reserved-names.ts";
 import {
   disownFolder,
@@ -79,9 +79,8 @@ export class ControlFolder {
    */
   static async all(target: string): Promise<ControlFolder[]> {
     const parent = dirname(target);
-    const names = (await isThere(parent)) ? await readdir(parent) : [];
     const found: ControlFolder[] = [];
-    for (const name of names) {
+    for (const name of await namesIn(parent)) {
       if (!isControlName(name, basename(target))) continue;
       const owner = await ownerOf(join(parent, name));
       if (owner) found.push(new ControlFolder(join(parent, name), target, owner));
@@ -223,5 +222,15 @@ async function moveWithoutReplacing(from: string, to: string): Promise<void> {
   } catch (error) {
     if (hasSystemCode(error, "EEXIST") || (await isThere(to))) throw error;
     await rename(from, to); // a file system without hard links
+  }
+}
+
+/** The names in a folder; none where there is none, or none that this user may read. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error) || isDenied(error)) return [];
+    throw fileError(error, { store: folder });
   }
 }

@@ -1,14 +1,17 @@
 import { lstat, readdir, realpath, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { isMissing } from "../files/file-error.ts";
+import { fileError, isDenied, isMissing } from "../files/file-error.ts";
 import { isControlName, isOwnName } from "../reserved-names.ts";
 import { ControlFolder } from "./control-folder.ts";
-import type { Leftover } from "./leftover.ts";
+import type { Leftover, LeftoverOptions } from "./leftover.ts";
 import { DEAD_AFTER } from "./owner-record.ts";
 import { taggedState } from "./process-record.node.ts";
 
-/** What runs have beside a file or a folder, and files that they are writing in it. */
-export async function* fileLeftovers(path: string): AsyncGenerator<Leftover> {
+/** What runs have beside a file or a folder, and files that they are writing in it; folders that cannot be read hold none. */
+export async function* fileLeftovers(
+  path: string,
+  options: Pick<LeftoverOptions, "below"> = {},
+): AsyncGenerator<Leftover> {
   const target = await realpath(resolve(path)).catch(() => resolve(path));
   for (const control of await ControlFolder.all(target)) {
     const remove = async () => {
@@ -17,7 +20,7 @@ export async function* fileLeftovers(path: string): AsyncGenerator<Leftover> {
     };
     yield { kind: "build", place: control.path, isDead: control.isDead, remove };
   }
-  yield* temporaryFiles(target);
+  yield* temporaryFiles(target, options);
 }
 
 /** Removes the files that processes of this machine which are over were writing in a folder; fails for none. */
@@ -26,10 +29,13 @@ export async function removeFilesOfDead(folder: string): Promise<void> {
     if (taggedState(basename(place)) === "ended") await remove().catch(() => {});
 }
 
-async function* temporaryFiles(folder: string): AsyncGenerator<Leftover> {
+async function* temporaryFiles(
+  folder: string,
+  { below = true }: Pick<LeftoverOptions, "below"> = {},
+): AsyncGenerator<Leftover> {
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && !isOwnName(entry.name)) yield* temporaryFiles(path);
+    if (below && entry.isDirectory() && !isOwnName(entry.name)) yield* temporaryFiles(path);
     if (!entry.isFile() || !isOwnName(entry.name) || isControlName(entry.name, basename(dirname(path))))
       continue;
     const { mtimeMs } = await lstat(path);
@@ -47,7 +53,7 @@ async function entriesOf(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
+    if (isMissing(error) || isDenied(error)) return [];
+    throw fileError(error, { store: folder });
   }
 }

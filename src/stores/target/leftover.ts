@@ -3,6 +3,8 @@ import type { StoreOptions } from "../store.ts";
 export interface LeftoverOptions extends StoreOptions {
   /** @default true */
   readonly withUploads?: boolean;
+  /** Whether files that are being written in folders below a folder are looked for as well. @default true */
+  readonly below?: boolean;
 }
 
 /** Something that a run has at a place while it is at work, and leaves there where it is killed. */

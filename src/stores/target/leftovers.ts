@@ -23,7 +23,7 @@ export async function* leftoversAt(
 ): AsyncGenerator<Leftover> {
   const place = childSpec(spec, path) ?? spec;
   if (place.kind === "directory" || place.kind === "zip") {
-    yield* (await machineFiles().leftovers()).fileLeftovers(place.path);
+    yield* (await machineFiles().leftovers()).fileLeftovers(place.path, options);
   }
   if (place.kind === "zip-value") yield* (await import("./zip-leftovers.ts")).zipLeftovers(place, options);
   if (isZip(place)) return;
@@ -39,7 +39,7 @@ export async function* leftoversAt(
 async function* leftoversIn(
   store: Store,
   spec: StoreSpec,
-  { withUploads = true, ...options }: LeftoverOptions,
+  { withUploads = true, below: _, ...options }: LeftoverOptions,
 ): AsyncGenerator<Leftover> {
   const lock = await readLock(store, options);
   const isDead = lock === undefined || (await isStale(store, lock, options));

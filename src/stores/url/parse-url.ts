@@ -60,12 +60,23 @@ function parseBase(text: string): StoreUrl {
       throw new ZarrflowError("invalid-option", "memory: must be followed by a name", { value: text });
     return { spec: { kind: "memory", name }, path: normalisePath(path) };
   }
+  assertTwoSlashes(text);
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) return parsePath(text);
   if (scheme === "file") return parsePath(pathOfFileUrl(text));
   if (scheme === "http" || scheme === "https") return parseWebUrl(text);
   if (scheme === "s3") return parseS3Url(text);
   throw unknownScheme(scheme, text);
+}
+
+/** `https:/host/x` would be a folder. @throws `invalid-option` */
+function assertTwoSlashes(text: string): void {
+  const [, scheme, rest] = /^(https?|s3|file):\/(?!\/)(.*)$/is.exec(text) ?? [];
+  if (scheme === undefined) return;
+  throw new ZarrflowError("invalid-option", `${scheme}: must be followed by two slashes`, {
+    value: text,
+    hint: `Did you mean \`${scheme}://${scheme === "file" ? "/" : ""}${rest}\`?`,
+  });
 }
 
 function parsePath(text: string): StoreUrl {
@@ -78,12 +89,26 @@ function parsePath(text: string): StoreUrl {
 function parseWebUrl(text: string): StoreUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && url.hash !== "") throw fragment(text.slice(0, text.indexOf("#")), url.hash.slice(1), text);
-  if (url === undefined || url.username !== "" || url.password !== "") throw noCredentials();
+  if (url === undefined) throw noWebUrl(text);
+  if (url.username !== "" || url.password !== "") throw noCredentials();
   if (url.search !== "") keepSecret(text.slice(text.indexOf("?")));
   const { store, zip, path } = splitAtZip(segmentsOf(url.pathname));
   const folder = accessedBy({ kind: "http", url: [url.origin, ...store].join("/") }, { query: url.search });
   if (zip === undefined) return { spec: folder, path };
   return { spec: zipValue(folder, decoded(zip)), path: path.split("/").map(decoded).join("/") };
+}
+
+/** The error for a URL that cannot be read as one: what is wrong is its host or its port. */
+function noWebUrl(text: string): ZarrflowError {
+  const authority = /^https?:\/\/([^/?#|]*)/i.exec(text)?.[1] ?? "";
+  if (authority.includes("@")) return noCredentials();
+  const [, host = "", port] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(authority) ?? [];
+  const isPort = port === undefined || (/^\d*$/.test(port) && Number(port) <= 65535);
+  const wrong = isPort ? `its host is \`${host}\`` : `its port is \`${port}\``;
+  return new ZarrflowError("invalid-option", `this is not a valid URL: ${wrong}`, {
+    value: text,
+    hint: isPort ? "Write https://HOST/PATH." : "A port is a number from 0 to 65535.",
+  });
 }
 
 /** Keys stand in the URL as they are, not percent-encoded, as other tools have it. */
