@@ -4,7 +4,7 @@ import type { Planned } from "../../flows/request/flow.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { defineCommand } from "../define-command.ts";
-import { writeOutputFile } from "../file-output.ts";
+import { assertFilesApart, writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
 import { changesOf, filterOf, planOptions, rateOf, wholeNumber } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
@@ -168,6 +168,8 @@ async function writePlan(
 ): Promise<void> {
   const { assertFlow } = await import("../../flows/run/run-flow.ts");
   const { planFileText } = await import("../../flows/jobs/plan-file.ts");
+  const { source, target } = planned.plan;
+  await assertFilesApart({ output }, { source: source.store, target: target.store });
   await assertFlow(planned, { signal });
   const how = { ifExists, writeEmpty, fsync, encoders: encodersHere() };
   const text = planFileText(planned, how, (path) => resolve(path));

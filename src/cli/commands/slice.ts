@@ -3,6 +3,7 @@ import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
 import { defineCommand } from "../define-command.ts";
+import { assertFilesApart } from "../file-output.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import type { Options, Values } from "../parse-arguments.ts";
@@ -145,6 +146,7 @@ export const command = defineCommand({
     const reading = { ...openSliceOptions(planning), nearest, consistent: true };
     const { root, close } = await openSource(url, planning);
     try {
+      await assertFilesApart({ output: values.output }, { source: root.spec });
       if (root.kind === "group") {
         const arrays = await arraysOf(root, url, { ...values, format }, terminal);
         const { slicesOf } = await import("../../flows/slabs/group-slices.ts");

@@ -3,7 +3,7 @@ import { hasLabels } from "../../hierarchy/slice-option.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { assertPlace } from "../../stores/assertions.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
-import { specOf } from "../../stores/url.ts";
+import { openStoreIfThere, specOf } from "../../stores/url.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
@@ -99,7 +99,7 @@ export async function planFlow(
     let close = () => probe.end();
     try {
       const opening = openSource(from, asked, mayBePlain);
-      const opened = await opening.catch(swapped(probe, ifExists));
+      const opened = await opening.catch(swapped(target.store, ifExists));
       const { root, store, close: closeSource, isPlain, notKnown } = opened;
       close = () => Promise.all([closeSource(), probe.end()]).then(() => {});
       const sliced = operation === "slice" && root.kind === "array" ? await sliceOf(root, asked) : undefined;
@@ -120,14 +120,26 @@ export async function planFlow(
 }
 
 /** What to do where no source is found: something at the target shows that the two may be swapped. */
-function swapped(probe: TargetProbe, ifExists: string): (error: unknown) => Promise<never> {
+function swapped(target: StoreSpec, ifExists: string): (error: unknown) => Promise<never> {
   return async (error) => {
-    if (ifExists !== "error" || !isZarrflowError(error, "not-found") || (await probe.isEmpty())) throw error;
+    if (ifExists !== "error" || !isZarrflowError(error, "not-found") || !(await isThere(target))) throw error;
     throw new ZarrflowError(error.code, error.reason, {
       ...error.details,
       hint: "The target exists, and the source does not: are the two swapped?",
     });
   };
+}
+
+/** Whether anything is at a target for certain. */
+async function isThere(spec: StoreSpec): Promise<boolean> {
+  try {
+    const store = await openStoreIfThere(spec);
+    if (store === undefined || !isListable(store)) return store !== undefined;
+    for await (const _ of store.list("")) return true;
+  } catch {
+    // what is wrong with the target is no reason here
+  }
+  return false;
 }
 
 /** A single array that is sliced, with what belongs to it where that is to come along. @throws `invalid-option` */
