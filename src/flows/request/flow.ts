@@ -91,6 +91,7 @@ export async function planFlow(
   assertPlace(from, "source");
   assertPlace(to, "target");
   const asked = withFormatOf(to, options);
+  assertNamesChange(operation, asked);
   const mayBePlain = operation === "copy" && !changesAnything(asked);
   return withRetryEvents(options, async () => {
     const { ifExists = "error", signal } = asked;
@@ -117,6 +118,18 @@ export async function planFlow(
       throw error;
     }
   });
+}
+
+/** The option that an operation is about, in which callers from JavaScript may name nothing. @throws `invalid-option` */
+function assertNamesChange(operation: Plan["operation"], { to, chunks, slice }: Changes): void {
+  const needed = { convert: { to }, rechunk: { chunks }, slice: { slice } };
+  if (operation === "copy") return;
+  for (const [option, value] of Object.entries(needed[operation])) {
+    if (value !== undefined) continue;
+    throw new ZarrflowError("invalid-option", `${operation} needs \`${option}\``, {
+      hint: "Without it everything would be copied as it is, as `copy` does.",
+    });
+  }
 }
 
 /** What to do where no source is found: something at the target shows that the two may be swapped. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asStore } from "../../../src/flows/as-store.ts";
-import { copy, planCopy, planRechunk, planSliceTo } from "../../../src/flows/copy.ts";
+import { copy, planConvert, planCopy, planRechunk, planSliceTo } from "../../../src/flows/copy.ts";
 import { diff } from "../../../src/flows/diff.ts";
 import { digest } from "../../../src/flows/digest.ts";
 import type { FlowEvent } from "../../../src/flows/events.ts";
@@ -86,6 +86,35 @@ describe("options that would not do what they ask are refused", () => {
     await writeV2Group(folder, {});
     const plan = planCopy(folder, new MemoryStore(), { codec: "zstd" });
     expect(await refusal(plan)).toBe("invalid-option: `codec` has no effect: there is no array");
+  });
+
+  it("of operations without what they are about", async () => {
+    const source = await group();
+    const none = {} as never;
+    expect(await refusal(planConvert(source, new MemoryStore(), none))).toContain("convert needs `to`");
+    expect(await refusal(planRechunk(source, new MemoryStore(), none))).toContain("rechunk needs `chunks`");
+    expect(await refusal(planSliceTo(source, new MemoryStore(), none))).toContain("slice needs `slice`");
+  });
+
+  it("by a name that another option has, or with no more than ten names", async () => {
+    const refused = (options: object) =>
+      copy("a", new MemoryStore(), options).catch((error) => error.details);
+    expect(await refused({ update: true })).toEqual({ hint: 'Did you mean `ifExists: "update"`?' });
+    expect(await refused({ overwrite: true })).toEqual({ hint: 'Did you mean `ifExists: "replace"`?' });
+    const { expected } = await refused({ qqqqqqqq: true });
+    expect(expected).toMatch(/^one of (?:\w+, ){9}\w+ and \d+ others$/);
+  });
+
+  it("with a codec that lacks its settings, or has others", async () => {
+    const source = await group();
+    const target = new MemoryStore();
+    await copy(source, target, { codec: { name: "blosc" } as never });
+    expect((await openArray({ store: target, path: "t" })).metadata.codecs.at(-1)?.configuration).toEqual({
+      ...{ cname: "lz4", clevel: 5, shuffle: "shuffle", blocksize: 0 },
+    });
+    const codec = { name: "zstd", configuration: { levle: 1 } };
+    const plan = planCopy(source, new MemoryStore(), { codec });
+    expect(await refusal(plan)).toContain("zstd has no setting `levle`");
   });
 
   it("of calls that only read", async () => {
