@@ -10,6 +10,7 @@ import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import { hasLabels, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
+import { textOfUrl } from "../stores/assertions.ts";
 import type { Store } from "../stores/store.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
@@ -161,7 +162,12 @@ export class Slice<Name extends string = string> {
     insideOf = (slice) => ({ open: () => slice.#open(), options: slice.#options });
   }
 
-  constructor(source: string | ZarrArray<Store, Name>, option: SliceOption | string, options: SliceOptions) {
+  constructor(
+    from: string | URL | ZarrArray<Store, Name>,
+    option: SliceOption | string,
+    options: SliceOptions,
+  ) {
+    const source = textOfUrl(from);
     this.#source = source;
     this.#option = option;
     this.#options = checkedOptions(options, SLICE_OPTIONS);
@@ -441,14 +447,14 @@ export { insideOf };
  * console.log((await band.shape()).join(" x ")); // 24 x 4 x 49
  * ```
  */
-export function slice(source: string, option?: SliceOption | string, options?: SliceOptions): Slice;
+export function slice(source: string | URL, option?: SliceOption | string, options?: SliceOptions): Slice;
 export function slice<Name extends string = string>(
-  source: string | ZarrArray<Store, Name>,
+  source: string | URL | ZarrArray<Store, Name>,
   option?: SliceOption | string,
   options?: OpenSliceOptions,
 ): Slice<Name>;
 export function slice<Name extends string = string>(
-  source: string | ZarrArray<Store, Name>,
+  source: string | URL | ZarrArray<Store, Name>,
   option: SliceOption | string = {},
   options: SliceOptions = {},
 ): Slice<Name> {
