@@ -19,6 +19,7 @@ import { coordinateLevels } from "./pyramid/small-levels.ts";
 import { writeLevels } from "./pyramid/write-levels.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { type FlowSource, openSource } from "./request/open-source.ts";
+import { noteAccess } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { targetSpec } from "./target/flow-target.ts";
@@ -110,6 +111,7 @@ export async function pyramid(
   try {
     const spec = targetSpec(target, options).store;
     await assertApart(root, spec);
+    noteAccess(options, [root.spec, spec]);
     const io = usualIo(options.io, root.spec, spec);
     const named = textOfUrl(target);
     const place = typeof named === "string" ? named : "path" in named ? named.path : "";

@@ -22,6 +22,7 @@ import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
 import { counted } from "../text/numbers.ts";
 import { takenText } from "../text/taken.ts";
+import { warningText } from "../text/warning.ts";
 
 const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
 
@@ -92,6 +93,7 @@ const options = {
   "write-empty": { ...writingOptions["write-empty"], effect: { with: ["output"] } },
   ...outputOptions,
   json: {
+    effect: { with: ["simulate"], warns: true },
     type: "boolean",
     summary: "the simulation as JSON on standard output; errors as JSON on standard error",
   },
@@ -163,6 +165,7 @@ async function writePlan(
     script,
     jobs: count = "8",
     quiet,
+    "no-warnings": noWarnings = false,
   }: PlanValues,
   { printLine, signal }: Terminal,
 ): Promise<void> {
@@ -171,6 +174,8 @@ async function writePlan(
   const { source, target } = planned.plan;
   await assertFilesApart({ output }, { source: source.store, target: target.store });
   await assertFlow(planned, { signal });
+  const idle = planned.plan.warnings.filter(({ code }) => code === "option-without-effect");
+  if (!noWarnings) for (const warning of idle) printLine(warningText(warning));
   const how = { ifExists, writeEmpty, fsync, encoders: encodersHere() };
   const text = planFileText(planned, how, (path) => resolve(path));
   await writeOutputFile(output, streamFrom([new TextEncoder().encode(text)]), {

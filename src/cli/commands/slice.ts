@@ -147,6 +147,10 @@ export const command = defineCommand({
     const { root, close } = await openSource(url, planning);
     try {
       await assertFilesApart({ output: values.output }, { source: root.spec });
+      const { accessEffects, nearestEffects } = await import("../../flows/request/option-effects.ts");
+      const warn = printWarnings(terminal, values);
+      const effects = [...accessEffects(planning, [root.spec]), ...nearestEffects(nearest, selection)];
+      for (const warning of effects) warn({ type: "warning", ...warning });
       if (root.kind === "group") {
         const arrays = await arraysOf(root, url, { ...values, format }, terminal);
         const { slicesOf } = await import("../../flows/slabs/group-slices.ts");
@@ -270,6 +274,11 @@ function assertFileOnly(values: SliceValues): void {
   if (misplaced !== undefined) {
     throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice with a DST`, {
       hint: "Give a DST after the source, such as part.zarr.",
+    });
+  }
+  if (values.json && values.output === undefined && !values["dry-run"]) {
+    throw new ZarrflowError("invalid-option", "--json has no effect on a slice to standard output", {
+      hint: "Write --format json for items as JSON, or add --output FILE or a DST for a summary.",
     });
   }
   if (values["if-exists"] !== undefined && values.output === undefined) {

@@ -1,5 +1,5 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
-import { hasLabels } from "../../hierarchy/slice-option.ts";
+import { hasLabels, hasPoints } from "../../hierarchy/slice-option.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { assertPlace } from "../../stores/assertions.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
@@ -291,6 +291,7 @@ async function planFrom(
     source: root.spec,
     scratch,
     hasLabels: options.slice !== undefined && hasLabels(askedSlice(options.slice, {})),
+    hasPoints: options.slice !== undefined && hasPoints(askedSlice(options.slice, {})),
     singleThreadReason,
   };
   const effects = plannedEffects(known);

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { append } from "../../../src/flows/append.ts";
 import { asStore } from "../../../src/flows/as-store.ts";
 import { copy, planConvert, planCopy, planRechunk, planSliceTo } from "../../../src/flows/copy.ts";
 import { diff } from "../../../src/flows/diff.ts";
 import { digest } from "../../../src/flows/digest.ts";
-import type { FlowEvent } from "../../../src/flows/events.ts";
+import { digestTree } from "../../../src/flows/digest-tree.ts";
+import type { FlowEvent, ReadEvent, WarningEvent } from "../../../src/flows/events.ts";
+import { info } from "../../../src/flows/info.ts";
 import { planSlice } from "../../../src/flows/plan-slice.ts";
 import { pyramid } from "../../../src/flows/pyramid.ts";
 import type { PlanOptions } from "../../../src/flows/request/flow-options.ts";
@@ -141,6 +144,8 @@ describe("options whose wish holds without them are named", () => {
   it.each([
     [{ anonymous: true }, "anonymous", "no store is in S3"],
     [{ missing403: true }, "missing403", "no store is a web server or in S3"],
+    [{ headers: { "x-api-key": "k" } }, "headers", "no store is a web server"],
+    [{ query: "token=t" }, "query", "no store is a web server"],
     [{ threads: 4 }, "threads", "all chunks are copied as they are"],
     [{ threads: 4, chunks: { time: 3 } }, "threads", "the target is in this thread's memory"],
     [{ scratch: "scratch", codec: "zstd" }, "scratch", "no array gets other chunks"],
@@ -156,6 +161,48 @@ describe("options whose wish holds without them are named", () => {
     await close();
     const found = plan.warnings.filter(({ code }) => code === "option-without-effect");
     expect(found).toMatchObject([{ option, message: expect.stringContaining(`has no effect: ${reason}`) }]);
+  });
+
+  it("nearest of a slice that has ranges of labels alone", async () => {
+    const source = await group();
+    const warned = async (labels: number | [number, number]) => {
+      const options = { slice: { time: { labels } }, nearest: true } as const;
+      const { plan, close } = await planSliceTo(source, new MemoryStore(), options);
+      await close();
+      return plan.warnings.flatMap(({ option }) => option ?? []);
+    };
+    expect(await warned([1, 2])).toEqual(["nearest"]);
+    expect(await warned(1)).toEqual([]);
+  });
+
+  it("access of calls that read no server", async () => {
+    const source = await group();
+    const all = async (results: AsyncIterable<unknown>) => {
+      for await (const _ of results);
+    };
+    const named: string[] = [];
+    const access = { anonymous: true, missing403: true, headers: { "x-api-key": "k" }, query: "token=t" };
+    const options = {
+      ...access,
+      onEvent: (event: ReadEvent | WarningEvent) => {
+        if (event.type === "warning" && event.option) named.push(event.option);
+      },
+    };
+    const target = join(await testFolder(), "target.zarr");
+    await copy(source, target);
+    const calls = {
+      info: () => all(info(source, options)),
+      diff: () => all(diff(source, source, options)),
+      digest: () => all(digest(source, options)),
+      digestTree: () => digestTree(source, options),
+      pyramid: () => pyramid(`${source}/t`, `${target}.levels`, { ...options, axes: "yx", levels: 2 }),
+      append: () => append(source, target, { ...options, dim: "time", dryRun: true }),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      named.splice(0);
+      await call().catch(() => {}); // whether it fits is no matter here
+      expect([name, ...named]).toEqual([name, ...Object.keys(access)]);
+    }
   });
 
   it("v2.separator of a source in v3", async () => {
