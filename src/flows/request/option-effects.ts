@@ -294,7 +294,8 @@ export function assertNearest(options: { readonly nearest?: boolean }, hasLabels
 export function nearestEffects(nearest: boolean, option: SliceOption): NodeWarning[] {
   if (!nearest || !hasLabels(option) || hasPoints(option)) return [];
   const { reason: message, details } = failure({ option: "nearest", flag: "nearest" }, ONLY_RANGES);
-  return [{ code: "option-without-effect", option: "nearest", message, hint: details.hint ?? "" }];
+  const { hint } = details;
+  return [{ code: "option-without-effect", option: "nearest", message, ...(hint && { hint }) }];
 }
 
 function nearestReason({ nearest }: { readonly nearest?: boolean }, hasLabels: boolean): string | undefined {

@@ -1,5 +1,5 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import type { HttpResponse } from "./http-response.ts";
+import type { HttpResponse, SentCredentials } from "./http-response.ts";
 
 /** Time-outs and overload; other 4xx stay as they are however often one asks. */
 const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
@@ -31,6 +31,11 @@ export function isPageInPlace(error: unknown): boolean {
 const MISSING_403 =
   "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.";
 
+function deniedHint(sent: SentCredentials["sent"]): string {
+  if (sent.length === 0) return MISSING_403;
+  return `It may not accept the ${sent.join(" or the ")} that it was sent: check the token, and whether it has expired. ${MISSING_403}`;
+}
+
 /** The error that a status stands for which is neither success nor a missing value. */
 export function failureOf(
   response: Pick<HttpResponse, "status" | "statusText" | "headers" | "credentials">,
@@ -48,7 +53,7 @@ export function failureOf(
   if (status === 403)
     return new ZarrflowError("access-denied", `the server denies access${elsewhere}`, {
       found,
-      hint: `${sent.length > 0 ? `It may not accept the ${sent.join(" or the ")} that it was sent: check the token, and whether it has expired. ` : ""}${MISSING_403}`,
+      hint: deniedHint(sent),
     });
   if (status === 410)
     return new ZarrflowError("unsupported-operation", "the server says that the value is gone", {
