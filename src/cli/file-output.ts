@@ -53,7 +53,7 @@ export async function assertOutputReplaceable(path: string): Promise<void> {
 }
 
 /** The folders and files that a command reads and writes. */
-export interface Places {
+interface Places {
   readonly source: StoreSpec;
   readonly target?: StoreSpec | undefined;
 }
