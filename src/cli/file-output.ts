@@ -2,7 +2,9 @@ import { lstat, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileError, isMissing } from "../stores/files/file-error.ts";
 import { FileSink } from "../stores/files/file-sink.ts";
+import { realPath } from "../stores/files/real-path.ts";
 import { temporaryName } from "../stores/reserved-names.ts";
+import type { StoreSpec } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 export interface FileOutputOptions {
@@ -48,6 +50,46 @@ export async function writeOutputFile(
  */
 export async function assertOutputReplaceable(path: string): Promise<void> {
   await assertFree(path, "replace");
+}
+
+/** The folders and files that a command reads and writes. */
+interface Places {
+  readonly source: StoreSpec;
+  readonly target?: StoreSpec | undefined;
+}
+
+/**
+ * Checks that files which flags name are neither one another nor at or in a place of the command.
+ *
+ * @param files paths by their flags
+ * @throws `invalid-option`
+ */
+export async function assertFilesApart(
+  files: Readonly<Record<string, string | undefined>>,
+  { source, target }: Places,
+): Promise<void> {
+  const places = { target: target && (await realFolder(target)), source: await realFolder(source) };
+  const flags = new Map<string, string>();
+  for (const [flag, path] of Object.entries(files)) {
+    if (path === undefined) continue;
+    const real = await realPath(path);
+    const other = flags.get(real);
+    if (other !== undefined) throw notApart(`--${other} and --${flag} name one file`, path);
+    flags.set(real, flag);
+    for (const [name, place] of Object.entries(places)) {
+      if (place !== undefined && `${real}/`.startsWith(`${place}/`))
+        throw notApart(`--${flag} names ${real === place ? "" : "a file in "}the ${name}`, path);
+    }
+  }
+}
+
+async function realFolder(spec: StoreSpec): Promise<string | undefined> {
+  if (spec.kind === "zip-value") return realFolder(spec.store);
+  return "path" in spec ? realPath(spec.path) : undefined;
+}
+
+function notApart(reason: string, value: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", reason, { value, hint: "Name a file of its own, beside them." });
 }
 
 /**

@@ -80,11 +80,18 @@ export function assertNoRanges(target: string): void {
 }
 
 /**
- * Questions a DST that is named like a file of another format; one that ends in a slash is taken as it is.
+ * Refuses a DST in memory, and questions one that is named like a file of another format; one that ends in a slash is
+ * taken as it is.
  *
- * @throws `invalid-option` with both meanings.
+ * @throws `invalid-option`, with both meanings.
  */
 export function assertNamedAsZarr(target: string): void {
+  if (target.startsWith("memory:")) {
+    throw invalid(
+      `\`${target}\` would end with the command: it is in the memory of this process`,
+      "Write to a folder, a .zip or a bucket.",
+    );
+  }
   const { kind, ending } = fileEnding(target);
   if (kind !== "written" && kind !== "foreign" && !DOCUMENTS.test(ending)) return;
   const file = kind === "written" ? `\`zarrflow slice SRC --output ${target}\` for a file, or ` : "";

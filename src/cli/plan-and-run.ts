@@ -4,7 +4,7 @@ import type { Planned } from "../flows/request/flow.ts";
 import { packageVersion } from "../util/package-version.node.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
-import { assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
+import { assertFilesApart, assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
 import { followRun } from "./optimise-later.ts";
 import { runOptions } from "./option-values.ts";
 import { assertNamedAsPage } from "./output-names.ts";
@@ -44,10 +44,27 @@ export async function planAndRun(
   };
   try {
     const planned = await plan({ onEvent });
+    await beginFiles(planned, values, trace);
     if (values["dry-run"]) await showPlan(planned, values, onEvent, recorder, terminal);
     else await run(planned, values, recorder, terminal);
   } finally {
     trace?.close();
+  }
+}
+
+/** Checks the files that flags name, and begins the trace, before anything is written. */
+async function beginFiles(
+  { plan, close }: Planned,
+  { trace: tracePath, report }: FlowValues,
+  trace: TraceFile | undefined,
+): Promise<void> {
+  try {
+    const files = { trace: tracePath, report };
+    await assertFilesApart(files, { source: plan.source.store, target: plan.target.store });
+    trace?.open();
+  } catch (error) {
+    await close();
+    throw error;
   }
 }
 

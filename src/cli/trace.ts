@@ -12,17 +12,21 @@ const WRITTEN_TOGETHER = 64_000;
  * without `progress`, which counts what the others name.
  */
 export class TraceFile {
-  readonly #store: string;
-  readonly #file: number;
+  readonly #path: string;
+  #file: number | undefined;
   readonly #begin = performance.now();
   #lines = "";
 
-  /** Replaces what is at `path`. @throws `not-found`, `access-denied` and others, with the file's name. */
   constructor(path: string) {
-    this.#store = `file ${path}`;
-    this.#file = this.#call(() => openSync(path, "w"));
+    this.#path = path;
   }
 
+  /** Replaces what is at the path. @throws `not-found`, `access-denied` and others, with the file's name. */
+  open(): void {
+    this.#file = this.#call(() => openSync(this.#path, "w"));
+  }
+
+  /** Keeps what happens before the file is open. */
   note(event: FlowEvent): void {
     if (event.type === "progress") return;
     const ms = Math.round((performance.now() - this.#begin) * 10) / 10;
@@ -30,25 +34,30 @@ export class TraceFile {
     if (this.#lines.length >= WRITTEN_TOGETHER) this.#write();
   }
 
+  /** Writes nothing where the file was not opened. */
   close(): void {
+    const file = this.#file;
+    if (file === undefined) return;
     try {
       this.#write();
     } finally {
-      closeSync(this.#file);
+      closeSync(file);
     }
   }
 
   #write(): void {
+    const file = this.#file;
+    if (file === undefined) return;
     let left = Buffer.from(this.#lines);
     this.#lines = "";
-    while (left.length > 0) left = left.subarray(this.#call(() => writeSync(this.#file, left)));
+    while (left.length > 0) left = left.subarray(this.#call(() => writeSync(file, left)));
   }
 
   #call<T>(call: () => T): T {
     try {
       return call();
     } catch (error) {
-      throw fileError(error, { store: this.#store });
+      throw fileError(error, { store: `file ${this.#path}` });
     }
   }
 }

@@ -31,6 +31,7 @@ import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { PlanOptions } from "./request/flow-options.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./request/open-source.ts";
+import { noteAccess } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { assertApart } from "./target/target-apart.ts";
@@ -125,6 +126,7 @@ export async function append(
     const to = await openTarget(target, root, options);
     try {
       const { root: node } = to;
+      noteAccess(options, [root.spec, node.spec]);
       const home = await homeOf(node);
       await assertApart(root, childSpec(node.spec, node.path) ?? node.spec);
       if (options.dryRun) return await appendAt(root, node, home, options);

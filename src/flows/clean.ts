@@ -1,8 +1,10 @@
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
+import type { StoreSpec } from "../stores/store.ts";
 import type { Leftover } from "../stores/target/leftover.ts";
 import { leftoversAt } from "../stores/target/leftovers.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import { removeLeftScratch } from "./run/scratch/open-scratch.ts";
 import { type FlowTarget, targetSpec } from "./target/flow-target.ts";
 
@@ -46,7 +48,9 @@ export async function* clean(
   options: CleanOptions = {},
 ): AsyncGenerator<CleanedLeftover> {
   const { dryRun = false, breakLock = false, signal, ...access } = checkedOptions(options, CLEAN_OPTIONS);
-  for await (const { kind, place, isDead, remove } of leftoversAt(targetSpec(target, access), { signal })) {
+  const at = targetSpec(target, access);
+  assertCleanable(at.store);
+  for await (const { kind, place, isDead, remove } of leftoversAt(at, { signal })) {
     throwIfAborted(signal);
     const isRemoved = isDead || breakLock;
     if (isRemoved && !dryRun) {
@@ -55,4 +59,14 @@ export async function* clean(
     }
     yield { kind, place, isRemoved };
   }
+}
+
+/** @throws `unsupported-operation` for a web server, which lists nothing and is never written */
+function assertCleanable(spec: StoreSpec): void {
+  if (spec.kind === "zip-value") assertCleanable(spec.store);
+  if (spec.kind !== "http") return;
+  throw new ZarrflowError("unsupported-operation", "a web server is read-only, and lists no leftovers", {
+    store: spec.url,
+    hint: "Clean the folder or the bucket that it shows.",
+  });
 }

@@ -17,6 +17,7 @@ import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { FlowSource } from "./request/flow.ts";
 import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
+import { noteAccess } from "./request/option-effects.ts";
 import { READ_OPTIONS, type ReadOptions } from "./request/read-options.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -69,6 +70,7 @@ export async function* diff(
   try {
     const right = await openSource(b, { ...options, io: undefined });
     try {
+      noteAccess(options, [left.root.spec, right.root.spec]);
       const [nodes, others] = [await nodesOf(left.root, options), await nodesOf(right.root, options)];
       const read = [...nodes.values(), ...others.values()].filter((node) => node.kind !== "broken");
       const watch = await SourceWatch.begin(read, [], options);

@@ -18,6 +18,7 @@ import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { type FlowSource, openSource } from "./request/open-source.ts";
+import { noteAccess } from "./request/option-effects.ts";
 import { SOURCE_OPTIONS, type SourceOptions } from "./request/read-options.ts";
 
 /** What there is to know of one array without decoding it. */
@@ -123,6 +124,7 @@ export async function* info(source: FlowSource, given: InfoOptions = {}): AsyncG
   const { root, close } = await openSource(source, options);
   const totals = new Totals();
   try {
+    noteAccess(options, [root.spec]);
     const described = streamFrom(namedNodes(root, signal))
       .pipeThrough(
         mapConcurrent((named, context) => describe(named, root, { ...options, ...context }), {

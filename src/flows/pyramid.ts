@@ -4,6 +4,7 @@ import type { ZarrNode } from "../hierarchy/node.ts";
 import { exists } from "../hierarchy/open/open.ts";
 import type { ArrayWriter } from "../hierarchy/write/array.ts";
 import type { GroupWriter } from "../hierarchy/write/group.ts";
+import { textOfUrl } from "../stores/assertions.ts";
 import { assertTargetPlace } from "../stores/target.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -18,6 +19,7 @@ import { coordinateLevels } from "./pyramid/small-levels.ts";
 import { writeLevels } from "./pyramid/write-levels.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { type FlowSource, openSource } from "./request/open-source.ts";
+import { noteAccess } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { targetSpec } from "./target/flow-target.ts";
@@ -109,8 +111,10 @@ export async function pyramid(
   try {
     const spec = targetSpec(target, options).store;
     await assertApart(root, spec);
+    noteAccess(options, [root.spec, spec]);
     const io = usualIo(options.io, root.spec, spec);
-    const place = typeof target === "string" ? target : "path" in target ? target.path : "";
+    const named = textOfUrl(target);
+    const place = typeof named === "string" ? named : "path" in named ? named.path : "";
     const plan = await planPyramid(root, place, { ...options, levels, maxMemory, io });
     for (const warning of plan.warnings) options.onEvent?.({ type: "warning", ...warning });
     const report = (peakBuffers: number, more: object = {}) => ({

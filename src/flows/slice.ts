@@ -10,6 +10,7 @@ import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import { hasLabels, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
+import { textOfUrl } from "../stores/assertions.ts";
 import type { Store } from "../stores/store.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import type { DecodedChunk, Region } from "../streams/chunk.ts";
@@ -24,7 +25,7 @@ import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { unlessAborted, untilAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { formatBytes, parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
+import { checkedOptions, isObject, type OptionNames, pickOptions } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
@@ -110,6 +111,21 @@ export interface SliceChunkOptions {
 
 const CHUNK_OPTIONS: OptionNames<SliceChunkOptions> = { dense: true };
 
+/** Arguments of methods that take none; callers from JavaScript may give some. */
+type NoOptions = readonly [];
+
+/** @throws `invalid-option` */
+function assertNoOptions(given: NoOptions): void {
+  for (const options of given as readonly unknown[]) {
+    if (options === undefined) continue;
+    const [name] = isObject(options) ? Object.keys(options) : [`${options}`];
+    if (name === undefined) continue;
+    throw new ZarrflowError("invalid-option", `unknown option \`${name}\``, {
+      hint: "This method takes none: options are given where the slice is made, as in slice(source, ranges, options).",
+    });
+  }
+}
+
 const PIECE_BYTES = 2 ** 18;
 
 /** The most bytes, or items of varying size, that are read into memory at once. */
@@ -146,7 +162,12 @@ export class Slice<Name extends string = string> {
     insideOf = (slice) => ({ open: () => slice.#open(), options: slice.#options });
   }
 
-  constructor(source: string | ZarrArray<Store, Name>, option: SliceOption | string, options: SliceOptions) {
+  constructor(
+    from: string | URL | ZarrArray<Store, Name>,
+    option: SliceOption | string,
+    options: SliceOptions,
+  ) {
+    const source = textOfUrl(from);
     this.#source = source;
     this.#option = option;
     this.#options = checkedOptions(options, SLICE_OPTIONS);
@@ -156,17 +177,20 @@ export class Slice<Name extends string = string> {
   }
 
   /** Data type of the items. */
-  dataType(): Promise<DataType> {
+  async dataType(...none: NoOptions): Promise<DataType> {
+    assertNoOptions(none);
     return this.#opened(({ array }) => array.metadata.dataType);
   }
 
   /** Shape of the slice, in items; dimensions that an index was given for are gone. */
-  shape(): Promise<number[]> {
+  async shape(...none: NoOptions): Promise<number[]> {
+    assertNoOptions(none);
     return this.#opened(({ resolved }) => keptShape(resolved));
   }
 
   /** What it takes of each dimension that it names: the items, and their labels where there is a coordinate. */
-  taken(): Promise<readonly TakenItems[]> {
+  async taken(...none: NoOptions): Promise<readonly TakenItems[]> {
+    assertNoOptions(none);
     return this.#opened(({ array, lookedUp }) => takenByIndices(lookedUp, array, this.#options));
   }
 
@@ -187,7 +211,8 @@ export class Slice<Name extends string = string> {
    *
    * @throws `unsupported-operation` for strings and objects, which have no fixed size.
    */
-  bytes(): ReadableStream<OwnBytes> {
+  bytes(...none: NoOptions): ReadableStream<OwnBytes> {
+    assertNoOptions(none);
     return streamFrom(this.#pieces());
   }
 
@@ -197,7 +222,8 @@ export class Slice<Name extends string = string> {
    * @throws `budget-too-small` for a `maxMemory` that holds no chunk; `resource-limit` for more than one buffer can hold; the signal's reason as soon as it is aborted, whatever a
    *   codec does.
    */
-  read(): Promise<SliceValues<Name>> {
+  async read(...none: NoOptions): Promise<SliceValues<Name>> {
+    assertNoOptions(none);
     const { signal } = this.#options;
     return this.#opened((opened) => unlessAborted(this.#read(opened), signal));
   }
@@ -229,7 +255,8 @@ export class Slice<Name extends string = string> {
   }
 
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
-  async *slabs(): AsyncGenerator<Slab> {
+  async *slabs(...none: NoOptions): AsyncGenerator<Slab> {
+    assertNoOptions(none);
     const { array, resolved, assertUnchanged, close } = await this.#open();
     const { threads, strategy, signal } = this.#options;
     const { io } = this.#io(array);
@@ -420,14 +447,14 @@ export { insideOf };
  * console.log((await band.shape()).join(" x ")); // 24 x 4 x 49
  * ```
  */
-export function slice(source: string, option?: SliceOption | string, options?: SliceOptions): Slice;
+export function slice(source: string | URL, option?: SliceOption | string, options?: SliceOptions): Slice;
 export function slice<Name extends string = string>(
-  source: string | ZarrArray<Store, Name>,
+  source: string | URL | ZarrArray<Store, Name>,
   option?: SliceOption | string,
   options?: OpenSliceOptions,
 ): Slice<Name>;
 export function slice<Name extends string = string>(
-  source: string | ZarrArray<Store, Name>,
+  source: string | URL | ZarrArray<Store, Name>,
   option: SliceOption | string = {},
   options: SliceOptions = {},
 ): Slice<Name> {

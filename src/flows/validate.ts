@@ -3,6 +3,7 @@ import type { ZarrNode } from "../hierarchy/node.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { textOfUrl } from "../stores/assertions.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
@@ -113,11 +114,12 @@ async function* findings(
 
 /** What was mended, or would be. */
 async function* fixed(
-  source: FlowSource,
+  from: FlowSource,
   { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, ...options }: ValidateOptions,
 ): AsyncGenerator<Fix> {
   const { anonymous, missing403, headers, query, beforeRequest, signal } = options;
   const cleaning = { dryRun, signal, anonymous, missing403, headers, query, beforeRequest };
+  const source = textOfUrl(from);
   if (typeof source === "string") yield* fixLeftovers(source, "", cleaning);
   const opened = await openRoot(source, options);
   if (!("root" in opened)) return;
@@ -145,9 +147,10 @@ async function reread(node: ZarrNode, { fix, dryRun, signal }: ValidateOptions):
 
 /** The source, opened; or what keeps it from being. */
 async function openRoot(
-  source: FlowSource,
+  from: FlowSource,
   options: ReadOptions,
 ): Promise<Awaited<ReturnType<typeof openSource>> | readonly ValidateFinding[]> {
+  const source = textOfUrl(from);
   try {
     return await openSource(source, options);
   } catch (error) {

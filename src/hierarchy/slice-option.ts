@@ -38,6 +38,14 @@ export function hasLabels(option: SliceOption): boolean {
   return isObject(option) && Object.values(option).some((range) => isLabelled(range) || isMaybeYears(range));
 }
 
+/** Whether an option has a single label, and not only ranges of them. */
+export function hasPoints(option: SliceOption): boolean {
+  if (!isObject(option)) return false;
+  return Object.values(option).some((range) =>
+    isLabelled(range) ? !Array.isArray(range.labels) : isMaybeYears(range),
+  );
+}
+
 /**
  * Ranges of indices and of labels as one option. @throws `invalid-option` for labels beside ranges without names, and for a
  * dimension that has both.

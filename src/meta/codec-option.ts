@@ -1,10 +1,12 @@
-import { codecNamed, knownCodecs } from "../codecs/descriptors.ts";
+import { codecNamed, knownCodecs, nameOfV2, nameOfV3 } from "../codecs/descriptors.ts";
 import { assertOneOf, assertSettings, invalidCodec } from "../codecs/option-parts.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
+import type { JsonObject } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
-import { assertObject } from "./assert-json.ts";
+import { assertObject, isObject } from "./assert-json.ts";
 import { compressorsOf } from "./codec-traits.ts";
+import { parseExtension } from "./extension.ts";
 import { parseV2Codec } from "./v2/codec.ts";
 import { parseV3Codec } from "./v3/codec.ts";
 import { assertV3Config } from "./v3/codec-settings.ts";
@@ -26,11 +28,41 @@ export function parseCodec(text: string): CodecConfig | undefined {
   return askedCodec({ name, configuration: codecNamed(name)?.parseOption?.(parts) ?? {} });
 }
 
-/** A codec that is asked for. @throws `invalid-option` for settings that it cannot have */
+/**
+ * A codec that is asked for, with the settings that it has by its name alone where none are given.
+ *
+ * @throws `invalid-option` for settings that it does not have, and values that these cannot have
+ */
 export function askedCodec(config: CodecConfig): CodecConfig {
-  const { name, configuration } = config;
-  assertSettings(name, configuration, codecNamed(name)?.allowed ?? {});
-  return config;
+  // callers from JavaScript may omit the configuration
+  const { name, configuration = {}, ...rest } = config;
+  const { parseOption, allowed = {} } = codecNamed(name) ?? {};
+  if (!isObject(configuration)) throw invalidCodec(`the configuration of ${name} is not an object`);
+  const others = Object.keys(rest).filter((member) => member !== "stated" && member !== "mayBeSkipped");
+  assertMembers(others, ["name", "configuration"], "a codec has no member");
+  assertKnownSettings(name, configuration);
+  assertSettings(name, configuration, allowed);
+  const given = Object.entries(configuration).filter(([, value]) => value !== undefined && value !== null);
+  return {
+    ...rest,
+    name,
+    configuration: { ...configuration, ...parseOption?.([]), ...Object.fromEntries(given) },
+  };
+}
+
+/** Documents may have other settings, which are kept. @throws `invalid-option` with the nearest one */
+function assertKnownSettings(name: string, configuration: JsonObject): void {
+  const { parseOption, settings } = codecNamed(name) ?? {};
+  if (parseOption === undefined) return;
+  assertMembers(
+    Object.keys(configuration),
+    settings ?? Object.keys(parseOption([])),
+    `${name} has no setting`,
+  );
+}
+
+function assertMembers(members: readonly string[], known: readonly string[], what: string): void {
+  for (const member of members) assertOneOf(member, known, what);
 }
 
 /** Compressors that can be asked for by their name. */
@@ -44,13 +76,22 @@ export function optionCodecs(): string[] {
 function fromJson(text: string): CodecConfig {
   try {
     const json = assertObject(parseJson(new TextEncoder().encode(text)), "");
-    if (Object.hasOwn(json, "id")) return parseV2Codec(json, "/compressor");
+    if (Object.hasOwn(json, "id")) return parsedV2(json);
+    const { name, configuration, others } = parseExtension(json, "");
+    assertMembers(others, ["name", "configuration"], "a codec has no member");
+    assertKnownSettings(nameOfV3(name) ?? name, configuration);
     assertV3Config(json, "");
     return parseV3Codec(json, "");
   } catch (error) {
     if (!isZarrflowError(error, "invalid-metadata")) throw error;
     throw invalidCodec(`\`${text}\` is not a codec: ${error.message}`);
   }
+}
+
+function parsedV2(json: JsonObject): CodecConfig {
+  const { id, ...configuration } = json;
+  if (typeof id === "string") assertKnownSettings(nameOfV2(id) ?? id, configuration);
+  return parseV2Codec(json, "/compressor");
 }
 
 /** The codec list with its compressors replaced by one, or by none; filters and checksums stay. In shards too. */

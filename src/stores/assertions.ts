@@ -18,12 +18,12 @@ export function assertWritable(store: Store): WritableStore {
 }
 
 /**
- * Holds that a value may name a place: a text, a store of any kind, a store or a spec with a path, or a node.
+ * Holds that a value may name a place: a text, a `URL`, a store of any kind, a store or a spec with a path, or a node.
  *
  * @throws `invalid-option`
  */
 export function assertPlace(value: unknown, what: "source" | "target"): void {
-  if (typeof value === "string" || isStore(value)) return;
+  if (typeof value === "string" || value instanceof URL || isStore(value)) return;
   if (isObject(value)) {
     if ("layout" in value && "store" in value && isStore(value.store)) return;
     const holdsPlace = "store" in value ? isStore(value.store) : "spec" in value && isSpec(value.spec);
@@ -34,6 +34,11 @@ export function assertPlace(value: unknown, what: "source" | "target"): void {
     "a URL, a store, { store, path }, { spec, path } or a node",
     value,
   );
+}
+
+/** A place that may be a `URL` object, which stands for its text. */
+export function textOfUrl<Place>(place: Place): Exclude<Place, URL> | string {
+  return place instanceof URL ? place.href : (place as Exclude<Place, URL>);
 }
 
 const KINDS: readonly StoreSpec["kind"][] = [

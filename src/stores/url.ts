@@ -86,7 +86,9 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
       const { namedMemoryStore } = await import("./memory.ts");
       const store = namedMemoryStore(spec.name);
       if (store !== undefined) return store;
-      throw new ZarrflowError("not-found", `memory:${spec.name} is not in this process`);
+      throw new ZarrflowError("not-found", `memory:${spec.name} is not in this process`, {
+        hint: "A store in memory ends with the process that made it; commands read folders, zips and URLs.",
+      });
     }
     case "object": {
       const place = objectPlace(spec);

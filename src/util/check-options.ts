@@ -151,15 +151,35 @@ export function assertKnown(
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(names, name)) continue;
     const known = Object.keys(names);
-    const meant = nearestName(name, known);
-    throw new ZarrflowError(
-      "invalid-option",
-      `unknown ${what} \`${name}\``,
-      meant === undefined
-        ? { expected: `one of ${known.join(", ")}` }
-        : { hint: `Did you mean \`${meant}\`?` },
-    );
+    const [option, written] = OTHER_NAMES.get(name) ?? [];
+    const meant = option && Object.hasOwn(names, option) ? written : nearestName(name, known);
+    throw new ZarrflowError("invalid-option", `unknown ${what} \`${name}\``, {
+      ...(meant === undefined && { expected: listed(known) }),
+      ...(meant !== undefined && { hint: `Did you mean \`${meant}\`?` }),
+    });
   }
+}
+
+/** What other tools and the command call an option: its name here, and how it is written. */
+const OTHER_NAMES: ReadonlyMap<string, readonly [option: string, written: string]> = new Map([
+  ["update", ["ifExists", 'ifExists: "update"']],
+  ["replace", ["ifExists", 'ifExists: "replace"']],
+  ["overwrite", ["ifExists", 'ifExists: "replace"']],
+  ["skip", ["ifExists", 'ifExists: "skip"']],
+  ["compressor", ["codec", "codec"]],
+  ["maxMem", ["maxMemory", "maxMemory"]],
+  ["bwlimit", ["bytesPerSecond", "bytesPerSecond"]],
+  ["tps", ["requestsPerSecond", "requestsPerSecond"]],
+]);
+
+/** The most names that are listed to choose from. */
+const MOST_LISTED = 10;
+
+function listed(known: readonly string[]): string {
+  if (known.length === 0) return "no options";
+  const shown = known.slice(0, MOST_LISTED).join(", ");
+  const others = known.length - MOST_LISTED;
+  return `one of ${shown}${others > 0 ? ` and ${others} others` : ""}`;
 }
 
 /** Those of some options that have one of `names`. */

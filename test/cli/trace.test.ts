@@ -58,12 +58,30 @@ describe("--trace", () => {
     expect(await readdir(cwd)).toEqual(["a.zarr"]);
   });
 
+  it.each([
+    ["copy a.zarr b.zarr --trace b.zarr", "--trace names the target"],
+    ["copy a.zarr b.zarr --trace a.zarr/run.jsonl", "--trace names a file in the source"],
+    ["copy a.zarr b.zarr.zip --report b.zarr.zip", "--report names the target"],
+    ["copy a.zarr b.zarr --report ./b.zarr/r.html", "--report names a file in the target"],
+    ["copy a.zarr b.zarr --trace r.html --report ./r.html", "--trace and --report name one file"],
+    ["copy a.zarr b.zarr --dry-run --report a.zarr/r.html", "--report names a file in the source"],
+    ["slice a.zarr --slice 0 --output a.zarr/x.npy", "--output names a file in the source"],
+    ["plan copy a.zarr b.zarr --codec zstd --output b.zarr/p.json", "--output names a file in the target"],
+  ])("is refused in places of the command, as other files are: %s", async (line, reason) => {
+    const cwd = await withArray();
+    const before = await readdir(cwd, { recursive: true });
+    const { code, stderr } = await runHere(cwd, ...line.split(" "));
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(reason) });
+    expect(await readdir(cwd, { recursive: true })).toEqual(before);
+  });
+
   it("names key and attempt of requests that are made again", async () => {
     const cwd = await testFolder();
     const trace = new TraceFile(join(cwd, "run.jsonl"));
     const error = new ZarrflowError("transient", "the server is busy", { found: "503" });
     const retry = { store: "S3", operation: "get", key: "a/0", error, attempt: 2, wait: 400 };
     trace.note({ type: "retry", retry });
+    trace.open();
     trace.close();
     const { message } = error;
     expect(await linesOf(cwd)).toEqual([

@@ -1,9 +1,11 @@
 // @module-tag slow
-import { writeFile } from "node:fs/promises";
+// @module-tag process
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { runCli, testFolder } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 
 const document = (shape: number[]) =>
   new TextEncoder().encode(
@@ -36,6 +38,34 @@ describe("warnings", () => {
     });
     const silent = await runCli(cwd, "copy", "x.zip", "c.zarr", ...quiet, "--no-warnings");
     expect(silent).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it.each([
+    ["diff x.zarr x.zarr --anonymous", "`anonymous` has no effect: no store is in S3"],
+    ["clean x.zarr --missing-403", "`missing403` (--missing-403) has no effect"],
+    ["info x.zarr --header a:b", "`headers` (--header) has no effect: no store is a web server"],
+    ["slice x.zarr --slice 0 --format json --anonymous", "`anonymous` has no effect"],
+    ["plan copy x.zarr y.zarr --codec zstd --output p.json --anonymous", "`anonymous` has no effect"],
+    [
+      "plan copy x.zarr y.zarr --codec zstd --output p.json --json",
+      "--json has no effect without --simulate",
+    ],
+  ])("name flags without effect: %s", async (line, reason) => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "x.zarr"));
+    await writeFile(join(cwd, "x.zarr/.zarray"), document([2]));
+    const { code, stderr } = await runHere(cwd, ...line.split(" "));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`warning: ${reason}`) });
+    const silent = await runHere(cwd, ...line.replace("p.json", "q.json").split(" "), "--no-warnings");
+    expect(silent.stderr).not.toContain("no effect");
+  });
+
+  it("are no way out where a slice as JSON is meant", async () => {
+    const cwd = await testFolder();
+    await mkdir(join(cwd, "x.zarr"));
+    await writeFile(join(cwd, "x.zarr/.zarray"), document([2]));
+    const { code, stderr } = await runHere(cwd, "slice", "x.zarr", "--slice", "0", "--json");
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("Write --format json") });
   });
 
   it("of a plan are part of a dry run", async () => {

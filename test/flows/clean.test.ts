@@ -134,3 +134,13 @@ test.each(["v2", "v3"] as const)(
     await expectTrueConsolidation(store);
   },
 );
+
+test.each(["http://127.0.0.1:9/x.zarr", "http://127.0.0.1:9/x.zarr.zip?token=a"])(
+  "a web server, which lists nothing, is refused: %s",
+  async (url) => {
+    await expect(cleaned(url)).rejects.toMatchObject({
+      code: "unsupported-operation",
+      reason: "a web server is read-only, and lists no leftovers",
+    });
+  },
+);

@@ -233,5 +233,12 @@ describe("options", () => {
     });
     expect(() => slice(array, {}, { maxMem: "1MB" } as object)).toThrow(near);
     expect(() => slice(array).chunks({ dens: true } as object)).toThrow(/unknown option `dens`/);
+    // as callers from JavaScript may write it
+    const part = slice(array) as unknown as Record<string, (options: object) => unknown>;
+    for (const method of ["dataType", "shape", "taken", "read"]) {
+      await expect(part[method]?.({ maxMem: "1MB" })).rejects.toThrow(/unknown option `maxMem`/);
+    }
+    expect(() => part.bytes?.({ bogus: 1 })).toThrow(/unknown option `bogus`/);
+    expect(await slice(array).shape()).toEqual([2]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCodec } from "../../src/meta/codec-option.ts";
+import { askedCodec, parseCodec } from "../../src/meta/codec-option.ts";
 
 const plain = (text: string) => {
   const codec = parseCodec(text);
@@ -25,6 +25,12 @@ describe("parseCodec", () => {
       '{"name": "numcodecs.zlib", "configuration": {"level": 2}}',
       { name: "zlib", configuration: { level: 2 } },
     ],
+    ['{"id": "gzip"}', { name: "gzip", configuration: { level: 5 } }],
+    ['{"name": "gzip"}', { name: "gzip", configuration: { level: 5 } }],
+    [
+      '{"name": "zstd", "configuration": {"checksum": true}}',
+      { name: "zstd", configuration: { level: 3, checksum: true } },
+    ],
     ['{"name": "crc32c"}', { name: "crc32c", configuration: {} }],
   ])("reads %s", (text, expected) => {
     expect(plain(text)).toEqual(expected);
@@ -43,6 +49,12 @@ describe("parseCodec", () => {
     ['{"id": ', "is not a codec"],
     ['{"level": 1}', "is not a codec"],
     ["{}", "is not a codec"],
+    ['{"name": "zstd", "configuration": {"levle": 19}}', "Did you mean `level`?"],
+    ['{"id": "zstd", "levle": 19}', "Did you mean `level`?"],
+    ['{"id": "zstd", "lvl": 19}', "zstd has no setting `lvl`; expected level, checksum"],
+    ['{"name": "numcodecs.zlib", "configuration": {"levle": 2}}', "Did you mean `level`?"],
+    ['{"id": "lzma", "prest": 2}', "Did you mean `preset`?"],
+    ['{"name": "zstd", "configuration": {"level": 3}, "foo": 1}', "a codec has no member `foo`"],
   ])("refuses %s", (text, words) => {
     const refuse = () => parseCodec(text);
     expect(refuse).toThrow(expect.objectContaining({ code: "invalid-option" }));
@@ -53,5 +65,33 @@ describe("parseCodec", () => {
         words,
       );
     }
+  });
+});
+
+describe("askedCodec", () => {
+  // as callers from JavaScript write it, without types
+  const asked = (config: object) => {
+    const { name, configuration } = askedCodec(config as Parameters<typeof askedCodec>[0]);
+    return { name, configuration };
+  };
+
+  it("takes the settings of the name alone where none are given", () => {
+    expect(asked({ name: "zstd" })).toEqual({ name: "zstd", configuration: { level: 3 } });
+    expect(asked({ name: "blosc", configuration: { cname: "zstd" } })).toEqual({
+      name: "blosc",
+      configuration: { cname: "zstd", clevel: 5, shuffle: "shuffle", blocksize: 0 },
+    });
+    expect(asked({ name: "gzip", configuration: { level: null } }).configuration).toEqual({ level: 5 });
+    expect(asked({ name: "mine", configuration: { own: 1 } }).configuration).toEqual({ own: 1 });
+  });
+
+  it.each([
+    [{ name: "zstd", configuration: { levle: 1 } }, "zstd has no setting `levle`"],
+    [{ name: "zstd", configuration: {}, level: 1 }, "a codec has no member `level`"],
+    [{ name: "zstd", configuration: 5 }, "the configuration of zstd is not an object"],
+  ])("refuses %j", (config, reason) => {
+    expect(() => asked(config)).toThrow(
+      expect.objectContaining({ code: "invalid-option", message: expect.stringContaining(reason) }),
+    );
   });
 });

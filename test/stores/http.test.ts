@@ -185,6 +185,35 @@ describe("HttpStore", () => {
     });
   });
 
+  it("says of a 403 that the query or the headers that were sent may not be accepted", async () => {
+    const { url, faults } = await serveOne();
+    const hintOf = async (store: HttpStore) => {
+      faults.push(status(403));
+      return store.get("a/0").catch(({ details }) => details.hint);
+    };
+    const query = await hintOf(new HttpStore(`${url}?token=wrong`));
+    expect(query).toMatch(/^It may not accept the query that it was sent: .*--missing-403/);
+    expect(query).not.toContain("wrong");
+    const headers = await hintOf(new HttpStore(url, { headers: { "x-api-key": "wrong" } }));
+    expect(headers).toMatch(/^It may not accept the headers that it was sent/);
+    expect(await hintOf(new HttpStore(url))).toMatch(/^If the server answers so/);
+  });
+
+  it.each([401, 403])("says that another host, which answers %i, did not get the headers", async (code) => {
+    const other = await serveOne();
+    const { url, faults } = await serveOne();
+    const location = `${other.url}/a/0`.replace(/([^:])\/\//, "$1/");
+    faults.push(status(302, { location }));
+    other.faults.push(status(code));
+    const store = new HttpStore(url, { headers: { authorization: "Bearer x" } });
+    await expect(store.get("a/0")).rejects.toMatchObject({
+      code: "access-denied",
+      reason: expect.stringMatching(
+        / after a redirect to http:\/\/[^/]+, to which your headers were not sent$/,
+      ),
+    });
+  });
+
   it("reports when the server wants to be asked again", async () => {
     const { url, faults } = await serveOne();
     faults.push(status(503, { "retry-after": "7" }));

@@ -1,10 +1,12 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
+import { parseStoreUrl } from "../../stores/url.ts";
 import { defineCommand } from "../define-command.ts";
 import { accessOf } from "../option-values.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
 import { writeJsonList } from "../text/json.ts";
 import { counted } from "../text/numbers.ts";
 import { printable } from "../text/printable.ts";
+import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
   usage: "URL",
@@ -33,10 +35,15 @@ export const command = defineCommand({
   async run([url = ""], values, terminal) {
     const { clean } = await import("../../flows/clean.ts");
     const { json, quiet, "dry-run": dryRun = false, "break-lock": breakLock = false } = values;
+    const access = accessOf(values);
+    const { accessEffects } = await import("../../flows/request/option-effects.ts");
+    const warn = printWarnings(terminal, values);
+    for (const warning of accessEffects(access, [parseStoreUrl(url).spec]))
+      warn({ type: "warning", ...warning });
     let [removed, left] = [0, 0];
     async function* noted() {
       for await (const found of clean(url, {
-        ...accessOf(values),
+        ...access,
         dryRun,
         breakLock,
         signal: terminal.signal,

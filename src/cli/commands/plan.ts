@@ -4,7 +4,7 @@ import type { Planned } from "../../flows/request/flow.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { defineCommand } from "../define-command.ts";
-import { writeOutputFile } from "../file-output.ts";
+import { assertFilesApart, writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
 import { changesOf, filterOf, planOptions, rateOf, wholeNumber } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
@@ -22,6 +22,7 @@ import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
 import { counted } from "../text/numbers.ts";
 import { takenText } from "../text/taken.ts";
+import { warningText } from "../text/warning.ts";
 
 const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
 
@@ -92,6 +93,7 @@ const options = {
   "write-empty": { ...writingOptions["write-empty"], effect: { with: ["output"] } },
   ...outputOptions,
   json: {
+    effect: { with: ["simulate"], warns: true },
     type: "boolean",
     summary: "the simulation as JSON on standard output; errors as JSON on standard error",
   },
@@ -163,12 +165,17 @@ async function writePlan(
     script,
     jobs: count = "8",
     quiet,
+    "no-warnings": noWarnings = false,
   }: PlanValues,
   { printLine, signal }: Terminal,
 ): Promise<void> {
   const { assertFlow } = await import("../../flows/run/run-flow.ts");
   const { planFileText } = await import("../../flows/jobs/plan-file.ts");
+  const { source, target } = planned.plan;
+  await assertFilesApart({ output }, { source: source.store, target: target.store });
   await assertFlow(planned, { signal });
+  const idle = planned.plan.warnings.filter(({ code }) => code === "option-without-effect");
+  if (!noWarnings) for (const warning of idle) printLine(warningText(warning));
   const how = { ifExists, writeEmpty, fsync, encoders: encodersHere() };
   const text = planFileText(planned, how, (path) => resolve(path));
   await writeOutputFile(output, streamFrom([new TextEncoder().encode(text)]), {

@@ -3,6 +3,7 @@ import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
 import { defineCommand } from "../define-command.ts";
+import { assertFilesApart } from "../file-output.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import type { Options, Values } from "../parse-arguments.ts";
@@ -145,6 +146,11 @@ export const command = defineCommand({
     const reading = { ...openSliceOptions(planning), nearest, consistent: true };
     const { root, close } = await openSource(url, planning);
     try {
+      await assertFilesApart({ output: values.output }, { source: root.spec });
+      const { accessEffects, nearestEffects } = await import("../../flows/request/option-effects.ts");
+      const warn = printWarnings(terminal, values);
+      const effects = [...accessEffects(planning, [root.spec]), ...nearestEffects(nearest, selection)];
+      for (const warning of effects) warn({ type: "warning", ...warning });
       if (root.kind === "group") {
         const arrays = await arraysOf(root, url, { ...values, format }, terminal);
         const { slicesOf } = await import("../../flows/slabs/group-slices.ts");
@@ -268,6 +274,11 @@ function assertFileOnly(values: SliceValues): void {
   if (misplaced !== undefined) {
     throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice with a DST`, {
       hint: "Give a DST after the source, such as part.zarr.",
+    });
+  }
+  if (values.json && values.output === undefined && !values["dry-run"]) {
+    throw new ZarrflowError("invalid-option", "--json has no effect on a slice to standard output", {
+      hint: "Write --format json for items as JSON, or add --output FILE or a DST for a summary.",
     });
   }
   if (values["if-exists"] !== undefined && values.output === undefined) {

@@ -7,6 +7,7 @@ import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
 import { readableArray } from "./chunk-separators.ts";
 import { skippedWarning, undecodable } from "./not-known.ts";
 import { type FlowSource, openSource } from "./open-source.ts";
+import { noteAccess } from "./option-effects.ts";
 import type { ReadOptions } from "./read-options.ts";
 
 /** An array, and how it is named in messages. */
@@ -36,6 +37,7 @@ export async function* arraysBelow(
   const { signal } = options;
   const { root, close } = await openSource(source, options);
   try {
+    noteAccess(options, [root.spec]);
     const namesOf = await dimensionNaming(root, signal);
     const described = async (array: ZarrArray) => ({
       array: await readableArray(array, root, options),

@@ -1,6 +1,6 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { closeOpened, open } from "../../hierarchy/open/open.ts";
-import { hasLabels } from "../../hierarchy/slice-option.ts";
+import { hasLabels, hasPoints } from "../../hierarchy/slice-option.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { assertPlace } from "../../stores/assertions.ts";
 import { isListable, type Store, type StoreOptions, type StoreSpec } from "../../stores/store.ts";
@@ -92,6 +92,7 @@ export async function planFlow(
   assertPlace(from, "source");
   assertPlace(to, "target");
   const asked = withFormatOf(to, options);
+  assertNamesChange(operation, asked);
   const mayBePlain = operation === "copy" && !changesAnything(asked);
   return withRetryEvents(options, async () => {
     const { ifExists = "error", signal } = asked;
@@ -142,6 +143,18 @@ async function isZarr({ store, path }: NodeSpec, signal: AbortSignal | undefined
     return true;
   } catch {
     return false;
+  }
+}
+
+/** The option that an operation is about, in which callers from JavaScript may name nothing. @throws `invalid-option` */
+function assertNamesChange(operation: Plan["operation"], { to, chunks, slice }: Changes): void {
+  const needed = { convert: { to }, rechunk: { chunks }, slice: { slice } };
+  if (operation === "copy") return;
+  for (const [option, value] of Object.entries(needed[operation])) {
+    if (value !== undefined) continue;
+    throw new ZarrflowError("invalid-option", `${operation} needs \`${option}\``, {
+      hint: "Without it everything would be copied as it is, as `copy` does.",
+    });
   }
 }
 
@@ -281,6 +294,7 @@ async function planFrom(
     source: root.spec,
     scratch,
     hasLabels: options.slice !== undefined && hasLabels(askedSlice(options.slice, {})),
+    hasPoints: options.slice !== undefined && hasPoints(askedSlice(options.slice, {})),
     singleThreadReason,
   };
   const effects = plannedEffects(known);

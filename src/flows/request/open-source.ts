@@ -1,7 +1,7 @@
 import { throughStore, type ZarrArray, type ZarrGroup } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
 import { isNotKnown } from "../../hierarchy/open/walk.ts";
-import { assertPlace } from "../../stores/assertions.ts";
+import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
@@ -35,11 +35,11 @@ export async function openSource(
   mayBePlain = false,
 ): Promise<OpenedSource> {
   assertPlace(source, "source");
-  return openWithin(limitIo(options.io), () => openRoot(source, options, mayBePlain));
+  return openWithin(limitIo(options.io), () => openRoot(textOfUrl(source), options, mayBePlain));
 }
 
 async function openRoot(
-  source: FlowSource,
+  source: Exclude<FlowSource, URL>,
   options: SourceOptions,
   mayBePlain: boolean,
 ): Promise<OpenedSource> {
@@ -65,6 +65,6 @@ async function openRoot(
   }
 }
 
-function isNode(source: FlowSource): source is ZarrArray | ZarrGroup {
+function isNode(source: Exclude<FlowSource, URL>): source is ZarrArray | ZarrGroup {
   return typeof source === "object" && "layout" in source;
 }

@@ -1,7 +1,11 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { hasLabels, hasPoints, type SliceOption } from "../../hierarchy/slice-option.ts";
+import type { StoreAccess } from "../../stores/access.ts";
+import { environmentAccess } from "../../stores/http/secret-headers.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { isZip, storeTraits } from "../../stores/store-traits.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import type { WarningEvent } from "../events.ts";
 import type { NodeWarning, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
 import type { PlanOptions, RunOptions } from "./flow-options.ts";
@@ -19,7 +23,15 @@ interface PlannedFlow {
   readonly scratch: StoreSpec | undefined;
   /** Whether the slice has labels. */
   readonly hasLabels: boolean;
+  /** Whether any of these is a single one. */
+  readonly hasPoints: boolean;
   readonly singleThreadReason: string | undefined;
+}
+
+/** The stores that a call reads and writes, and how it reaches them. */
+interface ReachedStores {
+  readonly access: StoreAccess;
+  readonly stores: readonly (StoreSpec | undefined)[];
 }
 
 /** What is known of a run when it starts. */
@@ -27,6 +39,8 @@ interface StartedRun {
   readonly options: RunOptions;
   readonly plan: Plan;
 }
+
+const ONLY_RANGES = "all labels are ranges, which take the items between their ends";
 
 /** When an option has no effect. */
 interface EffectRule<Known> {
@@ -79,6 +93,12 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     flag: "nearest",
     fails: true,
     reason: ({ options, hasLabels }) => nearestReason(options, hasLabels),
+  },
+  {
+    option: "nearest",
+    flag: "nearest",
+    fails: false,
+    reason: ({ options: { nearest }, hasPoints }) => (nearest && !hasPoints ? ONLY_RANGES : undefined),
   },
   {
     option: "alone",
@@ -157,26 +177,48 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     },
   },
   {
-    option: "anonymous",
-    flag: "anonymous",
-    fails: false,
-    reason: ({ options: { anonymous }, ...stores }) =>
-      anonymous && !reaches(stores, "s3") ? "no store is in S3" : undefined,
-  },
-  {
-    option: "missing403",
-    flag: "missing-403",
-    fails: false,
-    reason: ({ options: { missing403 }, ...stores }) =>
-      missing403 && !reaches(stores, "s3", "http") ? "no store is a web server or in S3" : undefined,
-  },
-  {
     option: "v2.separator",
     flag: "v2-separator",
     fails: false,
     reason: ({ options: { v2 }, root }) =>
       v2?.separator !== undefined && root.layout.zarrFormat !== "v2"
         ? `the source is ${root.layout.zarrFormat}`
+        : undefined,
+  },
+];
+
+/** The same for options about how stores are reached. */
+const ACCESS: readonly EffectRule<ReachedStores>[] = [
+  {
+    option: "anonymous",
+    flag: "anonymous",
+    fails: false,
+    reason: ({ access: { anonymous }, stores }) =>
+      anonymous && !reaches(stores, "s3") ? "no store is in S3" : undefined,
+  },
+  {
+    option: "missing403",
+    flag: "missing-403",
+    fails: false,
+    reason: ({ access: { missing403 }, stores }) =>
+      missing403 && !reaches(stores, "s3", "http") ? "no store is a web server or in S3" : undefined,
+  },
+  {
+    option: "headers",
+    flag: "header",
+    fails: false,
+    reason: ({ access: { headers }, stores }) =>
+      headers && !isOfEnvironment("headers", headers) && !reaches(stores, "http")
+        ? "no store is a web server"
+        : undefined,
+  },
+  {
+    option: "query",
+    flag: "query",
+    fails: false,
+    reason: ({ access: { query }, stores }) =>
+      query && !isOfEnvironment("query", query) && !reaches(stores, "http")
+        ? "no store is a web server"
         : undefined,
   },
 ];
@@ -220,7 +262,21 @@ export function plannedEffects(known: PlannedFlow): NodeWarning[] {
       hint: `Write /${malformed}, or what the error about the loss lists.`,
     });
   }
-  return warningsOf(PLANNED, known);
+  const stores = [known.source, known.plan.target.store, known.scratch];
+  return [...warningsOf(PLANNED, known), ...accessEffects(known.options, stores)];
+}
+
+/** Warnings about options of access that have no effect on any of the stores that are reached. */
+export function accessEffects(access: StoreAccess, stores: ReachedStores["stores"]): NodeWarning[] {
+  return warningsOf(ACCESS, { access, stores });
+}
+
+/** Tells of such options where a flow that only reads, or that has no plan, has opened its stores. */
+export function noteAccess(
+  { onEvent, ...access }: StoreAccess & { readonly onEvent?: ((event: WarningEvent) => void) | undefined },
+  stores: ReachedStores["stores"],
+): void {
+  for (const warning of accessEffects(access, stores)) onEvent?.({ type: "warning", ...warning });
 }
 
 /** Warnings about options of a run that have no effect. */
@@ -232,6 +288,14 @@ export function startedEffects(known: StartedRun): NodeWarning[] {
 export function assertNearest(options: { readonly nearest?: boolean }, hasLabels: boolean): void {
   const reason = nearestReason(options, hasLabels);
   if (reason !== undefined) throw failure({ option: "nearest", flag: "nearest" }, reason);
+}
+
+/** A warning about `nearest` of a slice that is not planned. */
+export function nearestEffects(nearest: boolean, option: SliceOption): NodeWarning[] {
+  if (!nearest || !hasLabels(option) || hasPoints(option)) return [];
+  const { reason: message, details } = failure({ option: "nearest", flag: "nearest" }, ONLY_RANGES);
+  const { hint } = details;
+  return [{ code: "option-without-effect", option: "nearest", message, ...(hint && { hint }) }];
 }
 
 function nearestReason({ nearest }: { readonly nearest?: boolean }, hasLabels: boolean): string | undefined {
@@ -293,16 +357,18 @@ function keepsGrids({ jobs, publication }: Plan): boolean {
   return jobs.every(({ strategy }) => strategy === "verbatim" || strategy === "transcode");
 }
 
-function reaches(
-  { source, plan, scratch }: Pick<PlannedFlow, "source" | "plan" | "scratch">,
-  ...kinds: readonly StoreSpec["kind"][]
-): boolean {
+function reaches(stores: ReachedStores["stores"], ...kinds: readonly StoreSpec["kind"][]): boolean {
   const kindOf = (spec: StoreSpec): StoreSpec["kind"] =>
     spec.kind === "zip-value" ? kindOf(spec.store) : spec.kind;
-  return [source, plan.target.store, scratch].some((spec) => {
+  return stores.some((spec) => {
     const kind = spec && kindOf(spec);
     return kind !== undefined && (kind === "object" || kinds.includes(kind));
   });
+}
+
+/** The environment gives headers and a query to all calls, whatever they reach. */
+function isOfEnvironment(name: "headers" | "query", value: unknown): boolean {
+  return JSON.stringify(environmentAccess()[name]) === JSON.stringify(value);
 }
 
 function isOnDisk(spec: StoreSpec): boolean {

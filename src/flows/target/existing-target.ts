@@ -85,6 +85,6 @@ function ofAnotherFormat({ layout, store }: ZarrNode, zarrFormat: ZarrFormat): Z
     path: layout.path,
     expected: zarrFormat,
     found: layout.zarrFormat,
-    hint: "Replace it, or choose another target.",
+    hint: 'Replace it, with ifExists: "replace" (--if-exists replace), or choose another target.',
   });
 }

@@ -1,5 +1,5 @@
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
-import { assertPlace } from "../../stores/assertions.ts";
+import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import { childSpec } from "../../stores/folder-spec.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
@@ -16,14 +16,16 @@ import type { Changes } from "../request/changes.ts";
  */
 export type FlowTarget =
   | string
+  | URL
   | Store
   | ZarritaStore
   | { readonly store: Store | ZarritaStore; readonly path: string }
   | { readonly spec: StoreSpec; readonly path: string };
 
 /** The store that a target means, reached as `access` says, and the path of the node in it. */
-export function targetSpec(target: FlowTarget, access: StoreAccess): NodeSpec {
-  assertPlace(target, "target");
+export function targetSpec(to: FlowTarget, access: StoreAccess): NodeSpec {
+  assertPlace(to, "target");
+  const target = textOfUrl(to);
   if (typeof target === "string") {
     const { spec: store, path } = parseStoreUrl(target);
     return { store: accessedBy(store, access), path };
@@ -39,7 +41,8 @@ export function targetSpec(target: FlowTarget, access: StoreAccess): NodeSpec {
 }
 
 /** Options with the format that the target's URL names. @throws `invalid-option` where they name another. */
-export function withFormatOf<O extends Pick<Changes, "to">>(target: FlowTarget, options: O): O {
+export function withFormatOf<O extends Pick<Changes, "to">>(to: FlowTarget, options: O): O {
+  const target = textOfUrl(to);
   const zarrFormat = typeof target === "string" ? parseStoreUrl(target).zarrFormat : undefined;
   if (zarrFormat === undefined || options.to === zarrFormat) return options;
   if (options.to === undefined) return { ...options, to: zarrFormat };

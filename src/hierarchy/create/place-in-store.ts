@@ -72,6 +72,6 @@ export function exists(store: Store, path: string): ZarrflowError {
   return new ZarrflowError("target-exists", "a node exists already", {
     store: store.description,
     path,
-    hint: "Replace it, or choose another path.",
+    hint: 'Replace it, with ifExists: "replace", or choose another path.',
   });
 }

@@ -2,7 +2,7 @@ import { HIERARCHY_KEY } from "../../meta/detect.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { assertPlace, assertWritable } from "../../stores/assertions.ts";
+import { assertPlace, assertWritable, textOfUrl } from "../../stores/assertions.ts";
 import { childSpec } from "../../stores/folder-spec.ts";
 import type { Store, StoreSpec, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { isZip } from "../../stores/store-traits.ts";
@@ -29,19 +29,21 @@ import { exists, placeInStore } from "./place-in-store.ts";
 /** Where a node is created: a URL, a store of zarrflow or zarrita (its root), or a path in a store. */
 export type CreateTarget =
   | string
+  | URL
   | Store
   | ZarritaStore
   | { readonly store: Store | ZarritaStore; readonly path: string };
 
 /**
- * Finds the place that `target` means.
+ * Finds the place that a target means.
  *
  * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array, `invalid-node-name`;
  *   `unsupported-operation` where nothing can be written; `invalid-option` for another format than that of the
  *   hierarchy around it.
  */
-export async function placeOf(target: CreateTarget, options: PlaceOptions): Promise<OpenCreateTarget> {
-  assertPlace(target, "target");
+export async function placeOf(at: CreateTarget, options: PlaceOptions): Promise<OpenCreateTarget> {
+  assertPlace(at, "target");
+  const target = textOfUrl(at);
   await loadStreams();
   if (typeof target !== "string") {
     if (!("get" in target || "store" in target))

@@ -1,6 +1,6 @@
 import { detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
 import { joinKey } from "../../meta/join-key.ts";
-import { assertPlace, assertWritable } from "../../stores/assertions.ts";
+import { assertPlace, assertWritable, textOfUrl } from "../../stores/assertions.ts";
 import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
 import { objectPlace } from "../../stores/object-spec.ts";
 import type { Store, StoreOptions, StoreSpec, WritableStore } from "../../stores/store.ts";
@@ -12,11 +12,12 @@ import { open } from "../open/open.ts";
 import { readDocument } from "../stored-documents.ts";
 
 /** A node to be edited: one that is open, or its URL. */
-export type EditSource = ZarrNode | string;
+export type EditSource = ZarrNode | string | URL;
 
 /** The node that a source is or names. @throws as `open`; `unsupported-operation` for a store that cannot be written. */
-export async function nodeToEdit(source: EditSource, signal: AbortSignal | undefined): Promise<ZarrNode> {
-  assertPlace(source, "source");
+export async function nodeToEdit(from: EditSource, signal: AbortSignal | undefined): Promise<ZarrNode> {
+  assertPlace(from, "source");
+  const source = textOfUrl(from);
   if (typeof source !== "string") {
     if ("layout" in source) return source;
     throw invalid("only an open node, or its URL, can be edited", "a node or a URL", source);

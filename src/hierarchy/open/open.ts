@@ -5,7 +5,7 @@ import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
-import { assertPlace } from "../../stores/assertions.ts";
+import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
@@ -25,6 +25,7 @@ import { findNode } from "./find-node.ts";
  */
 export type OpenSource =
   | string
+  | URL
   | Store
   | ZarritaStore
   | { readonly store: Store | ZarritaStore; readonly path: string }
@@ -60,7 +61,7 @@ const OPEN_OPTIONS: OptionNames<OpenOptions> = {
  * if (node.kind === "array") console.log(node.shape, node.dataType, node.dimensionNames);
  * ```
  */
-export async function open(source: OpenSource, given: OpenOptions = {}): Promise<ZarrNode> {
+export async function open(from: OpenSource, given: OpenOptions = {}): Promise<ZarrNode> {
   const {
     signal,
     wrap = (store: Store) => store,
@@ -69,7 +70,8 @@ export async function open(source: OpenSource, given: OpenOptions = {}): Promise
     maxMetadata,
     ...access
   } = checkedOptions(given, OPEN_OPTIONS);
-  assertPlace(source, "source");
+  assertPlace(from, "source");
+  const source = textOfUrl(from);
   await loadStreams();
   const { spec, path, zarrFormat, ...place } = await locate(source, access);
   const store = await storeOnUse(wrap(place.store));
@@ -150,11 +152,12 @@ async function assertGivenPath(layout: NodeLayout, given: string): Promise<void>
 }
 
 /** Closes a store that `open` has opened for a source, and leaves one of the caller's. */
-export async function closeOpened(source: OpenSource, store: Store): Promise<void> {
+export async function closeOpened(from: OpenSource, store: Store): Promise<void> {
+  const source = textOfUrl(from);
   if (typeof source === "string" || isSpec(source)) await store.close?.();
 }
 
-function isSpec(source: Exclude<OpenSource, string>): source is SpecSource {
+function isSpec(source: Exclude<OpenSource, string | URL>): source is SpecSource {
   return "spec" in source && !("store" in source) && !("get" in source);
 }
 
@@ -165,7 +168,7 @@ interface Place {
   readonly zarrFormat?: ZarrFormat;
 }
 
-async function locate(source: OpenSource, access: StoreAccess): Promise<Place> {
+async function locate(source: Exclude<OpenSource, URL>, access: StoreAccess): Promise<Place> {
   if (typeof source === "string" || isSpec(source)) {
     const { path, ...named } = typeof source === "string" ? parseStoreUrl(source) : source;
     const spec = accessedBy(named.spec, access);

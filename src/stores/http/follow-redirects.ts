@@ -1,10 +1,11 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { builtin } from "../../util/platform.node.ts";
-import type { HttpResponse, PlainFetch } from "./http-response.ts";
+import type { HttpResponse, PlainFetch, SentCredentials } from "./http-response.ts";
 
 /** How often a request is sent elsewhere, at most. */
 const MOST = 10;
 
+const DENIALS = [401, 403];
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 /**
@@ -64,12 +65,19 @@ export async function followRedirects(
     const init = { ...sent, ...(signal && { signal }) };
     const response = await fetch(at, { ...init, redirect: "manual" });
     if (response.type === "opaqueredirect") return fetch(at, init);
+    if (DENIALS.includes(response.status)) return { ...response, credentials: credentialsOf(url, at, own) };
     if (!REDIRECTS.includes(response.status)) return response;
     await response.body?.cancel();
     at = nextOf(response, at, url);
     if (at.hostname !== url.hostname) await assertOuter(at, url, resolve);
   }
   throw refused("too many redirects", `more than ${MOST} redirects`);
+}
+
+function credentialsOf(url: URL, at: URL, own: SentRequest["own"]): SentCredentials {
+  const hasHeaders = Object.keys(own).length > 0;
+  if (at.origin !== url.origin) return { sent: [], ...(hasHeaders && { withheldFrom: at.origin }) };
+  return { sent: [...(url.search ? ["query" as const] : []), ...(hasHeaders ? ["headers" as const] : [])] };
 }
 
 function nextOf({ headers, status }: HttpResponse, from: URL, origin: URL): URL {

@@ -1,5 +1,5 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import type { HttpResponse } from "./http-response.ts";
+import type { HttpResponse, SentCredentials } from "./http-response.ts";
 
 /** Time-outs and overload; other 4xx stay as they are however often one asks. */
 const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
@@ -27,19 +27,33 @@ export function isPageInPlace(error: unknown): boolean {
   return isZarrflowError(error, "access-denied") && String(error.details.found).endsWith(PAGE);
 }
 
+/** The way out where 403 stands for a missing key. */
+const MISSING_403 =
+  "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.";
+
+function deniedHint(sent: SentCredentials["sent"]): string {
+  if (sent.length === 0) return MISSING_403;
+  return `It may not accept the ${sent.join(" or the ")} that it was sent: check the token, and whether it has expired. ${MISSING_403}`;
+}
+
 /** The error that a status stands for which is neither success nor a missing value. */
-export function failureOf(response: Pick<HttpResponse, "status" | "statusText" | "headers">): ZarrflowError {
-  const { status, statusText } = response;
+export function failureOf(
+  response: Pick<HttpResponse, "status" | "statusText" | "headers" | "credentials">,
+): ZarrflowError {
+  const { status, statusText, credentials: { sent = [], withheldFrom } = {} } = response;
+  const elsewhere = withheldFrom
+    ? ` after a redirect to ${withheldFrom}, to which your headers were not sent`
+    : "";
   const found = `${status} ${statusText}`.trim();
   if (status === 401)
-    return new ZarrflowError("access-denied", "the server requires authentication", {
+    return new ZarrflowError("access-denied", `the server requires authentication${elsewhere}`, {
       found,
       hint: "Give a token, as a header (`headers`, or `--header` of the command) or in the URL (https://host/x.zarr?token=...), or one that has not expired.",
     });
   if (status === 403)
-    return new ZarrflowError("access-denied", "the server denies access", {
+    return new ZarrflowError("access-denied", `the server denies access${elsewhere}`, {
       found,
-      hint: "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.",
+      hint: deniedHint(sent),
     });
   if (status === 410)
     return new ZarrflowError("unsupported-operation", "the server says that the value is gone", {

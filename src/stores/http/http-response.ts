@@ -24,6 +24,15 @@ export interface HttpResponse {
   readonly body: HttpBody | null;
   /** As `fetch` gives it, `opaqueredirect` where browsers hide where a request is sent on to. */
   readonly type?: string;
+  /** What a server that denies access was sent of the caller's. */
+  readonly credentials?: SentCredentials;
+}
+
+/** The query and the headers of the caller's, as the server had them that answered. */
+export interface SentCredentials {
+  readonly sent: readonly ("query" | "headers")[];
+  /** The server that a request was redirected to, and that did not get the headers. */
+  readonly withheldFrom?: string;
 }
 
 /** What is used of `fetch`, whose answers have other bodies. */

@@ -220,7 +220,7 @@ async function assertPlaceFree(
   const isEmpty = isFolder && kind === "directory" && (await readdir(target)).length === 0;
   if (ifExists === "error" && !isEmpty) {
     throw new ZarrflowError("target-exists", `${target} exists`, {
-      hint: "Replace it, or choose another target.",
+      hint: 'Replace it, with ifExists: "replace" (--if-exists replace), or choose another target.',
     });
   }
   if (isFolder && (await stat(target)).dev !== (await stat(dirname(target))).dev) {

@@ -32,7 +32,7 @@ function assertPlaceFree(name: string, { ifExists }: TargetPlaceOptions): void {
   if (ifExists === "replace" || namedMemoryStore(name) === undefined) return;
   throw new ZarrflowError("target-exists", `memory:${name} exists`, {
     store: descriptionOf(name),
-    hint: "Replace it, or choose another target.",
+    hint: 'Replace it, with ifExists: "replace" (--if-exists replace), or choose another target.',
   });
 }
 

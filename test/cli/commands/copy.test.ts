@@ -181,4 +181,43 @@ describe("zarrflow copy", () => {
     expect(stderr).toMatch(/not a Zarr hierarchy/);
     expect((await runHere(cwd, "diff", "all/g.zarr", "copy.zip/g.zarr")).code).toBe(0);
   });
+
+  it("neither writes to memory nor reads from there, since both would be of the command alone", async () => {
+    const cwd = await group();
+    for (const line of [
+      "copy g.zarr memory:foo",
+      "rechunk g.zarr memory:foo --chunks 1",
+      "slice g.zarr memory:foo --slice y=0",
+      "pyramid g.zarr memory://foo",
+      "plan copy g.zarr memory:foo --output p.json",
+    ]) {
+      const { code, stderr } = await runHere(cwd, ...line.split(" "));
+      expect({ line, code, stderr }).toEqual({
+        line,
+        code: 2,
+        stderr: expect.stringMatching(/`memory:[^`]*` would end with the command/),
+      });
+    }
+    for (const line of ["copy memory:foo h.zarr", "append g.zarr memory:foo --dim y", "info memory:foo"]) {
+      const { code, stderr } = await runHere(cwd, ...line.split(" "));
+      expect({ line, code, stderr }).toEqual({
+        line,
+        code: 3,
+        stderr: expect.stringMatching(/memory:foo is not in this process[\s\S]*ends with the process/),
+      });
+    }
+  });
+
+  it("takes the usual settings of a codec in JSON, and refuses those that it does not have", async () => {
+    const cwd = await group();
+    const asked = (codec: string, target: string) =>
+      runHere(cwd, "copy", "g.zarr/t", target, "--codec", codec);
+    expect(await asked('{"name":"gzip"}', "gzip.zarr")).toMatchObject({ code: 0 });
+    expect(JSON.parse(await readFile(join(cwd, "gzip.zarr/.zarray"), "utf8")).compressor).toEqual({
+      id: "gzip",
+      level: 5,
+    });
+    const { code, stderr } = await asked('{"name":"zstd","configuration":{"levle":19}}', "zstd.zarr");
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("Did you mean `level`?") });
+  });
 });

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { append } from "../../../src/flows/append.ts";
 import { asStore } from "../../../src/flows/as-store.ts";
-import { copy, planCopy, planRechunk, planSliceTo } from "../../../src/flows/copy.ts";
+import { copy, planConvert, planCopy, planRechunk, planSliceTo } from "../../../src/flows/copy.ts";
 import { diff } from "../../../src/flows/diff.ts";
 import { digest } from "../../../src/flows/digest.ts";
-import type { FlowEvent } from "../../../src/flows/events.ts";
+import { digestTree } from "../../../src/flows/digest-tree.ts";
+import type { FlowEvent, ReadEvent, WarningEvent } from "../../../src/flows/events.ts";
+import { info } from "../../../src/flows/info.ts";
 import { planSlice } from "../../../src/flows/plan-slice.ts";
 import { pyramid } from "../../../src/flows/pyramid.ts";
 import type { PlanOptions } from "../../../src/flows/request/flow-options.ts";
@@ -84,6 +87,35 @@ describe("options that would not do what they ask are refused", () => {
     expect(await refusal(plan)).toBe("invalid-option: `codec` has no effect: there is no array");
   });
 
+  it("of operations without what they are about", async () => {
+    const source = await group();
+    const none = {} as never;
+    expect(await refusal(planConvert(source, new MemoryStore(), none))).toContain("convert needs `to`");
+    expect(await refusal(planRechunk(source, new MemoryStore(), none))).toContain("rechunk needs `chunks`");
+    expect(await refusal(planSliceTo(source, new MemoryStore(), none))).toContain("slice needs `slice`");
+  });
+
+  it("by a name that another option has, or with no more than ten names", async () => {
+    const refused = (options: object) =>
+      copy("a", new MemoryStore(), options).catch((error) => error.details);
+    expect(await refused({ update: true })).toEqual({ hint: 'Did you mean `ifExists: "update"`?' });
+    expect(await refused({ overwrite: true })).toEqual({ hint: 'Did you mean `ifExists: "replace"`?' });
+    const { expected } = await refused({ qqqqqqqq: true });
+    expect(expected).toMatch(/^one of (?:\w+, ){9}\w+ and \d+ others$/);
+  });
+
+  it("with a codec that lacks its settings, or has others", async () => {
+    const source = await group();
+    const target = new MemoryStore();
+    await copy(source, target, { codec: { name: "blosc" } as never });
+    expect((await openArray({ store: target, path: "t" })).metadata.codecs.at(-1)?.configuration).toEqual({
+      ...{ cname: "lz4", clevel: 5, shuffle: "shuffle", blocksize: 0 },
+    });
+    const codec = { name: "zstd", configuration: { levle: 1 } };
+    const plan = planCopy(source, new MemoryStore(), { codec });
+    expect(await refusal(plan)).toContain("zstd has no setting `levle`");
+  });
+
   it("of calls that only read", async () => {
     const source = await group();
     const idle = { ifExists: "replace", storeProfile: "30ms" } as object;
@@ -108,6 +140,8 @@ describe("options whose wish holds without them are named", () => {
   it.each([
     [{ anonymous: true }, "anonymous", "no store is in S3"],
     [{ missing403: true }, "missing403", "no store is a web server or in S3"],
+    [{ headers: { "x-api-key": "k" } }, "headers", "no store is a web server"],
+    [{ query: "token=t" }, "query", "no store is a web server"],
     [{ threads: 4 }, "threads", "all chunks are copied as they are"],
     [{ threads: 4, chunks: { time: 3 } }, "threads", "the target is in this thread's memory"],
     [{ scratch: "scratch", codec: "zstd" }, "scratch", "no array gets other chunks"],
@@ -128,6 +162,48 @@ describe("options whose wish holds without them are named", () => {
     await close();
     const found = plan.warnings.filter(({ code }) => code === "option-without-effect");
     expect(found).toMatchObject([{ option, message: expect.stringContaining(`has no effect: ${reason}`) }]);
+  });
+
+  it("nearest of a slice that has ranges of labels alone", async () => {
+    const source = await group();
+    const warned = async (labels: number | [number, number]) => {
+      const options = { slice: { time: { labels } }, nearest: true } as const;
+      const { plan, close } = await planSliceTo(source, new MemoryStore(), options);
+      await close();
+      return plan.warnings.flatMap(({ option }) => option ?? []);
+    };
+    expect(await warned([1, 2])).toEqual(["nearest"]);
+    expect(await warned(1)).toEqual([]);
+  });
+
+  it("access of calls that read no server", async () => {
+    const source = await group();
+    const all = async (results: AsyncIterable<unknown>) => {
+      for await (const _ of results);
+    };
+    const named: string[] = [];
+    const access = { anonymous: true, missing403: true, headers: { "x-api-key": "k" }, query: "token=t" };
+    const options = {
+      ...access,
+      onEvent: (event: ReadEvent | WarningEvent) => {
+        if (event.type === "warning" && event.option) named.push(event.option);
+      },
+    };
+    const target = join(await testFolder(), "target.zarr");
+    await copy(source, target);
+    const calls = {
+      info: () => all(info(source, options)),
+      diff: () => all(diff(source, source, options)),
+      digest: () => all(digest(source, options)),
+      digestTree: () => digestTree(source, options),
+      pyramid: () => pyramid(`${source}/t`, `${target}.levels`, { ...options, axes: "yx", levels: 2 }),
+      append: () => append(source, target, { ...options, dim: "time", dryRun: true }),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      named.splice(0);
+      await call().catch(() => {}); // whether it fits is no matter here
+      expect([name, ...named]).toEqual([name, ...Object.keys(access)]);
+    }
   });
 
   it("v2.separator of a source in v3", async () => {

@@ -1,8 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exists, open, openArray, openGroup } from "../../../src/hierarchy/open/open.ts";
+import { clean, copy, create, diff, pyramid, slice, validate } from "../../../src/index.ts";
 import { draftStore } from "../draft-stores.ts";
 import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
@@ -182,5 +184,32 @@ describe("exists", () => {
     for (const path of ["foo", "foo/baz", "foo/baz/qux"])
       expect(await exists({ store, path }), path).toBe(true);
     expect(await exists({ store, path: "foo/none" })).toBe(false);
+  });
+});
+
+describe("a URL object", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "a url "));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it("is taken wherever the text of a URL is", async () => {
+    const at = (name: string) => pathToFileURL(join(folder, name));
+    const array = await create(at("a b.zarr"), {
+      ...{ shape: [4, 4], chunks: [2, 2], dataType: "int16", dimensionNames: ["y", "x"] },
+    });
+    await array.close();
+    expect((await open(at("a b.zarr"))).kind).toBe("array");
+    expect(await exists(at("none.zarr"))).toBe(false);
+    await copy(at("a b.zarr"), at("copy.zarr"));
+    expect(await slice(at("copy.zarr"), [0]).shape()).toEqual([4]);
+    await pyramid(at("copy.zarr"), at("levels.zarr"), { levels: 2 });
+    const found = async (results: AsyncIterable<unknown>) => {
+      for await (const result of results) return result;
+    };
+    expect(await found(diff(at("a b.zarr"), at("copy.zarr")))).toBeUndefined();
+    expect(await found(validate(at("copy.zarr"), { fix: true }))).toMatchObject({ level: "info" });
+    expect(await found(clean(at("copy.zarr")))).toBeUndefined();
   });
 });
