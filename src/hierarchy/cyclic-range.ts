@@ -1,11 +1,9 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { numberIn, packingOf } from "../meta/conventions/cf/packing.ts";
+import { packingOf } from "../meta/conventions/cf/packing.ts";
+import { FULL_TURN } from "../meta/conventions/geo/raster-change.ts";
 import type { Shift } from "../streams/selection.ts";
 import { isObject } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
-
-/** Degrees of longitude, after which the first meridian comes again. */
-export const FULL_TURN = 360;
 
 /** A run of items that were found by labels along a cyclic dimension: it may go beyond the last item, on with the first. */
 export interface CyclicRange {
@@ -61,17 +59,11 @@ export function shiftOf(
   return { dimension, runs: turns.map((run) => ({ from: run.from, add: run.turns * add })) };
 }
 
-/** Metadata of an array whose numbers are shifted: the range that is valid, section 2.5.1 of CF, holds them too. */
-export function withShift(metadata: ArrayMetadata, shift: Shift | undefined): ArrayMetadata {
-  if (shift === undefined) return metadata;
-  const added = shift.runs.map(({ add }) => add);
-  const [least, most] = [Math.min(...added), Math.max(...added)];
-  const widened: Record<string, number | number[]> = {};
-  const { valid_min, valid_max, valid_range } = metadata.attributes;
-  const [min, max] = [numberIn(valid_min), numberIn(valid_max)];
-  if (min !== undefined) widened.valid_min = min + least;
-  if (max !== undefined) widened.valid_max = max + most;
-  const [from, to] = Array.isArray(valid_range) ? valid_range.map(numberIn) : [];
-  if (from !== undefined && to !== undefined) widened.valid_range = [from + least, to + most];
-  return { ...metadata, attributes: { ...metadata.attributes, ...widened } };
+/** Turns by which labels of the first item that is taken differ from stored ones, along each dimension; undefined where none do. */
+export function turnsOf(
+  cyclic: ReadonlyMap<number, CyclicRange> | undefined,
+  rank: number,
+): readonly number[] | undefined {
+  const turns = Array.from({ length: rank }, (_, d) => cyclic?.get(d)?.cyclic.turns[0]?.turns ?? 0);
+  return turns.some((n) => n !== 0) ? turns : undefined;
 }

@@ -1,6 +1,7 @@
-import { type CyclicRange, FULL_TURN } from "../../../hierarchy/cyclic-range.ts";
+import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
 import { packingOf } from "../../../meta/conventions/cf/packing.ts";
+import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import type { Coordinate } from "./coordinate.ts";
 import type { Key } from "./label-scale.ts";
 
