@@ -1,4 +1,4 @@
-import { shiftOf, turnsOf } from "../../hierarchy/cyclic-range.ts";
+import { assertHolds, shiftOf, turnsOf } from "../../hierarchy/cyclic-range.ts";
 import {
   type Range,
   type ResolvedSlice,
@@ -52,6 +52,7 @@ export function sliceGroup(
   const take = ({ path, metadata }: GroupArray, ranges: SliceOption) => {
     const { selection, cyclic } = resolveSlice(ranges, metadata, path);
     selections.set(path, selection);
+    for (const range of selection.shift ? (cyclic?.values() ?? []) : []) assertHolds(range, metadata, path);
     const own = turnsOf(cyclic, metadata.shape.length);
     if (own) turns.set(path, own);
   };
@@ -82,6 +83,11 @@ export function sliceWithCompanions(
 ): GroupSelections {
   const resolved = resolveSlice(option, array.metadata, array.path, { name: array.name });
   const selections = new Map([[array.path, resolved.selection]]);
+  const assertFits = ({ metadata, path }: GroupArray) => {
+    if (selections.get(path)?.shift === undefined) return;
+    for (const range of resolved.cyclic?.values() ?? []) assertHolds(range, metadata, path);
+  };
+  assertFits(array);
   const turns = new Map<string, readonly number[]>();
   const ownTurns = turnsOf(resolved.cyclic, array.metadata.shape.length);
   if (ownTurns) turns.set(array.path, ownTurns);
@@ -92,6 +98,7 @@ export function sliceWithCompanions(
     if (typeof dimensions === "string") takenWhole.push({ path, reason: dimensions });
     else if (dimensions.some((d) => d >= 0)) {
       selections.set(path, selectionAlong(dimensions, resolved, companion));
+      assertFits(companion);
       if (ownTurns)
         turns.set(
           path,

@@ -1,6 +1,5 @@
-import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
+import { type CyclicRange, storedHolds } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
-import { packingOf } from "../../../meta/conventions/cf/packing.ts";
 import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import type { Coordinate } from "./coordinate.ts";
 import type { Key } from "./label-scale.ts";
@@ -68,27 +67,26 @@ export function itemsBetween(
   const count = Math.ceil(found.length / by);
   const results = Array.from({ length: count }, (_, i) => (first + i * by) % items);
   const turns: { from: number; turns: number }[] = [];
-  const offset = turnsThatFit(array, results.map(label));
+  const labels = results.map(label);
+  const offset = turnsThatFit(array, labels);
+  const shifted = labels.map((one) => one + offset * FULL_TURN);
+  const extent = [Math.min(...shifted), Math.max(...shifted)] as const;
   for (const [i, item] of results.entries()) {
     const here = turnsOf(item) + offset;
     if (turns.at(-1)?.turns !== here) turns.push({ from: i, turns: here });
   }
   const goesRound = first + (count - 1) * by >= items;
-  return { cyclic: { start: first, step: by, count, cycle: goesRound ? items : 0, turns, names } };
+  return { cyclic: { start: first, step: by, count, cycle: goesRound ? items : 0, turns, extent, names } };
 }
 
 /** How many turns away labels fit the integers of an array that is to hold them; 0 where they do, or nowhere. */
 function turnsThatFit({ metadata: { dataType, attributes } }: ZarrArray, labels: readonly number[]): number {
-  if (dataType.kind !== "int" && dataType.kind !== "uint") return 0;
-  const { scale = 1, offset = 0, reread } = packingOf(dataType, attributes) ?? {};
-  const bits = 8 * dataType.size;
-  const isSigned = reread ? reread.signed : dataType.kind === "int";
-  const [least, most] = isSigned ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
   const fits = (turns: number) =>
-    labels.every((label) => {
-      const stored = (label + FULL_TURN * turns - offset) / scale;
-      return stored > least - 0.5 && stored < most + 0.5;
-    });
+    storedHolds(
+      dataType,
+      attributes,
+      labels.map((label) => label + FULL_TURN * turns),
+    );
   return [0, 1, -1].find(fits) ?? 0;
 }
 

@@ -276,6 +276,39 @@ describe("ranges of longitude across the seam", () => {
     });
   });
 
+  it("are decoded, and then shifted, in tables, and refused before anything is written that cannot hold them", async () => {
+    const attributes = { scale_factor: 0.01, valid_range: [-18000, 18000] };
+    const store = await made({ longitudes: centred, dataType: "int16", attributes, stored: (x) => x * 100 });
+    const longitude = await openArray({ store, path: "longitude" });
+    const text = async (array: typeof longitude, format: "csv" | "ndjson" | "json" | "npy") =>
+      new Response(formatSlice(slice(array, "longitude=0..360"), format, { decode: true })).text();
+    const values = async (array: typeof longitude, format: "csv" | "ndjson") =>
+      (await text(array, format))
+        .trim()
+        .split(/\r?\n/)
+        .flatMap((line) => /(?:"longitude": ?|^|0,)(\d+(?:\.\d)?)(?:,|}|$)/.exec(line)?.[1] ?? [])
+        .map(Number);
+    for (const format of ["csv", "ndjson"] as const)
+      expect((await values(longitude, format)).slice(-36)).toEqual(up(0, 10, 36));
+    const table = await text(await openArray({ store, path: "t" }), "csv");
+    expect(table.split(/\r?\n/)[36]).toMatch(/^0,350(\.0)?,17$/);
+    expect(JSON.parse(await text(longitude, "json"))).toEqual(up(0, 10, 36));
+    const npy = await formatSlice(slice(longitude, "longitude=0..360"), "npy", { decode: true });
+    const bytes = new Uint8Array(await new Response(npy).arrayBuffer());
+    expect(Array.from(new Float64Array(bytes.slice(-36 * 8).buffer))).toEqual(up(0, 10, 36));
+    const target = new MemoryStore();
+    const refused = {
+      code: "unsupported-operation",
+      message: expect.stringMatching(/longitudes from 0 to 350 do not fit its data type/),
+      details: { hint: expect.stringMatching(/-180\.\.180.*wider data type/) },
+    };
+    for (const from of [longitude, await openArray({ store, path: "t" }), await openGroup(store)]) {
+      await expect(planSliceTo(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
+      await expect(sliceTo(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
+    }
+    for await (const key of target.list("")) expect.unreachable(`${key}`);
+  });
+
   it("read a scale_factor that is written in another manner", async () => {
     const grid = { dataType: "int32", attributes: { scale_factor: 0.01 }, stored: (x: number) => x * 100 };
     const store = await made({ longitudes: tens, ...grid });
