@@ -1,10 +1,8 @@
-import { nameOf } from "../../../hierarchy/array-name.ts";
 import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
 import type { Label, LabelRange } from "../../../hierarchy/slice-labels.ts";
 import type { IndexRange } from "../../../hierarchy/slice-option.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/nearest-name.ts";
-import { lastName } from "../../../util/node-path.ts";
 import type { Coordinate } from "./coordinate.ts";
 import { circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
 import { compareKeys, type Interval, type Key } from "./label-scale.ts";
@@ -71,10 +69,7 @@ async function rangeAround(
   const circle = await circleOf(coordinate);
   const isStored = west <= east && circle?.isStored(Number(west)) && circle.isStored(Number(east));
   if (circle === undefined || isStored) return undefined;
-  const { array } = coordinate;
-  const { bounds } = array.attributes;
-  const names = [nameOf(array), ...(typeof bounds === "string" ? [lastName(bounds)] : [])];
-  return itemsBetween(circle, { west: Number(west), east: Number(east), by }, { array, names });
+  return itemsBetween(circle, { west: Number(west), east: Number(east), by }, coordinate.array);
 }
 
 function intervalOf(coordinate: Coordinate, question: LabelQuestion, label: unknown): Interval {
