@@ -460,6 +460,28 @@ describe("ranges of longitude across the seam", () => {
     expect(await numbers(target, "longitude")).toEqual([-10, 0, 10]);
   });
 
+  it.each([
+    ["355..358", tens, "Take 350.0 or 0.0."],
+    ["-5..-2", tens, "Take 350.0 or 0.0."],
+    ["355.0", tens, "Take 350.0 or 0.0, or the nearest one with --nearest (in code nearest: true)."],
+    [
+      "180..-180",
+      up(0.5, 1, 360),
+      "Take 179.5 or 180.5. From 180 to -180 is one meridian; -180..180 is the whole globe.",
+    ],
+    [
+      "360..0",
+      up(0.5, 1, 360),
+      "Take 359.5 or 0.5. From 360 to 0 is one meridian; 0..360 is the whole globe.",
+    ],
+  ])("say which items are beside %s", async (range, longitudes, hint) => {
+    await expect(sliced(await made({ longitudes }), `longitude=${range}`)).rejects.toMatchObject({
+      code: "invalid-selection",
+      message: expect.stringContaining(`has no item ${range}`),
+      details: { hint },
+    });
+  });
+
   it("are none where a coordinate is not all around", async () => {
     const regional = await made({ longitudes: up(0, 10, 20) });
     await expect(sliced(regional, "longitude=150..10")).rejects.toMatchObject({
@@ -467,6 +489,18 @@ describe("ranges of longitude across the seam", () => {
       details: { hint: "Write 10..150." },
     });
     await expect(sliced(regional, "longitude=-20..-10")).rejects.toMatchObject({ code: "invalid-selection" });
+    await expect(sliced(regional, "longitude=350..10")).rejects.toMatchObject({
+      code: "invalid-selection",
+      details: {
+        hint: "It does not go all around the globe: it goes from 0 to 190. -10..10 may be meant.",
+      },
+    });
+    const bare = await made({ longitudes: tens, attributes: { units: "1", standard_name: "x" } });
+    await expect(sliced(bare, "longitude=350..10")).rejects.toMatchObject({
+      details: {
+        hint: "It is not known as longitudes, as it has no units `degrees_east`: it goes from 0 to 350. -10..10 may be meant.",
+      },
+    });
     const metres = await made({ longitudes: tens, attributes: { units: "m", standard_name: "x" } });
     await expect(sliced(metres, "longitude=350..10")).rejects.toMatchObject({ code: "invalid-selection" });
   });
