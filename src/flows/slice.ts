@@ -146,6 +146,8 @@ export interface OpenSlice {
 let insideOf: (slice: Slice) => {
   readonly open: () => Promise<OpenSlice>;
   readonly options: SliceOptions;
+  /** The same items with the numbers that are stored: none is shifted. */
+  readonly stored: () => Slice;
 };
 
 /** A part of an array, read when it is asked for. */
@@ -157,9 +159,20 @@ export class Slice<Name extends string = string> {
   #paced: ZarrArray | undefined;
   /** Its labels as indices: they are looked up once. */
   #lookedUp: LookedUp | undefined;
+  /** Whether numbers are those that are stored, though labels would have them shifted. */
+  #isStored = false;
 
   static {
-    insideOf = (slice) => ({ open: () => slice.#open(), options: slice.#options });
+    insideOf = (slice) => ({
+      open: () => slice.#open(),
+      options: slice.#options,
+      stored: () => {
+        const stored = new Slice(slice.#source, slice.#option, slice.#options);
+        stored.#lookedUp = slice.#lookedUp;
+        stored.#isStored = true;
+        return stored;
+      },
+    });
   }
 
   constructor(
@@ -354,9 +367,11 @@ export class Slice<Name extends string = string> {
       if (options.consistent) watch = await SourceWatch.begin([array], [array.store], { signal });
       // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
       if (array.innerChunks() === array) array.pipeline().catch(() => {});
+      const resolved = await resolveArraySlice(lookedUp.option, array, signal);
+      const { shift: _, ...selection } = resolved.selection;
       return {
         array: (await withChunkSeparator(array, { signal })).innerChunks(),
-        resolved: await resolveArraySlice(lookedUp.option, array, signal),
+        resolved: this.#isStored ? { ...resolved, selection } : resolved,
         lookedUp,
         assertUnchanged: async () => watch?.assertUnchanged({ io: found.io, signal }),
         close,

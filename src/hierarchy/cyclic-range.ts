@@ -1,11 +1,11 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { numberIn, packingOf } from "../meta/conventions/cf/packing.ts";
+import { packingOf } from "../meta/conventions/cf/packing.ts";
+import { FULL_TURN } from "../meta/conventions/geo/raster-change.ts";
+import type { DataType } from "../meta/data-type.ts";
+import { describeDataType } from "../meta/describe.ts";
 import type { Shift } from "../streams/selection.ts";
 import { isObject } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
-
-/** Degrees of longitude, after which the first meridian comes again. */
-export const FULL_TURN = 360;
 
 /** A run of items that were found by labels along a cyclic dimension: it may go beyond the last item, on with the first. */
 export interface CyclicRange {
@@ -17,6 +17,8 @@ export interface CyclicRange {
     readonly cycle: number;
     /** By how many turns the labels of each run of results differ from stored ones; the first run begins at 0. */
     readonly turns: readonly { readonly from: number; readonly turns: number }[];
+    /** The least and the greatest label that are taken. */
+    readonly extent: readonly [least: number, greatest: number];
     /** Names of the arrays that have the labels: the coordinate, and its bounds. */
     readonly names: readonly string[];
   };
@@ -61,17 +63,46 @@ export function shiftOf(
   return { dimension, runs: turns.map((run) => ({ from: run.from, add: run.turns * add })) };
 }
 
-/** Metadata of an array whose numbers are shifted: the range that is valid, section 2.5.1 of CF, holds them too. */
-export function withShift(metadata: ArrayMetadata, shift: Shift | undefined): ArrayMetadata {
-  if (shift === undefined) return metadata;
-  const added = shift.runs.map(({ add }) => add);
-  const [least, most] = [Math.min(...added), Math.max(...added)];
-  const widened: Record<string, number | number[]> = {};
-  const { valid_min, valid_max, valid_range } = metadata.attributes;
-  const [min, max] = [numberIn(valid_min), numberIn(valid_max)];
-  if (min !== undefined) widened.valid_min = min + least;
-  if (max !== undefined) widened.valid_max = max + most;
-  const [from, to] = Array.isArray(valid_range) ? valid_range.map(numberIn) : [];
-  if (from !== undefined && to !== undefined) widened.valid_range = [from + least, to + most];
-  return { ...metadata, attributes: { ...metadata.attributes, ...widened } };
+/** Turns by which labels of the first item that is taken differ from stored ones, along each dimension; undefined where none do. */
+export function turnsOf(
+  cyclic: ReadonlyMap<number, CyclicRange> | undefined,
+  rank: number,
+): readonly number[] | undefined {
+  const turns = Array.from({ length: rank }, (_, d) => cyclic?.get(d)?.cyclic.turns[0]?.turns ?? 0);
+  return turns.some((n) => n !== 0) ? turns : undefined;
+}
+
+/**
+ * Holds that an array can store the labels of a range. @throws `unsupported-operation` for integers that are too small for them
+ */
+export function assertHolds(
+  { cyclic: { extent } }: CyclicRange,
+  { dataType, attributes }: ArrayMetadata,
+  path: string,
+): void {
+  if (storedHolds(dataType, attributes, extent)) return;
+  const range = extent.map((label) => Number(label.toPrecision(12))).join(" to ");
+  throw new ZarrflowError("unsupported-operation", `longitudes from ${range} do not fit its data type`, {
+    path,
+    expected: "labels that its integers hold, by their scale_factor and add_offset",
+    found: describeDataType(dataType),
+    hint: "Write the range in the convention in which longitudes are stored, such as -180..180 for 0..360, or slice an array whose coordinate has a wider data type.",
+  });
+}
+
+/** Whether numbers that are stored as a data type, and packed as attributes say, can mean each of some. */
+export function storedHolds(
+  dataType: DataType,
+  attributes: Readonly<Record<string, unknown>>,
+  labels: readonly number[],
+): boolean {
+  if (dataType.kind !== "int" && dataType.kind !== "uint") return true;
+  const { scale = 1, offset = 0, reread } = packingOf(dataType, attributes) ?? {};
+  const bits = 8 * dataType.size;
+  const isSigned = reread ? reread.signed : dataType.kind === "int";
+  const [least, most] = isSigned ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
+  return labels.every((label) => {
+    const stored = (label - offset) / scale;
+    return stored > least - 0.5 && stored < most + 0.5;
+  });
 }

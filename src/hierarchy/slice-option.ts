@@ -101,14 +101,13 @@ function range(part: string, text: string): Range {
   const labelled = parseLabels(part);
   if (labelled) return labelled;
   const found = indices(part, text);
-  const ends = [found].flat().slice(0, 2);
-  const mayBeYears = ends.every((end) => end === null || (end >= FIRST_YEAR && end <= LAST_YEAR));
-  return mayBeYears && ends.some((end) => end !== null) ? { maybeYears: found } : found;
+  const ends = part.split(":", 2).map((end) => end.trim());
+  const mayBeYears = ends.every((end) => end === "" || YEAR.test(end));
+  return mayBeYears && ends.some((end) => end !== "") ? { maybeYears: found } : found;
 }
 
-/** Whole numbers that people write years as. */
-const FIRST_YEAR = 1000;
-const LAST_YEAR = 9999;
+/** Whole numbers that people write years as: of three digits too, as model years may be, and with zeros before them. */
+const YEAR = /^(?:\d{4}|[1-9]\d\d)$/;
 
 function indices(part: string, text: string): IndexRange {
   const pieces = part.split(":").map((piece) => piece.trim());

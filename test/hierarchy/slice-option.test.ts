@@ -25,7 +25,17 @@ describe("parseSlice", () => {
     expect(parseSlice(text)).toEqual(option);
   });
 
-  it("notes whole numbers of four digits, which may be years", () => {
+  it("notes whole numbers of three and four digits, which may be years", () => {
+    expect(parseSlice("a=0050,b=900,c=0050:0060,d=50,e=099:100,f=50:900,g=-900,h=12345")).toEqual({
+      a: { maybeYears: 50 },
+      b: { maybeYears: 900 },
+      c: { maybeYears: [50, 60] },
+      d: 50,
+      e: [99, 100],
+      f: [50, 900],
+      g: -900,
+      h: 12345,
+    });
     expect(parseSlice("x=2016,y=2016:2018:2,z=2016:,w=0:2016,v=@2016:,u=-2016:")).toEqual({
       x: { maybeYears: 2016 },
       y: { maybeYears: [2016, 2018, 2] },

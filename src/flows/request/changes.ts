@@ -1,4 +1,3 @@
-import { withShift } from "../../hierarchy/cyclic-range.ts";
 import { LABEL_OPTIONS, type LabelOptions } from "../../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
@@ -8,6 +7,7 @@ import { withoutShards, withShards } from "../../meta/reshard.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { lastName } from "../../util/node-path.ts";
 import type { Change, SourceNode } from "../plan/hierarchy-request.ts";
 import type { KeptChunks } from "../plan/plan.ts";
 import {
@@ -94,8 +94,8 @@ type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
 
 /** What was opened. */
 export interface OpenedNodes {
-  /** The node that was asked for. */
-  readonly root: OpenedRoot;
+  /** The node that was asked for; an array by its name, which its path does not tell where it is a root. */
+  readonly root: OpenedRoot & { readonly name?: string };
   /** That and all below it; with an array, what comes along with it. */
   readonly nodes: readonly Pick<SourceNode, "path" | "metadata">[];
   /** Names of dimensions that are stated elsewhere than at the array, by its path. */
@@ -155,7 +155,7 @@ function anyChangeOf(
 ): WantedChanges {
   const cut = ({ path, metadata }: GroupArray) => {
     const selection = selections.get(path);
-    return selection ? withShift(partOf(metadata, selection.shape), selection.shift) : metadata;
+    return selection ? partOf(metadata, selection.shape) : metadata;
   };
   const arrays = askedArrays(opened).map((array) => ({ ...array, metadata: cut(array) }));
   const { change, kept } = changeWhole(changes, opened, arrays);
@@ -177,13 +177,19 @@ export async function selectionsOf(
   option: SliceOption | undefined,
   opened: OpenedNodes,
   others: OtherRanges,
-): Promise<Pick<GroupSelections, "takenWhole"> & { readonly selections: ReadonlyMap<string, Selection> }> {
-  if (option === undefined) return { selections: new Map(), takenWhole: [] };
+): Promise<GroupSelections> {
+  const nothing = { selections: new Map(), turns: new Map(), takenWhole: [] };
+  if (option === undefined) return nothing;
   const { sliceGroup, sliceWithCompanions } = await import("./group-slice.ts");
   const arrays = arraysOf(opened);
   if (opened.root.kind === "group") return sliceGroup(option, arrays, { nodes: opened.nodes, others });
   const [array, ...companions] = arrays.toSorted((a) => (a.path === opened.root.path ? -1 : 1));
-  return array ? sliceWithCompanions(option, array, companions) : { selections: new Map(), takenWhole: [] };
+  if (array === undefined) return nothing;
+  return sliceWithCompanions(
+    option,
+    { ...array, name: opened.root.name ?? lastName(array.path) },
+    companions,
+  );
 }
 
 /** The arrays that changes are asked for: of an array that others come along with, that alone. */

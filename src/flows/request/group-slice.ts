@@ -1,4 +1,4 @@
-import { shiftOf } from "../../hierarchy/cyclic-range.ts";
+import { assertHolds, shiftOf, turnsOf } from "../../hierarchy/cyclic-range.ts";
 import {
   type Range,
   type ResolvedSlice,
@@ -14,7 +14,9 @@ import type { OtherRanges } from "./resolutions.ts";
 
 /** What is taken of each array that is cut, by path, and what is taken whole though it has a dimension that was named. */
 export interface GroupSelections {
-  readonly selections: Map<string, Selection>;
+  readonly selections: ReadonlyMap<string, Selection>;
+  /** Turns by which longitudes of the first items that are taken differ from stored ones, along each dimension. */
+  readonly turns: ReadonlyMap<string, readonly number[]>;
   readonly takenWhole: readonly TakenWhole[];
 }
 
@@ -46,20 +48,27 @@ export function sliceGroup(
     led,
   );
   const selections = new Map<string, Selection>();
-  for (const { path, metadata } of cut) {
-    const own = ranges.filter(([name]) => metadata.dimensionNames?.includes(name));
-    if (own.length === 0) continue;
-    selections.set(path, resolveSlice(Object.fromEntries(own), metadata, path).selection);
+  const turns = new Map<string, readonly number[]>();
+  const take = ({ path, metadata }: GroupArray, ranges: SliceOption) => {
+    const { selection, cyclic } = resolveSlice(ranges, metadata, path);
+    selections.set(path, selection);
+    for (const range of selection.shift ? (cyclic?.values() ?? []) : []) assertHolds(range, metadata, path);
+    const own = turnsOf(cyclic, metadata.shape.length);
+    if (own) turns.set(path, own);
+  };
+  for (const array of cut) {
+    const own = ranges.filter(([name]) => array.metadata.dimensionNames?.includes(name));
+    if (own.length > 0) take(array, Object.fromEntries(own));
   }
-  for (const { path, metadata } of arrays) {
-    const own = others.get(path);
-    if (own) selections.set(path, resolveSlice(own, metadata, path).selection);
+  for (const array of arrays) {
+    const own = others.get(array.path);
+    if (own) take(array, own);
   }
   for (const level of following.values()) {
     const ofFirst = selections.get(level.first);
     if (ofFirst) selections.set(level.path, selectionOfLevel(level, ofFirst));
   }
-  return { selections, takenWhole };
+  return { selections, turns, takenWhole };
 }
 
 /**
@@ -69,20 +78,35 @@ export function sliceGroup(
  */
 export function sliceWithCompanions(
   option: SliceOption,
-  array: GroupArray,
+  array: GroupArray & { readonly name: string },
   companions: readonly GroupArray[],
 ): GroupSelections {
-  const resolved = resolveSlice(option, array.metadata, array.path);
+  const resolved = resolveSlice(option, array.metadata, array.path, { name: array.name });
   const selections = new Map([[array.path, resolved.selection]]);
+  const assertFits = ({ metadata, path }: GroupArray) => {
+    if (selections.get(path)?.shift === undefined) return;
+    for (const range of resolved.cyclic?.values() ?? []) assertHolds(range, metadata, path);
+  };
+  assertFits(array);
+  const turns = new Map<string, readonly number[]>();
+  const ownTurns = turnsOf(resolved.cyclic, array.metadata.shape.length);
+  if (ownTurns) turns.set(array.path, ownTurns);
   const takenWhole: TakenWhole[] = [];
   for (const companion of companions) {
     const { path } = companion;
     const dimensions = sameDimensions(companion, array);
     if (typeof dimensions === "string") takenWhole.push({ path, reason: dimensions });
-    else if (dimensions.some((d) => d >= 0))
+    else if (dimensions.some((d) => d >= 0)) {
       selections.set(path, selectionAlong(dimensions, resolved, companion));
+      assertFits(companion);
+      if (ownTurns)
+        turns.set(
+          path,
+          dimensions.map((d) => ownTurns[d] ?? 0),
+        );
+    }
   }
-  return { selections, takenWhole };
+  return { selections, turns, takenWhole };
 }
 
 /** Which dimension of an array each one of another is; -1 for others. A reason where that cannot be said. */

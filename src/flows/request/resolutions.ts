@@ -1,14 +1,16 @@
-import { isCyclic } from "../../hierarchy/cyclic-range.ts";
+import { type CyclicRange, isCyclic } from "../../hierarchy/cyclic-range.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type Range, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import { FULL_TURN } from "../../meta/conventions/geo/raster-change.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import { type GroupArray, groupOf, leaderOf } from "./dimension-lengths.ts";
 import { followingLevels } from "./image-slice.ts";
-import type { CoordinateOptions } from "./labels/coordinate.ts";
+import type { Coordinate, CoordinateOptions } from "./labels/coordinate.ts";
 import { findCoordinate, openCoordinate } from "./labels/find-coordinate.ts";
+import { cellOf, circleOf, itemsOverlapping } from "./labels/find-cyclic.ts";
 import type { SlicedNodes, SliceReading } from "./slice-indices.ts";
 import { usualIo } from "./usual-io.ts";
 
@@ -84,8 +86,7 @@ async function overlapping(
   },
   places: Places,
 ): Promise<Range | undefined> {
-  // the cells of other resolutions would be on both sides of the seam
-  if (isCyclic(range)) return undefined;
+  if (isCyclic(range)) return overlappingAround(range, { name, leader, array }, places);
   const { selection } = resolveSlice({ [name]: range }, leader.metadata, leader.path);
   const d = leader.metadata.dimensionNames?.indexOf(name) ?? 0;
   const [start = 0, step = 1, count = 0] = [selection.start[d], selection.step[d], selection.shape[d]];
@@ -102,6 +103,24 @@ async function overlapping(
   return first < 0 ? undefined : [first, cells.findLastIndex(isIn) + 1, step];
 }
 
+/** The same of a range of longitudes whose labels are not all as they are stored. */
+async function overlappingAround(
+  { cyclic: { start, step, count, turns } }: CyclicRange,
+  { name, leader, array }: { readonly name: string; readonly leader: OpenArray; readonly array: OpenArray },
+  places: Places,
+): Promise<Range | undefined> {
+  if (lengthOf(array, name) === 1) return [0, 1];
+  const [whole, own] = [await places.circleOf(leader, name), await places.circleOf(array, name)];
+  if (whole === undefined || own === undefined) return undefined;
+  const ends = [0, count - 1].flatMap((result) => {
+    const by = FULL_TURN * (turns.findLast(({ from }) => from <= result)?.turns ?? 0);
+    return cellOf(whole.circle, (start + result * step) % whole.circle.items).map((edge) => edge + by);
+  });
+  const [west, east] = [Math.min(...ends), Math.max(...ends)];
+  const nearly = (NEARLY * (east - west)) / count;
+  return itemsOverlapping(own.circle, { west: west + nearly, east: east - nearly, by: step }, own.array);
+}
+
 /** How far an edge may be from what it stands for, in cells. */
 const NEARLY = 1e-6;
 
@@ -112,7 +131,7 @@ const SILENT = ["unsupported-operation", "resource-limit"] as const;
 class Places {
   readonly #within: { readonly path: string; readonly nodes: ReadonlyMap<string, ZarrNode> };
   readonly #options: CoordinateOptions;
-  readonly #known = new Map<string, Promise<number[] | undefined>>();
+  readonly #known = new Map<string, Promise<Coordinate | undefined>>();
 
   constructor(
     within: { readonly path: string; readonly nodes: ReadonlyMap<string, ZarrNode> },
@@ -124,6 +143,21 @@ class Places {
 
   /** One more edge than there are items, in order; undefined where no coordinate in order has them. */
   async edgesOf(array: OpenArray, name: string): Promise<number[] | undefined> {
+    const coordinate = await this.#coordinateOf(array, name);
+    if (coordinate === undefined) return undefined;
+    const keys = await coordinate.all();
+    const isInOrder = coordinate.isSorted(1) || coordinate.isSorted(-1);
+    return isInOrder ? edgesOf(keys.map(Number)) : undefined;
+  }
+
+  /** A coordinate of longitudes all around the globe; undefined where there is none. */
+  async circleOf(array: OpenArray, name: string) {
+    const coordinate = await this.#coordinateOf(array, name);
+    const circle = coordinate && (await circleOf(coordinate));
+    return circle && { circle, array: coordinate.array };
+  }
+
+  async #coordinateOf(array: OpenArray, name: string): Promise<Coordinate | undefined> {
     const { signal } = this.#options;
     const found = await findCoordinate({ array: array.node, within: this.#within }, name, signal);
     if (found === undefined || found.shape[0] !== lengthOf(array, name)) return undefined;
@@ -132,13 +166,12 @@ class Places {
     return known;
   }
 
-  async #read(array: ZarrArray): Promise<number[] | undefined> {
+  async #read(array: ZarrArray): Promise<Coordinate | undefined> {
     try {
       const coordinate = await openCoordinate(array, this.#options);
       if (!coordinate.scale.isMeasured) return undefined;
-      const keys = await coordinate.all();
-      const isInOrder = coordinate.isSorted(1) || coordinate.isSorted(-1);
-      return isInOrder ? edgesOf(keys.map(Number)) : undefined;
+      await coordinate.all();
+      return coordinate;
     } catch (error) {
       if (SILENT.some((code) => isZarrflowError(error, code))) return undefined;
       throw error;

@@ -1,3 +1,4 @@
+import { nameOf } from "../../hierarchy/array-name.ts";
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
@@ -165,8 +166,10 @@ export async function wantedMetadata(
   const metadataOf = ({ path, metadata }: ZarrNode) => converted.metadata.get(path) ?? metadata;
   const inFormat = taken.map((node) => ({ path: node.path, metadata: metadataOf(node) }));
   const axes = await axesOf(asked, inFormat, options);
-  const opened = { root: asked, nodes: inFormat, axes };
-  const { takenItems, selections, takenWhole } = await selectionsAsked(
+  const { path, kind } = asked;
+  const name = asked.kind === "array" ? { name: nameOf(asked) } : {};
+  const opened: OpenedNodes = { root: { path, kind, ...name }, nodes: inFormat, axes };
+  const { takenItems, selections, takenWhole, turns } = await selectionsAsked(
     asked,
     opened,
     { all, taken },
@@ -183,7 +186,7 @@ export async function wantedMetadata(
       path,
       before,
       metadata: asked?.metadata ?? cutImages.get(path) ?? before,
-      ...(selection && { placing: selection }),
+      ...(selection && { placing: { ...selection, turns: turns.get(path) } }),
     };
   });
   const isSmaller = excluded.length > 0 || taken.length < all.length;

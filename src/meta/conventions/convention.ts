@@ -29,6 +29,10 @@ export interface ItemPlacing {
   readonly start: readonly number[];
   /** Old items from one new item to the next. */
   readonly step: readonly number[];
+  /** Turns by which longitudes of the new item 0 differ from those of the old one, where any do. */
+  readonly turns?: readonly number[] | undefined;
+  /** What is added to the numbers of runs of new items. */
+  readonly shift?: { readonly runs: readonly { readonly add: number }[] };
   /** How a block of old items became a new one; absent where items are as they were. */
   readonly method?: string;
 }

@@ -104,7 +104,8 @@ export interface FollowOptions {
 /** A node whose items are all where they were is not placed anew. */
 function withoutIdlePlacing(node: ChangedNode): ChangedNode {
   const { placing, ...rest } = node;
-  const isIdle = placing?.start.every((at) => at === 0) && placing.step.every((step) => step === 1);
+  if (placing === undefined || placing.shift || placing.turns?.some((turns) => turns !== 0)) return node;
+  const isIdle = placing.start.every((at) => at === 0) && placing.step.every((step) => step === 1);
   return isIdle ? rest : node;
 }
 

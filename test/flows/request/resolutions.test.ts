@@ -14,13 +14,23 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 
 type Axis = readonly number[];
 /** Groups by path, each with the coordinates x and y and a variable `v` of them. */
-type Tree = Readonly<Record<string, { readonly x: Axis; readonly y: Axis; readonly without?: "x" | "y" }>>;
+type Tree = Readonly<
+  Record<
+    string,
+    {
+      readonly x: Axis;
+      readonly y: Axis;
+      readonly without?: "x" | "y";
+      readonly ofX?: Readonly<Record<string, string>>;
+    }
+  >
+>;
 
 async function make(tree: Tree): Promise<MemoryStore> {
   const store = new MemoryStore();
   const root = await createGroup(store);
   const parents = new Map<string, GroupWriter>();
-  for (const [path, { x, y, without }] of Object.entries(tree)) {
+  for (const [path, { x, y, without, ofX = {} }] of Object.entries(tree)) {
     const [outer, inner] = path.split("/");
     const parent =
       inner === undefined ? root : (parents.get(outer ?? "") ?? (await root.createGroup(outer ?? "")));
@@ -35,6 +45,7 @@ async function make(tree: Tree): Promise<MemoryStore> {
         shape: [items.length],
         chunks: [4],
         dimensionNames: [name],
+        attributes: name === "x" ? ofX : {},
       } as const;
       const writer = await group.create(name, array);
       await writer.write([], items);
@@ -175,6 +186,42 @@ describe("a slice of a pyramid of a data set", () => {
       }
     }
     expect((await openArray({ store: target, path: "1/v" })).shape).toEqual([4, 4]);
+  });
+
+  test.each<[string, readonly number[], readonly number[], readonly number[]]>([
+    ["-30..30", [-30, -20, -10, 0, 10, 20, 30], [-35, -15, 5, 25], [-25, 15]],
+    ["-40..-20", [-40, -30, -20], [-35, -15], [-25]],
+    ["330..350..1", [330, 340, 350], [325, 345], [335]],
+    ["360..380", [360, 370, 380], [365, 385], [375]],
+    [
+      "-180..180",
+      cells(36, 10).map((x) => x - 185),
+      cells(18, 20).map((x) => x - 185),
+      cells(9, 40).map((x) => x - 205),
+    ],
+  ])("around the globe is cut at %s in each level", async (range, ...expected) => {
+    const east = { units: "degrees_east" };
+    const x = cells(36, 10).map((one) => one - 5);
+    const group = await make({ a: { x, y: down(cells(14, 1)), ofX: east } });
+    const levels = new MemoryStore();
+    await pyramid({ store: group, path: "a" }, levels, { levels: 3, method: "mean" });
+    const { target, warnings } = await cut(levels, { slice: `x=${range}` });
+    expect(warnings).toEqual([]);
+    const { multiscales } = (await openGroup(target)).attributes as {
+      multiscales: {
+        layout: { transform: { scale: number[]; translation: number[] } }[];
+        spatial_dimensions: string[];
+      };
+    };
+    const d = multiscales.spatial_dimensions.indexOf("x");
+    for (const [level, labels] of expected.entries()) {
+      expect(await valuesOf(target, `${level}/x`)).toEqual(labels);
+      const { scale, translation } = multiscales.layout[level]?.transform ?? { scale: [], translation: [] };
+      const [first = 0] = expected[0] ?? [];
+      expect(labels).toEqual(
+        labels.map((_, i) => first + 10 * ((translation[d] ?? 0) + i * (scale[d] ?? 1))),
+      );
+    }
   });
 
   test("cut whole, or along time alone, keeps its layout", async () => {

@@ -29,8 +29,8 @@ export function sliceEquivalent(
     const ends = [start, stop, ...(step === 1 ? [] : [step])];
     const isIndex = dropped.includes(d);
     const range = isIndex ? `${start}` : ends.join(":");
-    // four digits may be a year
-    const mark = [start, stop].some((end) => end >= 1000) ? "@" : "";
+    // three or four digits may be a year
+    const mark = [start, stop].some((end) => end >= 100) ? "@" : "";
     return {
       name: shown.names[d] ?? "",
       isWhole,

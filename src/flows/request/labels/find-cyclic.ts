@@ -1,6 +1,8 @@
-import { type CyclicRange, FULL_TURN } from "../../../hierarchy/cyclic-range.ts";
+import { nameOf } from "../../../hierarchy/array-name.ts";
+import { type CyclicRange, storedHolds } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
-import { packingOf } from "../../../meta/conventions/cf/packing.ts";
+import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
+import { lastName } from "../../../util/node-path.ts";
 import type { Coordinate } from "./coordinate.ts";
 import type { Key } from "./label-scale.ts";
 
@@ -51,43 +53,84 @@ export async function circleOf(coordinate: Coordinate): Promise<Circle | undefin
 export function itemsBetween(
   circle: Circle,
   { west, east, by }: { readonly west: number; readonly east: number; readonly by: number },
-  { array, names }: { readonly array: ZarrArray; readonly names: readonly string[] },
+  coordinate: ZarrArray,
 ): CyclicRange | undefined {
-  const { longitudes, items, isEastward, tolerance } = circle;
+  const { longitudes, tolerance } = circle;
   const crosses = west > east;
   const from = crosses && west >= 180 ? west - FULL_TURN : west;
   const to = crosses ? east + FULL_TURN * Math.ceil((from - east) / FULL_TURN) : east;
   const turnsOf = (item: number) => -Math.floor(((longitudes[item] ?? 0) - from + tolerance) / FULL_TURN);
+  const isIn = (item: number, turns: number) => (longitudes[item] ?? 0) + FULL_TURN * turns <= to + tolerance;
+  return rangeOf(circle, { turnsOf, isIn, by }, coordinate);
+}
+
+/**
+ * The items whose cells overlap a part of the globe, from `west` to `east`, going east. Cells end in the middle between items.
+ * Undefined where there is none.
+ */
+export function itemsOverlapping(
+  circle: Circle,
+  { west, east, by }: { readonly west: number; readonly east: number; readonly by: number },
+  coordinate: ZarrArray,
+): CyclicRange | undefined {
+  const turnsOf = (item: number) => 1 - Math.ceil((cellOf(circle, item)[1] - west) / FULL_TURN);
+  const isIn = (item: number, turns: number) => cellOf(circle, item)[0] + FULL_TURN * turns < east;
+  return rangeOf(circle, { turnsOf, isIn, by }, coordinate);
+}
+
+/** Where the cell of an item begins and ends, going east: in the middle to the items beside it. */
+export function cellOf(
+  { longitudes, items, isEastward }: Circle,
+  item: number,
+): [west: number, east: number] {
+  const at = longitudes[item] ?? 0;
+  const beside = (by: number) => longitudes[(item + by + items) % items] ?? 0;
+  const [before, after] = isEastward ? [beside(-1), beside(1)] : [beside(1), beside(-1)];
+  const ahead = (from: number, to: number) => (((to - from) % FULL_TURN) + FULL_TURN) % FULL_TURN;
+  return [at - ahead(before, at) / 2, at + ahead(at, after) / 2];
+}
+
+/** Which items are taken, and by how many turns their labels differ from stored ones. */
+interface Wanted {
+  readonly turnsOf: (item: number) => number;
+  readonly isIn: (item: number, turns: number) => boolean;
+  readonly by: number;
+}
+
+function rangeOf(
+  { longitudes, items, isEastward }: Circle,
+  { turnsOf, isIn, by }: Wanted,
+  array: ZarrArray,
+): CyclicRange | undefined {
   const label = (item: number) => (longitudes[item] ?? 0) + FULL_TURN * turnsOf(item);
-  const found = Array.from({ length: items }, (_, item) => item).filter(
-    (item) => label(item) <= to + tolerance,
-  );
+  const found = Array.from({ length: items }, (_, item) => item).filter((item) => isIn(item, turnsOf(item)));
   if (found.length === 0) return undefined;
   const first = found.reduce((best, item) => (label(item) < label(best) === isEastward ? item : best));
   const count = Math.ceil(found.length / by);
   const results = Array.from({ length: count }, (_, i) => (first + i * by) % items);
   const turns: { from: number; turns: number }[] = [];
-  const offset = turnsThatFit(array, results.map(label));
+  const labels = results.map(label);
+  const offset = turnsThatFit(array, labels);
+  const shifted = labels.map((one) => one + offset * FULL_TURN);
+  const extent = [Math.min(...shifted), Math.max(...shifted)] as const;
   for (const [i, item] of results.entries()) {
     const here = turnsOf(item) + offset;
     if (turns.at(-1)?.turns !== here) turns.push({ from: i, turns: here });
   }
+  const { bounds } = array.attributes;
+  const names = [nameOf(array), ...(typeof bounds === "string" ? [lastName(bounds)] : [])];
   const goesRound = first + (count - 1) * by >= items;
-  return { cyclic: { start: first, step: by, count, cycle: goesRound ? items : 0, turns, names } };
+  return { cyclic: { start: first, step: by, count, cycle: goesRound ? items : 0, turns, extent, names } };
 }
 
 /** How many turns away labels fit the integers of an array that is to hold them; 0 where they do, or nowhere. */
 function turnsThatFit({ metadata: { dataType, attributes } }: ZarrArray, labels: readonly number[]): number {
-  if (dataType.kind !== "int" && dataType.kind !== "uint") return 0;
-  const { scale = 1, offset = 0, reread } = packingOf(dataType, attributes) ?? {};
-  const bits = 8 * dataType.size;
-  const isSigned = reread ? reread.signed : dataType.kind === "int";
-  const [least, most] = isSigned ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
   const fits = (turns: number) =>
-    labels.every((label) => {
-      const stored = (label + FULL_TURN * turns - offset) / scale;
-      return stored > least - 0.5 && stored < most + 0.5;
-    });
+    storedHolds(
+      dataType,
+      attributes,
+      labels.map((label) => label + FULL_TURN * turns),
+    );
   return [0, 1, -1].find(fits) ?? 0;
 }
 

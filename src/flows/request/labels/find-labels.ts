@@ -1,12 +1,11 @@
-import { nameOf } from "../../../hierarchy/array-name.ts";
 import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
 import type { Label, LabelRange } from "../../../hierarchy/slice-labels.ts";
 import type { IndexRange } from "../../../hierarchy/slice-option.ts";
+import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/nearest-name.ts";
-import { lastName } from "../../../util/node-path.ts";
 import type { Coordinate } from "./coordinate.ts";
-import { circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
+import { type Circle, circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
 import { compareKeys, type Interval, type Key } from "./label-scale.ts";
 
 /** What is looked up, in the words of errors. */
@@ -54,7 +53,9 @@ export async function findLabels(
     if (step !== undefined && !(Number.isSafeInteger(step) && step >= 1))
       throw failure(coordinate, question, `has no step ${step}`, "A step is a whole number, 1 or more.");
     const around =
-      low && high && (await rangeAround(coordinate, { west: low.low, east: high.low, by: step ?? 1 }));
+      low &&
+      high &&
+      (await rangeAround(coordinate, question, { west: low.low, east: high.low, by: step ?? 1 }));
     if (around) return around;
     const { start, stop } = await spanOf(coordinate, question, low, high);
     return step === undefined ? [start, stop] : [start, stop, step];
@@ -63,18 +64,23 @@ export async function findLabels(
   return findOne(coordinate, question, low);
 }
 
-/** A range of longitudes that stored ones do not have as they are; undefined for others, and where no item is in it. */
+/**
+ * A range of longitudes that stored ones do not have as they are; undefined for others.
+ *
+ * @throws `invalid-selection` where no item is in it
+ */
 async function rangeAround(
   coordinate: Coordinate,
+  question: LabelQuestion,
   { west, east, by }: { readonly west: Key; readonly east: Key; readonly by: number },
 ): Promise<CyclicRange | undefined> {
   const circle = await circleOf(coordinate);
   const isStored = west <= east && circle?.isStored(Number(west)) && circle.isStored(Number(east));
   if (circle === undefined || isStored) return undefined;
-  const { array } = coordinate;
-  const { bounds } = array.attributes;
-  const names = [nameOf(array), ...(typeof bounds === "string" ? [lastName(bounds)] : [])];
-  return itemsBetween(circle, { west: Number(west), east: Number(east), by }, { array, names });
+  const ends = { west: Number(west), east: Number(east) };
+  const found = itemsBetween(circle, { ...ends, by }, coordinate.array);
+  if (found === undefined) throw noneAround(coordinate, question, circle, ends);
+  return found;
 }
 
 function intervalOf(coordinate: Coordinate, question: LabelQuestion, label: unknown): Interval {
@@ -98,9 +104,34 @@ async function spanOf(
   const [lower, upper] = isTurned ? [to, from] : [from, to];
   const found = await bisect(coordinate, lower?.low, upper?.high);
   if (found === undefined) return spanOfUnsorted(coordinate, question, from, to);
-  if (isTurned && (await goesUp(coordinate))) throw turned(coordinate, question);
+  if (isTurned && (await goesUp(coordinate))) throw await turned(coordinate, question);
   if (found.start < found.stop) return found;
   throw await notFound(coordinate, question, { low: lower?.low, high: upper?.high }, found.start);
+}
+
+/** What to say where no item of a globe is in a range, or at one longitude: the items on both sides. */
+function noneAround(
+  coordinate: Coordinate,
+  question: LabelQuestion,
+  { longitudes, items }: Circle,
+  { west, east }: { readonly west: number; readonly east: number },
+): ZarrflowError {
+  const { text } = coordinate.scale;
+  const ahead = (degrees: number) => ((degrees % FULL_TURN) + FULL_TURN) % FULL_TURN;
+  const nearest = (away: (longitude: number) => number) =>
+    asTyped(text(longitudes.slice(0, items).reduce((best, one) => (away(one) < away(best) ? one : best))));
+  const before = nearest((longitude) => ahead(west - longitude));
+  const after = nearest((longitude) => ahead(longitude - east));
+  const isMeridian = west > east && ahead(west - east) === 0;
+  const whole = `${text(east)}..${text(west)}`;
+  const globe = isMeridian
+    ? ` From ${text(west)} to ${text(east)} is one meridian; ${whole} is the whole globe.`
+    : "";
+  const other = Array.isArray(question.labels)
+    ? ""
+    : ", or the nearest one with --nearest (in code nearest: true)";
+  const reason = `has no item ${wordsOf(question.labels)}`;
+  return failure(coordinate, question, reason, `Take ${before} or ${after}${other}.${globe}`);
 }
 
 async function goesUp(coordinate: Coordinate): Promise<boolean> {
@@ -108,9 +139,22 @@ async function goesUp(coordinate: Coordinate): Promise<boolean> {
   return first !== undefined && last !== undefined && compareKeys(first, last) < 0;
 }
 
-function turned(coordinate: Coordinate, question: LabelQuestion): ZarrflowError {
+async function turned(coordinate: Coordinate, question: LabelQuestion): Promise<ZarrflowError> {
   const [from, to, ...step] = question.labels as Exclude<LabelRange, Label>;
   const reason = `goes up, so nothing lies from ${wordOf(from ?? "")} to ${wordOf(to ?? "")}`;
+  const { scale } = coordinate;
+  const mayBeLongitude = scale.isLongitude || /^lon/i.test(question.dimension);
+  const [west, east] = [Number(from), Number(to)];
+  if (mayBeLongitude && west >= 180 && west <= FULL_TURN && east < 180) {
+    const ends = [await coordinate.keyAt(0), await coordinate.keyAt(coordinate.length - 1)];
+    const range = ends.map((key) => (key === undefined ? "" : scale.text(key))).join(" to ");
+    const why = scale.isLongitude
+      ? "does not go all around the globe"
+      : "is not known as longitudes, as it has no units `degrees_east`";
+    const meant = wordsOf([west - FULL_TURN, east, ...step] as LabelRange);
+    const hint = `It ${why}: it goes from ${range}. ${meant} may be meant.`;
+    return failure(coordinate, question, reason, hint);
+  }
   return failure(coordinate, question, reason, `Write ${wordsOf([to, from, ...step] as LabelRange)}.`);
 }
 
@@ -127,6 +171,9 @@ async function findOne(
   const circle = await circleOf(coordinate);
   const around = circle && itemNear(circle, Number(asked.low), !question.nearest);
   if (around !== undefined) return around;
+  const at = Number(asked.low);
+  if (circle && found && !circle.isStored(at))
+    throw noneAround(coordinate, question, circle, { west: at, east: at });
   if (found === undefined) return findUnsorted(coordinate, question, asked);
   const { start } = found;
   const near = question.nearest ? await nearestOf(coordinate, asked.low, start) : undefined;

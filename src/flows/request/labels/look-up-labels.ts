@@ -241,7 +241,7 @@ function assertNoYears(indices: IndexRange, years: Years | undefined): void {
   const ends = [indices].flat().slice(0, 2);
   if (!ends.every((end) => end === null || (end >= first && end <= last + 1))) return;
   if (!ends.some((end) => end !== null && end <= last)) return;
-  const [from, to] = ends.map((end) => end ?? "");
+  const [from, to] = ends.map((end) => (end === null ? "" : `${end}`.padStart(4, "0")));
   const written = [indices]
     .flat()
     .map((part) => part ?? "")

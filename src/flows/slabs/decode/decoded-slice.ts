@@ -1,20 +1,68 @@
+import type { ZarrArray } from "../../../hierarchy/node.ts";
+import { packingOf } from "../../../meta/conventions/cf/packing.ts";
 import { describeDataType } from "../../../meta/describe.ts";
+import type { Shift } from "../../../streams/selection.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { toFloat16Bits } from "../../../util/float16.ts";
-import { cStrides } from "../../../util/shape.ts";
+import { cStrides, product } from "../../../util/shape.ts";
 import { insideOf, type Slice } from "../../slice.ts";
 import type { Slab } from "../slab-queue.ts";
 import { typedValues } from "../typed-values.ts";
 import { type DecodeOptions, type Decoder, decoderOf } from "./decoder.ts";
 
+/** A slice and what decodes its values, taken in C order, each once. */
+export interface DecodedSlice {
+  readonly slice: Slice;
+  readonly decoder: Decoder;
+}
+
 /** How a slice's values are decoded. @throws as `decoderOf` */
-export async function sliceDecoder(slice: Slice, options: DecodeOptions): Promise<Decoder> {
-  const { array, close } = await insideOf(slice).open();
+export function sliceDecoder(slice: Slice, options: DecodeOptions): Promise<DecodedSlice> {
+  return decodedSlice(slice, (array) => decoderOf(array, options));
+}
+
+/**
+ * A slice with what decodes its values. Numbers that are shifted, such as longitudes beyond a seam, are so once they are
+ * decoded where they become floats: a packed integer may not hold them, and the valid range is that of stored ones.
+ */
+export async function decodedSlice(
+  slice: Slice,
+  decoderFor: (array: ZarrArray) => Decoder,
+): Promise<DecodedSlice> {
+  const { array, resolved, close } = await insideOf(slice).open();
   try {
-    return decoderOf(array, options);
+    const decoder = decoderFor(array);
+    const { shift, shape } = resolved.selection;
+    const isAfter = shift && decoder.decode && decoder.dataType.kind === "float";
+    if (!isAfter) return { slice, decoder };
+    const scale = packingOf(array.metadata.dataType, array.attributes)?.scale ?? 1;
+    return { slice: insideOf(slice).stored(), decoder: shiftedAfter(decoder, shift, { shape, scale }) };
   } finally {
     await close();
   }
+}
+
+/** Decodes values, and shifts what they mean. @param scale what one stored unit means */
+function shiftedAfter(
+  decoder: Decoder,
+  { dimension, runs }: Shift,
+  { shape, scale }: { readonly shape: readonly number[]; readonly scale: number },
+): Decoder {
+  const stride = product(shape.slice(dimension + 1));
+  const count = shape[dimension] ?? 1;
+  let at = 0;
+  return {
+    ...decoder,
+    decode(values) {
+      const decoded = Float64Array.from((decoder.decode?.(values) ?? []) as Float64Array, (value, i) => {
+        const result = Math.floor((at + i) / stride) % count;
+        return value + (runs.findLast(({ from }) => from <= result)?.add ?? 0) * scale;
+      });
+      at += decoded.length;
+      const isDouble = decoder.dataType.kind === "float" && decoder.dataType.size === 8;
+      return isDouble ? decoded : Float32Array.from(decoded);
+    },
+  };
 }
 
 /** @throws `unsupported-operation` for values that become text */
@@ -34,7 +82,7 @@ export function assertNumbers({
  *
  * @throws `unsupported-operation` for values that become text
  */
-export async function* decodedSlabs(slice: Slice, decoder: Decoder): AsyncGenerator<Slab> {
+export async function* decodedSlabs({ slice, decoder }: DecodedSlice): AsyncGenerator<Slab> {
   const { dataType, decode } = decoder;
   if (decode === undefined) {
     yield* slice.slabs();

@@ -20,13 +20,14 @@ export async function* jsonPieces(
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   const stored = await slice.dataType();
-  const decoder = decode ? await sliceDecoder(slice, { decode, flags }) : undefined;
+  const decoded = decode ? await sliceDecoder(slice, { decode, flags }) : undefined;
+  const { decoder } = decoded ?? {};
   const shape = await slice.shape();
   const items = product(shape);
   const { opened, closed } = brackets(flat ? [items] : shape);
   let text = items === 0 ? "[]" : "";
   let at = 0;
-  for await (const { data } of slice.slabs()) {
+  for await (const { data } of (decoded?.slice ?? slice).slabs()) {
     for (const item of decoder ? decodedItems(data, stored, decoder) : chunkItems(data, stored)) {
       text += `${at > 0 ? "," : ""}${"[".repeat(opened(at))}${item}${"]".repeat(closed(at))}`;
       at++;

@@ -13,10 +13,10 @@ export async function* npyPieces(slice: Slice, options: DecodeOptions = {}): Asy
     return yield* rawPieces(slice.slabs());
   }
   const { assertNumbers, decodedSlabs, sliceDecoder } = await import("../decode/decoded-slice.ts");
-  const decoder = await sliceDecoder(slice, options);
-  assertNumbers(decoder);
-  yield npyHeader(decoder.dataType, await slice.shape());
-  yield* rawPieces(decodedSlabs(slice, decoder));
+  const decoded = await sliceDecoder(slice, options);
+  assertNumbers(decoded.decoder);
+  yield npyHeader(decoded.decoder.dataType, await slice.shape());
+  yield* rawPieces(decodedSlabs(decoded));
 }
 
 const ALIGNMENT = 64;

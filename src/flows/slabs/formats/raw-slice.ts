@@ -6,5 +6,5 @@ import { rawPieces } from "./raw.ts";
 export async function* rawSlicePieces(slice: Slice, options: DecodeOptions): AsyncGenerator<Uint8Array> {
   if (!options.decode) return yield* rawPieces(slice.slabs());
   const { decodedSlabs, sliceDecoder } = await import("../decode/decoded-slice.ts");
-  yield* rawPieces(decodedSlabs(slice, await sliceDecoder(slice, options)));
+  yield* rawPieces(decodedSlabs(await sliceDecoder(slice, options)));
 }

@@ -13,6 +13,7 @@ import { coordinatesOf } from "../../request/coordinates.ts";
 import { DEFAULT_MAX_MEMORY } from "../../request/default-memory.ts";
 import { arraysAround } from "../../request/labels/find-coordinate.ts";
 import { insideOf, type Slice, slice } from "../../slice.ts";
+import { decodedSlice } from "../decode/decoded-slice.ts";
 import { type DecodeOptions, decoderOf, hasFlags } from "../decode/decoder.ts";
 import { Column, type ColumnSource, type Rows } from "./column.ts";
 import { StreamedValues } from "./streamed-values.ts";
@@ -109,12 +110,11 @@ async function tableOf(
     const counts = dimensions.map(({ count }) => count);
     heldBytes += product(counts) * (isFixed(dataType) ? dataType.size : VARIABLE_BYTES);
     if (heldBytes * PART > maxMemory) throw tooLarge(array, maxMemory);
-    const decoder = decoderOf(
-      array,
-      isCoordinate ? { ...options, flags: false } : decodingOf(array),
-      isCoordinate,
+    const decoding = isCoordinate ? { ...options, flags: false } : decodingOf(array);
+    const { decoder, slice: stored } = await decodedSlice(sliced(part, dimensions), () =>
+      decoderOf(array, decoding, isCoordinate),
     );
-    const { data } = await sliced(part, dimensions).read();
+    const { data } = await stored.read();
     const values = decoder.decode ? decoder.decode(data) : data;
     return { ...decoder, values, strides: stridesIn(part, widest) };
   };
@@ -161,8 +161,10 @@ async function tableOf(
       add(part.name, await held(part, false));
       continue;
     }
-    const decoder = decoderOf(part.array, decodingOf(part.array));
-    const stream = new StreamedValues(sliced(part, part.dimensions, perStream), part.array, decoder);
+    const { decoder, slice: stored } = await decodedSlice(sliced(part, part.dimensions, perStream), () =>
+      decoderOf(part.array, decodingOf(part.array)),
+    );
+    const stream = new StreamedValues(stored, part.array, decoder);
     streams.push(stream);
     add(part.name, { ...decoder, stream });
   }

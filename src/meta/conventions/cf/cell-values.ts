@@ -7,7 +7,8 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
-import { packingOf, rereadInteger } from "./packing.ts";
+import { writtenLike } from "../geo/numbers.ts";
+import { numberIn, packingOf, rereadInteger } from "./packing.ts";
 
 /** Attributes that are computed of all items: of CF, and of GDAL. */
 const STATISTICS = /^(?:actual_range|actual_min|actual_max|STATISTICS_[A-Z_]+)$/;
@@ -29,7 +30,8 @@ const METHODS: Readonly<Record<string, string>> = {
 /**
  * Attributes of CF that say something of items and cells. Of a part, or with more items, the range of all is not known and
  * left out; what is made of blocks gets another `cell_methods`; values that were integers of the other sign are written as
- * what they mean where the array has another data type. `valid_range` and flags stay true of parts, means and extremes.
+ * what they mean where the array has another data type. `valid_range` and flags stay true of parts, means and extremes; of numbers that are
+ * shifted, such as longitudes beyond a seam, the valid range holds both.
  */
 export const cellValues: Convention = {
   name: "CF cells",
@@ -41,7 +43,7 @@ export const cellValues: Convention = {
       const name = node.path.slice(node.path.lastIndexOf("/") + 1);
       const isVariable = !bounds.has(name) && !isCoordinate(node, name);
       const described = isVariable ? withMethod(node, kept) : kept;
-      return withAttributes(node, asMeant(node, described));
+      return withAttributes(node, withWiderRange(node, asMeant(node, described), change));
     });
   },
 };
@@ -98,4 +100,45 @@ function asMeant({ from, metadata }: ChangedArray, attributes: JsonObject): Json
     ...attributes,
     ...Object.fromEntries(names.map((name) => [name, meant(attributes[name] ?? null)])),
   };
+}
+
+/** Attributes of the valid range, section 2.5.1 of CF, and which of what is added bears on each number. */
+const RANGES: readonly (readonly [name: string, ends: readonly ("least" | "most")[]])[] = [
+  ["valid_min", ["least"]],
+  ["valid_max", ["most"]],
+  ["valid_range", ["least", "most"]],
+];
+
+/** The valid range of numbers that are shifted, as wide as their data type allows. */
+function withWiderRange(node: ChangedArray, attributes: JsonObject, change: GridChange): JsonObject {
+  const { shift } = node.placing ?? {};
+  const names = RANGES.filter(([name]) => Object.hasOwn(attributes, name));
+  if (shift === undefined || names.length === 0) return attributes;
+  const added = shift.runs.map(({ add }) => add);
+  const by = { least: Math.min(...added), most: Math.max(...added) };
+  const { dataType } = node.metadata;
+  const [lowest, highest] = limitsOf(dataType);
+  const isReread = packingOf(dataType, attributes)?.reread !== undefined;
+  const widened: JsonObject = { ...attributes };
+  for (const [name, ends] of names) {
+    const old = attributes[name];
+    const list = Array.isArray(old) ? old : [old ?? null];
+    const numbers = list.map((one) => numberIn(one));
+    if (isReread || numbers.length !== ends.length || numbers.includes(undefined)) {
+      delete widened[name];
+      change.note(node, `\`${name}\` left out: it cannot be computed for numbers that are shifted`);
+      continue;
+    }
+    const wide = ends.map((end, i) => Math.max(lowest, Math.min(highest, (numbers[i] ?? 0) + by[end])));
+    const written = writtenLike(wide, list);
+    widened[name] = Array.isArray(old) ? written : (written[0] ?? null);
+  }
+  return widened;
+}
+
+function limitsOf({ kind, ...type }: ChangedArray["metadata"]["dataType"]): readonly [number, number] {
+  if ((kind !== "int" && kind !== "uint") || !("size" in type) || type.size === undefined || type.size > 4)
+    return [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const bits = 8 * type.size;
+  return kind === "int" ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
 }

@@ -1,3 +1,4 @@
+import { JsonNumber } from "../../../util/json-value.ts";
 import { onlyItem } from "../../assert-json.ts";
 import type { DataType } from "../../data-type.ts";
 
@@ -47,5 +48,6 @@ export function rereadInteger(
 /** A number that an attribute is, or holds alone in a list. */
 export function numberIn(attribute: unknown): number | undefined {
   const one = onlyItem(attribute);
-  return typeof one === "number" || typeof one === "bigint" ? Number(one) : undefined;
+  const isNumber = typeof one === "number" || typeof one === "bigint" || one instanceof JsonNumber;
+  return isNumber ? Number(one) : undefined;
 }

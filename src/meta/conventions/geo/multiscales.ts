@@ -11,7 +11,15 @@ import {
   withAttributes,
 } from "../convention.ts";
 import { numbersIn, writtenLike } from "./numbers.ts";
-import { arraysDescribedBy, parentIs, rasterAxes, type SharedChange, sharedChange } from "./raster-change.ts";
+import {
+  type AxisChange,
+  arraysDescribedBy,
+  FULL_TURN,
+  parentIs,
+  rasterAxes,
+  type SharedChange,
+  sharedChange,
+} from "./raster-change.ts";
 import { followForm, SPATIAL } from "./rasters.ts";
 
 const MULTISCALES = "multiscales";
@@ -169,7 +177,7 @@ function dimensionsIn(
   return typeof y === "string" && typeof x === "string" ? [y, x] : undefined;
 }
 
-const WHOLE = { start: 0, step: 1 };
+const WHOLE = { start: 0, step: 1, before: 0, degrees: 0 };
 
 /** The scale and translation of a level in the items of another, of what is taken of both. */
 function movedTransform(transform: JsonObject, own: SharedChange, of: SharedChange): JsonObject | undefined {
@@ -179,8 +187,11 @@ function movedTransform(transform: JsonObject, own: SharedChange, of: SharedChan
     return undefined;
   const moved = (["y", "x"] as const).map((axis, i) => {
     const [taken, base] = [own?.[axis] ?? WHOLE, of?.[axis] ?? WHOLE];
-    const at = (translation[i] ?? 0) + taken.start * (scale[i] ?? 1);
-    return { scale: ((scale[i] ?? 1) * taken.step) / base.step, translation: (at - base.start) / base.step };
+    const at = (translation[i] ?? 0) + startOf(taken) * (scale[i] ?? 1);
+    return {
+      scale: ((scale[i] ?? 1) * taken.step) / base.step,
+      translation: (at - startOf(base)) / base.step,
+    };
   });
   return {
     ...transform,
@@ -193,6 +204,11 @@ function movedTransform(transform: JsonObject, own: SharedChange, of: SharedChan
       member(transform, "translation"),
     ),
   };
+}
+
+/** Where what is taken begins: items of each turn of the globe follow those of the one before. */
+function startOf({ start, before, degrees }: Omit<AxisChange, "after" | "step">): number {
+  return start + (before * degrees) / FULL_TURN;
 }
 
 /** A tile matrix whose tiles were chunks, in the new chunks; undefined where these are not of one shape. */

@@ -1,6 +1,9 @@
 import type { ArrayMetadata } from "../../array-metadata.ts";
 import { type ChangedArray, type ChangedNode, isArray } from "../convention.ts";
 
+/** Degrees of longitude, after which the first meridian comes again. */
+export const FULL_TURN = 360;
+
 /** What becomes of one dimension of an array. */
 export interface AxisChange {
   /** As those of `ItemPlacing`. */
@@ -9,6 +12,8 @@ export interface AxisChange {
   /** Its length before and after, in items. */
   readonly before: number;
   readonly after: number;
+  /** Turns of the globe by which places differ from where they were, in degrees. */
+  readonly degrees: number;
 }
 
 /** What becomes of the two dimensions of a raster. */
@@ -70,12 +75,13 @@ export function axisChange({ from, metadata, placing }: ChangedArray, d: number)
   const before = from.metadata.kind === "array" ? from.metadata.shape[d] : undefined;
   const after = metadata.shape[d];
   if (before === undefined || after === undefined) return undefined;
-  return { start: placing?.start[d] ?? 0, step: placing?.step[d] ?? 1, before, after };
+  const degrees = (placing?.turns?.[d] ?? 0) * FULL_TURN;
+  return { start: placing?.start[d] ?? 0, step: placing?.step[d] ?? 1, before, after, degrees };
 }
 
 /** Whether each item along a dimension is where it was. */
-export function isSameAxis({ start, step, before, after }: AxisChange): boolean {
-  return start === 0 && step === 1 && before === after;
+export function isSameAxis({ start, step, before, after, degrees }: AxisChange): boolean {
+  return start === 0 && step === 1 && before === after && degrees === 0;
 }
 
 function isSame({ y, x }: RasterChange): boolean {
@@ -83,8 +89,8 @@ function isSame({ y, x }: RasterChange): boolean {
 }
 
 /** Whether the outer edges of the cells along a dimension are where they were. */
-export function keepsExtent({ start, step, before, after }: AxisChange): boolean {
-  return start + 0.5 - step / 2 === 0 && after * step === before;
+export function keepsExtent({ start, step, before, after, degrees }: AxisChange): boolean {
+  return start + 0.5 - step / 2 === 0 && after * step === before && degrees === 0;
 }
 
 /**

@@ -248,7 +248,8 @@ function movedCoefficients(
 ): Coefficients {
   const shift = ({ start, step }: AxisChange) => (isNode ? start : start + 0.5 - step / 2);
   const [col, row] = [shift(x), shift(y)];
-  return [a * x.step, b * y.step, c + a * col + b * row, d * x.step, e * y.step, f + d * col + e * row].map(
+  const [left, top] = [c + a * col + b * row + x.degrees, f + d * col + e * row + y.degrees];
+  return [a * x.step, b * y.step, left, d * x.step, e * y.step, top].map(
     (number) => number + 0,
   ) as unknown as Coefficients;
 }

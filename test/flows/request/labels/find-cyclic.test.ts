@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   asStore,
+  copy,
   create,
   createGroup,
   formatSlice,
@@ -13,6 +15,9 @@ import {
   sliceTo,
 } from "../../../../src/index.ts";
 import { MemoryStore } from "../../../../src/stores/memory.ts";
+import { temporaryFolder } from "../../../stores/temporary-folder.ts";
+
+const folders = temporaryFolder();
 
 interface Grid {
   readonly longitudes: readonly number[];
@@ -40,7 +45,12 @@ const ARRAYS: Record<string, new (values: number[]) => Typed> = {
 };
 
 /** A group of `t(y, longitude)`, whose items are `1000 * y + item`, with its longitudes. */
-async function made(grid: Grid, store = new MemoryStore(), group = ""): Promise<MemoryStore> {
+async function made(
+  grid: Grid,
+  store = new MemoryStore(),
+  group = "",
+  attributesOfT: Record<string, unknown> = {},
+): Promise<MemoryStore> {
   const { longitudes, dataType = "float64", attributes = {}, stored = (one) => one, bounds = false } = grid;
   const { chunks = [2, 7], shards, zarrFormat = "v3", coordinateChunk = 5 } = grid;
   const n = longitudes.length;
@@ -53,6 +63,7 @@ async function made(grid: Grid, store = new MemoryStore(), group = ""): Promise<
     dataType: "int32",
     zarrFormat,
     dimensionNames: ["y", "longitude"],
+    attributes: attributesOfT,
   });
   await t.write(
     [],
@@ -192,6 +203,118 @@ describe("ranges of longitude across the seam", () => {
     expect((await openArray({ store: target, path: "longitude" })).attributes).toMatchObject({
       ...{ units: "degrees_east", valid_min: -360, valid_max: 360, valid_range: [-360, 360] },
     });
+  });
+
+  it("shift a coordinate, or its bounds, that is sliced by itself", async () => {
+    const packed = { attributes: { scale_factor: 0.1 }, dataType: "int16", stored: (x: number) => x * 10 };
+    for (const [i, grid] of [{}, packed].entries()) {
+      const root = folders.next(`${i}.zarr`);
+      await copy(await openGroup(await made({ longitudes: tens, bounds: true, ...grid })), root);
+      for (const name of ["longitude", "lon_bnds"]) {
+        for (const alone of [true, false]) {
+          const target = new MemoryStore();
+          const options = { slice: "longitude=-10..10", alone, chunks: "longitude=2" };
+          await sliceTo(join(root, name), target, { ...options, verify: "values" });
+          const isMember = (await target.get(`${name}/zarr.json`)) !== undefined;
+          const [first] = await numbers(target, isMember ? name : "");
+          expect(first).toBe(name === "lon_bnds" ? -10.5 : i === 0 ? -10 : -100);
+        }
+      }
+    }
+  });
+
+  it("move what says where a raster lies", async () => {
+    const places = {
+      GeoTransform: "-5 10 0 60 0 -40",
+      "spatial:transform": [10, 0, -5, 0, -40, 60],
+      "spatial:bbox": [-5, -60, 355, 60],
+      "proj:transform": [10, 0, -5, 0, -40, 60],
+    };
+    const store = await made({ longitudes: tens }, new MemoryStore(), "", places);
+    const origins = async (range: string, options = {}) => {
+      const { target } = await sliced(store, `longitude=${range}`, options);
+      const { attributes } = await openArray({ store: target, path: "t" });
+      const [left] = String(attributes.GeoTransform).split(" ").map(Number);
+      const [, , a] = attributes["spatial:transform"] as number[];
+      const [, , b] = attributes["proj:transform"] as number[];
+      const [west, , east] = attributes["spatial:bbox"] as number[];
+      expect([left, a, b, west]).toEqual([west, west, west, west]);
+      return [west, east];
+    };
+    expect(await origins("-60..-20")).toEqual([-65, -15]);
+    expect(await origins("-20..20")).toEqual([-25, 25]);
+    expect(await origins("340..360")).toEqual([335, 365]);
+    expect(await origins("-180..180")).toEqual([-185, 175]);
+    expect(await origins("360..719")).toEqual([355, 715]);
+    expect(await origins("20..40")).toEqual([15, 45]);
+    const alone = new MemoryStore();
+    const options = { slice: "longitude=-60..-20", alone: true };
+    await sliceTo(await openArray({ store, path: "t" }), alone, options);
+    expect((await openArray(alone)).attributes).toMatchObject({ "spatial:bbox": [-65, -60, -15, 60] });
+  });
+
+  it("widen ranges of valid longitudes however they are written, once", async () => {
+    const store = await made({ longitudes: tens, attributes: { actual_range: [0, 350] } });
+    const document = JSON.parse(new TextDecoder().decode(await store.get("longitude/zarr.json")));
+    document.attributes = { ...document.attributes, valid_range: "RANGE", valid_min: "MIN" };
+    const text = JSON.stringify(document).replace('"RANGE"', "[0.0,360.0]").replace('"MIN"', "[0.0]");
+    await store.set("longitude/zarr.json", new TextEncoder().encode(text));
+    for (const to of ["v2", "v3"] as const) {
+      const { target } = await sliced(store, "longitude=-20..20", { to });
+      const { attributes } = await openArray({ store: target, path: "longitude" });
+      expect(attributes).toMatchObject({ valid_range: [-360, 360], valid_min: [-360] });
+    }
+    const packed = await made({
+      longitudes: tens,
+      dataType: "uint16",
+      attributes: { scale_factor: 0.01, add_offset: 0, valid_range: [0, 36000] },
+      stored: (x) => x * 100,
+    });
+    const { target } = await sliced(packed, "longitude=350..370");
+    expect((await openArray({ store: target, path: "longitude" })).attributes).toMatchObject({
+      valid_range: [0, 65535],
+    });
+  });
+
+  it("are decoded, and then shifted, in tables, and refused before anything is written that cannot hold them", async () => {
+    const attributes = { scale_factor: 0.01, valid_range: [-18000, 18000] };
+    const store = await made({ longitudes: centred, dataType: "int16", attributes, stored: (x) => x * 100 });
+    const longitude = await openArray({ store, path: "longitude" });
+    const text = async (array: typeof longitude, format: "csv" | "ndjson" | "json" | "npy") =>
+      new Response(formatSlice(slice(array, "longitude=0..360"), format, { decode: true })).text();
+    const values = async (array: typeof longitude, format: "csv" | "ndjson") =>
+      (await text(array, format))
+        .trim()
+        .split(/\r?\n/)
+        .flatMap((line) => /(?:"longitude": ?|^|0,)(\d+(?:\.\d)?)(?:,|}|$)/.exec(line)?.[1] ?? [])
+        .map(Number);
+    for (const format of ["csv", "ndjson"] as const)
+      expect((await values(longitude, format)).slice(-36)).toEqual(up(0, 10, 36));
+    const table = await text(await openArray({ store, path: "t" }), "csv");
+    expect(table.split(/\r?\n/)[36]).toMatch(/^0,350(\.0)?,17$/);
+    expect(JSON.parse(await text(longitude, "json"))).toEqual(up(0, 10, 36));
+    const npy = await formatSlice(slice(longitude, "longitude=0..360"), "npy", { decode: true });
+    const bytes = new Uint8Array(await new Response(npy).arrayBuffer());
+    expect(Array.from(new Float64Array(bytes.slice(-36 * 8).buffer))).toEqual(up(0, 10, 36));
+    const target = new MemoryStore();
+    const refused = {
+      code: "unsupported-operation",
+      message: expect.stringMatching(/longitudes from 0 to 350 do not fit its data type/),
+      details: { hint: expect.stringMatching(/-180\.\.180.*wider data type/) },
+    };
+    for (const from of [longitude, await openArray({ store, path: "t" }), await openGroup(store)]) {
+      await expect(planSliceTo(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
+      await expect(sliceTo(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
+    }
+    for await (const key of target.list("")) expect.unreachable(`${key}`);
+  });
+
+  it("read a scale_factor that is written in another manner", async () => {
+    const grid = { dataType: "int32", attributes: { scale_factor: 0.01 }, stored: (x: number) => x * 100 };
+    const store = await made({ longitudes: tens, ...grid });
+    const text = new TextDecoder().decode(await store.get("longitude/zarr.json"));
+    await store.set("longitude/zarr.json", new TextEncoder().encode(text.replace("0.01", "1e-2")));
+    expect((await sliced(store, "longitude=-10..10")).longitudes).toEqual([-1000, 0, 1000]);
   });
 
   it("are served as they are asked for", async () => {
@@ -337,6 +460,28 @@ describe("ranges of longitude across the seam", () => {
     expect(await numbers(target, "longitude")).toEqual([-10, 0, 10]);
   });
 
+  it.each([
+    ["355..358", tens, "Take 350.0 or 0.0."],
+    ["-5..-2", tens, "Take 350.0 or 0.0."],
+    ["355.0", tens, "Take 350.0 or 0.0, or the nearest one with --nearest (in code nearest: true)."],
+    [
+      "180..-180",
+      up(0.5, 1, 360),
+      "Take 179.5 or 180.5. From 180 to -180 is one meridian; -180..180 is the whole globe.",
+    ],
+    [
+      "360..0",
+      up(0.5, 1, 360),
+      "Take 359.5 or 0.5. From 360 to 0 is one meridian; 0..360 is the whole globe.",
+    ],
+  ])("say which items are beside %s", async (range, longitudes, hint) => {
+    await expect(sliced(await made({ longitudes }), `longitude=${range}`)).rejects.toMatchObject({
+      code: "invalid-selection",
+      message: expect.stringContaining(`has no item ${range}`),
+      details: { hint },
+    });
+  });
+
   it("are none where a coordinate is not all around", async () => {
     const regional = await made({ longitudes: up(0, 10, 20) });
     await expect(sliced(regional, "longitude=150..10")).rejects.toMatchObject({
@@ -344,6 +489,18 @@ describe("ranges of longitude across the seam", () => {
       details: { hint: "Write 10..150." },
     });
     await expect(sliced(regional, "longitude=-20..-10")).rejects.toMatchObject({ code: "invalid-selection" });
+    await expect(sliced(regional, "longitude=350..10")).rejects.toMatchObject({
+      code: "invalid-selection",
+      details: {
+        hint: "It does not go all around the globe: it goes from 0 to 190. -10..10 may be meant.",
+      },
+    });
+    const bare = await made({ longitudes: tens, attributes: { units: "1", standard_name: "x" } });
+    await expect(sliced(bare, "longitude=350..10")).rejects.toMatchObject({
+      details: {
+        hint: "It is not known as longitudes, as it has no units `degrees_east`: it goes from 0 to 350. -10..10 may be meant.",
+      },
+    });
     const metres = await made({ longitudes: tens, attributes: { units: "m", standard_name: "x" } });
     await expect(sliced(metres, "longitude=350..10")).rejects.toMatchObject({ code: "invalid-selection" });
   });

@@ -343,6 +343,23 @@ describe("whole numbers along times", () => {
     await expect(sliceTo(await openGroup(store), target, { slice: text })).rejects.toMatchObject(error);
   });
 
+  it.each([
+    ["x=0050", "0050..0050", "@50"],
+    ["x=900", "0900..0900", "@900"],
+    ["x=0050:0060", "0050..0060", "@50:60"],
+    ["x=100:", "0100..", "@100:"],
+  ])("%s may be a year of a model", async (text, year, index) => {
+    const attributes = { units: "days since 0001-01-01", calendar: "noleap" };
+    const values = BigInt64Array.from({ length: 999 }, (_, i) => BigInt(365 * i));
+    const store = await made({ values, dataType: "int64", attributes });
+    const hint = expect.stringMatching(new RegExp(`^Write ${year.replaceAll(".", "\\.")} .*or ${index} for`));
+    await expect(taken(store, text)).rejects.toMatchObject({ code: "invalid-selection", details: { hint } });
+    expect(await taken(store, "x=50")).toBe(50);
+    expect(await taken(store, "x=0050..0050")).toEqual([49]);
+    expect(await taken(store, text.replace("=", "=@"))).toBeDefined();
+    expect(await taken(await made(daily), text)).toBeDefined();
+  });
+
   it("are indices where they are no years of it, marked, or numbers of code", async () => {
     const store = await made(daily);
     expect(await taken(store, "x=3999")).toBe(3999);
