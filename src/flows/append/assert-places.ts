@@ -79,7 +79,8 @@ export function assertRastersContinue(
 ): void {
   const raster = appended.find(({ target }) => target.shape.length >= 2);
   const spatial = raster && rasterAxes(raster.target.metadata);
-  if (spatial === undefined || hasCoordinates(raster, spatial, [...appended, ...others])) return;
+  if (raster === undefined || spatial === undefined) return;
+  if (hasCoordinates(raster, spatial, [...appended, ...others])) return;
   const { axis, length } = raster;
   const [y, x] = spatial;
   const steps = [axis === x ? length : 0, axis === y ? length : 0];
