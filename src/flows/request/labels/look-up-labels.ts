@@ -77,6 +77,8 @@ export interface SlicedGroup {
   readonly group: ZarrGroup;
   /** The group and all nodes below it. */
   readonly nodes: readonly ZarrNode[];
+  /** Paths that were left out without being opened. */
+  readonly leftOut: readonly string[];
   /** The arrays that are sliced, and the names of their dimensions. */
   readonly arrays: readonly { readonly array: ZarrArray; readonly names: readonly (string | null)[] }[];
 }
@@ -89,10 +91,10 @@ export interface SlicedGroup {
  */
 export async function lookUpInGroup(
   option: SliceOption,
-  { group, nodes, arrays }: SlicedGroup,
+  { arrays, ...of }: SlicedGroup,
   options: LookUpOptions,
 ): Promise<LookedUp> {
-  const within = withinGroup({ group, nodes });
+  const within = withinGroup(of);
   const find = async (key: string | number, labels: LabelRange) => {
     const dimension = String(key);
     const having = arraysWith(dimension, arrays);
@@ -104,7 +106,7 @@ export async function lookUpInGroup(
         "The group's",
       );
       const reason = `no array of the group has the dimension \`${dimension}\``;
-      throw new ZarrflowError("invalid-selection", reason, { path: group.path, hint });
+      throw new ZarrflowError("invalid-selection", reason, { path: of.group.path, hint });
     }
     const wanted = { name: dimension, length: first.length };
     const question = { dimension, labels, nearest: options.nearest };
@@ -145,8 +147,8 @@ export function takenOfGroup(
   return takenOf(lookedUp, placed, options);
 }
 
-function withinGroup({ group, nodes }: Omit<SlicedGroup, "arrays">) {
-  return { path: group.path, nodes: new Map(nodes.map((node) => [node.path, node])) };
+function withinGroup({ group, nodes, leftOut }: Omit<SlicedGroup, "arrays">) {
+  return { path: group.path, nodes: new Map(nodes.map((node) => [node.path, node])), leftOut };
 }
 
 /** The arrays that have a dimension, and its length there; first the one whose items ranges count. */
