@@ -45,10 +45,10 @@ export async function lookUpInArray(
       const coordinate = await coordinateOf({ array }, { name, length }, options);
       return found(coordinate, { dimension: name, labels, nearest: options.nearest });
     },
-    async (key) => {
+    async (key, indices) => {
       const { name, length } = dimensionOf(key);
       if (typeof name !== "string") return undefined;
-      return yearsOf(name, await anyCoordinateOf({ array }, { name, length }, options));
+      return yearsOf(name, await anyCoordinateOf({ array }, { name, length, indices }, options));
     },
   );
 }
@@ -124,11 +124,12 @@ export async function lookUpInGroup(
     }
     return result;
   };
-  return withIndices(option, find, async (key) => {
+  return withIndices(option, find, async (key, indices) => {
     const [first] = arraysWith(String(key), arrays);
     if (first === undefined) return undefined;
     const wanted = { name: String(key), length: first.length };
-    return yearsOf(wanted.name, await anyCoordinateOf({ array: first.array, within }, wanted, options));
+    const asked = { ...wanted, indices };
+    return yearsOf(wanted.name, await anyCoordinateOf({ array: first.array, within }, asked, options));
   });
 }
 
@@ -173,12 +174,12 @@ function placesOf(indices: IndexRange | CyclicRange) {
 async function withIndices(
   option: SliceOption,
   find: (key: string | number, labels: LabelRange) => Promise<Found>,
-  yearsOf: (key: string | number) => Promise<Years | undefined>,
+  yearsOf: (key: string | number, indices: IndexRange) => Promise<Years | undefined>,
 ): Promise<LookedUp> {
   const labels: TakenItems[] = [];
   const indicesOf = async (key: string | number, range: Range | null) => {
     if (isMaybeYears(range)) {
-      assertNoYears(range.maybeYears, await yearsOf(key));
+      assertNoYears(range.maybeYears, await yearsOf(key, range.maybeYears));
       return range.maybeYears;
     }
     if (!isLabelled(range)) return range;
@@ -259,16 +260,22 @@ function assertNoYears(indices: IndexRange, years: Years | undefined): void {
   );
 }
 
-/** The coordinate of a dimension, if it has one whose labels can be read. */
+/**
+ * The coordinate of a dimension, if it has one whose labels can be read.
+ *
+ * @throws why they cannot be read, where `indices` that may be labels are beyond the dimension
+ */
 async function anyCoordinateOf(
   place: LabelledArray,
-  wanted: { readonly name: string; readonly length: number },
+  wanted: { readonly name: string; readonly length: number; readonly indices?: IndexRange },
   options: CoordinateOptions,
 ): Promise<Coordinate | undefined> {
   try {
     const array = await findCoordinate(place, wanted.name, options.signal);
     return array?.shape[0] === wanted.length ? await openCoordinate(array, options) : undefined;
   } catch (error) {
+    const [start = 0] = [wanted.indices ?? 0].flat();
+    if (isZarrflowError(error, "unsupported-operation") && (start ?? 0) >= wanted.length) throw error;
     if (isZarrflowError(error)) return undefined;
     throw error;
   }
