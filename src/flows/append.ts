@@ -3,6 +3,7 @@ import { type Following, following } from "../hierarchy/edit/followers.ts";
 import { growArrays } from "../hierarchy/edit/grow.ts";
 import { homeOf, type ParentHierarchy } from "../hierarchy/edit/parent.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
+import { axesFromAbove } from "../hierarchy/open/axes-from-above.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { walk } from "../hierarchy/open/walk.ts";
 import { editedAlong } from "../hierarchy/other-format.ts";
@@ -24,6 +25,7 @@ import { product } from "../util/shape.ts";
 import { assertContinues } from "./append/assert-continues.ts";
 import { assertEqual } from "./append/assert-equal.ts";
 import { assertImagesStay } from "./append/assert-images.ts";
+import { assertLevelContinues, assertRastersContinue } from "./append/assert-places.ts";
 import { assertSameKind } from "./append/assert-same-kind.ts";
 import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.ts";
 import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
@@ -41,7 +43,10 @@ export interface AppendOptions
     FormatOptions,
     ReadEventOptions,
     Pick<PlanOptions, "maxMemory" | "io" | "signal"> {
-  /** The name of the dimension along which arrays grow; of an array without dimension names its number, such as `0`. */
+  /**
+   * The name of the dimension along which arrays grow, or of the axis of an image; of arrays without names its number, such
+   * as `0`.
+   */
   readonly dim: string;
   /** Writes chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
@@ -90,7 +95,7 @@ export interface AppendReport {
  * is stored it writes again only chunks at the old edge that were not full.
  *
  * Coordinates must continue: the first value of the source comes after the last of the target, in the direction in which
- * that is sorted, in the same units and calendar.
+ * that is sorted, in the same units and calendar. So must the places that images and rasters without coordinates state.
  *
  * Attributes, of the arrays and of nodes around them, that restate a shape follow; those that cannot are left out, with a
  * warning.
@@ -179,10 +184,20 @@ async function appendAt(
   const { dim, writeEmpty = false, maxMetadata, onEvent, signal } = options;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const io = usualIo(options.io, root.spec, home.spec);
-  await assertImagesStay(node, dim, signal);
+  const hasImages = await assertImagesStay(node, dim, signal);
   const from = await arraysBelowNode(root, signal);
-  const { appended, others } = pairArrays(from, await ownArrays(node, home, options), dim);
-  for (const pair of appended) assertSameKind(pair);
+  const own = await ownArrays(node, home, options);
+  const axes = new Map<ZarrArray, readonly string[]>();
+  for (const array of hasImages ? [...from.values(), ...own.values()] : []) {
+    const names = await axesFromAbove(array, signal);
+    if (names) axes.set(array, names);
+  }
+  const { appended, others } = pairArrays(from, own, dim, axes);
+  for (const pair of appended) {
+    assertSameKind(pair);
+    if (hasImages) await assertLevelContinues(pair, signal);
+  }
+  assertRastersContinue({ appended, others }, { source: root, target: node });
   // before the first chunk is written
   for (const { target } of appended) await editedAlong(target, { maxMetadata, signal });
   const reading = { maxMemory, io, signal };

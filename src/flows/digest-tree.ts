@@ -19,15 +19,17 @@ export interface TreePart {
   readonly of: number;
 }
 
-export interface DigestTreeOptions extends DigestOptions {
+export interface DigestTreeOptions extends Omit<DigestOptions, "onBroken"> {
   /** Lists the hash of each cell, so that the place of a difference is found. */
   readonly cells?: boolean;
   /** Hashes one part of the cells, and lists them; `mergeDigestTrees` makes one tree of all parts. */
   readonly part?: TreePart;
 }
 
+const { onBroken: _, ...READING_OPTIONS } = DIGEST_OPTIONS;
+
 const DIGEST_TREE_OPTIONS: OptionNames<DigestTreeOptions> = {
-  ...DIGEST_OPTIONS,
+  ...READING_OPTIONS,
   cells: true,
   part: true,
 };
@@ -36,6 +38,8 @@ const DIGEST_TREE_OPTIONS: OptionNames<DigestTreeOptions> = {
  * The hashes of a fixed virtual grid over each array, and of these a root: the same whatever the chunks, the codecs or
  * the format. Where two trees differ, the cells that differ are where the arrays differ. The page `docs/digest-tree.md`
  * defines them. Listed cells are not part of the memory budget: they take about 100 bytes for each MiB of items.
+ *
+ * It fails at an array that cannot be read, or decoded here, since the root would not cover it.
  *
  * @example
  * ```ts
@@ -49,7 +53,7 @@ export async function digestTree(source: FlowSource, given: DigestTreeOptions = 
   const options = checkedOptions(given, DIGEST_TREE_OPTIONS);
   const newHash = await hasher();
   const arrays: ArrayTree[] = [];
-  for await (const { array, path } of arraysBelow(source, options)) {
+  for await (const { array, path } of arraysBelow(source, { ...options, needsAll: true })) {
     arrays.push(await arrayTree(array, path, { ...options, newHash, number: arrays.length }));
   }
   return wholeTree(newHash, arrays);

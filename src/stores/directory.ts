@@ -7,7 +7,7 @@ import { DirectoryListings } from "./directory/directory-listings.ts";
 import { DirectoryTree } from "./directory/directory-tree.ts";
 import { FileLookup } from "./directory/file-lookup.ts";
 import { fileAge, writeNewFile } from "./directory/lock-file.ts";
-import { FolderWatch, type MissingNote, noteMissingBelow } from "./directory/missing-values.ts";
+import { FolderWatch, noteMissingBelow } from "./directory/missing-values.ts";
 import { isMovable, moveTo } from "./directory/rename.ts";
 import { replaceValueSync, writeValueSync } from "./directory/sync-values.ts";
 import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
@@ -153,8 +153,10 @@ export class DirectoryStore implements ListableStore, WritableStore {
   }
 
   /** Watches the folders in which values are missing, whichever store reads them. */
-  watchMissing(onNote?: (note: MissingNote) => void): FolderWatch {
-    return new FolderWatch(this.folder, onNote);
+  watchMissing(prefixes: readonly string[] = [""]): FolderWatch {
+    for (const prefix of prefixes) assertPrefix(prefix);
+    const folders = prefixes.map((prefix) => this.#folders.pathOf(prefix.slice(0, -1)));
+    return new FolderWatch(this.folder, { folders });
   }
 
   noteMissing(prefix: string): void {

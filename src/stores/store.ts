@@ -110,10 +110,10 @@ export interface Store {
    */
   version?(options?: StoreOptions): Promise<string | undefined>;
   /**
-   * Watches, until its end, which values are found missing. Absent in stores that do not know whether such values were
-   * there before.
+   * Watches, until its end, which values are found missing, of all or of those below prefixes. Absent in stores that do not
+   * know whether such values were there before.
    */
-  watchMissing?(): MissingWatch;
+  watchMissing?(prefixes?: readonly string[]): MissingWatch;
   /** Notes in all watches that some keys below `prefix` were missing in a listing. */
   noteMissing?(prefix: string): void;
   /**

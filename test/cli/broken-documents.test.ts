@@ -60,7 +60,7 @@ describe.each([
       const { code, stdout, stderr } = await runHere(cwd, "diff", a, b);
       expect({ code, stderr }).toEqual({ code: 1, stderr: "1 difference; 1 node not compared\n" });
       expect(stdout).toMatch(
-        /^sub\/t: cannot be read, and was not compared: .+\nv: 4 of 4 items differ.+\n$/,
+        /^sub\/t: cannot be read, and was not compared: [AB]: [^>…]+\nv: 4 of 4 items differ.+\n$/,
       );
       const json = await runHere(cwd, "diff", a, b, "--json");
       expect(json).toMatchObject({ code: 1, stderr: "" });

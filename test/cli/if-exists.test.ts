@@ -24,6 +24,23 @@ describe("--if-exists skip", () => {
     expect(await runHere(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip")).toMatchObject({ code: 2 });
   });
 
+  it("into another format names the format of the target", async () => {
+    const cwd = await folderWithGroup();
+    await runHere(cwd, "convert", "g.zarr", "c.zarr", "--to", "v3", "--quiet");
+    const { code, stderr } = await runHere(
+      cwd,
+      "convert",
+      "g.zarr",
+      "c.zarr",
+      "--to",
+      "v2",
+      "--if-exists",
+      "skip",
+    );
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("--to v3") });
+    expect(stderr).not.toContain("--if-exists skip");
+  });
+
   it("copies where nothing is", async () => {
     const cwd = await folderWithGroup();
     expect(await runHere(cwd, "copy", "g.zarr", "c.zarr", "--if-exists", "skip")).toMatchObject({ code: 0 });

@@ -198,14 +198,13 @@ describe("append to images", () => {
         await makeImage({ ...recipe, zarrFormat, shapes }),
         await makeImage({ ...recipe, zarrFormat, shapes, omero: channels }),
       ];
-      const dim = zarrFormat === "v2" ? "0" : "t";
+      const dim = "t";
       const level = append({ store: source, path: "0" }, { store: target, path: "0" }, { dim });
       expect(await rejection(level)).toMatchObject({
         code: "unsupported-operation",
         message: expect.stringContaining("one level of an image, whose other levels would stay shorter"),
         details: { hint: expect.stringContaining("name the groups that hold the levels") },
       });
-      if (zarrFormat === "v2") return;
       await append(source, target, { dim });
       expect((await openArray({ store: target, path: "0" })).shape).toEqual([4, 2, 4, 4]);
       expect((await openArray({ store: target, path: "1" })).shape).toEqual([4, 2, 2, 2]);
@@ -232,5 +231,70 @@ describe("append to images", () => {
       message: expect.stringContaining("the image describes its channels"),
     });
     await append(source, await makeImage({ ...recipe, shapes }), { dim: "c" });
+  });
+
+  test.each(["v2", "v3"] as const)("an image of %s goes on where the target ends", async (zarrFormat) => {
+    const one = { ...recipe, zarrFormat, itemSize: [2, 1, 0.5, 0.5], shapes };
+    const moved = (t: number, y: number) => ({
+      translations: [
+        [t, 0, y, 0],
+        [t, 0, y + 0.25, 0],
+      ],
+    });
+    const target = () => makeImage({ ...one, ...moved(10, 7) });
+    const refusal = async (source: MemoryStore) => {
+      const into = await target();
+      const error = await rejection(append(source, into, { dim: "t" }));
+      expect((await openArray({ store: into, path: "0" })).shape).toEqual([2, 2, 4, 4]);
+      return error;
+    };
+    const differs = (what: string, expected: string, found: string) => ({
+      code: "differs",
+      message: expect.stringContaining(`${what} of the source do not continue the target`),
+      details: { path: "0", expected, found },
+    });
+    expect(await refusal(await makeImage({ ...one, ...moved(14, 8) }))).toMatchObject(
+      differs("the translations along y", "7", "8"),
+    );
+    expect(await refusal(await makeImage({ ...one, ...moved(6, 7) }))).toMatchObject(
+      differs("the translations along t", "14", "6"),
+    );
+    const wider = { ...one, itemSize: [2, 1, 0.5, 0.75], ...moved(14, 7) };
+    expect(await refusal(await makeImage(wider))).toMatchObject(differs("the scales along x", "0.5", "0.75"));
+    const into = await target();
+    await append(await makeImage({ ...one, ...moved(14, 7) }), into, { dim: "t" });
+    expect((await openArray({ store: into, path: "1" })).shape).toEqual([4, 2, 2, 2]);
+  });
+
+  test("a dimension that an image lacks is named with those that it has", async () => {
+    const image = () => makeImage({ ...recipe, zarrFormat: "v2", shapes });
+    const refused = append(await image(), await image(), { dim: "time" });
+    expect(await rejection(refused)).toMatchObject({ details: { hint: expect.stringContaining("t, c, y") } });
+    await append(await image(), await image(), { dim: "0" });
+  });
+});
+
+describe("append to rasters without coordinates", () => {
+  const raster = (names: readonly string[], attributes: Record<string, string | readonly number[]>) =>
+    group({
+      r: [
+        { shape: [2, 3], chunks: [2, 3], dataType: "float64", dimensionNames: names, attributes },
+        range(0, 6),
+      ],
+    });
+
+  test.each([
+    ["GeoTransform", "500 10 0 900 0 -10", "500 10 0 880 0 -10", "510 10 0 880 0 -10"],
+    ["spatial:transform", [10, 0, 500, 0, -10, 900], [10, 0, 500, 0, -10, 880], [10, 0, 500, 0, -10, 900]],
+  ])("%s goes on where the target ends", async (name, first, next, other) => {
+    const of = (value: string | readonly number[]) => raster(["y", "x"], { [name]: value });
+    const target = await of(first);
+    expect(await rejection(append(await of(other), target, { dim: "y" }))).toMatchObject({
+      code: "differs",
+      message: expect.stringContaining(name),
+      details: { path: "r", expected: "10 0 500 0 -10 880" },
+    });
+    await append(await of(next), target, { dim: "y" });
+    expect((await openArray({ store: target, path: "r" })).shape).toEqual([4, 3]);
   });
 });

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { copy, open, openArray, openGroup, planCopy, slice, sliceTo } from "../../src/index.ts";
+import {
+  copy,
+  type FlowEvent,
+  open,
+  openArray,
+  openGroup,
+  planCopy,
+  slice,
+  sliceTo,
+} from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { type MadeMember, makeGroup, shapesIn } from "../support/made-group.ts";
 
@@ -166,5 +175,23 @@ describe.each(["v2", "v3"] as const)("what belongs to an array in %s", (zarrForm
       await expect(over).rejects.toMatchObject({ code: "target-inside-source" });
     }
     expect(await itemsOf(store, "time")).toHaveLength(4);
+  });
+
+  it("is named where it lies above a group that is sliced", async () => {
+    const [from, to] = [await source(zarrFormat), new MemoryStore()];
+    const warnings: string[] = [];
+    const onEvent = (event: FlowEvent) => {
+      if (event.type === "warning") warnings.push(event.message);
+    };
+    await sliceTo({ store: from, path: "sub" }, to, { slice: { time: [0, 2] }, onEvent });
+    expect(warnings).toEqual(["coordinates in a group above this one stay behind: `time`"]);
+    expect(Object.keys(await shapesIn(to)).sort()).toEqual(["deep/w", "lat", "level", "v"]);
+  });
+
+  it("gives the labels of a slice that leaves it out", async () => {
+    const [from, to] = [await source(zarrFormat), new MemoryStore()];
+    // 4, 5, 6, 7
+    await sliceTo(from, to, { sel: { time: [5, 6] }, include: ["u10"], exclude: ["time", "station"] });
+    expect(await shapesIn(to)).toEqual({ lat: [3], lon: [5], u10: [2, 3, 5] });
   });
 });

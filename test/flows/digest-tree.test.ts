@@ -184,3 +184,18 @@ describe("parts", () => {
     });
   });
 });
+
+describe("a group of which an array cannot be read", () => {
+  it("has no root, and is not taken for one that lacks the array", async () => {
+    const small: V2Array = { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) };
+    const folder = await group({ a: small, b: small });
+    const document = join(folder, "b/.zarray");
+    const metadata = JSON.parse(await readFile(document, "utf8"));
+    await writeFile(document, JSON.stringify({ ...metadata, compressor: { id: "unheard-of" } }));
+    await expect(digestTree(folder)).rejects.toMatchObject({ details: { path: "b" } });
+    await writeFile(document, JSON.stringify({ ...metadata, dtype: "<q9" }));
+    await expect(digestTree(folder)).rejects.toMatchObject({ details: { path: "b" } });
+    await rm(join(folder, "b"), { recursive: true });
+    expect((await digestTree(folder)).sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+});

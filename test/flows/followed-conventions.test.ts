@@ -537,3 +537,41 @@ describe.each(["attributes", "documents of 4.8"])("NCZarr in %s", (where) => {
     expect(await own(url, "")).toEqual(sizes(expect.anything(), [], []));
   });
 });
+
+describe.each(formats)("members of OME-Zarr that a copy leaves out, %s", (zarrFormat) => {
+  const ome = (metadata: Attributes) =>
+    zarrFormat === "v3" ? { ome: { version: "0.5", ...metadata } } : metadata;
+  const stated = (attributes: Attributes) =>
+    (zarrFormat === "v3" ? attributes.ome : attributes) as Attributes;
+  const wells = ["A/1", "A/2", "B/1"].map((path, i) => ({
+    path,
+    rowIndex: Math.floor(i / 2),
+    columnIndex: i % 2,
+  }));
+  const plate = { rows: [{ name: "A" }, { name: "B" }], columns: [{ name: "1" }, { name: "2" }], wells };
+  const image = { shape: [2], dims: ["x"] };
+  const datasets = ["0", "1"].map((path) => ({ path }));
+
+  test("are not listed: wells of a plate", async () => {
+    const members = Object.fromEntries(wells.map(({ path }) => [`${path}/0/0`, image]));
+    const url = await source(members, ome({ plate }), zarrFormat);
+    const to = target("plate");
+    const { warnings, onEvent } = heard();
+    await copy(url, to, { include: "A", onEvent });
+    expect(stated(await attributesAt(to, ""))).toMatchObject({
+      plate: { ...plate, wells: wells.slice(0, 2) },
+    });
+    expect(warnings).toContain(": `plate.wells`: B/1 left out: it is not in the target");
+    await deleteNode(`${to}/A/1`);
+    expect(stated(await attributesAt(to, ""))).toMatchObject({ plate: { wells: wells.slice(1, 2) } });
+  });
+
+  test("are not listed: levels of an image", async () => {
+    const url = await source({ 0: image, 1: image }, ome({ multiscales: [{ datasets }] }), zarrFormat);
+    const to = target("levels");
+    await copy(url, to, { exclude: "1" });
+    expect(stated(await attributesAt(to, ""))).toMatchObject({
+      multiscales: [{ datasets: datasets.slice(0, 1) }],
+    });
+  });
+});

@@ -59,6 +59,28 @@ describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (za
     await expectTrueConsolidation(new DirectoryStore(root));
   });
 
+  test("may be a slice with its companions, of an array in which chunks are missing", async () => {
+    const root = folder.next("h.zarr");
+    const group = await createGroup(root, { zarrFormat });
+    for (const name of ["y", "x", "lone"]) {
+      const member = await group.create(name, {
+        shape: [6],
+        chunks: [6],
+        dataType: "int16",
+        dimensionNames: [name],
+      });
+      await member.close();
+    }
+    const v = await group.create("v", { ...array, shape: [6, 6] });
+    await v.close();
+    await group.close();
+    for (const threads of [1, 2]) {
+      await sliceTo(`${root}/v`, `${root}/sub${threads}`, { slice: { y: [0, 4] }, threads, codec: "gzip:1" });
+      expect((await openArray(`${root}/sub${threads}/v`)).shape).toEqual([4, 6]);
+      expect((await openArray(`${root}/sub${threads}/y`)).shape).toEqual([4]);
+    }
+  });
+
   test("is refused below an array, before anything is written", async () => {
     const root = await made(zarrFormat);
     const before = everythingIn(root);

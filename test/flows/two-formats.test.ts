@@ -137,6 +137,26 @@ describe("documents of two formats over one set of chunks", () => {
     });
   });
 
+  it.each(["v2", "v3"] as const)(
+    "keep attributes of their own with keepFormats, read by %s",
+    async (read) => {
+      const [source, target] = [await migrated(), new MemoryStore()];
+      const attributesOf = {
+        v2: { units: "K", only: 2, both: 2 },
+        v3: { only3: 3, both: 3, _FillValue: -1 },
+      };
+      await source.set("v/.zattrs", encode({ ...attributesOf.v2, _ARRAY_DIMENSIONS: ["x"] }));
+      const v3 = JSON.parse(new TextDecoder().decode(await source.get("v/zarr.json")));
+      await source.set("v/zarr.json", encode({ ...v3, attributes: attributesOf.v3 }));
+      const from = await openNode(source, "", { zarrFormat: read });
+      if (from === undefined) throw new Error("no group");
+      await sliceTo(from, target, { slice: { x: [0, 3] }, keepFormats: true });
+      expect((await arrayAs(target, "v2")).attributes).toMatchObject(attributesOf.v2);
+      expect((await arrayAs(target, "v3")).attributes).toMatchObject(attributesOf.v3);
+      expect(await valuesAs(target, "v2")).toEqual(await valuesAs(target, "v3"));
+    },
+  );
+
   it("are written for a slice only with keepFormats", async () => {
     const [plain, kept] = [new MemoryStore(), new MemoryStore()];
     const messages: string[] = [];

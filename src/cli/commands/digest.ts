@@ -22,7 +22,7 @@ export const command = defineCommand({
     "A second line shows the missing value that readers of the CF conventions use, if there is one. For a program",
     "that reads the output, use --json.",
     "Of a group, an array that cannot be read is named with the reason, the others are digested, and the exit code",
-    "is 1.",
+    "is 1. With --tree, the command fails at such an array, as the digest of the group would not cover it.",
     "With --tree, items are hashed in cells of about 1 MiB, whose shape depends only on the shape and data type of",
     "the array. Parts can be hashed on several machines: --part 1/2 --json > 1.json, then --merge 1.json 2.json.",
   ],

@@ -21,9 +21,9 @@ export function differenceText(
       return `${node}: only in ${b === undefined ? "A" : "B"}: ${size(a ?? b)}\n`;
     return `${node}: contents differ: ${size(a)} -> ${size(b)}\n`;
   }
-  if (what === "broken") return `${node}: cannot be read, and was not compared: ${short(a)} -> ${short(b)}\n`;
+  if (what === "broken") return `${node}: cannot be read, and was not compared: ${reasons(a, b)}\n`;
   if (what === "stored bytes")
-    return `${node}: stored bytes differ, and cannot be decoded here: ${short(a)} -> ${short(b)}\n`;
+    return `${node}: stored bytes differ, and cannot be decoded here: ${reasons(a, b)}\n`;
   if (values) {
     const { count, items, first, region } = values;
     return (
@@ -34,6 +34,18 @@ export function differenceText(
   const subject = pointer === undefined ? what : `${what} ${printable(pointer)}`;
   const text = pointer === "/attributes/_FillValue" ? missingText : short;
   return `${node}: ${subject}: ${text(a)} -> ${text(b)}${note}\n`;
+}
+
+/** Why A, B or both cannot be read, in full; of the one that can, only its kind is known. */
+function reasons(a: unknown, b: unknown): string {
+  const whole = (value: unknown) => printable(typeof value === "string" ? value : toJson(value));
+  if (a === b) return whole(a);
+  const sides = [
+    { name: "A", is: a },
+    { name: "B", is: b },
+  ];
+  const found = sides.filter(({ is }) => is !== undefined && is !== "array" && is !== "group");
+  return found.map(({ name, is }) => `${name}: ${whole(is)}`).join("; ");
 }
 
 export interface DifferenceCounts {

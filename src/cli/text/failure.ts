@@ -28,9 +28,11 @@ export function failureText(
   }
   const pointers = isZarrflowError(error, "loss-refused") ? error.details.pointers : undefined;
   const lines = detailLines(inFlags(error), pointers).map((line) => `  ${printable(line)}`);
-  return [`${name} ${printable(flagNamed(error.message))}`, ...lines, ...unfinishedLines(unfinished)].join(
-    "\n",
-  );
+  return [
+    `${name} ${printable(flagNamed(error.message))}`,
+    ...lines,
+    ...unfinishedLines(unfinished, isDamaged(error)),
+  ].join("\n");
 }
 
 /** What the library says of an option without effect, in terms of the flag. */
@@ -50,11 +52,17 @@ function inFlags({ code, details }: ZarrflowError): ErrorDetails {
   };
 }
 
-function unfinishedLines(unfinished: UnfinishedWords | undefined): string[] {
+/** Whether what is stored must be mended before a run can go on. */
+function isDamaged({ code }: ZarrflowError): boolean {
+  return code === "corrupt-chunk" || code === "corrupt-store";
+}
+
+function unfinishedLines(unfinished: UnfinishedWords | undefined, isDamaged: boolean): string[] {
   if (unfinished === undefined) return [];
   const { tasks, allTasks, resume, clean } = unfinished;
   const done = allTasks === 0 ? "what was copied" : `${grouped(tasks)} of ${counted(allTasks, "task")}`;
-  return [`  kept: ${done}`, `  to continue: ${resume}`, `  to remove it: ${clean}`].map(printable);
+  const when = isDamaged ? ", once what is damaged is repaired" : "";
+  return [`  kept: ${done}`, `  to continue${when}: ${resume}`, `  to remove it: ${clean}`].map(printable);
 }
 
 /** The details that the message does not hold already. */

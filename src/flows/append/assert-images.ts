@@ -13,20 +13,26 @@ import { ZarrflowError } from "../../util/errors.ts";
  * Checks that what grows leaves the images of a target true: all levels of an image grow, with its labels, and none along
  * channels that it describes.
  *
+ * @returns whether there are images
  * @throws `unsupported-operation` for a level alone, and for described channels
  */
 export async function assertImagesStay(
   target: ZarrNode,
   dim: string,
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<boolean> {
   if (target.kind === "group") {
-    assertNoChannels(target, dim);
-    for await (const node of walk(target, { signal })) if (node.kind === "group") assertNoChannels(node, dim);
-    return;
+    let hasImages = false;
+    const lookAt = (group: ZarrGroup) => {
+      assertNoChannels(group, dim);
+      hasImages ||= multiscalesOf(group.metadata.attributes).length > 0;
+    };
+    lookAt(target);
+    for await (const node of walk(target, { signal })) if (node.kind === "group") lookAt(node);
+    return hasImages;
   }
   const above = await imageAbove(target, signal);
-  if (above === undefined) return;
+  if (above === undefined) return false;
   const { group, image } = above;
   const { zarrFormat } = group.layout;
   const labels = joinKey(group.path, "labels");
@@ -34,7 +40,10 @@ export async function assertImagesStay(
     ...(image.levels.length > 1 ? ["levels"] : []),
     ...((await openNode(group.store, labels, { spec: group.spec, zarrFormat, signal })) ? ["labels"] : []),
   ];
-  if (others.length === 0) return assertNoChannels(group, dim);
+  if (others.length === 0) {
+    assertNoChannels(group, dim);
+    return true;
+  }
   throw new ZarrflowError(
     "unsupported-operation",
     `the target is one level of an image, whose other ${others.join(" and ")} would stay shorter`,

@@ -1,6 +1,6 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
-import { dimensionMeant } from "../../meta/dimension-names.ts";
+import { dimensionMeant, withAxes } from "../../meta/dimension-names.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath, lastName } from "../../util/node-path.ts";
@@ -50,10 +50,12 @@ export function pairArrays(
   from: ReadonlyMap<string, ZarrArray>,
   to: ReadonlyMap<string, ZarrArray>,
   dim: string,
+  axes: AxesOfArrays = new Map(),
 ): Pairs {
-  const growing = [...to].filter(([, array]) => axisOf(array, dim) >= 0);
-  if (growing.length === 0) throw noDimension(dim, [...to.values()]);
-  const wide = [...from].find(([path, array]) => axisOf(array, dim) >= 0 && !to.has(path));
+  const axis = (array: ZarrArray) => axisOf(array, dim, axes);
+  const growing = [...to].filter(([, array]) => axis(array) >= 0);
+  if (growing.length === 0) throw noDimension(dim, [...to.values()], axes);
+  const wide = [...from].find(([path, array]) => axis(array) >= 0 && !to.has(path));
   const missing = growing.find(([path]) => !from.has(path));
   if (missing) throw lacks("source", missing[0], `which has the dimension \`${dim}\` in the target`);
   if (wide) throw lacks("target", wide[0], `which has the dimension \`${dim}\` in the source`);
@@ -62,13 +64,19 @@ export function pairArrays(
   for (const [path, array] of from) {
     const found = to.get(path);
     if (found === undefined) throw lacks("target", path, "which the source has");
-    (axisOf(found, dim) >= 0 ? appended : others).push({ path, source: array, target: found });
+    (axis(found) >= 0 ? appended : others).push({ path, source: array, target: found });
   }
-  return { appended: withLengths(appended, dim), others };
+  return { appended: withLengths(appended, dim, axis), others };
 }
 
-/** The dimension of a name; of an array without names the one of a number. */
-export function axisOf({ dimensionNames, shape }: ZarrArray, dim: string): number {
+/** Names of axes that images state for their levels, which name no dimensions themselves. */
+export type AxesOfArrays = ReadonlyMap<ZarrArray, readonly string[]>;
+
+/** The dimension of a name; of an array without names of its own the one of a number. */
+function axisOf(array: ZarrArray, dim: string, axes: AxesOfArrays): number {
+  const { dimensionNames, shape } = array;
+  const named = axes.get(array)?.indexOf(dim) ?? -1;
+  if (named >= 0) return named;
   if (dimensionNames) return dimensionNames.indexOf(dim);
   const axis = wholeNumber(dim) ?? -1;
   return axis < shape.length ? axis : -1;
@@ -80,12 +88,16 @@ export function isCoordinate({ path, target }: ArrayPair, dim: string): boolean 
 }
 
 /** The length of each before the append: that of the coordinate of its group, which grows last, or the least there. */
-function withLengths(pairs: readonly ArrayPair[], dim: string): AppendedPair[] {
+function withLengths(
+  pairs: readonly ArrayPair[],
+  dim: string,
+  axis: (array: ZarrArray) => number,
+): AppendedPair[] {
   const groups = new Map<string, ArrayPair[]>();
   for (const pair of pairs) groups.set(groupOf(pair), [...(groups.get(groupOf(pair)) ?? []), pair]);
   return [...groups.values()].flatMap((group) => {
     const sizes = (side: "source" | "target") =>
-      group.map((pair) => pair[side].shape[axisOf(pair.target, dim)] ?? 0);
+      group.map((pair) => pair[side].shape[axis(pair.target)] ?? 0);
     const coordinate = group.findIndex((pair) => isCoordinate(pair, dim));
     const length = sizes("target")[coordinate] ?? Math.min(...sizes("target"));
     const [added = 0] = sizes("source");
@@ -93,7 +105,7 @@ function withLengths(pairs: readonly ArrayPair[], dim: string): AppendedPair[] {
       const [of, size] = [sizes("source")[i] ?? 0, sizes("target")[i] ?? 0];
       if (of !== added) throw otherLength("source", pair, added, of);
       if (size !== length && size !== length + added) throw otherLength("target", pair, length, size);
-      return { ...pair, axis: axisOf(pair.target, dim), length };
+      return { ...pair, axis: axis(pair.target), length };
     });
   });
 }
@@ -110,13 +122,17 @@ function otherLength(side: string, { path }: ArrayPair, expected: number, found:
   });
 }
 
-function noDimension(dim: string, arrays: readonly ZarrArray[]): ZarrflowError {
-  const names = new Set(arrays.flatMap(({ dimensionNames }) => dimensionNames ?? []));
+function noDimension(dim: string, arrays: readonly ZarrArray[], axes: AxesOfArrays): ZarrflowError {
+  const named = arrays.map((array) => ({
+    path: array.path,
+    metadata: withAxes(array.metadata, axes.get(array)),
+  }));
+  const names = new Set(named.flatMap(({ metadata }) => metadata.dimensionNames ?? []));
   const known = [...names].filter((name) => name !== null);
   const hint =
     known.length === 0
-      ? "Its arrays have no dimension names: convert an image to v3, or append to one array, with the number of the dimension, such as 0."
-      : dimensionMeant(dim, arrays, "The target's");
+      ? "Its arrays have no dimension names: give the number of the dimension, such as 0."
+      : dimensionMeant(dim, named, "The target's");
   return new ZarrflowError("invalid-option", `no array of the target has the dimension \`${dim}\``, {
     hint,
   });

@@ -3,6 +3,7 @@ import type { FormatDefinition, NodeLayout } from "../../meta/format.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
+import type { JsonObject } from "../../util/json-value.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
 import type { PlanPace, StoreProfiles } from "./store-profile.ts";
 import type { GridStrategy } from "./strategies/grid-strategy.ts";
@@ -44,8 +45,8 @@ export interface Change {
 /** Which nodes of a source have documents of another format besides their own. */
 export interface OtherFormat {
   readonly name: ZarrFormat;
-  /** Paths in the source of the nodes that have such documents, and of the groups that have them consolidated. */
-  readonly nodes: ReadonlySet<string>;
+  /** What such documents state as attributes, by paths in the source; and the groups that have them consolidated. */
+  readonly nodes: ReadonlyMap<string, JsonObject>;
   readonly consolidated: ReadonlySet<string>;
 }
 

@@ -1,8 +1,12 @@
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
+import { member } from "../../meta/assert-json.ts";
 import { consolidate } from "../../meta/consolidated.ts";
+import type { ConventionNode } from "../../meta/conventions/convention.ts";
 import { convertConventions } from "../../meta/conventions/conventions.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { isZarrflowError } from "../../util/errors.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import type { JsonObject } from "../../util/json-value.ts";
 import { belowPath, lastName } from "../../util/node-path.ts";
 import type { HierarchyPlanRequest } from "./hierarchy-request.ts";
 import type { NodeWarning, Plan, PlannedDocument } from "./plan.ts";
@@ -47,17 +51,33 @@ export interface PlacedNode {
  */
 export function documentsOfOtherFormat(
   nodes: readonly PlacedNode[],
-  { keptFormat, zarrFormat, source, target, allowLoss }: HierarchyPlanRequest,
+  { keptFormat, zarrFormat, source, target, nodes: sources, allowLoss }: HierarchyPlanRequest,
 ): ReadonlyMap<string, readonly PlannedDocument[]> {
   if (keptFormat === undefined) return new Map();
   const { write, layout } = formatNamed(keptFormat.name);
   const placed = nodes.filter(({ from }) => keptFormat.nodes.has(from));
-  const before = placed.map(({ path, metadata }) => ({ path: belowPath(target.path, path), metadata }));
-  const { nodes: converted } = convertConventions(before, { from: zarrFormat.name, to: keptFormat.name });
+  const inOther = (all: readonly (ConventionNode & { readonly root: string })[]) =>
+    convertConventions(
+      all.map(({ root, path, metadata }) => ({ path: belowPath(root, path), metadata })),
+      { from: zarrFormat.name, to: keptFormat.name },
+    ).nodes;
+  const metadataOf = new Map(sources.map(({ path, metadata }) => [path, metadata]));
+  const converted = inOther(placed.map((node) => ({ ...node, root: target.path })));
+  const before = inOther(
+    placed.map(({ from, metadata }) => {
+      return { root: source.path, path: from, metadata: metadataOf.get(from) ?? metadata };
+    }),
+  );
   let documents = new Map<string, Uint8Array>();
   try {
-    for (const [i, { path, metadata }] of placed.entries()) {
-      const written = write(converted[i]?.metadata ?? metadata, layout(path), { allowLoss });
+    for (const [i, { from, path, metadata }] of placed.entries()) {
+      const now = converted[i]?.metadata ?? metadata;
+      const attributes = ownAttributes(
+        keptFormat.nodes.get(from) ?? {},
+        before[i]?.metadata.attributes ?? {},
+        now.attributes,
+      );
+      const written = write({ ...now, attributes }, layout(path), { allowLoss });
       for (const [key, bytes] of written) documents.set(key, bytes);
     }
   } catch (error) {
@@ -76,4 +96,13 @@ export function documentsOfOtherFormat(
     byPath.set(path, [...(byPath.get(path) ?? []), { key, text: new TextDecoder().decode(bytes) }]);
   }
   return byPath;
+}
+
+/**
+ * The attributes of a node that its documents of another format state, with what has changed of those that are read: ones
+ * that only these have, and other values of ones that stay the same.
+ */
+function ownAttributes(own: JsonObject, before: JsonObject, now: JsonObject): JsonObject {
+  const isOwn = (name: string) => jsonEqual(member(before, name) ?? null, member(now, name) ?? null);
+  return { ...now, ...Object.fromEntries(Object.entries(own).filter(([name]) => isOwn(name))) };
 }

@@ -210,7 +210,7 @@ async function jobOf(
 ): Promise<LevelJob> {
   const { array, method, role } = one;
   const stored = numberFormatOf(array.metadata, array.layout.zarrFormat);
-  const numbers = stored && one.lacksNone ? { ...stored, missing: undefined } : stored;
+  const numbers = stored && one.lacksNone ? { ...stored, missing: [] } : stored;
   if (method !== undefined && numbers === undefined) {
     throw new ZarrflowError(
       "unsupported-operation",

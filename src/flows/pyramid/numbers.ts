@@ -1,8 +1,9 @@
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
-import { packingOf } from "../../meta/conventions/cf/packing.ts";
+import { packingOf, rereadInteger } from "../../meta/conventions/cf/packing.ts";
 import { missingValueOf } from "../../meta/conventions/missing-value.ts";
 import { type Numbers, typedArrayOf } from "../../meta/typed-array.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
+import { missingOf } from "../slabs/decode/missing.ts";
 
 /** How the items of an array are read and written as numbers, and which of them are missing. */
 export interface NumberFormat {
@@ -12,8 +13,8 @@ export interface NumberFormat {
   /** Puts numbers where `read` would find them again; nothing is to be done where they lie there. */
   write(numbers: Numbers, bytes: Uint8Array): void;
   readonly isFloat: boolean;
-  /** The number that stands for a missing item; undefined where none does. */
-  readonly missing: number | bigint | undefined;
+  /** The numbers that stand for missing items, first the one to write; none where no item is missing. */
+  readonly missing: readonly (number | bigint)[];
 }
 
 /** Undefined for arrays whose items are no single numbers. Integers of the attribute `_Unsigned` are what they mean. */
@@ -37,7 +38,9 @@ export function numberFormatOf(metadata: ArrayMetadata, zarrFormat: ZarrFormat):
     const bits = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2);
     for (let i = 0; i < bits.length; i++) bits[i] = toFloat16Bits(Number(numbers[i]));
   };
-  const stated = missingValueOf(metadata, zarrFormat);
-  const missing = stated && read(stated.slice())[0];
-  return { itemSize: size, isFloat, read, write, missing: missing ?? (isFloat ? Number.NaN : undefined) };
+  const own = missingValueOf(metadata, zarrFormat);
+  const listed = missingOf(metadata, zarrFormat, (value) => (reread ? rereadInteger(value, reread) : value));
+  const writesNaN = isFloat && (listed.length === 0 || (own && Number.isNaN(read(own.slice())[0])));
+  const missing = writesNaN ? [Number.NaN, ...listed] : listed;
+  return { itemSize: size, isFloat, read, write, missing };
 }

@@ -15,8 +15,8 @@ export interface ReduceOptions {
   readonly method: PyramidMethod;
   readonly factors: readonly number[];
   readonly isFloat: boolean;
-  /** The number that stands for missing items; NaN is missing in any case. */
-  readonly missing: number | bigint | undefined;
+  /** The numbers that stand for missing items, first the one to write; NaN is missing in any case. */
+  readonly missing: readonly (number | bigint)[];
 }
 
 /**
@@ -54,7 +54,9 @@ export function reduceBlocks(
     return made;
   };
   const values: (number | bigint)[] = [];
-  const isMissing = (value: number | bigint) => value === missing || Number.isNaN(value);
+  const [usual, ...others] = missing;
+  const isMissing = (value: number | bigint) =>
+    value === usual || Number.isNaN(value) || (others.length > 0 && others.includes(value));
   const last = Math.max(0, rank - 1);
   const [count, factor] = [counts[last] ?? 1, factors[last] ?? 1];
   // rows of the last dimension, whose blocks have one shape but for the last of them
@@ -81,7 +83,7 @@ export function reduceBlocks(
         const value = items[first + offset] as number | bigint;
         if (!isMissing(value)) values.push(value);
       }
-      to.items[target + i] = (values.length === 0 ? (missing ?? 0) : reduce(values)) as never;
+      to.items[target + i] = (values.length === 0 ? (usual ?? 0) : reduce(values)) as never;
     }
   }
 }

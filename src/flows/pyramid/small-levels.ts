@@ -38,7 +38,7 @@ export async function coordinateLevels(
         from,
         { items, shape },
         shape.map(() => 0),
-        { method, factors, isFloat: true, missing: Number.NaN },
+        { method, factors, isFloat: true, missing: [Number.NaN] },
       );
     made.push({ items, shape });
   }

@@ -24,11 +24,13 @@ export interface ArraysBelowOptions {
   readonly onBroken?:
     | ((broken: { readonly path: string; readonly error: ZarrflowError }) => void)
     | undefined;
+  /** Fails at a node that is not known here too, as what is made of all arrays would lack it. */
+  readonly needsAll?: boolean;
 }
 
 /**
  * The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. Nodes that
- * are not known here are passed over, each with a warning.
+ * are not known here are passed over, each with a warning, unless `onBroken` takes them.
  */
 export async function* arraysBelow(
   source: FlowSource,
@@ -55,10 +57,9 @@ export async function* arraysBelow(
         const error = node.kind === "array" ? await undecodable(node) : node.error;
         if (node.kind === "array" && error === undefined) yield await described(node);
         else if (error === undefined) continue;
-        else if (isNotKnown(error))
-          options.onEvent?.({ type: "warning", ...skippedWarning(root, { path: node.path, error }) });
-        else if (options.onBroken === undefined) throw error;
-        else options.onBroken({ path: belowPath(root.path, node.path), error });
+        else if (options.onBroken) options.onBroken({ path: belowPath(root.path, node.path), error });
+        else if (options.needsAll || !isNotKnown(error)) throw error.addContext({ path: node.path });
+        else options.onEvent?.({ type: "warning", ...skippedWarning(root, { path: node.path, error }) });
       }
     }
   } finally {

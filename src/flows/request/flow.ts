@@ -215,7 +215,10 @@ async function planFrom(
   const leavesFormat = changed && !keepFormats && taken.some(hasOtherFormat);
   const existing = await existingNodes(target, zarrFormat.name, options);
   const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
-  const watch = await SourceWatch.begin(nodes, [root.store], { signal });
+  const watch = await SourceWatch.begin(nodes, [root.store], {
+    isShared: options.sliced !== undefined,
+    signal,
+  });
   const missing = await missingChunks({
     nodes,
     converted: converted.metadata,

@@ -3,6 +3,7 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { inOtherFormat, otherFormatName } from "../../hierarchy/other-format.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import type { JsonObject } from "../../util/json-value.ts";
 import type { OtherFormat } from "../plan/hierarchy-request.ts";
 
 /** Checks if opening a node found documents of another format beside its own. */
@@ -36,12 +37,12 @@ export async function otherFormatOf(
   }
   const name = otherFormatName(root.layout.zarrFormat);
   if (name === undefined) return undefined;
-  const [found, consolidated] = [new Set<string>(), new Set<string>()];
+  const [found, consolidated] = [new Map<string, JsonObject>(), new Set<string>()];
   const lookAt = async (node: ZarrNode, context: { readonly signal: AbortSignal }) => {
     const other = await inOtherFormat(node, context);
     if (other === undefined) return;
     const { path } = node;
-    found.add(path);
+    found.set(path, other.metadata.attributes);
     if (other.kind === "group" && (await hasConsolidated(other, context.signal))) consolidated.add(path);
   };
   await forEachConcurrent(nodes, lookAt, { concurrency: io, signal });

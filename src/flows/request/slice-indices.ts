@@ -13,7 +13,9 @@ import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-nam
 import { parseBytes } from "../../util/byte-size.ts";
 import { isObject } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { NodeWarning } from "../plan/plan.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
+import { type KeyFilter, pathFilter } from "./key-filter.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
 import { type IoOption, usualIo } from "./usual-io.ts";
 
@@ -93,6 +95,8 @@ export interface SlicedNodes {
   readonly all: readonly ZarrNode[];
   /** Those that are taken. */
   readonly taken: readonly ZarrNode[];
+  /** Paths that were left out without being opened. */
+  readonly excluded: readonly string[];
   readonly axes: Axes;
 }
 
@@ -105,7 +109,7 @@ export interface SliceOfNodes {
 /** A slice of a node, with all below it, by indices alone. @throws as `lookUpInArray` and `lookUpInGroup` */
 export async function nodesByIndices(
   asked: SliceOption | string | undefined,
-  { root, all, taken, axes }: SlicedNodes,
+  { root, all, taken, excluded, axes }: SlicedNodes,
   options: SliceReading,
 ): Promise<SliceOfNodes> {
   if (asked === undefined) return { takenItems: async () => [] };
@@ -125,7 +129,7 @@ export async function nodesByIndices(
   const arrays = taken.flatMap((node) =>
     node.kind === "array" ? [{ array: node, names: namesOf(node) }] : [],
   );
-  const group = { group: root, nodes: all, arrays };
+  const group = { group: root, nodes: all, leftOut: excluded, arrays };
   const found = hasLabels(option) ? await (await lookUps()).lookUpInGroup(option, group, reading) : plain;
   return {
     option: found.option,
@@ -147,4 +151,35 @@ export async function resolveLabelledSlice(
   } catch (error) {
     throw await aboutCoordinates(error, option, array, options.signal);
   }
+}
+
+/** Notes about coordinates that lie above a group, of dimensions that its arrays have: they stay behind. */
+export async function coordinatesAbove(
+  { root, all, taken, axes }: Omit<SlicedNodes, "excluded">,
+  { exclude, signal }: Pick<KeyFilter, "exclude"> & Pick<SliceReading, "signal">,
+): Promise<NodeWarning[]> {
+  if (root.kind === "array") return [];
+  const { findCoordinate } = await import("./labels/find-coordinate.ts");
+  const filter = pathFilter({ ...(exclude && { exclude }) });
+  const within = { path: root.path, nodes: new Map(all.map((node) => [node.path, node])) };
+  const below = new Set<ZarrNode>(all);
+  const above: string[] = [];
+  const seen = new Set<string>();
+  for (const array of taken) {
+    if (array.kind === "group") continue;
+    for (const name of withAxes(array.metadata, axes.get(array.path)).dimensionNames ?? []) {
+      if (name === null || seen.has(name) || filter?.isExcluded(name)) continue;
+      seen.add(name);
+      const found = await findCoordinate({ array, within }, name, signal);
+      if (found && !below.has(found)) above.push(name);
+    }
+  }
+  if (above.length === 0) return [];
+  const names = above.map((name) => `\`${name}\``).join(", ");
+  return [
+    {
+      message: `coordinates in a group above this one stay behind: ${names}`,
+      hint: "Slice one array, which takes them along, or the group above with --include (in code include).",
+    },
+  ];
 }

@@ -20,7 +20,13 @@ import type { TakenWhole } from "./dimension-lengths.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { copiedWarning } from "./not-known.ts";
 import type { OtherRanges, otherResolutions } from "./resolutions.ts";
-import { aboutCoordinates, askedSlice, nodesByIndices, type SliceReading } from "./slice-indices.ts";
+import {
+  aboutCoordinates,
+  askedSlice,
+  coordinatesAbove,
+  nodesByIndices,
+  type SliceReading,
+} from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { unmatchedGlobs } from "./unmatched-globs.ts";
 
@@ -158,7 +164,7 @@ export async function consolidatedGroups(
 export async function wantedMetadata(
   { root, asked, all, taken, excluded }: WantedNodes,
   to: ZarrFormat,
-  options: Changes & SliceReading,
+  options: Changes & SliceReading & KeyFilter,
 ) {
   const takenByPath = new Map(taken.map((node) => [node.path, node]));
   const sources = all.map((node) => takenByPath.get(node.path) ?? node);
@@ -172,11 +178,13 @@ export async function wantedMetadata(
   const { takenItems, selections, takenWhole, turns } = await selectionsAsked(
     asked,
     opened,
-    { all, taken },
+    { all, taken, excluded },
     options,
   );
   const outside = selections.size === 0 ? [] : sourcesOutside(inFormat, root.path);
-  const warnings = [...takenWholeWarnings(root, takenWhole, options.strict), ...outside];
+  const left =
+    selections.size === 0 ? [] : await coordinatesAbove({ root: asked, all, taken, axes }, options);
+  const warnings = [...takenWholeWarnings(root, takenWhole, options.strict), ...outside, ...left];
   const { change, kept } = changeOf(options, opened, selections);
   const cutImages = await cutImagesOf(asked, inFormat, selections);
   const changed = inFormat.map(({ path, metadata: before }): RegriddedNode => {
@@ -206,11 +214,11 @@ export async function wantedMetadata(
 async function selectionsAsked(
   asked: ZarrArray | ZarrGroup,
   opened: OpenedNodes,
-  { all, taken }: Pick<SourceNodes, "all" | "taken">,
+  { all, taken, excluded }: Pick<SourceNodes, "all" | "taken" | "excluded">,
   options: Changes & SliceReading,
 ) {
   try {
-    const nodes = { root: asked, all, taken, axes: opened.axes };
+    const nodes = { root: asked, all, taken, excluded, axes: opened.axes };
     const { option, takenItems } = await nodesByIndices(options.slice, nodes, options);
     const others = option && asked.kind === "group" ? await othersOf(option, nodes, options) : new Map();
     return { takenItems, ...(await selectionsOf(option, opened, others)) };

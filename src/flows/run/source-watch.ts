@@ -33,17 +33,26 @@ export class SourceWatch {
   readonly #documents = new Map<Store, Map<string, WatchedDocument>>();
   readonly #read = new Map<string, Uint8Array>();
 
-  /** Begins to watch the stores in which nodes lie. Takes place before chunks are read. */
+  /**
+   * Begins to watch the stores in which nodes lie. Takes place before chunks are read.
+   *
+   * @param isShared whether others, such as the target, may lie beside the nodes: only chunks of these count as missing
+   */
   static async begin(
     nodes: Iterable<ZarrNode>,
     others: readonly Store[] = [],
-    { signal }: StoreOptions = {},
+    { isShared = false, signal }: StoreOptions & { readonly isShared?: boolean } = {},
   ): Promise<SourceWatch> {
     const watch = new SourceWatch();
-    for (const node of nodes) watch.#add(node);
+    const prefixes = new Map<Store, string[]>();
+    for (const node of nodes) {
+      watch.#add(node);
+      if (!isShared || node.kind === "group") continue;
+      prefixes.set(node.store, [...(prefixes.get(node.store) ?? []), node.layout.chunksPrefix]);
+    }
     for (const store of new Set([...watch.#documents.keys(), ...others])) {
       watch.#places.set(store, await store.version?.({ signal }));
-      const missing = store.watchMissing?.();
+      const missing = store.watchMissing?.(prefixes.get(store));
       if (missing) watch.#missing.push(missing);
     }
     return watch;

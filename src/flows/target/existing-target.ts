@@ -85,6 +85,6 @@ function ofAnotherFormat({ layout, store }: ZarrNode, zarrFormat: ZarrFormat): Z
     path: layout.path,
     expected: zarrFormat,
     found: layout.zarrFormat,
-    hint: 'Replace it, with ifExists: "replace" (--if-exists replace), or choose another target.',
+    hint: `Add in its format with --to ${layout.zarrFormat}, replace the target with --if-exists replace (in code to, ifExists), or choose another one.`,
   });
 }

@@ -45,6 +45,13 @@ function* active(): Generator<FolderWatch> {
   }
 }
 
+export interface FolderWatchOptions {
+  /** Folders, the root or below, in which values count, and below which they do; others may change. All by default. */
+  readonly folders?: readonly string[];
+  /** Called for each folder in which a value is missing, once. */
+  readonly onNote?: ((note: MissingNote) => void) | undefined;
+}
+
 /**
  * The folders below a root in which values were found missing. What is removed from a folder, or added to it, changes the
  * folder: where that happens after the watch began, what was missing may have been there.
@@ -54,6 +61,7 @@ function* active(): Generator<FolderWatch> {
  */
 export class FolderWatch implements MissingWatch {
   readonly #root: string;
+  readonly #folders: readonly string[];
   readonly #onNote: ((note: MissingNote) => void) | undefined;
   readonly #began = Date.now();
   readonly #changedAt = new Map<string, number>();
@@ -61,9 +69,9 @@ export class FolderWatch implements MissingWatch {
   readonly #reference = new WeakRef(this);
   #changed: string | undefined;
 
-  /** @param onNote called for each folder in which a value is missing, once */
-  constructor(root: string, onNote?: (note: MissingNote) => void) {
+  constructor(root: string, { folders = [root], onNote }: FolderWatchOptions = {}) {
     this.#root = root;
+    this.#folders = folders;
     this.#onNote = onNote;
     watches.add(this.#reference);
   }
@@ -124,7 +132,7 @@ export class FolderWatch implements MissingWatch {
   }
 
   #isBelow(folder: string): boolean {
-    return folder === this.#root || folder.startsWith(`${this.#root}/`);
+    return this.#folders.some((one) => folder === one || folder.startsWith(`${one}/`));
   }
 
   /** Whether a time is later than the begin, and not after `seenAt`, as the times of a clock that is ahead are. */

@@ -30,13 +30,16 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
       onUnreadable: (name: string, error: ZarrflowError) => onUnreadable(name.slice(start.length), error),
     }),
   });
+  const watchMissing = store.watchMissing?.bind(store);
   return {
     description: `${folder} in ${store.description}`,
     get: (key, options) => store.get(start + key, options),
     size: (key, options) => store.size(start + key, options),
     ...(store.ageOf !== undefined && { ageOf: async (key, options) => store.ageOf?.(start + key, options) }),
     ...(store.version !== undefined && { version: async (options) => store.version?.(options) }),
-    ...(store.watchMissing !== undefined && { watchMissing: store.watchMissing.bind(store) }),
+    ...(watchMissing && {
+      watchMissing: (prefixes = [""]) => watchMissing(prefixes.map((prefix) => start + prefix)),
+    }),
     ...(store.noteMissing !== undefined && { noteMissing: (prefix) => store.noteMissing?.(start + prefix) }),
     ...(store.checks !== undefined && { checks: checksBelow(store.checks, start) }),
     ...(store.close !== undefined && { close: async () => store.close?.() }),

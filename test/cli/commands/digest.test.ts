@@ -1,6 +1,6 @@
 // @module-tag slow
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli, testFolder } from "../../support/cli.ts";
@@ -101,5 +101,19 @@ describe("zarrflow digest", () => {
       { path: "b", error: expect.stringContaining("b/0.0") },
       expect.objectContaining({ path: "c", sha256 }),
     ]);
+  });
+
+  it("names an array of an unknown codec and ends with 1, and with --tree fails at it", async () => {
+    const cwd = await testFolder();
+    await writeV2Group(join(cwd, "g.zarr"), { a: array, b: array });
+    const document = join(cwd, "g.zarr/b/.zarray");
+    const metadata = JSON.parse(await readFile(document, "utf8"));
+    await writeFile(document, JSON.stringify({ ...metadata, compressor: { id: "unheard-of" } }));
+    const text = await runCli(cwd, "digest", "g.zarr");
+    expect(text).toMatchObject({ code: 1, stdout: `${sha256}  a\n` });
+    expect(text.stderr).toMatch(/^b: cannot be read, and has no digest: .*unheard-of/);
+    const tree = await runCli(cwd, "digest", "g.zarr", "--tree");
+    expect(tree).toMatchObject({ stdout: "", stderr: expect.stringContaining("unheard-of") });
+    expect(tree.code).not.toBe(0);
   });
 });

@@ -26,6 +26,13 @@ describe("failureText", () => {
     expect(exists("Start again.")).toContain("hint: Start again.");
   });
 
+  it("says that a damaged source must be repaired before its run goes on", () => {
+    const unfinished = { tasks: 1, allTasks: 2, resume: "copy a b --resume", clean: "clean b" };
+    expect(failureText(error, { unfinished })).toContain(
+      "to continue, once what is damaged is repaired: copy a b --resume",
+    );
+  });
+
   it("is one line of JSON when asked for", () => {
     const text = failureText(error, { json: true });
     expect(text).not.toContain("\n");

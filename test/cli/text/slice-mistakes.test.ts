@@ -33,3 +33,19 @@ it("mistakes have answers that show the way out", async () => {
   }
   await expect(answers.join("\n")).toMatchFileSnapshot("./__snapshots__/slice-mistakes.txt");
 });
+
+it("a year of a coordinate whose units are not supported is answered with that reason", async () => {
+  const cwd = await testFolder();
+  const months = { attributes: { units: "months since 2000-01-01" }, dimensions: ["time"] };
+  await writeV2Group(join(cwd, "toy.zarr"), {
+    time: { shape: [2], chunks: [2], dtype: "<i4", items: Int32Array.of(1, 2), ...months },
+  });
+  for (const source of ["toy.zarr/time", "toy.zarr"]) {
+    for (const label of ["2001", "2001-02"]) {
+      const { stderr } = await runHere(cwd, "slice", source, "part.zarr", "--slice", `time=${label}`);
+      expect(stderr).toContain("the unit months of the calendar standard is not supported");
+    }
+  }
+  const first = await runHere(cwd, "slice", "toy.zarr/time", "first.zarr", "--slice", "time=1");
+  expect(first.code).toBe(0);
+});

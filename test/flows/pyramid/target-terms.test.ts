@@ -87,3 +87,35 @@ test("refuses what the format cannot represent before it writes anything", async
   });
   expect(await exists(target)).toBe(false);
 });
+
+describe.each(["v2", "v3"] as const)("what attributes of %s state as missing", (zarrFormat) => {
+  test.each([
+    ["float32", [1, -999, 3, Number.NaN, -999, -999], { missing_value: -999 }, [2, -999]],
+    ["float16", [1, -999, 3, 5, -999, -999], { missing_value: -999 }, [3, -999]],
+    ["int16", [1, -999, 3, 5, -999, -999], { missing_value: -999 }, [3, -999]],
+    ["int64", [1, -999, 3, 5, -999, -999], { missing_value: -999 }, [3, -999]],
+    ["int16", [1, -999, 3, -1, -1, -1], { _FillValue: -1, missing_value: [-999] }, [2, -1]],
+    ["int16", [1, -999, 3, -1, -999, -1], { missing_value: [-999, -1] }, [2, -999]],
+    ["int16", [1, -999, 3, -1, -999, -1], { _FillValue: [-999, -1] }, [2, -999]],
+  ])("is no item of a block: %s of %j, %j", async (dataType, values, attributes, expected) => {
+    const store = new MemoryStore();
+    const group = await createGroup(store, { zarrFormat });
+    const more = { attributes, dimensionNames: ["y", "x"], codec: "none" };
+    const fillValue = zarrFormat === "v2" ? null : 0;
+    const t = await group.create("t", { shape: [2, 3], chunks: [2, 3], dataType, fillValue, ...more });
+    // blocks of four items and of two
+    const items = [0, 1, 4, 2, 3, 5].map((i) => values[i] ?? 0);
+    const Items = { float32: Float32Array, float16: Float32Array, int16: Int16Array }[dataType];
+    await t.write([], Items ? Items.from(items) : BigInt64Array.from(items, BigInt));
+    await t.close();
+    await group.close();
+    for (const [method, first] of [
+      ["mean", expected[0]],
+      ["min", 1],
+    ] as const) {
+      const target = new MemoryStore();
+      await pyramid(store, target, { levels: 2, method });
+      expect((await valuesOf(target, "1/t")).map(Number)).toEqual([first, expected[1]]);
+    }
+  });
+});

@@ -62,7 +62,7 @@ it("takes what two threads saw differently for a change", async () => {
 it("looks at the nearest folder that is there, at none of other roots, and at none for documents", async () => {
   const root = made("a/c");
   const notes: string[] = [];
-  const watch = new FolderWatch(root, ({ folder }) => notes.push(folder));
+  const watch = new FolderWatch(root, { onNote: ({ folder }) => notes.push(folder) });
   const store = new DirectoryStore(root);
   const keys = ["a/c/0/0", "a/c/1/0", "a/.zattrs", "a/zarr.json"];
   for (const key of keys) expect(await store.get(key)).toBeUndefined();
@@ -76,7 +76,7 @@ it("looks at the nearest folder that is there, at none of other roots, and at no
 it("notes nothing once it has ended", () => {
   const root = made();
   const notes: MissingNote[] = [];
-  const watch = new FolderWatch(root, (note) => notes.push(note));
+  const watch = new FolderWatch(root, { onNote: (note) => notes.push(note) });
   expect(isWatched()).toBe(true);
   watch.end();
   noteMissing(root);

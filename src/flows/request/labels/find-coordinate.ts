@@ -16,7 +16,12 @@ import { labelScaleOf } from "./label-scale.ts";
 export interface LabelledArray {
   readonly array: ZarrArray;
   /** A group that was opened with all below it, and its nodes by path. */
-  readonly within?: { readonly path: string; readonly nodes: ReadonlyMap<string, ZarrNode> };
+  readonly within?: {
+    readonly path: string;
+    readonly nodes: ReadonlyMap<string, ZarrNode>;
+    /** Paths that were left out without being opened, with all below them. */
+    readonly leftOut?: readonly string[];
+  };
 }
 
 /**
@@ -53,7 +58,11 @@ async function findNamed(
       if (path === nodePath) continue;
       const at = joinKey(path, name);
       if (at === nodePath && isMeant(array)) return array;
-      const isOpen = within !== undefined && !isOutside && isAtOrBelow(path, within.path);
+      const isOpen =
+        within !== undefined &&
+        !isOutside &&
+        isAtOrBelow(path, within.path) &&
+        !within.leftOut?.some((left) => isAtOrBelow(at, left));
       const options = { zarrFormat, signal };
       const node = isOpen ? within.nodes.get(at) : await findNode(store, spec, at, options);
       if (node?.kind === "array" && isMeant(node)) return node;

@@ -45,10 +45,10 @@ export async function lookUpInArray(
       const coordinate = await coordinateOf({ array }, { name, length }, options);
       return found(coordinate, { dimension: name, labels, nearest: options.nearest });
     },
-    async (key) => {
+    async (key, indices) => {
       const { name, length } = dimensionOf(key);
       if (typeof name !== "string") return undefined;
-      return yearsOf(name, await anyCoordinateOf({ array }, { name, length }, options));
+      return yearsOf(name, await anyCoordinateOf({ array }, { name, length, indices }, options));
     },
   );
 }
@@ -77,6 +77,8 @@ export interface SlicedGroup {
   readonly group: ZarrGroup;
   /** The group and all nodes below it. */
   readonly nodes: readonly ZarrNode[];
+  /** Paths that were left out without being opened. */
+  readonly leftOut: readonly string[];
   /** The arrays that are sliced, and the names of their dimensions. */
   readonly arrays: readonly { readonly array: ZarrArray; readonly names: readonly (string | null)[] }[];
 }
@@ -89,10 +91,10 @@ export interface SlicedGroup {
  */
 export async function lookUpInGroup(
   option: SliceOption,
-  { group, nodes, arrays }: SlicedGroup,
+  { arrays, ...of }: SlicedGroup,
   options: LookUpOptions,
 ): Promise<LookedUp> {
-  const within = withinGroup({ group, nodes });
+  const within = withinGroup(of);
   const find = async (key: string | number, labels: LabelRange) => {
     const dimension = String(key);
     const having = arraysWith(dimension, arrays);
@@ -104,7 +106,7 @@ export async function lookUpInGroup(
         "The group's",
       );
       const reason = `no array of the group has the dimension \`${dimension}\``;
-      throw new ZarrflowError("invalid-selection", reason, { path: group.path, hint });
+      throw new ZarrflowError("invalid-selection", reason, { path: of.group.path, hint });
     }
     const wanted = { name: dimension, length: first.length };
     const question = { dimension, labels, nearest: options.nearest };
@@ -122,11 +124,12 @@ export async function lookUpInGroup(
     }
     return result;
   };
-  return withIndices(option, find, async (key) => {
+  return withIndices(option, find, async (key, indices) => {
     const [first] = arraysWith(String(key), arrays);
     if (first === undefined) return undefined;
     const wanted = { name: String(key), length: first.length };
-    return yearsOf(wanted.name, await anyCoordinateOf({ array: first.array, within }, wanted, options));
+    const asked = { ...wanted, indices };
+    return yearsOf(wanted.name, await anyCoordinateOf({ array: first.array, within }, asked, options));
   });
 }
 
@@ -145,8 +148,8 @@ export function takenOfGroup(
   return takenOf(lookedUp, placed, options);
 }
 
-function withinGroup({ group, nodes }: Omit<SlicedGroup, "arrays">) {
-  return { path: group.path, nodes: new Map(nodes.map((node) => [node.path, node])) };
+function withinGroup({ group, nodes, leftOut }: Omit<SlicedGroup, "arrays">) {
+  return { path: group.path, nodes: new Map(nodes.map((node) => [node.path, node])), leftOut };
 }
 
 /** The arrays that have a dimension, and its length there; first the one whose items ranges count. */
@@ -171,12 +174,12 @@ function placesOf(indices: IndexRange | CyclicRange) {
 async function withIndices(
   option: SliceOption,
   find: (key: string | number, labels: LabelRange) => Promise<Found>,
-  yearsOf: (key: string | number) => Promise<Years | undefined>,
+  yearsOf: (key: string | number, indices: IndexRange) => Promise<Years | undefined>,
 ): Promise<LookedUp> {
   const labels: TakenItems[] = [];
   const indicesOf = async (key: string | number, range: Range | null) => {
     if (isMaybeYears(range)) {
-      assertNoYears(range.maybeYears, await yearsOf(key));
+      assertNoYears(range.maybeYears, await yearsOf(key, range.maybeYears));
       return range.maybeYears;
     }
     if (!isLabelled(range)) return range;
@@ -257,16 +260,22 @@ function assertNoYears(indices: IndexRange, years: Years | undefined): void {
   );
 }
 
-/** The coordinate of a dimension, if it has one whose labels can be read. */
+/**
+ * The coordinate of a dimension, if it has one whose labels can be read.
+ *
+ * @throws why they cannot be read, where `indices` that may be labels are beyond the dimension
+ */
 async function anyCoordinateOf(
   place: LabelledArray,
-  wanted: { readonly name: string; readonly length: number },
+  wanted: { readonly name: string; readonly length: number; readonly indices?: IndexRange },
   options: CoordinateOptions,
 ): Promise<Coordinate | undefined> {
   try {
     const array = await findCoordinate(place, wanted.name, options.signal);
     return array?.shape[0] === wanted.length ? await openCoordinate(array, options) : undefined;
   } catch (error) {
+    const [start = 0] = [wanted.indices ?? 0].flat();
+    if (isZarrflowError(error, "unsupported-operation") && (start ?? 0) >= wanted.length) throw error;
     if (isZarrflowError(error)) return undefined;
     throw error;
   }

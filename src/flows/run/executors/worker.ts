@@ -4,5 +4,5 @@ import { serveWorker } from "./serve-worker.ts";
 
 /** The script of a worker thread of Node. */
 await serveWorker((source, onNote) =>
-  source.kind === "directory" ? new FolderWatch(resolve(source.path), onNote) : undefined,
+  source.kind === "directory" ? new FolderWatch(resolve(source.path), { onNote }) : undefined,
 );

@@ -1,4 +1,5 @@
 import type { Convention } from "../convention.ts";
+import { listsOfMembers } from "./left-members.ts";
 import { omeToV2 } from "./to-v2.ts";
 import { omeToV3 } from "./to-v3.ts";
 
@@ -9,8 +10,10 @@ import { omeToV3 } from "./to-v3.ts";
  */
 export const omeZarr: Convention = {
   name: "OME-Zarr",
+  ofOthers: /^(?:ome|multiscales|labels|plate|well|series)$/,
   convert(nodes, change) {
     if (change.to === "v3") return omeToV3(nodes, change);
     return change.from === "v3" && change.to === "v2" ? omeToV2(nodes, change) : nodes;
   },
+  follow: listsOfMembers,
 };

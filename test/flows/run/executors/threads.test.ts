@@ -205,7 +205,7 @@ describe("tasks in threads", () => {
     await array.close();
     for (let step = 0; step < 64; step += 4) await rm(join(source, `c/${step}/0/0`));
     const missing = new Set<string>();
-    const watch = new FolderWatch(source, (note) => missing.add(note.folder));
+    const watch = new FolderWatch(source, { onNote: (note) => missing.add(note.folder) });
     await runShared(source, place(), SMALL_TASKS);
     watch.end();
     expect(missing.size).toBe(16);
