@@ -45,7 +45,7 @@ export default defineConfig({
       { name: "tools", description: "needs browsers or packages of .ci/tools: only in `npm run test:tools`" },
       {
         name: "process",
-        description: "changes the working folder, streams or codecs of its process, and restores them",
+        description: "changes the working folder, output or environment of its process, and restores them",
       },
       { name: "alone", description: "changes what all files in a process share" },
     ],

@@ -1,4 +1,4 @@
-// @module-tag process slow
+// @module-tag alone slow
 import { beforeAll, expect, test, vi } from "vitest";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";

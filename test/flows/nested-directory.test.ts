@@ -64,7 +64,7 @@ test.each([
   expect(await digestOf(join(folder, target))).toBe(await digestOf(source, nested));
 });
 
-test("every command that reads takes --v2-separator", async () => {
+test("every command that reads chunks takes --v2-separator", async () => {
   const run = async (...args: string[]) => (await runHere(folder, ...args, "--v2-separator", "/")).stdout;
   expect(JSON.parse(await run("info", "old.zarr/a", "--json"))).toMatchObject([{ chunksPresent: 4 }]);
   expect(await run("slice", "old.zarr/a", "--format", "json", "--flat")).toContain("[0,1,2,3,4,5,6,");
@@ -72,7 +72,6 @@ test("every command that reads takes --v2-separator", async () => {
   expect(await run("validate", "old.zarr")).not.toContain("other-separator");
   const flat = await runHere(folder, "validate", "old.zarr", "--v2-separator", ".");
   expect(flat.stdout).toContain("it is never read");
-  expect(await run("tree", "old.zarr")).toContain("a  int32");
   await copy(source, join(folder, "stated.zarr"), nested);
   expect(await run("diff", "old.zarr", "stated.zarr")).toBe("");
 });

@@ -1,4 +1,4 @@
-// @module-tag process
+// @module-tag alone
 import { describe, expect, test } from "vitest";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import type { NewCodec } from "../../src/codecs/descriptors.ts";

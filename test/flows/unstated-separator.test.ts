@@ -138,7 +138,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
       ["diff", url, url],
     ]) {
       expect((await runHere(folder, ...args)).stderr).toMatch(/^warning: .*dimension_separator.* \(?a/m);
-      expect((await runHere(folder, ...args, "--quiet")).stderr).not.toMatch(/dimension_separator/);
+      expect((await runHere(folder, ...args, "--no-warnings")).stderr).not.toMatch(/dimension_separator/);
     }
   });
 
@@ -209,7 +209,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
     const sliced = await run("slice", "by-command.zarr/a", "--format", "json");
     expect(sliced.stdout).toContain("[[1,2,3,4,5,6],");
     expect(sliced.stderr.match(/^warning: .*dimension_separator/gm)).toHaveLength(1);
-    expect((await run("slice", "by-command.zarr/a", "--format", "json", "--quiet")).stderr).toBe("");
+    expect((await run("slice", "by-command.zarr/a", "--format", "json", "--no-warnings")).stderr).toBe("");
   });
 });
 

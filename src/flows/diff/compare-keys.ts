@@ -1,6 +1,7 @@
+import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
 import { keysBelow } from "../../hierarchy/keys-below.ts";
-import type { ZarrNode } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { isListable, type KeyEntry } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
@@ -76,12 +77,16 @@ async function otherKeys(
   const { store, layout, path: rootPath } = root;
   const found = new Map<string, KeyEntry>();
   if (!isListable(store)) return found;
+  const readable = new Map<ZarrArray, ZarrArray>();
   for await (const entry of keysBelow(store, layout, { onUnreadable: () => {}, signal })) {
     const path = belowPath(rootPath, layout.hierarchy.pathOf(entry.key));
     const node = nearest(path, nodes);
     if (!node || isDocumentKey(entry.key, layout)) continue;
     if (node.kind === "array") {
-      const { layout, shape, metadata } = node;
+      // its chunks may have another separator than its metadata
+      const array = readable.get(node) ?? (await withChunkSeparator(node, { signal }));
+      readable.set(node, array);
+      const { layout, shape, metadata } = array;
       if (layout.parseChunkKey(entry.key, shape.length, metadata.chunkKeyEncoding)) continue;
     }
     found.set(path, entry);

@@ -153,7 +153,7 @@ export async function resolveLabelledSlice(
   }
 }
 
-/** Notes about coordinates that lie above a group, of dimensions that its arrays have: they stay behind. */
+/** Notes about coordinates that lie above a group, of dimensions that its arrays have, which the slice lacks. */
 export async function coordinatesAbove(
   { root, all, taken, axes }: Omit<SlicedNodes, "excluded">,
   { exclude, signal }: Pick<KeyFilter, "exclude"> & Pick<SliceReading, "signal">,
@@ -178,7 +178,7 @@ export async function coordinatesAbove(
   const names = above.map((name) => `\`${name}\``).join(", ");
   return [
     {
-      message: `coordinates in a group above this one stay behind: ${names}`,
+      message: `coordinates in a group above this one are not in the slice: ${names}`,
       hint: "Slice one array, which takes them along, or the group above with --include (in code include).",
     },
   ];

@@ -59,7 +59,7 @@ describe("zarrflow info", () => {
         missingValue: null,
       }),
       {
-        ...{ kind: "totals", arrays: 2, groups: 2, broken: 0, chunks: 4, chunksPresent: 4 },
+        ...{ kind: "totals", arrays: 2, groups: 2, broken: 0, unsupported: 0, chunks: 4, chunksPresent: 4 },
         ...{ storedBytes: 32, logicalBytes: 32, ratio: 1 },
       },
     ]);

@@ -1,4 +1,4 @@
-// @module-tag process
+// @module-tag alone
 import { describe, expect, test } from "vitest";
 import { loadCodecs } from "../../../src/codecs/chain/codec-chain.ts";
 import type { CodecContext } from "../../../src/codecs/codec.ts";

@@ -1,4 +1,4 @@
-// @module-tag process
+// @module-tag alone
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadCodecs } from "../../../src/codecs/chain/codec-chain.ts";

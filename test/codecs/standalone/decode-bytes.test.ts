@@ -1,4 +1,4 @@
-// @module-tag process
+// @module-tag alone
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { CodecJson, ObjectCodecJson } from "../../../src/codecs/canonical-config.ts";

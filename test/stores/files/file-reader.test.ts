@@ -1,4 +1,4 @@
-// @module-tag process
+// @module-tag alone
 import fs from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -124,14 +124,14 @@ function noneAround(
   const after = nearest((longitude) => ahead(longitude - east));
   const isMeridian = west > east && ahead(west - east) === 0;
   const whole = `${text(east)}..${text(west)}`;
-  const globe = isMeridian
-    ? ` From ${text(west)} to ${text(east)} is one meridian; ${whole} is the whole globe.`
-    : "";
   const other = Array.isArray(question.labels)
     ? ""
     : ", or the nearest one with --nearest (in code nearest: true)";
   const reason = `has no item ${wordsOf(question.labels)}`;
-  return failure(coordinate, question, reason, `Take ${before} or ${after}${other}.${globe}`);
+  const hint = isMeridian
+    ? `Take ${before} or ${after}${other}. From ${text(west)} to ${text(east)} is one meridian; ${whole} is the whole globe.`
+    : `Take ${before} or ${after}${other}.`;
+  return failure(coordinate, question, reason, hint);
 }
 
 async function goesUp(coordinate: Coordinate): Promise<boolean> {
