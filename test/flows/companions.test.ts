@@ -184,7 +184,7 @@ describe.each(["v2", "v3"] as const)("what belongs to an array in %s", (zarrForm
       if (event.type === "warning") warnings.push(event.message);
     };
     await sliceTo({ store: from, path: "sub" }, to, { slice: { time: [0, 2] }, onEvent });
-    expect(warnings).toEqual(["coordinates in a group above this one stay behind: `time`"]);
+    expect(warnings).toEqual(["coordinates in a group above this one are not in the slice: `time`"]);
     expect(Object.keys(await shapesIn(to)).sort()).toEqual(["deep/w", "lat", "level", "v"]);
   });
 

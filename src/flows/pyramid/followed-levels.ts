@@ -59,7 +59,8 @@ export function followedLevels<T extends ArrayInLevels>(
     ...groups.map((path) => ({ path, metadata: root, from })),
     ...arrays.flat(),
   ];
-  const followed = followConventions(nodes, { members: "all" });
+  // the list of levels of an image is written anew
+  const followed = followConventions(nodes, areGroups ? { members: "all" } : {});
   const now = new Map(followed.nodes.map(({ path, metadata }) => [path, metadata]));
   const attributesOf = (path: string) => now.get(path)?.attributes ?? attributes;
   return {
