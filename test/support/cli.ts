@@ -42,7 +42,7 @@ export async function runCli(cwd: string, ...args: readonly string[]): Promise<R
 /** Runs the command, which must succeed. Returns its standard output. */
 /** The words of the command that continues a run, as its failure prints them. */
 export function continuing(stderr: string): readonly string[] {
-  const [, words] = /^ {2}to continue: zarrflow (.+)$/m.exec(stderr) ?? [];
+  const [, words] = /^ {2}to continue(?:, [^:]+)?: zarrflow (.+)$/m.exec(stderr) ?? [];
   if (words === undefined) throw new Error(`no command that continues the run in: ${stderr}`);
   return words.split(" ");
 }

@@ -74,7 +74,11 @@ const options = {
   ...changingOptions,
   ...writingOptions,
   ...outputOptions,
-  json: { type: "boolean", summary: "the plan or the summary as JSON on standard output; errors as JSON" },
+  json: {
+    type: "boolean",
+    summary:
+      "the plan, or the summary of a file or DST, as JSON; errors as JSON (items as JSON: --format json)",
+  },
 } as const satisfies Options;
 
 type SliceValues = Values<typeof options>;
@@ -274,11 +278,6 @@ function assertFileOnly(values: SliceValues): void {
   if (misplaced !== undefined) {
     throw new ZarrflowError("invalid-option", `--${misplaced} applies only to a slice with a DST`, {
       hint: "Give a DST after the source, such as part.zarr.",
-    });
-  }
-  if (values.json && values.output === undefined && !values["dry-run"]) {
-    throw new ZarrflowError("invalid-option", "--json has no effect on a slice to standard output", {
-      hint: "Write --format json for items as JSON, or add --output FILE or a DST for a summary.",
     });
   }
   if (values["if-exists"] !== undefined && values.output === undefined) {

@@ -68,7 +68,7 @@ describe("--report", () => {
       .replaceAll("&amp;", "&");
     // lines of progress come before it where the run takes long
     expect(stderr.endsWith(`${plain}\n`), stderr).toBe(true);
-    expect(plain).toContain("to continue: zarrflow rechunk a.zarr b.zarr");
+    expect(plain).toContain("to continue, once what is damaged is repaired: zarrflow rechunk a.zarr b.zarr");
     expect(page).toMatch(/<td>tasks<\/td><td class="n">[\d,]+<\/td><td class="n">[1-9]\d*, of/);
   });
 

@@ -34,7 +34,7 @@ export async function hierarchy(
       dataType: "int16",
       shape: SHAPE,
       chunks,
-      compressor: "none",
+      codec: "none",
       attributes: { start },
     } as Parameters<typeof root.create>[1]);
     await writer.write(
