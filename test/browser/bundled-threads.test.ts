@@ -1,5 +1,6 @@
 // @module-tag tools
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,8 +36,12 @@ const SHAPE = [64, 512, 512];
 const run = promisify(execFile);
 
 /** Runs a command of a package that this repository has, in a folder. */
-const runHere = (cwd: string, command: string, ...args: readonly string[]) =>
-  run(join(root, ".ci/tools/node_modules/.bin", command), args, { cwd });
+const runHere = (cwd: string, command: string, ...args: readonly string[]) => {
+  const places = [".ci/tools/node_modules", "node_modules"].map((place) =>
+    join(root, place, ".bin", command),
+  );
+  return run(places.find((path) => existsSync(path)) ?? command, args, { cwd });
+};
 
 /** Bundles a project as the guide says; returns the folder that is served. */
 const BUNDLERS: Readonly<Record<string, (project: string) => Promise<string>>> = {
