@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
-import { type BrokenNode, brokenNode, isNotKnown, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { isNotKnown } from "../hierarchy/open/open-node.ts";
+import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";

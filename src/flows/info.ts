@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
-import { type BrokenNode, brokenNode, isNotKnown, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { isNotKnown } from "../hierarchy/open/open-node.ts";
+import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { parseMissing, statedMissing } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";

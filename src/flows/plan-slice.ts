@@ -11,9 +11,8 @@ import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
-import { assertNearest } from "./request/option-effects.ts";
 import type { ReadOptions, SlabOptions } from "./request/read-options.ts";
-import { askedSlice, resolveLabelledSlice } from "./request/slice-indices.ts";
+import { askedSlice, assertNearest, resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
 

@@ -33,7 +33,6 @@ import { assertGridStrategy } from "./plan/strategies/grid-strategy.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
-import { assertNearest } from "./request/option-effects.ts";
 import { withPace } from "./request/rate-limits.ts";
 import {
   OPENING_OPTIONS,
@@ -42,7 +41,13 @@ import {
   SLAB_OPTIONS,
   type SlabOptions,
 } from "./request/read-options.ts";
-import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
+import {
+  aboutCoordinates,
+  askedSlice,
+  assertNearest,
+  sliceByIndices,
+  takenByIndices,
+} from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";

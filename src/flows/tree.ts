@@ -1,5 +1,6 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
-import { type BrokenNode, isNotKnown, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { isNotKnown } from "../hierarchy/open/open-node.ts";
+import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import type { Finding } from "../meta/format.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";

@@ -1,6 +1,6 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
 import { packingOf } from "../meta/conventions/cf/packing.ts";
-import { FULL_TURN } from "../meta/conventions/geo/raster-change.ts";
+import { FULL_TURN } from "../meta/conventions/geo/numbers.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { describeDataType } from "../meta/describe.ts";
 import type { Shift } from "../streams/selection.ts";

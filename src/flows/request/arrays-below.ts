@@ -1,5 +1,6 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
-import { isNotKnown, walkPastBroken } from "../../hierarchy/open/walk.ts";
+import { isNotKnown } from "../../hierarchy/open/open-node.ts";
+import { walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";

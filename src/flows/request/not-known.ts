@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import { type BrokenNode, isNotKnown } from "../../hierarchy/open/walk.ts";
+import { isNotKnown } from "../../hierarchy/open/open-node.ts";
+import type { BrokenNode } from "../../hierarchy/open/walk.ts";
 import { unknownCodecIn } from "../../meta/codec-traits.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";

@@ -1,6 +1,6 @@
 import { throughStore, type ZarrArray, type ZarrGroup } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
-import { isNotKnown } from "../../hierarchy/open/walk.ts";
+import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";

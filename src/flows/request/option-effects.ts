@@ -10,6 +10,7 @@ import type { NodeWarning, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
 import type { PlanOptions, RunOptions } from "./flow-options.ts";
 import type { KeyFilter } from "./key-filter.ts";
+import { nearestReason } from "./slice-indices.ts";
 import { profiledSides } from "./store-profiles.ts";
 
 /** What is known of a flow when it is planned. */
@@ -284,24 +285,6 @@ export function startedEffects(known: StartedRun): NodeWarning[] {
   return warningsOf(STARTED, known);
 }
 
-/** Checks that there are labels of which the nearest can be taken. @throws `invalid-option` */
-export function assertNearest(options: { readonly nearest?: boolean }, hasLabels: boolean): void {
-  const reason = nearestReason(options, hasLabels);
-  if (reason !== undefined) throw failure({ option: "nearest", flag: "nearest" }, reason);
-}
-
-/** A warning about `nearest` of a slice that is not planned. */
-export function nearestEffects(nearest: boolean, option: SliceOption): NodeWarning[] {
-  if (!nearest || !hasLabels(option) || hasPoints(option)) return [];
-  const { reason: message, details } = failure({ option: "nearest", flag: "nearest" }, ONLY_RANGES);
-  const { hint } = details;
-  return [{ code: "option-without-effect", option: "nearest", message, ...(hint && { hint }) }];
-}
-
-function nearestReason({ nearest }: { readonly nearest?: boolean }, hasLabels: boolean): string | undefined {
-  return nearest && !hasLabels ? "the slice has no labels, only indices" : undefined;
-}
-
 function warningsOf<Known>(rules: readonly EffectRule<Known>[], known: Known): NodeWarning[] {
   return rules.flatMap((rule) => {
     const reason = rule.reason(known);
@@ -313,6 +296,14 @@ function warningsOf<Known>(rules: readonly EffectRule<Known>[], known: Known): N
       { code: "option-without-effect", option: rule.option, message: error.reason, ...(hint && { hint }) },
     ];
   });
+}
+
+/** A warning about `nearest` of a slice that is not planned. */
+export function nearestEffects(nearest: boolean, option: SliceOption): NodeWarning[] {
+  if (!nearest || !hasLabels(option) || hasPoints(option)) return [];
+  const { reason: message, details } = failure({ option: "nearest", flag: "nearest" }, ONLY_RANGES);
+  const { hint } = details;
+  return [{ code: "option-without-effect", option: "nearest", message, ...(hint && { hint }) }];
 }
 
 function failure(

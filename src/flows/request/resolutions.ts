@@ -1,7 +1,7 @@
 import { type CyclicRange, isCyclic } from "../../hierarchy/cyclic-range.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type Range, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
-import { FULL_TURN } from "../../meta/conventions/geo/raster-change.ts";
+import { FULL_TURN } from "../../meta/conventions/geo/numbers.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { isZarrflowError } from "../../util/errors.ts";

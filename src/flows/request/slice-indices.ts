@@ -15,7 +15,7 @@ import { isObject } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
-import { type KeyFilter, pathFilter } from "./key-filter.ts";
+import type { KeyFilter } from "./key-filter.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
 import { type IoOption, usualIo } from "./usual-io.ts";
 
@@ -29,6 +29,20 @@ export interface SliceReading extends LabelOptions {
 /** What is asked for by ranges, or by their text, and by labels. @throws as `parseSlice` and `withLabels` */
 export function askedSlice(option: SliceOption | string, { sel }: LabelOptions): SliceOption {
   return withLabels(typeof option === "string" ? parseSlice(option) : option, sel);
+}
+
+/** Checks that there are labels of which the nearest can be taken. @throws `invalid-option` */
+export function assertNearest(options: { readonly nearest?: boolean }, hasLabels: boolean): void {
+  const reason = nearestReason(options, hasLabels);
+  if (reason === undefined) return;
+  throw new ZarrflowError("invalid-option", `\`nearest\` has no effect: ${reason}`, { hint: "Omit it." });
+}
+
+export function nearestReason(
+  { nearest }: { readonly nearest?: boolean },
+  hasLabels: boolean,
+): string | undefined {
+  return nearest && !hasLabels ? "the slice has no labels, only indices" : undefined;
 }
 
 /** How labels are looked up in arrays of a store. */
@@ -160,6 +174,7 @@ export async function coordinatesAbove(
 ): Promise<NodeWarning[]> {
   if (root.kind === "array") return [];
   const { findCoordinate } = await import("./labels/find-coordinate.ts");
+  const { pathFilter } = await import("./key-filter.ts");
   const filter = pathFilter({ ...(exclude && { exclude }) });
   const within = { path: root.path, nodes: new Map(all.map((node) => [node.path, node])) };
   const below = new Set<ZarrNode>(all);

@@ -7,8 +7,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import { type KeyFilter, pathFilter } from "../request/key-filter.ts";
-import { assertNearest } from "../request/option-effects.ts";
-import { askedSlice } from "../request/slice-indices.ts";
+import { askedSlice, assertNearest } from "../request/slice-indices.ts";
 import { unmatchedGlobs } from "../request/unmatched-globs.ts";
 import { type OpenSliceOptions, type Slice, slice } from "../slice.ts";
 

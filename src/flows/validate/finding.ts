@@ -1,4 +1,4 @@
-import { isNotKnown } from "../../hierarchy/open/walk.ts";
+import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 
 /** One thing that is odd about a hierarchy. */

@@ -7,7 +7,7 @@ import { isNamedAttributes } from "../../stores/document-names.ts";
 import { isPageInPlace } from "../../stores/http/http-failure.ts";
 import { isListable, type Store } from "../../stores/store.ts";
 import type { BlockingIo } from "../../util/blocking-io.ts";
-import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isNode } from "../../util/platform.node.ts";
 import { ZarrGroup, type ZarrNode } from "../node.ts";
 import { readDocument, readDocumentSync, type StoredDocument } from "../stored-documents.ts";
@@ -175,4 +175,18 @@ function noSharedDocument(store: Store, { zarrFormat, path }: NodeLayout, key: s
     path,
     key,
   });
+}
+
+/** Errors that say that something is not known here, and not that it is wrong. */
+const NOT_KNOWN: readonly ErrorCode[] = [
+  "unsupported-format",
+  "unsupported-encoding",
+  "unsupported-data-type",
+  "unsupported-codec",
+  "unsupported-extension",
+];
+
+/** Checks if an error says that a node has a data type, codec, chunk grid or the like that is not known here. */
+export function isNotKnown({ code }: { readonly code: ErrorCode }): boolean {
+  return NOT_KNOWN.includes(code);
 }

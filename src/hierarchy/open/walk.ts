@@ -5,7 +5,7 @@ import { isListable } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
 import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
-import { type ErrorCode, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
 import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
 import { assertGroup, type NodeParts, ZarrGroup, type ZarrNode } from "../node.ts";
@@ -50,20 +50,6 @@ export interface BrokenNode {
   readonly kind: "broken";
   readonly path: string;
   readonly error: ZarrflowError;
-}
-
-/** Errors that say that something is not known here, and not that it is wrong. */
-const NOT_KNOWN: readonly ErrorCode[] = [
-  "unsupported-format",
-  "unsupported-encoding",
-  "unsupported-data-type",
-  "unsupported-codec",
-  "unsupported-extension",
-];
-
-/** Checks if an error says that a node has a data type, codec, chunk grid or the like that is not known here. */
-export function isNotKnown({ code }: { readonly code: ErrorCode }): boolean {
-  return NOT_KNOWN.includes(code);
 }
 
 /**

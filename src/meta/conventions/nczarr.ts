@@ -1,11 +1,10 @@
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { lastName } from "../../util/node-path.ts";
-import type { CodecConfig, NodeMetadata, Original } from "../array-metadata.ts";
+import type { NodeMetadata, Original } from "../array-metadata.ts";
 import { isObject, member } from "../assert-json.ts";
-import { type DataType, isFixed } from "../data-type.ts";
-import type { Finding } from "../format.ts";
 import type { Convention, ConventionNode } from "./convention.ts";
 import { followNcZarr } from "./nczarr-grid.ts";
+import { PREFIX } from "./nczarr-shuffle.ts";
 
 /**
  * What netCDF-C keeps of its own: dimensions, types of attributes, the format's version. In v2 its older releases put
@@ -34,7 +33,6 @@ export const ncZarr: Convention = {
 
 /** Names that only releases up to 4.8.1 wrote, and in documents alone. */
 const DOCUMENT_NAMES = ["_NCZARR_ARRAY", "_NCZARR_GROUP", "_NCZARR_SUPERBLOCK"];
-const PREFIX = "_nczarr_";
 
 function toAttributes({ path, metadata }: ConventionNode): ConventionNode {
   const own = ownNames(metadata.extra);
@@ -82,35 +80,4 @@ function toDocument(node: ConventionNode): ConventionNode {
     path,
     metadata: { ...metadata, attributes: pick(false), extra: { zarrFormat: "v2", json: pick(true) } },
   };
-}
-
-/** Checks if names of NCZarr stand among these members: then netCDF-C wrote the node. */
-export function isNcZarr(...members: readonly JsonObject[]): boolean {
-  return members.some((object) => Object.keys(object).some((name) => name.toLowerCase().startsWith(PREFIX)));
-}
-
-/**
- * Gives `shuffle` the item size that netCDF-C means: it states 0 or nothing, and ignores the setting when it reads.
- * For numcodecs, 0 leaves the bytes as they are. Elsewhere 0 stays, with a finding, because netCDF-C
- * can also write arrays without names of its own (`mode=zarr`).
- */
-export function withShuffledItems(
-  codecs: readonly CodecConfig[],
-  dataType: DataType,
-  { isOfNcZarr, findings }: { readonly isOfNcZarr: boolean; readonly findings: Finding[] },
-): CodecConfig[] {
-  return codecs.map((codec) => {
-    const size = member(codec.configuration, "elementsize");
-    if (codec.name !== "shuffle" || (size !== 0 && size !== undefined)) return codec;
-    if (isOfNcZarr && isFixed(dataType)) return { ...codec, configuration: { elementsize: dataType.size } };
-    if (size === 0) {
-      findings.push({
-        message:
-          "`shuffle` with `elementsize` 0 leaves the bytes as they are. If netCDF-C wrote this array, it shuffled them by the item size, and the values read here are wrong",
-        ...(codec.stated && { pointer: codec.stated.pointer }),
-        kind: "values",
-      });
-    }
-    return codec;
-  });
 }

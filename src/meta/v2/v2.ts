@@ -5,7 +5,7 @@ import { normalisePath } from "../../util/node-path.ts";
 import { takeDimensionNames, withDimensionNames } from "../array-dimensions.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { readConsolidatedV2 } from "../consolidated.ts";
-import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
+import { isNcZarr, withShuffledItems } from "../conventions/nczarr-shuffle.ts";
 import { inDocument, keptNames, noteNonFinite, otherNames, parseDocument } from "../documents.ts";
 import { folderLayout } from "../folder-layout.ts";
 import type {

@@ -15,7 +15,7 @@ import {
 } from "../assert-json.ts";
 import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
 import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "../chunk-key.ts";
-import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
+import { isNcZarr, withShuffledItems } from "../conventions/nczarr-shuffle.ts";
 import type { DataType } from "../data-type.ts";
 import { attributesOf, keptNames, otherNames } from "../documents.ts";
 import { assertKnown, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";

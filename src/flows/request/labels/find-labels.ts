@@ -1,7 +1,7 @@
 import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
 import type { Label, LabelRange } from "../../../hierarchy/slice-labels.ts";
 import type { IndexRange } from "../../../hierarchy/slice-option.ts";
-import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
+import { FULL_TURN } from "../../../meta/conventions/geo/numbers.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/nearest-name.ts";
 import type { Coordinate } from "./coordinate.ts";

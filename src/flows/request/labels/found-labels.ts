@@ -1,6 +1,6 @@
 import { type CyclicRange, isCyclic } from "../../../hierarchy/cyclic-range.ts";
 import type { IndexRange, SliceOption } from "../../../hierarchy/slice-option.ts";
-import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
+import { FULL_TURN } from "../../../meta/conventions/geo/numbers.ts";
 import type { Coordinate } from "./coordinate.ts";
 
 /** What a slice takes of one dimension: its items, and their labels where there is a coordinate. */

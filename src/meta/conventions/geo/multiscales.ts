@@ -10,11 +10,10 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
-import { numbersIn, writtenLike } from "./numbers.ts";
+import { FULL_TURN, numbersIn, writtenLike } from "./numbers.ts";
 import {
   type AxisChange,
   arraysDescribedBy,
-  FULL_TURN,
   parentIs,
   rasterAxes,
   type SharedChange,

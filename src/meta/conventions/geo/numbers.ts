@@ -1,5 +1,8 @@
 import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
 
+/** Degrees of longitude, after which the first meridian comes again. */
+export const FULL_TURN = 360;
+
 /** The numbers of a list of one of these lengths; undefined for anything else. */
 export function numbersIn(value: JsonValue | undefined, ...lengths: readonly number[]): number[] | undefined {
   if (!Array.isArray(value) || !lengths.includes(value.length)) return undefined;

@@ -1,8 +1,6 @@
 import type { ArrayMetadata } from "../../array-metadata.ts";
 import { type ChangedArray, type ChangedNode, isArray } from "../convention.ts";
-
-/** Degrees of longitude, after which the first meridian comes again. */
-export const FULL_TURN = 360;
+import { FULL_TURN } from "./numbers.ts";
 
 /** What becomes of one dimension of an array. */
 export interface AxisChange {
