@@ -467,6 +467,11 @@ export { insideOf };
  * console.log((await band.shape()).join(" x ")); // 24 x 4 x 49
  * ```
  */
+export function slice<Name extends string = string>(
+  source: ZarrArray<Store, Name>,
+  option?: SliceOption | string,
+  options?: OpenSliceOptions,
+): Slice<Name>;
 export function slice(source: string | URL, option?: SliceOption | string, options?: SliceOptions): Slice;
 export function slice<Name extends string = string>(
   source: string | URL | ZarrArray<Store, Name>,
