@@ -63,7 +63,14 @@ export function keepSecret(query: string): void {
   secrets.add(query);
   const [oldest] = secrets;
   if (secrets.size > MAX_SECRETS && oldest !== undefined) secrets.delete(oldest);
-  longestFirst = [...secrets].sort((a, b) => b.length - a.length);
+  longestFirst = [...secrets].flatMap(formsOf).sort((a, b) => b.length - a.length);
+}
+
+/** A query as it is, and as it reads once the parameters with known names are hidden, if others are left then. */
+function formsOf(query: string): string[] {
+  const shown = withoutParameters(query);
+  const isAllHidden = shown.slice(1).split("&").every((parameter) => parameter.endsWith(`=${HIDDEN}`));
+  return shown === query || isAllHidden ? [query] : [query, shown];
 }
 
 /** What a quick look finds in any text that may hold a secret. */
@@ -74,10 +81,9 @@ const SUSPICIOUS = /@|=|%(?:25)*(?:3d|40)/i;
  * `sig`, `token` and `X-Amz-Signature`.
  */
 export function redact(given: string): string {
-  let text = given;
+  let text = SUSPICIOUS.test(given) ? withoutParameters(given.replace(USER, `$1${HIDDEN}@`)) : given;
   for (const secret of longestFirst) text = text.replaceAll(secret, `?${HIDDEN}`);
-  if (!SUSPICIOUS.test(text)) return text;
-  return withoutParameters(text.replace(USER, `$1${HIDDEN}@`));
+  return text;
 }
 
 function withoutParameters(text: string): string {
