@@ -69,7 +69,10 @@ export function keepSecret(query: string): void {
 /** A query as it is, and as it reads once the parameters with known names are hidden, if others are left then. */
 function formsOf(query: string): string[] {
   const shown = withoutParameters(query);
-  const isAllHidden = shown.slice(1).split("&").every((parameter) => parameter.endsWith(`=${HIDDEN}`));
+  const isAllHidden = shown
+    .slice(1)
+    .split("&")
+    .every((parameter) => parameter.endsWith(`=${HIDDEN}`));
   return shown === query || isAllHidden ? [query] : [query, shown];
 }
 
