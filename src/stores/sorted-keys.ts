@@ -7,6 +7,8 @@ import type { KeyEntry, ListedEntry, ListOptions } from "./store.ts";
 /** The keys of a store that holds them in memory: sorted by UTF-8 bytes, each with its size, and its CRC-32 where that is known. */
 export interface KeyIndex {
   sortedKeys(): readonly string[];
+  /** The same keys in the order in which their values lie; absent where they lie in none. */
+  storedKeys?(): readonly string[];
   /** @throws where the value cannot be read */
   sizeOf(key: string): number | undefined;
   crc32Of?(key: string): number | undefined;
@@ -16,11 +18,15 @@ export interface KeyIndex {
 export function listKeys(
   index: KeyIndex,
   prefix: string,
-  { signal, onUnreadable }: ListOptions,
+  { signal, onUnreadable, asStored }: ListOptions,
 ): ReadableStream<KeyEntry> {
   assertPrefix(prefix);
+  const wanted = () =>
+    asStored && index.storedKeys
+      ? index.storedKeys().filter((key) => key.startsWith(prefix))
+      : keysBelow(index.sortedKeys(), prefix);
   const keys = function* () {
-    for (const key of keysBelow(index.sortedKeys(), prefix)) {
+    for (const key of wanted()) {
       const entry = listed(index, key, onUnreadable);
       if (entry) yield entry;
     }

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { convert, copy, createGroup, rechunk, sliceTo, validate } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { openZipFile, openZipValue, zipInStore } from "../../src/stores/zip.ts";
+import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { fillImage, imageAttributes } from "../support/ome-images.ts";
 
@@ -144,4 +145,33 @@ describe("a copy from zip to zip", () => {
     await convert(from, other, { to: "v2" });
     expect((await layoutOf(await readFile(other))).comment).toBe("");
   });
+});
+
+it("a group of a zip whose entries are in no order is copied whole into a zip", async () => {
+  const array = new TextEncoder().encode(
+    JSON.stringify({
+      ...{ zarr_format: 2, shape: [4], chunks: [1], dtype: "|u1", compressor: null },
+      ...{ fill_value: 0, order: "C", filters: null },
+    }),
+  );
+  const group = new TextEncoder().encode('{"zarr_format": 2}');
+  const names = [
+    "b/.zgroup",
+    "b/c/3",
+    "b/c/.zarray",
+    "a/c/2",
+    ".zgroup",
+    "a/c/0",
+    "b/c/0",
+    "a/.zgroup",
+    "a/c/.zarray",
+    "a/c/1",
+  ];
+  const value = (name: string) =>
+    name.endsWith(".zgroup") ? group : name.endsWith(".zarray") ? array : Uint8Array.of(7);
+  const from = join(folder, "mixed.zarr.zip");
+  await writeFile(from, buildZip(names.map((name) => ({ name, value: value(name) }))));
+  await copy(`${from}/a`, join(folder, "part.zarr.zip"));
+  const { stored } = await layoutOf(await readFile(join(folder, "part.zarr.zip")));
+  expect(stored.toSorted()).toEqual([".zgroup", "c/.zarray", "c/0", "c/1", "c/2"]);
 });

@@ -1,5 +1,6 @@
+import { folderOf } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
-import { folderOf } from "../key.ts";
+import {} from "../key.ts";
 import { EntryOffsets } from "./entry-offsets.ts";
 
 export const ENCRYPTED = -1;
@@ -138,8 +139,8 @@ export class ZipIndex {
 
   /** Keys in the order of their entries in the archive. */
   storedKeys(): readonly string[] {
-    const at = (key: string) => this.#cell(key, "offset") ?? 0;
-    return [...this.#rows.keys()].sort((a, b) => at(a) - at(b));
+    const placed = [...this.#rows.keys()].map((key) => ({ key, at: this.#cell(key, "offset") ?? 0 }));
+    return placed.sort((a, b) => a.at - b.at).map(({ key }) => key);
   }
 
   sortedKeys(): readonly string[] {

@@ -103,6 +103,7 @@ export class ZipStore implements ListableStore {
     this.#entries = new EntryReader(reader);
     this.#keys = {
       sortedKeys: () => directory.index.sortedKeys(),
+      storedKeys: () => directory.index.storedKeys(),
       sizeOf: (key) => this.#sizeOf(key),
       crc32Of: (key) => directory.index.crc32Of(key),
     };
@@ -270,8 +271,7 @@ export class ZipStore implements ListableStore {
       for (const folder of this.#directory.index.folders())
         if (folder.startsWith(prefix)) onFolder(`${folder}/`);
     }
-    const keys = { ...this.#keys, sortedKeys: () => this.#directory.index.storedKeys() };
-    return listKeys(options.asStored ? keys : this.#keys, prefix, options);
+    return listKeys(this.#keys, prefix, options);
   }
 
   listDirectory(prefix: string, options: ListOptions = {}): ReadableStream<ListedEntry> {
