@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { throwIfAborted } from "../util/abort.ts";
 import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { folderOf } from "../util/node-path.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { DirectoryListings } from "./directory/directory-listings.ts";
 import { DirectoryTree } from "./directory/directory-tree.ts";
@@ -14,7 +15,7 @@ import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } fro
 import { asyncFileCalls, type FileCalls } from "./files/file-calls.ts";
 import { fileError, hasSystemCode, isMissing } from "./files/file-error.ts";
 import { fileVersion } from "./files/file-version.ts";
-import { assertKey, assertPrefix, assertRename, folderOf } from "./key.ts";
+import { assertKey, assertPrefix, assertRename } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { assertNotOwn, temporaryName } from "./reserved-names.ts";
 import type {

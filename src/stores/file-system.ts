@@ -1,5 +1,5 @@
 import { throwIfAborted } from "../util/abort.ts";
-import { lastName } from "../util/node-path.ts";
+import { folderOf, lastName } from "../util/node-path.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { streamFromPages } from "../util/web-streams.ts";
 import { browserError, isBrowserError } from "./file-system/browser-error.ts";
@@ -8,7 +8,7 @@ import { Gathered } from "./file-system/gathered.ts";
 import type { BlobLike, FolderHandle } from "./file-system/handles.ts";
 import { PendingFile } from "./file-system/pending-file.ts";
 import { BlobReader, blobVersion, readBlob } from "./file-system/read-blob.ts";
-import { assertKey, assertPrefix, folderOf } from "./key.ts";
+import { assertKey, assertPrefix } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { assertNotOwn } from "./reserved-names.ts";
 import type {

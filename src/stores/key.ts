@@ -46,11 +46,6 @@ export function assertRename(from: string, to: string): void {
   });
 }
 
-/** The key of the folder that `key` is in; "" for the root. */
-export function folderOf(key: string): string {
-  return key.slice(0, Math.max(0, key.lastIndexOf("/")));
-}
-
 function brokenRule(key: string): string {
   if (key === "") return "must not be empty";
   if (key.startsWith("/")) return "must be relative, without a leading `/`";

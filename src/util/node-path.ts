@@ -45,3 +45,8 @@ export function isAtOrBelow(path: string, group: string): boolean {
 export function lastName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
+
+/** The path of the group that a node is in, or of the folder that a key is in; "" for what is at the root, and for that itself. */
+export function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}

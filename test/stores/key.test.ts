@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertKey, assertPrefix, folderOf, isKey } from "../../src/stores/key.ts";
+import { assertKey, assertPrefix, isKey } from "../../src/stores/key.ts";
 
 describe("assertKey", () => {
   it.each([
@@ -50,16 +50,5 @@ describe("assertPrefix", () => {
 
   it.each(["a", "/", "../", "a//", "/a/", "a/./"])("refuses %j", (prefix) => {
     expect(() => assertPrefix(prefix)).toThrow(expect.objectContaining({ code: "path-not-allowed" }));
-  });
-});
-
-describe("folderOf", () => {
-  it.each([
-    ["a", ""],
-    ["a/b", "a"],
-    ["a/b/0.0", "a/b"],
-    ["", ""],
-  ])("of %j is %j", (key, folder) => {
-    expect(folderOf(key)).toBe(folder);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { normalisePath } from "../../src/util/node-path.ts";
+import { folderOf, normalisePath } from "../../src/util/node-path.ts";
 
 describe("normalisePath", () => {
   it.each([
@@ -28,4 +28,15 @@ describe("normalisePath", () => {
       );
     },
   );
+});
+
+describe("folderOf", () => {
+  it.each([
+    ["a", ""],
+    ["a/b", "a"],
+    ["a/b/0.0", "a/b"],
+    ["", ""],
+  ])("of %j is %j", (key, folder) => {
+    expect(folderOf(key)).toBe(folder);
+  });
 });

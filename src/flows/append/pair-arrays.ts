@@ -3,7 +3,7 @@ import { walk } from "../../hierarchy/open/walk.ts";
 import { dimensionMeant, withAxes } from "../../meta/dimension-names.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { belowPath, lastName } from "../../util/node-path.ts";
+import { belowPath, folderOf, lastName } from "../../util/node-path.ts";
 
 /** An array that both have, by its path below the roots. */
 export interface ArrayPair {
@@ -94,7 +94,8 @@ function withLengths(
   axis: (array: ZarrArray) => number,
 ): AppendedPair[] {
   const groups = new Map<string, ArrayPair[]>();
-  for (const pair of pairs) groups.set(groupOf(pair), [...(groups.get(groupOf(pair)) ?? []), pair]);
+  for (const pair of pairs)
+    groups.set(folderOf(pair.path), [...(groups.get(folderOf(pair.path)) ?? []), pair]);
   return [...groups.values()].flatMap((group) => {
     const sizes = (side: "source" | "target") =>
       group.map((pair) => pair[side].shape[axis(pair.target)] ?? 0);
@@ -108,10 +109,6 @@ function withLengths(
       return { ...pair, axis: axis(pair.target), length };
     });
   });
-}
-
-function groupOf({ path }: ArrayPair): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
 function otherLength(side: string, { path }: ArrayPair, expected: number, found: number): ZarrflowError {

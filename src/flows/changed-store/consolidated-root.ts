@@ -5,6 +5,7 @@ import { consolidate } from "../../meta/consolidated.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
+import { folderOf } from "../../util/node-path.ts";
 import type { Plan } from "../plan/plan.ts";
 
 /**
@@ -34,7 +35,7 @@ export async function consolidatedRoot(
 function withImpliedGroups(documents: Documents, zarrFormat: ZarrFormat): Documents {
   const all = new Map(documents);
   for (const key of documents.keys()) {
-    const path = key.slice(0, Math.max(0, key.lastIndexOf("/")));
+    const path = folderOf(key);
     for (const [key, bytes] of ancestorDocuments(path, zarrFormat).flatMap((group) => [...group]))
       if (!all.has(key)) all.set(key, bytes);
   }

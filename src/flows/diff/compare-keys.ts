@@ -33,24 +33,20 @@ export async function* compareKeys(
   const how = { budget: new ByteBudget(maxMemory), buffers: new BufferPool(maxMemory), signal };
   for (const path of sortUtf8([...new Set([...keys.keys(), ...others.keys()])])) {
     const [listed, other] = [keys.get(path), others.get(path)];
-    const [size, otherSize] = [await sizeOf(a, listed, signal), await sizeOf(b, other, signal)];
+    const [size, otherSize] = await Promise.all([sizeOf(a, listed, signal), sizeOf(b, other, signal)]);
     const found = { path, what: "key", counts: true, a: size, b: otherSize } as const;
     if (!listed || !other) {
       yield found;
       continue;
     }
     const [left, right] = [
-      { store: a.root.store, listed },
-      { store: b.root.store, listed: other },
+      { store: a.root.store, listed: { ...listed, ...(size !== undefined && { size }) } },
+      { store: b.root.store, listed: { ...other, ...(otherSize !== undefined && { size: otherSize }) } },
     ];
     try {
       if (!(await sameValue(left, right, how))) yield found;
     } catch (error) {
-      const states = brokenStates(
-        error,
-        { store: left.store, kind: "key" },
-        { store: right.store, kind: "key" },
-      );
+      const states = brokenStates(error, { ...left, kind: "key" }, { ...right, kind: "key" });
       yield { ...found, what: "broken", ...states };
     }
   }

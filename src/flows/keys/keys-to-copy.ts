@@ -5,7 +5,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { isOnlyDocument } from "../../stores/document-names.ts";
 import { folderInPlace } from "../../stores/version.ts";
-import { belowPath, isAtOrBelow, lastName } from "../../util/node-path.ts";
+import { belowPath, folderOf, isAtOrBelow, lastName } from "../../util/node-path.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
@@ -82,7 +82,7 @@ function untrueDocuments(plan: Plan, documents: Documents): (key: string) => boo
     if (!(areChunksChanged || isPartial) || !isOnlyDocument(key)) return false;
     const name = lastName(key);
     if (ownNames.includes(name)) return false;
-    const folder = key.slice(0, Math.max(0, key.length - name.length - 1));
+    const folder = folderOf(key);
     if (name === CONSOLIDATED_V2) return [...nodes].some((path) => isAtOrBelow(path, folder));
     return nodes.has(folder) && (areChunksChanged || (name === "zarr.json" && isInGroup(folder)));
   };

@@ -1,7 +1,7 @@
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import type { ArrayJob, Driver, Execution, NodeSpec, PlanTotals } from "./plan.ts";
-import type { StoreProfiles } from "./store-profile.ts";
+import type { PlanPace, StoreProfiles } from "./store-profile.ts";
 
 /** What a thread costs before it runs its first task, in milliseconds. */
 const START_MS = 40;
@@ -9,18 +9,9 @@ const START_MS = 40;
 const CHUNK_MS = 0.03;
 const BYTE_MS = 1.5e-6;
 
-export interface ExecutionRequest {
+export interface ExecutionRequest extends Omit<PlanPace, "maxMemory"> {
   readonly source: NodeSpec;
   readonly target: NodeSpec;
-  /** Requests in flight for each store. */
-  readonly io: number;
-  readonly isIoFound?: boolean | undefined;
-  /** The most threads that run tasks; 1 by default. */
-  readonly threads?: number;
-  /** Why it must be one thread, where others cannot run tasks. */
-  readonly singleThreadReason?: string | undefined;
-  /** Whether threads share memory; they do by default. */
-  readonly isMemoryShared?: boolean | undefined;
   readonly profiles?: StoreProfiles | undefined;
 }
 

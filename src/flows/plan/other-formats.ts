@@ -7,7 +7,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import type { JsonObject } from "../../util/json-value.ts";
-import { belowPath, lastName } from "../../util/node-path.ts";
+import { belowPath, folderOf } from "../../util/node-path.ts";
 import type { HierarchyPlanRequest } from "./hierarchy-request.ts";
 import type { NodeWarning, Plan, PlannedDocument } from "./plan.ts";
 import { targetPath } from "./target-path.ts";
@@ -92,7 +92,7 @@ export function documentsOfOtherFormat(
   }
   const byPath = new Map<string, PlannedDocument[]>();
   for (const [key, bytes] of documents) {
-    const path = key.slice(0, Math.max(0, key.length - lastName(key).length - 1));
+    const path = folderOf(key);
     byPath.set(path, [...(byPath.get(path) ?? []), { key, text: new TextDecoder().decode(bytes) }]);
   }
   return byPath;

@@ -15,11 +15,12 @@ export interface StoreProfiles {
   readonly scratch?: StoreProfile;
 }
 
-/** What a run may have of memory, threads and requests: no part of what it writes, but tasks are cut by it. */
+/** Memory, threads and requests that a run may use. They decide how tasks are cut, not what is written. */
 export interface PlanPace {
   readonly maxMemory: number;
+  /** Requests in flight for each store. */
   readonly io: number;
-  /** Whether that is the most of what a run finds to be of use. */
+  /** True if `io` is only an upper limit, and the run finds the number itself. */
   readonly isIoFound?: boolean | undefined;
   /** Threads that run tasks; 1 by default. */
   readonly threads?: number;

@@ -1,7 +1,7 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { dimensionMeant } from "../../meta/dimension-names.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { ancestorPaths } from "../../util/node-path.ts";
+import { ancestorPaths, folderOf } from "../../util/node-path.ts";
 
 /** An array of a group, with its path. */
 export interface GroupArray {
@@ -74,7 +74,7 @@ function lengthsOf(name: string, arrays: readonly GroupArray[]): Length[] {
 
 /** Path of the group that an array is in. */
 export function groupOf({ path }: { readonly path: string }): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  return folderOf(path);
 }
 
 function depth({ path }: { readonly path: string }): number {

@@ -27,8 +27,8 @@ export async function unmatchedGlobs(
 ): Promise<NodeWarning[]> {
   const paths = nodes.map(({ path }) => belowPath(root.path, path)).filter((path) => path !== "");
   const leftOut = excluded.map((path) => belowPath(root.path, path));
-  const isExcluded = (path: string) =>
-    exclude.length > 0 && pathFilter({ exclude })?.isExcluded(path) === true;
+  const excluding = exclude.length > 0 ? pathFilter({ exclude }) : undefined;
+  const isExcluded = (path: string) => excluding?.isExcluded(path) === true;
   const open = [
     ...[include].flat().map((glob) => globAsked(glob, "include")),
     ...[exclude].flat().map((glob) => globAsked(glob, "exclude")),

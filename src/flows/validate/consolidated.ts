@@ -4,6 +4,7 @@ import { namesMembers } from "../../hierarchy/open/named-members.ts";
 import { sameDocument } from "../../meta/consolidated.ts";
 import type { Documents } from "../../meta/format.ts";
 import { joinKey } from "../../meta/join-key.ts";
+import { folderOf } from "../../util/node-path.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
 
@@ -48,7 +49,7 @@ function* staleFindings(
     if (isOwn ? carriesConsolidated(layout) : !node.path.startsWith(prefix)) continue;
     for (const [key, bytes] of node.documents) actual.set(key, bytes);
   }
-  const isBroken = (key: string) => broken.has(key.slice(0, Math.max(0, key.lastIndexOf("/"))));
+  const isBroken = (key: string) => broken.has(folderOf(key));
   const lacking = [...actual.keys()].filter((key) => !consolidated.has(key));
   const gone = [...consolidated.keys()].filter((key) => !actual.has(key) && !isBroken(key));
   const other = [...actual].filter(([key, bytes]) => {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../util/json-value.ts";
+import { folderOf } from "../../util/node-path.ts";
 import { joinKey } from "../join-key.ts";
 import { type ChangedArray, type ChangedNode, isArray } from "./convention.ts";
 import { arraysDescribedBy, axisChange, isSameAxis, parentIs } from "./geo/raster-change.ts";
@@ -51,7 +52,7 @@ export function dimensionChanges(group: ChangedNode, nodes: readonly ChangedNode
 }
 
 function coordinateOf({ path }: ChangedArray, name: string, nodes: readonly ChangedNode[]) {
-  const group = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  const group = folderOf(path);
   return nodes.find((node) => node.path === joinKey(group, name))?.metadata.attributes;
 }
 

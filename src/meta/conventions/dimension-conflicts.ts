@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../util/json-value.ts";
+import { folderOf } from "../../util/node-path.ts";
 import type { ArrayMetadata } from "../array-metadata.ts";
 import { multiscalesOf } from "./ome/multiscales.ts";
 
@@ -30,7 +31,7 @@ export function dimensionConflicts(
   const firsts = new Map<string, { readonly path: string; readonly length: number }>();
   const found = new Map<string, DimensionConflict>();
   for (const { path, shape, dimensionNames = [] } of arrays) {
-    const group = groupOf(path);
+    const group = folderOf(path);
     if (path === "" || isImage(group)) continue;
     for (const [d, name] of dimensionNames.entries()) {
       const length = shape[d];
@@ -53,8 +54,4 @@ export function areOfImage(attributes: JsonObject): boolean {
 /** The dimensions of an array, by its metadata. */
 export function dimensionsOf(path: string, { shape, dimensionNames }: ArrayMetadata): DimensionedArray {
   return { path, shape, dimensionNames };
-}
-
-function groupOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

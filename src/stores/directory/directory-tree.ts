@@ -2,10 +2,10 @@ import { lstatSync, mkdirSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { ZarrflowError } from "../../util/errors.ts";
+import { folderOf } from "../../util/node-path.ts";
 import type { FileCalls, FileStats } from "../files/file-calls.ts";
 import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { folderVersion } from "../files/file-version.ts";
-import { folderOf } from "../key.ts";
 import { syncFolder, type ValueFiles } from "./value-file.ts";
 
 /** Folders that are taken to be there, some 10 MB of names: to look at each again takes longer than to read what is in it. */

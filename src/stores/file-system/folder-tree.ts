@@ -1,8 +1,7 @@
 import { throwIfAborted } from "../../util/abort.ts";
-import { lastName } from "../../util/node-path.ts";
+import { folderOf, lastName } from "../../util/node-path.ts";
 import { pause } from "../../util/pause.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
-import { folderOf } from "../key.ts";
 import { isOwnName, isReservedKey } from "../reserved-names.ts";
 import type { ListOptions } from "../store.ts";
 import { isBrowserError } from "./browser-error.ts";

@@ -1,6 +1,5 @@
-import { lastName } from "../../util/node-path.ts";
+import { folderOf, lastName } from "../../util/node-path.ts";
 import type { OwnBytes } from "../../util/platform-types.ts";
-import { folderOf } from "../key.ts";
 import { temporaryName } from "../reserved-names.ts";
 import { isBrowserError } from "./browser-error.ts";
 import { type FolderTree, whenFree } from "./folder-tree.ts";

@@ -1,6 +1,5 @@
 import { folderOf } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
-import {} from "../key.ts";
 import { EntryOffsets } from "./entry-offsets.ts";
 
 export const ENCRYPTED = -1;

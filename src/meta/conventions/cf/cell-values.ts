@@ -1,4 +1,5 @@
 import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-value.ts";
+import { lastName } from "../../../util/node-path.ts";
 import { otherNames } from "../../documents.ts";
 import {
   type ChangedArray,
@@ -40,7 +41,7 @@ export const cellValues: Convention = {
     return nodes.map((node) => {
       if (!isArray(node)) return node;
       const kept = withoutStatistics(node, change);
-      const name = node.path.slice(node.path.lastIndexOf("/") + 1);
+      const name = lastName(node.path);
       const isVariable = !bounds.has(name) && !isCoordinate(node, name);
       const described = isVariable ? withMethod(node, kept) : kept;
       return withAttributes(node, withWiderRange(node, asMeant(node, described), change));

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { ancestorPaths } from "../../../util/node-path.ts";
+import { ancestorPaths, folderOf } from "../../../util/node-path.ts";
 import { isObject, member } from "../../assert-json.ts";
 import { joinKey } from "../../join-key.ts";
 import { gridMappingsOf } from "../cf/references.ts";
@@ -91,7 +91,7 @@ export const rasters: Convention = {
 function arraysOf(node: ChangedNode, nodes: readonly ChangedNode[]): readonly ChangedArray[] {
   if (!isArray(node)) return arraysDescribedBy(node, nodes);
   if (node.metadata.shape.length >= 2) return [node];
-  const group = node.path.slice(0, Math.max(0, node.path.lastIndexOf("/")));
+  const group = folderOf(node.path);
   const parent = nodes.find(({ path }) => path === group);
   return parent && parent !== node ? arraysDescribedBy(parent, nodes) : [];
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { folderOf } from "../../../util/node-path.ts";
 import { isObject, member } from "../../assert-json.ts";
 import { joinKey } from "../../join-key.ts";
 import { type ChangedNode, type GridChange, isArray, withAttributes } from "../convention.ts";
@@ -30,7 +31,7 @@ class MemberLists {
 
   without(metadata: JsonObject): JsonObject {
     const { path } = this.#node;
-    const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    const above = folderOf(path);
     const changed = {
       ...this.#inside(metadata, "plate", "wells"),
       ...this.#inside(metadata, "well", "images"),
