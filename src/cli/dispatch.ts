@@ -3,7 +3,7 @@ import { commandNames } from "./command-list.ts";
 import { listenToInterrupts } from "./interrupt.ts";
 import { loadCommand } from "./load-command.ts";
 import { optimiseLater, optimiseRequests } from "./optimise-later.ts";
-import { UnknownFlag } from "./parse-arguments.ts";
+import type { UnknownFlag } from "./parse-arguments.ts";
 import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText } from "./text/failure.ts";
 import { commandHelp } from "./text/help.ts";
@@ -26,6 +26,11 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   }
   // Whoever interrupts does not wait for what standard output has not taken.
   if (terminal.interrupts.interruption) process.exit();
+}
+
+/** True for that error, by its name: the parser of arguments is loaded with the command. */
+function isUnknownFlag(error: unknown): error is UnknownFlag {
+  return error instanceof Error && error.name === "UnknownFlag";
 }
 
 /** Ends the process where nobody takes what it says. */
@@ -53,7 +58,7 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   try {
     await command.run(rest, terminal);
   } catch (error) {
-    if (!(error instanceof UnknownFlag)) throw error;
+    if (!isUnknownFlag(error)) throw error;
     const { explainFlag } = await import("./explain-flag.ts");
     throw await explainFlag(error, name, command);
   }

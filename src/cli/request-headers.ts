@@ -5,9 +5,6 @@ import { environmentAccess, headersIn } from "../stores/http/secret-headers.ts";
 import type { Options, Values } from "./parse-arguments.ts";
 import { accessOptions } from "./shared-options.ts";
 
-/** Flags whose values are credentials: no command that is shown holds them. */
-const SECRET_FLAGS = ["--header", "--query"];
-
 /** Flags of commands that read the source of a plan, which holds no credentials. */
 export const planAccessOptions = {
   header: accessOptions.header,
@@ -31,15 +28,6 @@ export function planAccessOf({
 export function headersOf(given: readonly string[] | undefined): Pick<StoreAccess, "headers"> {
   const headers = given ? headersIn(given.map(textOf).join("\n")) : environmentAccess().headers;
   return headers ? { headers } : {};
-}
-
-/** The words of a command without the values of flags that hold credentials. */
-export function withoutSecretFlags(words: readonly string[]): string[] {
-  return words.map((word, i) => {
-    if (SECRET_FLAGS.includes(words[i - 1] ?? "") && !word.startsWith("@")) return "***";
-    const flag = SECRET_FLAGS.find((name) => word.startsWith(`${name}=`) && !word.startsWith(`${name}=@`));
-    return flag === undefined ? word : `${flag}=***`;
-  });
 }
 
 /** The value of a flag, or what is in the file that it names with an `@`. */

@@ -1,5 +1,7 @@
 import { redact } from "../util/redact.ts";
-import { withoutSecretFlags } from "./request-headers.ts";
+
+/** Flags whose values are credentials: no command that is shown holds them. */
+const SECRET_FLAGS = ["--header", "--query"];
 
 /** What is left of a run that ended early, and how to go on with it. */
 export interface UnfinishedWords {
@@ -36,4 +38,13 @@ export function commandLine(words: readonly string[]): string {
 
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** The words of a command without the values of flags that hold credentials. */
+export function withoutSecretFlags(words: readonly string[]): string[] {
+  return words.map((word, i) => {
+    if (SECRET_FLAGS.includes(words[i - 1] ?? "") && !word.startsWith("@")) return "***";
+    const flag = SECRET_FLAGS.find((name) => word.startsWith(`${name}=`) && !word.startsWith(`${name}=@`));
+    return flag === undefined ? word : `${flag}=***`;
+  });
 }

@@ -46,12 +46,15 @@ export class PartChecks {
   /** Notes that a value was checked. */
   noteWhole(key: string): void {
     this.#drop(key);
+    if (this.#whole.size >= MAX_RANGES) this.#whole.clear();
+    this.#whole.add(key);
   }
 
   /** Notes what lies at `offset` of a value. Returns false where that was the last of it, and the CRC-32 differs. */
   note(key: string, expected: Expected, offset: number, bytes: Uint8Array): boolean {
-    if (this.#whole.has(key)) return true;
-    for (const gap of this.#gaps(key, offset, bytes.length)) {
+    const before = this.#partly.get(key);
+    if (this.#whole.has(key) || before?.isForgotten) return true;
+    for (const gap of gapsOf(before?.ranges ?? [], offset, bytes.length)) {
       const part = bytes.subarray(gap.offset - offset, gap.offset - offset + gap.length);
       this.#insert(key, { ...gap, crc32: crc32(part) });
     }
@@ -70,16 +73,17 @@ export class PartChecks {
     const found = crcOfAll([...own, ...parts].sort(byOffset), expected.size);
     if (found !== undefined) return this.#judge(key, expected, found);
     for (const range of parts) {
-      const [gap] = this.#gaps(key, range.offset, range.length);
+      const { ranges } = this.#partly.get(key) ?? noneRead();
+      const [gap] = gapsOf(ranges, range.offset, range.length);
       if (gap?.length === range.length) this.#insert(key, range);
     }
     return true;
   }
 
   /** Ranges of a value that were not read. */
-  left(key: string, size: number): readonly { readonly offset: number; readonly length: number }[] {
+  left(key: string, size: number): readonly Gap[] {
     if (this.#partly.get(key)?.isForgotten) this.#drop(key);
-    return this.#whole.has(key) ? [] : this.#gaps(key, 0, size);
+    return this.#whole.has(key) ? [] : gapsOf(this.#partly.get(key)?.ranges ?? [], 0, size);
   }
 
   /** All that is known of entries that are not whole; it is forgotten here. */
@@ -97,22 +101,6 @@ export class PartChecks {
     this.#partly.delete(key);
   }
 
-  /** The parts of a range that were not read before. */
-  #gaps(key: string, offset: number, length: number): { offset: number; length: number }[] {
-    const gaps: { offset: number; length: number }[] = [];
-    const end = offset + length;
-    const { ranges } = this.#partly.get(key) ?? noneRead();
-    let at = offset;
-    for (let i = firstAfter(ranges, offset); i < ranges.length; i++) {
-      const known = ranges[i];
-      if (known === undefined || known.offset >= end) break;
-      if (known.offset > at) gaps.push({ offset: at, length: known.offset - at });
-      at = Math.max(at, known.offset + known.length);
-    }
-    if (at < end) gaps.push({ offset: at, length: end - at });
-    return gaps;
-  }
-
   #insert(key: string, range: ReadRange): void {
     const partly = this.#partly.get(key) ?? noneRead();
     this.#partly.set(key, partly);
@@ -127,15 +115,34 @@ export class PartChecks {
   /** Whether the CRC-32 of a value that was read whole is right. */
   #judge(key: string, expected: Expected, found: number | undefined): boolean {
     if (found === undefined) return true;
-    this.#drop(key);
-    if (found !== expected.crc32) {
-      this.#wrong.set(key, found);
-      return false;
+    if (found === expected.crc32) {
+      this.noteWhole(key);
+      return true;
     }
-    if (this.#whole.size >= MAX_RANGES) this.#whole.clear();
-    this.#whole.add(key);
-    return true;
+    this.#drop(key);
+    this.#wrong.set(key, found);
+    return false;
   }
+}
+
+interface Gap {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** The parts of a range that none of `ranges` has. */
+function gapsOf(ranges: readonly ReadRange[], offset: number, length: number): Gap[] {
+  const gaps: Gap[] = [];
+  const end = offset + length;
+  let at = offset;
+  for (let i = firstAfter(ranges, offset); i < ranges.length; i++) {
+    const known = ranges[i];
+    if (known === undefined || known.offset >= end) break;
+    if (known.offset > at) gaps.push({ offset: at, length: known.offset - at });
+    at = Math.max(at, known.offset + known.length);
+  }
+  if (at < end) gaps.push({ offset: at, length: end - at });
+  return gaps;
 }
 
 function noneRead(): PartlyRead {

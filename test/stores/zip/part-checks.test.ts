@@ -43,6 +43,14 @@ describe("checksums of values that are read in parts", () => {
     expect(here.add("k", EXPECTED, there.take())).toBe(false);
     expect(here.wrongOf("k")).toBe(crc32(wrong));
   });
+
+  it("are of no more use once the value was checked whole", () => {
+    const checks = new PartChecks();
+    checks.noteWhole("k");
+    expect(checks.left("k", VALUE.length)).toEqual([]);
+    expect(checks.note("k", EXPECTED, 0, VALUE.subarray(0, 8))).toBe(true);
+    expect(checks.unchecked).toBe(0);
+  });
 });
 
 describe.each([
