@@ -2,7 +2,7 @@ import type { TakenItems } from "../flows/request/labels/found-labels.ts";
 import type { FormatSliceOptions } from "../flows/slabs/formats/format-options.ts";
 import { entryOf, formattedPieces, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
 import { insideOf, type Slice } from "../flows/slice.ts";
-import { nameOf } from "../hierarchy/array-name.ts";
+import { nameOf, uniqueName } from "../hierarchy/array-name.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
@@ -69,8 +69,7 @@ export async function writeSlices(
   }
   const seconds = (performance.now() - started) / 1000;
   if (quiet && !json) return;
-  const taken = await takenByAll(slices);
-  const arrays = await arraysOf(slices);
+  const { arrays, taken } = await summaryOf(slices);
   const [only] = arrays.length === 1 ? arrays : [];
   const written = only ? { shape: only.shape } : { arrays };
   const report = { output, format, ...written, bytes, seconds, peakMemory: peakMemory(), taken };
@@ -78,22 +77,19 @@ export async function writeSlices(
   else terminal.printLine(outputText(report));
 }
 
-/** The arrays that slices are of, and the shapes of these. */
-async function arraysOf(slices: readonly Slice[]) {
+/** The arrays that slices are of, with the shapes of these, and what they take of each dimension, once. */
+async function summaryOf(slices: readonly Slice[]) {
   const arrays: { readonly name: string; readonly shape: readonly number[] }[] = [];
-  for (const slice of slices) {
-    const { array, close } = await insideOf(slice).open();
-    await close();
-    arrays.push({ name: nameOf(array), shape: await slice.shape() });
-  }
-  return arrays;
-}
-
-/** What slices take of each dimension, once. */
-async function takenByAll(slices: readonly Slice[]): Promise<readonly TakenItems[]> {
+  const names = new Set<string>();
   const all = new Map<string, TakenItems>();
-  for (const slice of slices) for (const items of await slice.taken()) all.set(items.dimension, items);
-  return [...all.values()];
+  for (const slice of slices) {
+    const { array, shape, taken } = await insideOf(slice).summary();
+    const name = uniqueName(nameOf(array), names);
+    names.add(name);
+    arrays.push({ name, shape });
+    for (const items of taken) all.set(items.dimension, items);
+  }
+  return { arrays, taken: [...all.values()] };
 }
 
 async function printSkipped(

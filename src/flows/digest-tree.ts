@@ -62,16 +62,7 @@ export async function digestTree(source: FlowSource, given: DigestTreeOptions = 
 async function arrayTree(
   array: ZarrArray,
   path: string,
-  {
-    newHash,
-    number,
-    cells,
-    part,
-    // the source keeps to the rates by itself
-    requestsPerSecond: _requests,
-    bytesPerSecond: _bytes,
-    ...options
-  }: DigestTreeOptions & { newHash: NewHash; number: number },
+  { newHash, number, cells, part, ...options }: DigestTreeOptions & { newHash: NewHash; number: number },
 ): Promise<ArrayTree> {
   const { dataType, shape } = array;
   const cellShape = cellShapeOf(shape, array.metadata.dataType);

@@ -75,12 +75,7 @@ export async function* digest(source: FlowSource, given: DigestOptions = {}): As
   }
 }
 
-async function arrayDigest(
-  array: ZarrArray,
-  path: string,
-  // the source keeps to the rates by itself
-  { requestsPerSecond: _requests, bytesPerSecond: _bytes, ...options }: DigestOptions,
-): Promise<string> {
+async function arrayDigest(array: ZarrArray, path: string, options: DigestOptions): Promise<string> {
   const newHash = await hasher();
   const hash = newHash();
   const { dataType, shape } = array.metadata;

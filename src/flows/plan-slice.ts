@@ -1,6 +1,6 @@
 import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
 import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
-import { hasLabels, type SliceOption } from "../hierarchy/slice-option.ts";
+import type { SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -12,7 +12,7 @@ import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
 import type { ReadOptions, SlabOptions } from "./request/read-options.ts";
-import { askedSlice, assertNearest, resolveLabelledSlice } from "./request/slice-indices.ts";
+import { resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
 
@@ -62,7 +62,6 @@ export async function planSlice(
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  assertNearest(options, hasLabels(askedSlice(option, options)));
   const { selection, taken } = await resolveLabelledSlice(option, array, options);
   const { io } = sliceIo(inner, options.io, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));

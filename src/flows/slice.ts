@@ -7,7 +7,7 @@ import { assertArray, throughStore, type ZarrArray } from "../hierarchy/node.ts"
 import { groupInPlace } from "../hierarchy/open/open.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
-import { hasLabels, type ResolvedSlice, type SliceOption } from "../hierarchy/slice-option.ts";
+import type { ResolvedSlice, SliceOption } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
 import { textOfUrl } from "../stores/assertions.ts";
@@ -41,13 +41,7 @@ import {
   SLAB_OPTIONS,
   type SlabOptions,
 } from "./request/read-options.ts";
-import {
-  aboutCoordinates,
-  askedSlice,
-  assertNearest,
-  sliceByIndices,
-  takenByIndices,
-} from "./request/slice-indices.ts";
+import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -147,10 +141,19 @@ export interface OpenSlice {
   readonly close: () => Promise<void>;
 }
 
+interface SliceSummary {
+  readonly array: ZarrArray;
+  readonly shape: readonly number[];
+  readonly taken: readonly TakenItems[];
+}
+
 /** What formats need of a slice: to open it, and the options that it is read with. */
 let insideOf: (slice: Slice) => {
+  /** Opens it to be described: it is not checked whether its array changes meanwhile. */
   readonly open: () => Promise<OpenSlice>;
   readonly options: SliceOptions;
+  /** What it is of, how many items it has, and which. */
+  readonly summary: () => Promise<SliceSummary>;
   /** The same items with the numbers that are stored: none is shifted. */
   readonly stored: () => Slice;
 };
@@ -171,6 +174,12 @@ export class Slice<Name extends string = string> {
     insideOf = (slice) => ({
       open: () => slice.#open(),
       options: slice.#options,
+      summary: () =>
+        slice.#opened(async ({ array, resolved, lookedUp }) => ({
+          array,
+          shape: keptShape(resolved),
+          taken: await takenByIndices(lookedUp, array, slice.#options),
+        })),
       stored: () => {
         const stored = new Slice(slice.#source, slice.#option, slice.#options);
         stored.#lookedUp = slice.#lookedUp;
@@ -243,7 +252,7 @@ export class Slice<Name extends string = string> {
   async read(...none: NoOptions): Promise<SliceValues<Name>> {
     assertNoOptions(none);
     const { signal } = this.#options;
-    return this.#opened((opened) => unlessAborted(this.#read(opened), signal));
+    return this.#opened((opened) => unlessAborted(this.#read(opened), signal), true);
   }
 
   async #read({ array, resolved, assertUnchanged }: OpenSlice): Promise<SliceValues<Name>> {
@@ -262,9 +271,7 @@ export class Slice<Name extends string = string> {
     }
     const found = data ?? fillData(chunk, plainBuffers);
     const region = { start: selection.shape.map(() => 0), shape: selection.shape };
-    const all = selection.shift
-      ? shifted(found, chunk.dataType, { region, offset: 0 }, selection.shift)
-      : found;
+    const all = shifted(found, chunk.dataType, { region, offset: 0 }, selection.shift);
     return {
       data: (await valuesOf(all, chunk.dataType)) as ValuesOf<Name>,
       shape,
@@ -275,7 +282,7 @@ export class Slice<Name extends string = string> {
   /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
   async *slabs(...none: NoOptions): AsyncGenerator<Slab> {
     assertNoOptions(none);
-    const { array, resolved, assertUnchanged, close } = await this.#open();
+    const { array, resolved, assertUnchanged, close } = await this.#open(true);
     const { threads, strategy, signal } = this.#options;
     const { io } = this.#io(array);
     const scratch = parseScratch(this.#options.scratch);
@@ -296,7 +303,7 @@ export class Slice<Name extends string = string> {
   }
 
   async *#chunks(dense: boolean): AsyncGenerator<SliceChunk<Name>> {
-    const { array, resolved, assertUnchanged, close } = await this.#open();
+    const { array, resolved, assertUnchanged, close } = await this.#open(true);
     try {
       yield* untilAborted(this.#chunksOf(array, resolved, dense), this.#options.signal);
       await assertUnchanged();
@@ -320,9 +327,7 @@ export class Slice<Name extends string = string> {
         if (dense) {
           const held = isLast ? piece : { ...piece, release: undefined };
           const part = denseData(held, spec, { region, selection });
-          const moved = selection.shift
-            ? shifted(part, dataType, { region, offset: 0 }, selection.shift)
-            : part;
+          const moved = shifted(part, dataType, { region, offset: 0 }, selection.shift);
           const data = (await valuesOf(moved, dataType)) as ValuesOf<Name>;
           yield { region, data, shape, stride: cStrides(shape) };
           continue;
@@ -330,10 +335,7 @@ export class Slice<Name extends string = string> {
         const data = piece.data ?? fillData({ ...spec, shape: piece.region.shape }, plainBuffers);
         const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
         const box = boxInPiece(piece, strides, region, selection);
-        const values = await valuesOf(
-          selection.shift ? shifted(data, dataType, { region, ...box }, selection.shift) : data,
-          dataType,
-        );
+        const values = await valuesOf(shifted(data, dataType, { region, ...box }, selection.shift), dataType);
         if (isLast) piece.release?.();
         const from = box.offset * numbersPerItem(dataType);
         yield { region, data: values.subarray(from) as ValuesOf<Name>, shape, stride: box.strides };
@@ -341,8 +343,8 @@ export class Slice<Name extends string = string> {
     }
   }
 
-  async #opened<T>(use: (opened: OpenSlice) => T | Promise<T>): Promise<T> {
-    const opened = await this.#open();
+  async #opened<T>(use: (opened: OpenSlice) => T | Promise<T>, isRead = false): Promise<T> {
+    const opened = await this.#open(isRead);
     try {
       return await use(opened);
     } finally {
@@ -350,7 +352,8 @@ export class Slice<Name extends string = string> {
     }
   }
 
-  async #open(): Promise<OpenSlice> {
+  /** @param isRead whether items are read, so that what is read is to be of one version */
+  async #open(isRead = false): Promise<OpenSlice> {
     const options = this.#options;
     const { signal } = options;
     const { array, close: closeSource } = await this.#openSource();
@@ -366,10 +369,9 @@ export class Slice<Name extends string = string> {
       const found = this.#io(array.innerChunks());
       endLimit = limitFoundIo(found);
       asked = askedSlice(this.#option, options);
-      assertNearest(options, hasLabels(asked));
       this.#lookedUp ??= await sliceByIndices(asked, array, options);
       const lookedUp = this.#lookedUp;
-      if (options.consistent) watch = await SourceWatch.begin([array], [array.store], { signal });
+      if (isRead && options.consistent) watch = await SourceWatch.begin([array], [array.store], { signal });
       // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
       if (array.innerChunks() === array) array.pipeline().catch(() => {});
       const resolved = await resolveArraySlice(lookedUp.option, array, signal);

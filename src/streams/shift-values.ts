@@ -38,15 +38,16 @@ interface Held {
   readonly strides?: readonly number[];
 }
 
-/** A copy of data in which the results of a region are shifted. */
+/** A copy of data in which the results of a region are shifted; the data themselves where nothing is. */
 export function shifted(
   data: ChunkData,
   dataType: DataType,
   { region, offset, ...held }: Held,
-  { dimension, runs }: Shift,
+  shift: Shift | undefined,
   buffers: Buffers = plainBuffers,
 ): ChunkData {
-  if (data.kind === "variable") return data;
+  if (shift === undefined || data.kind === "variable") return data;
+  const { dimension, runs } = shift;
   const { itemSize } = data;
   const strides = held.strides ?? data.strides;
   const bytes = buffers.take(data.bytes.length);

@@ -347,9 +347,10 @@ describe("S3Store", () => {
     expect(values.map((value) => Number(Buffer.from(value ?? "").toString()))).toEqual(
       Array.from({ length: 300 }, (_, i) => i),
     );
-    // how soon it finds 10 depends on when answers come
-    expect(Math.max(...inFlight.slice(-100))).toBeLessThanOrEqual(Math.max(...inFlight) / 2);
-    expect(refused).toBeLessThan(1200);
+    // one burst of answers may let more through
+    const late = inFlight.slice(-150).sort((a, b) => a - b);
+    expect(late[75]).toBeLessThanOrEqual(20);
+    expect(refused).toBeLessThan(600);
   });
 
   it("asks again when the server did not respond in time, before an answer and amid a body", async () => {

@@ -86,6 +86,7 @@ export async function sliceByIndices(
   array: ZarrArray,
   options: SliceReading,
 ): Promise<LookedUp> {
+  assertNearest(options, hasLabels(option));
   if (!hasLabels(option)) return { option, labels: [] };
   const { lookUpInArray } = await import("./labels/look-up-labels.ts");
   const { dimensionNames = [] } = withAxes(array.metadata, await axesFromAbove(array, options.signal));

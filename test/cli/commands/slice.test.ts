@@ -234,7 +234,7 @@ describe("zarrflow slice with a DST", () => {
     expect(await readdir(cwd)).toEqual(["g.zarr"]);
     const { code, stderr } = await runHere(cwd, "slice", ...args);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warning: this is not sliced, but taken whole: dimension time .* \(fine\);/m);
+    expect(stderr).toMatch(/^warning: this is not sliced, but taken whole: dimension time .* \(fine\)\. /m);
     expect(await membersOf(cwd, "d.zarr")).toEqual(["fine", "lat", "t", "time", "u"]);
   });
 });
