@@ -194,6 +194,33 @@ describe("an edit of an array with documents of two formats", () => {
     expect(await consolidatedShapes(store)).toEqual([[5], [5]]);
   });
 
+  it("follows in the group above, whose other attributes of each format stay its own", async () => {
+    const store = await migrated();
+    const set = async (key: string, change: (document: Record<string, unknown>) => void) => {
+      const text = new TextDecoder().decode((await store.get(key)) ?? new TextEncoder().encode("{}"));
+      const document = JSON.parse(text);
+      change(document);
+      await store.set(key, new TextEncoder().encode(JSON.stringify(document)));
+    };
+    const dimensions = { _nczarr_group: { dimensions: { x: 6 }, arrays: ["v"], groups: [] } };
+    await set(".zattrs", (document) => Object.assign(document, dimensions, { of: "v2" }));
+    await set("zarr.json", (document) => {
+      document.attributes = { ...dimensions, of: "v3" };
+    });
+    const own = { _nczarr_array: { dimension_references: ["/x"], storage: "chunked" } };
+    await set("v/.zattrs", (document) => Object.assign(document, own));
+    await set("v/zarr.json", (document) => Object.assign(document.attributes as object, own));
+    await resizeArray(await openArray({ store, path: "v" }), [5]);
+    const attributesOf = async (key: string) => {
+      const document = JSON.parse(new TextDecoder().decode(await store.get(key)));
+      return key === "zarr.json" ? document.attributes : document;
+    };
+    const [v2, v3] = [await attributesOf(".zattrs"), await attributesOf("zarr.json")];
+    expect([v2.of, v3.of]).toEqual(["v2", "v3"]);
+    expect(v2._nczarr_group).toEqual(v3._nczarr_group);
+    expect(v2._nczarr_group).not.toEqual(dimensions._nczarr_group);
+  });
+
   it("renames it in the consolidated metadata of both", async () => {
     const store = await migrated({ consolidated: true });
     await renameNode(await openArray({ store, path: "v" }), "w");

@@ -6,7 +6,7 @@ import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { walk } from "../open/walk.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
-import { changeMetadata } from "./metadata.ts";
+import { alongside, writeMetadata } from "./metadata.ts";
 import type { ParentHierarchy } from "./parent.ts";
 
 /** An array, by its path in the hierarchy, that gets another shape. */
@@ -53,14 +53,12 @@ export async function followMember(
 /** Writes nodes around one that has changed, each as far as its own documents differ. */
 export async function writeFollowing(
   { store, spec }: Pick<ParentHierarchy, "store" | "spec">,
-  { reading, layout: { zarrFormat } }: ZarrNode,
+  node: ZarrNode,
   nodes: readonly FollowingNode[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (const { path, metadata } of nodes) {
-    const opened = await openNode(store, path, { ...reading, spec, zarrFormat, signal });
-    if (opened) await changeMetadata(opened, { store, spec, path }, () => metadata, { signal });
-  }
+  for (const { path, metadata } of nodes)
+    await writeMetadata(node, { store, spec, path }, () => metadata, { along: alongside, signal });
 }
 
 /**

@@ -8,7 +8,7 @@ import { editedAlong } from "../other-format.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { ConsolidatedMetadata } from "./consolidated.ts";
 import type { FollowingNode } from "./followers.ts";
-import { changedDocuments } from "./metadata.ts";
+import { alongside, changedDocuments } from "./metadata.ts";
 
 export interface GrowOptions extends ReadDocumentOptions {
   /** Paths of the groups whose consolidated metadata list the nodes. */
@@ -44,7 +44,8 @@ export async function growArrays(
       throw changedMeanwhile(store, growth.path);
     const other = await editedAlong(now, reading);
     for (const described of other ? [now, other] : [now]) {
-      const metadata = described === now ? growth.metadata : grownAlong(described, growth);
+      const metadata =
+        described === now ? growth.metadata : alongside(described.metadata, growth.before, growth.metadata);
       for (const [key, bytes] of changedDocuments(described, metadata, undefined)) {
         const old = described.documents.get(key);
         if (old) before.set(key, old);
@@ -66,15 +67,6 @@ export async function growArrays(
     await consolidated.write({ written: back }).catch(() => {});
     throw error;
   }
-}
-
-/** The metadata of the documents of another format beside those of a node that grows. */
-function grownAlong({ metadata }: ZarrNode, { before, metadata: after }: FollowingNode): NodeMetadata {
-  const attributes = jsonEqual(metadata.attributes, before.attributes)
-    ? after.attributes
-    : metadata.attributes;
-  if (metadata.kind === "group" || after.kind === "group") return { ...metadata, attributes };
-  return { ...metadata, attributes, shape: after.shape };
 }
 
 /** Whether a node is, by its own documents, as it was when its change was planned. */

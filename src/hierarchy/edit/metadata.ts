@@ -3,6 +3,8 @@ import { formatNamed } from "../../meta/formats.ts";
 import { bytesEqual } from "../../meta/number-bytes.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { jsonEqual } from "../../util/json-equal.ts";
+import type { JsonValue } from "../../util/json-value.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
@@ -12,7 +14,11 @@ import type { ParentHierarchy } from "./parent.ts";
 
 export interface ChangeMetadataOptions extends StoreOptions {
   readonly allowLoss?: readonly string[] | undefined;
+  /** What documents of another format beside the node's own get; by default what `change` makes of them. */
+  readonly along?: typeof alongside;
 }
+
+type Change = (metadata: NodeMetadata) => NodeMetadata | Promise<NodeMetadata>;
 
 /**
  * Changes what the documents of a node say, which are read again before, at the node's place in its hierarchy. Only documents that differ are written;
@@ -23,22 +29,38 @@ export interface ChangeMetadataOptions extends StoreOptions {
  */
 export async function changeMetadata(
   node: ZarrNode,
-  { store, path }: ParentHierarchy,
-  change: (metadata: NodeMetadata) => NodeMetadata | Promise<NodeMetadata>,
-  { allowLoss, signal }: ChangeMetadataOptions = {},
+  home: ParentHierarchy,
+  change: Change,
+  options: ChangeMetadataOptions = {},
 ): Promise<ZarrNode> {
-  const { zarrFormat } = node.layout;
-  const found = await openNode(store, path, { ...node.reading, zarrFormat, signal });
-  if (!found) {
+  if (!(await writeMetadata(node, home, change, options))) {
     throw new ZarrflowError("not-found", "the node has no metadata document of its own to write", {
-      store: store.description,
-      path,
+      store: home.store.description,
+      path: home.path,
     });
   }
-  const other = await editedAlong(found, { maxMetadata: node.reading.maxMetadata, signal });
-  const written = changedDocuments(found, await change(found.metadata), allowLoss);
-  const along = other ? changedDocuments(other, await change(other.metadata), allowLoss) : [];
-  for (const [key, bytes] of along) written.set(key, bytes);
+  const { store, path, reading, spec, layout } = node;
+  const { signal } = options;
+  return (await openNode(store, path, { ...reading, spec, zarrFormat: layout.zarrFormat, signal })) ?? node;
+}
+
+/** As `changeMetadata`, of a node that is not needed afterwards. Returns false where there is none. */
+export async function writeMetadata(
+  { reading, layout: { zarrFormat } }: Pick<ZarrNode, "reading" | "layout">,
+  { store, path }: ParentHierarchy,
+  change: Change,
+  { allowLoss, along, signal }: ChangeMetadataOptions = {},
+): Promise<boolean> {
+  const found = await openNode(store, path, { ...reading, zarrFormat, signal });
+  if (!found) return false;
+  const { maxMetadata } = reading;
+  const other = await editedAlong(found, { maxMetadata, signal });
+  const after = await change(found.metadata);
+  const written = changedDocuments(found, after, allowLoss);
+  if (other) {
+    const now = along ? along(other.metadata, found.metadata, after) : await change(other.metadata);
+    for (const [key, bytes] of changedDocuments(other, now, allowLoss)) written.set(key, bytes);
+  }
   const write = async (consolidated: ConsolidatedMetadata) => {
     for (const [key, bytes] of written) {
       if (consolidated.carries(key)) continue;
@@ -51,11 +73,29 @@ export async function changeMetadata(
   };
   // the members of a group stay what they are while its own document changes
   const scope = { groups: [...ancestorPaths(path), path], nodes: found.kind === "array" ? [path] : [] };
-  const { maxMetadata } = node.reading;
   if (written.size > 0) await refreshConsolidated(store, scope, write, { maxMetadata, signal });
-  return (
-    (await openNode(node.store, node.path, { ...node.reading, spec: node.spec, zarrFormat, signal })) ?? node
-  );
+  return true;
+}
+
+/**
+ * The metadata of documents of another format, with the shape and the attributes that a change gave the node. Attributes
+ * that had another value there keep it.
+ */
+export function alongside(other: NodeMetadata, before: NodeMetadata, after: NodeMetadata): NodeMetadata {
+  const attributes = new Map(Object.entries(other.attributes));
+  for (const name of new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])) {
+    const [old, now] = [before.attributes[name], after.attributes[name]];
+    if (same(old, now) || !same(attributes.get(name), old)) continue;
+    if (now === undefined) attributes.delete(name);
+    else attributes.set(name, now);
+  }
+  const changed = { attributes: Object.fromEntries(attributes) };
+  if (other.kind === "group" || after.kind === "group") return { ...other, ...changed };
+  return { ...other, ...changed, shape: after.shape };
+}
+
+function same(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : jsonEqual(a, b);
 }
 
 /** The documents that differ, by key; undefined for one that is no longer there. */

@@ -10,7 +10,7 @@ import { withChunkSeparator } from "../chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
 import { withLockedPlace } from "../place-lock.ts";
 import { type FollowingNode, following, writeFollowing } from "./followers.ts";
-import { changeMetadata } from "./metadata.ts";
+import { alongside, changeMetadata } from "./metadata.ts";
 import { homeOf, nodeToEdit } from "./parent.ts";
 
 export interface ResizeOptions {
@@ -83,7 +83,7 @@ export async function resizeArray(
     return followed.nodes.find(({ path }) => path === home.path)?.metadata ?? { ...metadata, shape };
   };
   const change = async () => {
-    const resized = await changeMetadata(node, home, resize, { signal });
+    const resized = await changeMetadata(node, home, resize, { along: alongside, signal });
     if (resized.kind === "group") throw noArray(resized.path);
     await writeFollowing(home, node, around, signal);
     for (const warning of warnings) onWarning?.(warning);
