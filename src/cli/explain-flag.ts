@@ -1,4 +1,5 @@
 import { ZarrflowError } from "../util/errors.ts";
+import { listed } from "../util/name-lists.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import { loadCommands } from "./command-list.ts";
 import type { Command } from "./define-command.ts";
@@ -65,7 +66,7 @@ async function otherCommandsHint(bare: string, name: string): Promise<string | u
   const commands = await loadCommands();
   const others = commands.flatMap(([other, { options }]) => (Object.hasOwn(options, bare) ? [other] : []));
   if (others.length === 0 || bare.length < 2) return undefined;
-  return `It is a flag of ${listed(others)}, not of \`${name}\`.`;
+  return `It is a flag of ${listed(others.map((name) => `\`${name}\``))}, not of \`${name}\`.`;
 }
 
 function nearHint(bare: string, { options }: Command): string | undefined {
@@ -76,9 +77,4 @@ function nearHint(bare: string, { options }: Command): string | undefined {
   }
   const near = nearestName(bare, Object.keys(options));
   return near && `Did you mean \`--${near}\`?`;
-}
-
-function listed(names: readonly string[]): string {
-  const quoted = names.map((name) => `\`${name}\``);
-  return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1)}`;
 }

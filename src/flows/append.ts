@@ -9,10 +9,7 @@ import { walk } from "../hierarchy/open/walk.ts";
 import { editedAlong } from "../hierarchy/other-format.ts";
 import { type LockedPlace, lockPlace } from "../hierarchy/place-lock.ts";
 import { isFixed } from "../meta/data-type.ts";
-import { FORMAT_OPTIONS } from "../meta/format-on-use.ts";
-import type { FormatOptions } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
-import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import { assertWritable } from "../stores/assertions.ts";
 import { childSpec } from "../stores/folder-spec.ts";
 import type { WritableStore } from "../stores/store.ts";
@@ -29,20 +26,16 @@ import { assertLevelContinues, assertRastersContinue } from "./append/assert-pla
 import { assertSameKind } from "./append/assert-same-kind.ts";
 import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.ts";
 import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
-import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
+import type { ReadEventOptions } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { PlanOptions } from "./request/flow-options.ts";
+import { UNPACED_OPTIONS, type UnpacedOptions } from "./request/flow-options.ts";
 import { type FlowSource, type OpenedSource, openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { assertApart } from "./target/target-apart.ts";
 
-export interface AppendOptions
-  extends StoreAccess,
-    FormatOptions,
-    ReadEventOptions,
-    Pick<PlanOptions, "maxMemory" | "io" | "signal"> {
+export interface AppendOptions extends UnpacedOptions {
   /**
    * The name of the dimension along which arrays grow, or of the axis of an image; of arrays without names its number, such
    * as `0`.
@@ -55,12 +48,7 @@ export interface AppendOptions
 }
 
 const APPEND_OPTIONS: OptionNames<AppendOptions> = {
-  ...STORE_ACCESS,
-  ...FORMAT_OPTIONS,
-  ...READ_EVENT_OPTIONS,
-  maxMemory: true,
-  io: true,
-  signal: true,
+  ...UNPACED_OPTIONS,
   dim: true,
   writeEmpty: true,
   dryRun: true,

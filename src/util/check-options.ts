@@ -1,5 +1,6 @@
 import { signalOfOurs } from "./abort.ts";
 import { ZarrflowError } from "./errors.ts";
+import { firstOf } from "./name-lists.ts";
 import { nearestName } from "./nearest-name.ts";
 
 /** What a value given by name must be. */
@@ -154,7 +155,9 @@ export function assertKnown(
     const [option, written] = OTHER_NAMES.get(name) ?? [];
     const meant = option && Object.hasOwn(names, option) ? written : nearestName(name, known);
     throw new ZarrflowError("invalid-option", `unknown ${what} \`${name}\``, {
-      ...(meant === undefined && { expected: listed(known) }),
+      ...(meant === undefined && {
+        expected: known.length === 0 ? "no options" : `one of ${firstOf(known)}`,
+      }),
       ...(meant !== undefined && { hint: `Did you mean \`${meant}\`?` }),
     });
   }
@@ -172,14 +175,21 @@ const OTHER_NAMES: ReadonlyMap<string, readonly [option: string, written: string
   ["tps", ["requestsPerSecond", "requestsPerSecond"]],
 ]);
 
-/** The most names that are listed to choose from. */
-const MOST_LISTED = 10;
+/** An option that does nothing in some situation. */
+export interface IdleOption {
+  readonly option: string;
+  /** The flag of the command, where it has another name. */
+  readonly flag?: string;
+  /** What to write in its place, as a sentence; by default it is to be omitted. */
+  readonly instead?: string;
+}
 
-function listed(known: readonly string[]): string {
-  if (known.length === 0) return "no options";
-  const shown = known.slice(0, MOST_LISTED).join(", ");
-  const others = known.length - MOST_LISTED;
-  return `one of ${shown}${others > 0 ? ` and ${others} others` : ""}`;
+/** The error that says so. */
+export function withoutEffect({ option, flag = option, instead }: IdleOption, reason: string): ZarrflowError {
+  const name = flag === option ? `\`${option}\`` : `\`${option}\` (--${flag})`;
+  return new ZarrflowError("invalid-option", `${name} has no effect: ${reason}`, {
+    hint: instead ?? "Omit it.",
+  });
 }
 
 /** Those of some options that have one of `names`. */

@@ -59,8 +59,9 @@ const MAX_SECRETS = 100;
 
 /** Has a query, with its `?`, left out of whatever `redact` is given from now on. */
 export function keepSecret(query: string): void {
-  secrets.delete(query);
+  const isKnown = secrets.delete(query);
   secrets.add(query);
+  if (isKnown) return;
   const [oldest] = secrets;
   if (secrets.size > MAX_SECRETS && oldest !== undefined) secrets.delete(oldest);
   longestFirst = [...secrets].flatMap(formsOf).sort((a, b) => b.length - a.length);

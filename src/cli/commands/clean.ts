@@ -36,10 +36,8 @@ export const command = defineCommand({
     const { clean } = await import("../../flows/clean.ts");
     const { json, quiet, "dry-run": dryRun = false, "break-lock": breakLock = false } = values;
     const access = accessOf(values);
-    const { accessEffects } = await import("../../flows/request/option-effects.ts");
-    const warn = printWarnings(terminal, values);
-    for (const warning of accessEffects(access, [parseStoreUrl(url).spec]))
-      warn({ type: "warning", ...warning });
+    const { noteAccess } = await import("../../flows/request/option-effects.ts");
+    noteAccess({ ...access, onEvent: printWarnings(terminal, values) }, [parseStoreUrl(url).spec]);
     let [removed, left] = [0, 0];
     async function* noted() {
       for await (const found of clean(url, {

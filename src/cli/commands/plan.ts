@@ -127,11 +127,11 @@ export const command = defineCommand({
     },
   ],
   async run([verb = "", source = "", target = ""], values, terminal) {
-    const { output, script, jobs = "8" } = values;
+    const { output, script } = values;
     if (output === undefined && !values.simulate) {
       throw new ZarrflowError("invalid-option", "plan needs --output", { hint: "Write --output plan.json." });
     }
-    wholeNumber("jobs", jobs);
+    const count = wholeNumber("jobs", values.jobs ?? "8");
     if (output === "-") {
       throw new ZarrflowError("invalid-option", "a plan is written to a file, and `-` names none", {
         hint: "Write --output plan.json, or --output ./- for a file of that name.",
@@ -140,12 +140,11 @@ export const command = defineCommand({
     assertNamedAsZarr(target);
     const planned = await planOf(verb, source, target, values, terminal.signal);
     try {
-      if (output !== undefined) await writePlan(planned, output, values, terminal);
+      if (output !== undefined) await writePlan(planned, output, { ...values, count }, terminal);
       if (values.simulate) await writeSimulation(planned, values, terminal);
       if (!script || output === undefined) return;
       const { plan } = planned;
       const maxMemory = plan.budget.maxMemory;
-      const count = Number(jobs);
       const stages = Math.max(1, plan.stages.length);
       const job = { plan: resolve(output), stages, count, maxMemory, threads: plan.execution.threads };
       await terminal.write(jobScript(script, job));
@@ -163,10 +162,10 @@ async function writePlan(
     "write-empty": writeEmpty = false,
     fsync = false,
     script,
-    jobs: count = "8",
+    count,
     quiet,
     "no-warnings": noWarnings = false,
-  }: PlanValues,
+  }: PlanValues & { readonly count: number },
   { printLine, signal }: Terminal,
 ): Promise<void> {
   const { assertFlow } = await import("../../flows/run/run-flow.ts");
@@ -190,9 +189,9 @@ async function writePlan(
   const taken = await planned.taken();
   if (taken.length > 0) printLine(takenText(taken));
   const fewest = Math.min(...stages);
-  if (script && fewest < Number(count)) {
+  if (script && fewest < count) {
     printLine(
-      `${counted(Number(count), "job")} have ${counted(fewest, "task")} between them; a smaller --max-mem makes more tasks`,
+      `${counted(count, "job")} have ${counted(fewest, "task")} between them; a smaller --max-mem makes more tasks`,
     );
   }
 }

@@ -151,10 +151,10 @@ export const command = defineCommand({
     const { root, close } = await openSource(url, planning);
     try {
       await assertFilesApart({ output: values.output }, { source: root.spec });
-      const { accessEffects, nearestEffects } = await import("../../flows/request/option-effects.ts");
-      const warn = printWarnings(terminal, values);
-      const effects = [...accessEffects(planning, [root.spec]), ...nearestEffects(nearest, selection)];
-      for (const warning of effects) warn({ type: "warning", ...warning });
+      const { nearestEffects, noteAccess } = await import("../../flows/request/option-effects.ts");
+      const onEvent = printWarnings(terminal, values);
+      noteAccess({ ...planning, onEvent }, [root.spec]);
+      for (const warning of nearestEffects(nearest, selection)) onEvent({ type: "warning", ...warning });
       if (root.kind === "group") {
         const arrays = await arraysOf(root, url, { ...values, format }, terminal);
         const { slicesOf } = await import("../../flows/slabs/group-slices.ts");
@@ -162,7 +162,6 @@ export const command = defineCommand({
       }
       assertNoFilter(values, url);
       const { readableArray } = await import("../../flows/request/chunk-separators.ts");
-      const onEvent = printWarnings(terminal, values);
       const array = await readableArray(root, root, { signal: terminal.signal, onEvent });
       if (!values["dry-run"])
         return await writeSlices([slice(array, selection, reading)], { ...values, format }, terminal);

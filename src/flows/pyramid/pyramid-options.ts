@@ -1,21 +1,13 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
-import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
-import type { FormatOptions } from "../../meta/formats.ts";
-import { STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
 import type { OptionNames } from "../../util/check-options.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/nearest-name.ts";
-import { READ_EVENT_OPTIONS, type ReadEventOptions } from "../events.ts";
-import type { PlanOptions } from "../request/flow-options.ts";
+import { UNPACED_OPTIONS, type UnpacedOptions } from "../request/flow-options.ts";
 import type { LevelsOption } from "./level-plan.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 
-export interface PyramidOptions
-  extends StoreAccess,
-    FormatOptions,
-    ReadEventOptions,
-    Pick<PlanOptions, "maxMemory" | "io" | "signal"> {
+export interface PyramidOptions extends UnpacedOptions {
   /** Items along each spatial dimension that become one in the next level, or a number for each: `{ z: 1, y: 2, x: 2 }`; 2 by default. */
   readonly factor?: number | Readonly<Record<string, number>> | string;
   /**
@@ -40,12 +32,7 @@ export interface PyramidOptions
 }
 
 export const PYRAMID_OPTIONS: OptionNames<PyramidOptions> = {
-  ...STORE_ACCESS,
-  ...FORMAT_OPTIONS,
-  ...READ_EVENT_OPTIONS,
-  maxMemory: true,
-  io: true,
-  signal: true,
+  ...UNPACED_OPTIONS,
   factor: true,
   method: true,
   levels: true,

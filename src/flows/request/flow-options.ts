@@ -1,8 +1,15 @@
 import type { OptionNames } from "../../util/check-options.ts";
-import { EVENT_OPTIONS, type EventOptions } from "../events.ts";
+import { EVENT_OPTIONS, type EventOptions, READ_EVENT_OPTIONS, type ReadEventOptions } from "../events.ts";
 import { CHANGES, type Changes } from "./changes.ts";
 import { KEY_FILTER, type KeyFilter } from "./key-filter.ts";
-import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "./read-options.ts";
+import type { PaceOptions } from "./rate-limits.ts";
+import {
+  OPENING_OPTIONS,
+  READ_OPTIONS,
+  type ReadOptions,
+  SLAB_OPTIONS,
+  type SlabOptions,
+} from "./read-options.ts";
 
 /** How a flow is planned, and how it reads and writes. */
 export interface PlanOptions extends ReadOptions, SlabOptions {
@@ -72,6 +79,17 @@ export const RUN_OPTIONS: OptionNames<RunOptions> = {
   stop: true,
   writeEmpty: true,
   breakLock: true,
+  signal: true,
+};
+
+/** How a flow reads that keeps to no rates, and tells what it does. */
+export interface UnpacedOptions extends Omit<ReadOptions, keyof PaceOptions>, ReadEventOptions {}
+
+export const UNPACED_OPTIONS: OptionNames<UnpacedOptions> = {
+  ...OPENING_OPTIONS,
+  ...READ_EVENT_OPTIONS,
+  maxMemory: true,
+  io: true,
   signal: true,
 };
 

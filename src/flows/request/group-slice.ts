@@ -52,7 +52,7 @@ export function sliceGroup(
   const take = ({ path, metadata }: GroupArray, ranges: SliceOption) => {
     const { selection, cyclic } = resolveSlice(ranges, metadata, path);
     selections.set(path, selection);
-    for (const range of selection.shift ? (cyclic?.values() ?? []) : []) assertHolds(range, metadata, path);
+    assertHeld(selection, cyclic, { metadata, path });
     const own = turnsOf(cyclic, metadata.shape.length);
     if (own) turns.set(path, own);
   };
@@ -71,6 +71,15 @@ export function sliceGroup(
   return { selections, turns, takenWhole };
 }
 
+/** Checks that the numbers of an array can be shifted as its selection says. @throws as `assertHolds` */
+function assertHeld(
+  { shift }: Selection,
+  cyclic: ResolvedSlice["cyclic"],
+  { metadata, path }: Pick<GroupArray, "metadata" | "path">,
+): void {
+  if (shift) for (const range of cyclic?.values() ?? []) assertHolds(range, metadata, path);
+}
+
 /**
  * What a slice takes of an array, and of those that belong to it, which are cut along the same dimensions.
  *
@@ -83,11 +92,7 @@ export function sliceWithCompanions(
 ): GroupSelections {
   const resolved = resolveSlice(option, array.metadata, array.path, { name: array.name });
   const selections = new Map([[array.path, resolved.selection]]);
-  const assertFits = ({ metadata, path }: GroupArray) => {
-    if (selections.get(path)?.shift === undefined) return;
-    for (const range of resolved.cyclic?.values() ?? []) assertHolds(range, metadata, path);
-  };
-  assertFits(array);
+  assertHeld(resolved.selection, resolved.cyclic, array);
   const turns = new Map<string, readonly number[]>();
   const ownTurns = turnsOf(resolved.cyclic, array.metadata.shape.length);
   if (ownTurns) turns.set(array.path, ownTurns);
@@ -97,8 +102,9 @@ export function sliceWithCompanions(
     const dimensions = sameDimensions(companion, array);
     if (typeof dimensions === "string") takenWhole.push({ path, reason: dimensions });
     else if (dimensions.some((d) => d >= 0)) {
-      selections.set(path, selectionAlong(dimensions, resolved, companion));
-      assertFits(companion);
+      const selection = selectionAlong(dimensions, resolved, companion);
+      selections.set(path, selection);
+      assertHeld(selection, resolved.cyclic, companion);
       if (ownTurns)
         turns.set(
           path,

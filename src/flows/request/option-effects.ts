@@ -4,7 +4,9 @@ import type { StoreAccess } from "../../stores/access.ts";
 import { environmentAccess } from "../../stores/http/secret-headers.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { isZip, storeTraits } from "../../stores/store-traits.ts";
+import { type IdleOption, withoutEffect } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { listed } from "../../util/name-lists.ts";
 import type { WarningEvent } from "../events.ts";
 import type { NodeWarning, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
@@ -44,9 +46,7 @@ interface StartedRun {
 const ONLY_RANGES = "all labels are ranges, which take the items between their ends";
 
 /** When an option has no effect. */
-interface EffectRule<Known> {
-  readonly option: string;
-  readonly flag: string;
+interface EffectRule<Known> extends IdleOption {
   /**
    * Whether the call fails then, because it would not do what was asked. Otherwise a warning names the option: what was
    * asked holds without it.
@@ -54,15 +54,12 @@ interface EffectRule<Known> {
   readonly fails: boolean;
   /** Why it has no effect, after a colon; undefined where it has one, or is not given. */
   readonly reason: (known: Known) => string | undefined;
-  /** What to write in its place, as a sentence; by default it is to be omitted. */
-  readonly instead?: string;
 }
 
 /** The one table of options of a planned flow that a situation can leave without effect. */
 const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   {
     option: "shards",
-    flag: "shards",
     fails: true,
     reason: ({ options: { shards }, plan }) =>
       shards !== undefined && !isNoShards(shards) && plan.publication.zarrFormat !== "v3"
@@ -72,7 +69,6 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   },
   {
     option: "match",
-    flag: "match",
     fails: true,
     reason: ({ options: { match, chunks, shards }, root }) => {
       if (match === undefined) return undefined;
@@ -84,26 +80,22 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   },
   {
     option: "strict",
-    flag: "strict",
     fails: true,
     reason: ({ options: { strict, slice } }) =>
       strict && slice === undefined ? "nothing is sliced" : undefined,
   },
   {
     option: "nearest",
-    flag: "nearest",
     fails: true,
     reason: ({ options, hasLabels }) => nearestReason(options, hasLabels),
   },
   {
     option: "nearest",
-    flag: "nearest",
     fails: false,
     reason: ({ options: { nearest }, hasPoints }) => (nearest && !hasPoints ? ONLY_RANGES : undefined),
   },
   {
     option: "alone",
-    flag: "alone",
     fails: true,
     reason: ({ options: { alone, include = [], slice }, root }) => {
       if (!alone || include.length > 0 || (root.kind === "array" && slice !== undefined)) return undefined;
@@ -146,14 +138,12 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   },
   {
     option: "strategy",
-    flag: "strategy",
     fails: false,
     reason: ({ options: { strategy }, plan }) =>
       strategy === "staged" && keepsGrids(plan) ? "no array gets other chunks" : undefined,
   },
   {
     option: "scratch",
-    flag: "scratch",
     fails: false,
     reason: ({ options: { scratch, strategy }, plan }) => {
       if (scratch === undefined) return undefined;
@@ -163,14 +153,12 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   },
   {
     option: "codec",
-    flag: "codec",
     fails: true,
     reason: ({ options: { codec }, taken }) =>
       codec !== undefined && !taken.some(({ kind }) => kind === "array") ? "there is no array" : undefined,
   },
   {
     option: "threads",
-    flag: "threads",
     fails: false,
     reason: ({ options: { threads = 1 }, plan, singleThreadReason }) => {
       if (threads === 1) return undefined;
@@ -192,7 +180,6 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
 const ACCESS: readonly EffectRule<ReachedStores>[] = [
   {
     option: "anonymous",
-    flag: "anonymous",
     fails: false,
     reason: ({ access: { anonymous }, stores }) =>
       anonymous && !reaches(stores, "s3") ? "no store is in S3" : undefined,
@@ -215,7 +202,6 @@ const ACCESS: readonly EffectRule<ReachedStores>[] = [
   },
   {
     option: "query",
-    flag: "query",
     fails: false,
     reason: ({ access: { query }, stores }) =>
       query && !isOfEnvironment("query", query) && !reaches(stores, "http")
@@ -228,14 +214,12 @@ const ACCESS: readonly EffectRule<ReachedStores>[] = [
 const STARTED: readonly EffectRule<StartedRun>[] = [
   {
     option: "fsync",
-    flag: "fsync",
     fails: false,
     reason: ({ options: { fsync }, plan: { target } }) =>
       fsync && !isOnDisk(target.store) ? "the target is not on a disk of this machine" : undefined,
   },
   {
     option: "resume",
-    flag: "resume",
     fails: false,
     reason: ({ options: { resume }, plan }) =>
       resume && plan.publication.existing === "update"
@@ -289,31 +273,25 @@ function warningsOf<Known>(rules: readonly EffectRule<Known>[], known: Known): N
   return rules.flatMap((rule) => {
     const reason = rule.reason(known);
     if (reason === undefined) return [];
-    const error = failure(rule, reason);
-    if (rule.fails) throw error;
-    const { hint } = error.details;
-    return [
-      { code: "option-without-effect", option: rule.option, message: error.reason, ...(hint && { hint }) },
-    ];
+    if (rule.fails) throw withoutEffect(rule, reason);
+    return [warningOf(rule, reason)];
   });
 }
 
 /** A warning about `nearest` of a slice that is not planned. */
 export function nearestEffects(nearest: boolean, option: SliceOption): NodeWarning[] {
-  if (!nearest || !hasLabels(option) || hasPoints(option)) return [];
-  const { reason: message, details } = failure({ option: "nearest", flag: "nearest" }, ONLY_RANGES);
-  const { hint } = details;
-  return [{ code: "option-without-effect", option: "nearest", message, ...(hint && { hint }) }];
+  const isIdle = nearest && hasLabels(option) && !hasPoints(option);
+  return isIdle ? [warningOf({ option: "nearest" }, ONLY_RANGES)] : [];
 }
 
-function failure(
-  { option, flag, instead }: Pick<EffectRule<never>, "option" | "flag" | "instead">,
-  reason: string,
-): ZarrflowError {
-  const name = flag === option ? `\`${option}\`` : `\`${option}\` (--${flag})`;
-  return new ZarrflowError("invalid-option", `${name} has no effect: ${reason}`, {
-    hint: instead ?? "Omit it.",
-  });
+function warningOf(rule: IdleOption, reason: string): NodeWarning {
+  const { reason: message, details } = withoutEffect(rule, reason);
+  return {
+    code: "option-without-effect",
+    option: rule.option,
+    message,
+    ...(details.hint && { hint: details.hint }),
+  };
 }
 
 function isNoShards(shards: NonNullable<Changes["shards"]>): boolean {
@@ -364,8 +342,4 @@ function isOfEnvironment(name: "headers" | "query", value: unknown): boolean {
 
 function isOnDisk(spec: StoreSpec): boolean {
   return spec.kind === "directory" || (isZip(spec) && storeTraits(spec).isFileBacked);
-}
-
-function listed(names: readonly string[]): string {
-  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

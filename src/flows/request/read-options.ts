@@ -36,7 +36,7 @@ export interface SlabOptions {
   readonly strategy?: GridStrategy;
 }
 
-/** Those options of `SourceOptions` that say how a source is opened: an open one has been. */
+/** Options that say how a source is opened. They mean nothing for one that is open. */
 export const OPENING_OPTIONS = { ...STORE_ACCESS, ...FORMAT_OPTIONS };
 
 export const SOURCE_OPTIONS: OptionNames<SourceOptions> = {

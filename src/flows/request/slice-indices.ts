@@ -11,7 +11,7 @@ import {
 } from "../../hierarchy/slice-option.ts";
 import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
 import { parseBytes } from "../../util/byte-size.ts";
-import { isObject } from "../../util/check-options.ts";
+import { isObject, withoutEffect } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
@@ -34,8 +34,7 @@ export function askedSlice(option: SliceOption | string, { sel }: LabelOptions):
 /** Checks that there are labels of which the nearest can be taken. @throws `invalid-option` */
 export function assertNearest(options: { readonly nearest?: boolean }, hasLabels: boolean): void {
   const reason = nearestReason(options, hasLabels);
-  if (reason === undefined) return;
-  throw new ZarrflowError("invalid-option", `\`nearest\` has no effect: ${reason}`, { hint: "Omit it." });
+  if (reason !== undefined) throw withoutEffect({ option: "nearest" }, reason);
 }
 
 export function nearestReason(

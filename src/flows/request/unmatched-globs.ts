@@ -1,6 +1,7 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { isListable, type ListableStore, type StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { firstOf } from "../../util/name-lists.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { belowPath, isAtOrBelow, lastName } from "../../util/node-path.ts";
 import type { NodeWarning } from "../plan/plan.ts";
@@ -101,7 +102,6 @@ function hintFor(glob: string, paths: readonly string[]): string {
   const near = nearestName(glob, glob.includes("/") ? paths : paths.map(lastName));
   const meant = near ?? paths.find((path) => lastName(path) === name);
   if (meant !== undefined) return `Did you mean \`${meant}\`?`;
-  const few = paths.slice(0, 10).join(", ");
-  if (few === "") return "The source has no arrays and groups below it.";
-  return `Its arrays and groups are ${few}${paths.length > 10 ? ` and ${paths.length - 10} others` : ""}.`;
+  if (paths.length === 0) return "The source has no arrays and groups below it.";
+  return `Its arrays and groups are ${firstOf(paths)}.`;
 }

@@ -4,6 +4,7 @@ import { hasLabels, type SliceOption } from "../../hierarchy/slice-option.ts";
 import { dimensionMeant } from "../../meta/dimension-names.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { firstOf } from "../../util/name-lists.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import { type KeyFilter, pathFilter } from "../request/key-filter.ts";
@@ -32,10 +33,7 @@ export async function arraysIn(
 
 /** Names of arrays, for people. */
 export function namesOf(arrays: readonly ZarrArray[], group: ZarrGroup): string {
-  const names = arrays.map(({ path }) => belowPath(group.path, path));
-  return names.length > 10
-    ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} others`
-    : names.join(", ");
+  return firstOf(arrays.map(({ path }) => belowPath(group.path, path)));
 }
 
 /**

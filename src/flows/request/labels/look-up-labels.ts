@@ -10,6 +10,7 @@ import {
 import { dimensionMeant, dimensionNamed } from "../../../meta/dimension-names.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { jsonEqual } from "../../../util/json-equal.ts";
+import { folderOf } from "../../../util/node-path.ts";
 import { leaderOf } from "../dimension-lengths.ts";
 import type { Coordinate, CoordinateOptions } from "./coordinate.ts";
 import { findCoordinate, type LabelledArray, openCoordinate } from "./find-coordinate.ts";
@@ -113,8 +114,11 @@ export async function lookUpInGroup(
     const coordinate = await coordinateOf({ array: first.array, within }, wanted, options);
     const result = await found(coordinate, question);
     const seen = new Set([coordinate.array.path]);
+    // arrays of one group have one coordinate
+    const groups = new Set([folderOf(first.path)]);
     for (const { array, length } of having) {
-      if (length !== first.length) continue;
+      if (length !== first.length || groups.has(folderOf(array.path))) continue;
+      groups.add(folderOf(array.path));
       const other = await coordinateOf({ array, within }, wanted, options);
       if (seen.has(other.array.path)) continue;
       seen.add(other.array.path);

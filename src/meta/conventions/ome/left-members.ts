@@ -65,12 +65,14 @@ class MemberLists {
   #listed(object: JsonObject, name: string, group: string, named = name): JsonObject {
     const list = member(object, name);
     if (!Array.isArray(list)) return {};
-    const left = list.filter((one) => {
+    const left: JsonValue[] = [];
+    const gone: string[] = [];
+    for (const one of list) {
       const path = pathOf(one);
-      return path === undefined || !this.#change.isGone(joinKey(group, path));
-    });
-    if (left.length === list.length) return {};
-    const gone = list.flatMap((one) => (left.includes(one) ? [] : (pathOf(one) ?? [])));
+      if (path !== undefined && this.#change.isGone(joinKey(group, path))) gone.push(path);
+      else left.push(one);
+    }
+    if (gone.length === 0) return {};
     const first = gone.slice(0, MAX_NAMED).join(", ");
     const more = gone.length > MAX_NAMED ? ` and ${gone.length - MAX_NAMED} more` : "";
     this.#change.note(
