@@ -29,13 +29,26 @@ const freePort = () =>
     });
   });
 
+/** Seconds that a process may live; all of this takes two minutes. */
+const LONGEST = 400;
+
 function start(file, args, env = {}) {
   const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const process_ = { child, out: "", exit: undefined };
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (some) => (process_.out += some));
-  process_.exit = new Promise((resolve) => child.on("close", (code, signal) => resolve(code ?? signal)));
+  process_.exit = new Promise((resolve, reject) => {
+    const late = () => reject(new Error(`not ended in ${LONGEST} s: ${args.join(" ")}\n${process_.out}`));
+    const timer = setTimeout(late, LONGEST * 1000);
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      resolve(code ?? signal);
+    });
+  });
   started.add(process_);
-  process_.exit.then(() => started.delete(process_));
+  process_.exit.then(
+    () => started.delete(process_),
+    () => child.kill("SIGKILL"),
+  );
   return process_;
 }
 
@@ -148,11 +161,11 @@ function oldVersion() {
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   cpSync("examples/queue/worker.mjs", join(folder, "worker.mjs"));
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
-  for (const name of readdirSync(join(folder, "dist/parts"))) {
-    const path = join(folder, "dist/parts", name);
-    const text = readFileSync(path, "utf8");
-    if (text.includes(`\`${version}\``)) writeFileSync(path, text.replaceAll(`\`${version}\``, "`0.0.1`"));
-  }
+  const quoted = new RegExp(`(["'\`])${version.replaceAll(".", "\\.")}\\1`, "g");
+  const paths = readdirSync(join(folder, "dist/parts")).map((name) => join(folder, "dist/parts", name));
+  const stating = paths.filter((path) => readFileSync(path, "utf8").search(quoted) !== -1);
+  if (stating.length === 0) throw new Error("no script in dist/parts states the version");
+  for (const path of stating) writeFileSync(path, readFileSync(path, "utf8").replace(quoted, '"0.0.1"'));
   return start(process.execPath, [join(folder, "worker.mjs")], environment);
 }
 
@@ -281,6 +294,6 @@ try {
 } finally {
   const all = [...started];
   for (const { child } of all) child.kill("SIGKILL");
-  await Promise.all(all.map(({ exit }) => exit));
+  await Promise.allSettled(all.map(({ exit }) => exit));
   rmSync(data, { recursive: true, force: true });
 }
