@@ -20,21 +20,18 @@ function tagged(tag: string): string[] {
 const left = (process.env.ZARRFLOW_WITHOUT ?? "").split(" ").filter(Boolean).flatMap(tagged);
 
 /**
- * Files tagged `alone` get a process each; others share one, and load each module of ours once: those tagged `process`
- * a process, where they may change the working folder, the rest a thread.
+ * Files tagged `alone` get a process each, and those tagged `registers` share one. All others share as many processes as
+ * run at once, which load each module of ours once.
  */
-const alone = tagged("alone").filter((path) => !left.includes(path));
-const ofProcess = tagged("process").filter((path) => !left.includes(path));
-const shared = {
-  include: [ALL],
-  exclude: ["**/node_modules/**", ...tagged("alone"), ...tagged("process"), ...left],
-};
+const own = ["alone", "registers"].map((tag) => tagged(tag).filter((path) => !left.includes(path)));
+const [alone = [], registers = []] = own;
+const shared = { include: [ALL], exclude: ["**/node_modules/**", ...own.flat(), ...left] };
 
 export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    pool: "threads",
+    pool: "forks",
     isolate: false,
     // many tests wait for servers and for processes of their own
     maxWorkers: Math.max(2, availableParallelism()),
@@ -44,15 +41,15 @@ export default defineConfig({
       { name: "sampled", description: "draws a part of its samples, and all of them in the long run" },
       { name: "tools", description: "needs browsers or packages of .ci/tools: only in `npm run test:tools`" },
       {
-        name: "process",
-        description: "changes the working folder, output or environment of its process, and restores them",
+        name: "registers",
+        description: "registers codecs, which whoever lists codecs or starts threads would see",
       },
       { name: "alone", description: "changes what all files in a process share" },
     ],
     projects: [
       { extends: true, test: { name: "node", ...shared } },
-      { extends: true, test: { name: "node-process", include: ofProcess, pool: "forks" } },
-      { extends: true, test: { name: "node-alone", include: alone, isolate: true, pool: "forks" } },
+      { extends: true, test: { name: "node-registers", include: registers } },
+      { extends: true, test: { name: "node-alone", include: alone, isolate: true } },
       {
         extends: true,
         test: {

@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as api from "../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../src/stores/memory.ts";
+import { drain } from "./support/consume.ts";
 
 type Options = { readonly signal: AbortSignal };
 
 const SOURCE = "memory:aborted";
 const shape = { shape: [8], dataType: "int8", chunks: [2], dimensionNames: ["x"] } as const;
-
-/** Reads all that a generator or a stream gives. */
-async function drain(items: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of items);
-}
 
 describe("an abort", () => {
   const store = new MemoryStore();

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import * as api from "../src/index.ts";
 import { MemoryStore } from "../src/stores/memory.ts";
 import type { StoreOptions } from "../src/stores/store.ts";
+import { drain } from "./support/consume.ts";
 
 type Operation = "get" | "list" | "set";
 
@@ -50,10 +51,6 @@ class OwnStore extends MemoryStore {
   override openWriter(key: string, options?: StoreOptions) {
     return this.#call("set", key, () => super.openWriter(key, options));
   }
-}
-
-async function drain(items: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of items);
 }
 
 async function filled(store: MemoryStore): Promise<MemoryStore> {

@@ -1,38 +1,77 @@
-import { readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { root } from "./built-package.ts";
-
-const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-
-/** The sources of what package.json exports. */
-const entries = Object.values<string | { readonly types: string }>(manifest.exports).flatMap((entry) =>
-  typeof entry === "string" ? [] : [entry.types.replace("./dist/", "src/").replace(".d.ts", ".ts")],
-);
+import { avoidedIn } from "./docs/avoided-words.ts";
+import { publicComments } from "./docs/public-comments.ts";
+import { checker, entryPoints, exportsOf, sourceFile } from "./support/public-names.ts";
 
 /** The names that each entry point exports, types among them: whoever changes one changes this on purpose. */
 test("the public names are the approved ones", () => {
-  const program = ts.createProgram(
-    entries.map((entry) => join(root, entry)),
-    {
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
-      allowImportingTsExtensions: true,
-      noEmit: true,
-      types: [],
-      skipLibCheck: true,
-    },
-  );
-  const checker = program.getTypeChecker();
-  const names = Object.fromEntries(
-    entries.map((entry) => {
-      const source = program.getSourceFile(join(root, entry));
-      const symbol = source && checker.getSymbolAtLocation(source);
-      const exported = symbol ? checker.getExportsOfModule(symbol).map(({ name }) => name) : [];
-      return [entry, exported.sort()];
-    }),
-  );
-  expect(names).toMatchSnapshot();
+  const names = entryPoints.map((entry) => [entry, [...exportsOf(entry).keys()].sort()]);
+  expect(Object.fromEntries(names)).toMatchSnapshot();
 });
+
+/** `test/option-effects.test.ts` reads them. */
+test("the options of each function are the approved ones", async () => {
+  const lines = [...exportsOf("src/index.ts")].flatMap(([name, symbol]) => {
+    const options = optionsOf(symbol);
+    return options.length > 0 ? [`${name}: ${options.join(" ")}\n`] : [];
+  });
+  await expect(lines.sort().join("")).toMatchFileSnapshot("approved/options.txt");
+});
+
+describe("words that are not used", () => {
+  test("in texts of the library and the command", () => {
+    const names = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+    const found = names
+      .filter((name) => name.endsWith(".ts"))
+      .flatMap((name) =>
+        textsOf(`src/${name}`).flatMap((text) =>
+          avoidedIn(text).map((word) => `src/${name}: ${word} in ${text}`),
+        ),
+      );
+    expect(found).toEqual([]);
+    expect(textsOf("src/util/glob.ts")).toContain("a glob is empty");
+  });
+
+  test("in doc comments of the public API", () => {
+    const comments = publicComments();
+    expect(comments.length).toBeGreaterThan(500);
+    const found = comments.flatMap(({ place, text }) => avoidedIn(text).map((word) => `${place}: ${word}`));
+    expect(found).toEqual([]);
+  });
+});
+
+/** The names of the options of a function, as its declarations have them. */
+function optionsOf(symbol: ts.Symbol): string[] {
+  if (!(symbol.flags & ts.SymbolFlags.Function) || !symbol.valueDeclaration) return [];
+  const names = new Set<string>();
+  for (const signature of checker.getTypeOfSymbol(symbol).getCallSignatures()) {
+    for (const parameter of signature.getParameters()) {
+      if (!/^(options|given)$/.test(parameter.name) || !parameter.valueDeclaration) continue;
+      const type = checker.getNonNullableType(
+        checker.getTypeOfSymbolAtLocation(parameter, parameter.valueDeclaration),
+      );
+      for (const one of type.isUnion() ? type.types : [type])
+        for (const property of one.getProperties()) names.add(property.name);
+    }
+  }
+  return [...names].sort();
+}
+
+/** The text of every string and template of a file that has more than one word. */
+function textsOf(name: string): string[] {
+  const texts: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
+    if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) texts.push(node.text);
+    if (ts.isTemplateExpression(node)) {
+      texts.push(node.head.text + node.templateSpans.map(({ literal }) => `...${literal.text}`).join(""));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(sourceFile(name));
+  return texts.filter((text) => /\p{L} +\p{L}/u.test(text));
+}

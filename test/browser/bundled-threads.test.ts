@@ -13,7 +13,7 @@ import { root } from "../built-package.ts";
 import { blocksOf, read } from "../docs/code-block.ts";
 import { packedProject } from "../package/packed-project.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 import { bundleByWebpack } from "./bundle-webpack.ts";
 import { cdnOf } from "./cdn.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";

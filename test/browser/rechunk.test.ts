@@ -6,7 +6,7 @@ import { create } from "../../src/index.ts";
 import { hasPython, runPython } from "../interop/python.ts";
 import { hasShared, shared } from "../interop/shared.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 import { bundlePage } from "./bundle-page.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
 import { downloaded } from "./downloaded.ts";

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";
 import { create } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 import { type DrivenPage, describeInBrowsers } from "./browsers.ts";
 import { bundlePage } from "./bundle-page.ts";
 import { ISOLATED } from "./isolated.ts";

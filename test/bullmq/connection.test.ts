@@ -4,9 +4,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Connection } from "../../src/bullmq/connection.ts";
 import { follow, type QueueOptions, status, submit, worker } from "../../src/bullmq/index.ts";
 import { dist, requireBuild } from "../built-package.ts";
+import { until } from "../support/until.ts";
 
 const ID = "00000000-0000-4000-8000-0123456789ab";
 
@@ -19,16 +21,32 @@ async function unusedPort(): Promise<number> {
 }
 
 describe("a queue whose server is not there", () => {
+  /** What queues have heard of their server. */
+  let errors: Error[];
+  beforeEach(() => {
+    errors = [];
+    const { watched } = Connection.prototype;
+    vi.spyOn(Connection.prototype, "watched").mockImplementation(function (this: Connection, emitter) {
+      emitter.on("error", (error) => errors.push(error));
+      return watched.call(this, emitter) as typeof emitter;
+    });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+
   test.each([
     ["status", (options: QueueOptions) => status(ID, options)],
     ["follow", (options: QueueOptions) => follow(ID, options)],
     ["worker", worker],
   ])("ends %s after the time that was given, without showing the password", async (_, call) => {
-    const port = await unusedPort();
-    const failure = await call({
-      connection: `redis://user:hunter2@127.0.0.1:${port}`,
-      patience: 0.5,
-    }).catch((error: unknown) => error);
+    const connection = `redis://user:hunter2@127.0.0.1:${await unusedPort()}`;
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+    const ended = call({ connection, patience: 0.5 }).catch((error: unknown) => error);
+    await until(() => errors.length > 0);
+    vi.advanceTimersByTime(600);
+    const failure = await ended;
     expect(failure).toMatchObject({ code: "transient" });
     expect(String((failure as Error).message)).toMatch(/has not answered for 0\.5 s .*ECONNREFUSED/);
     expect(JSON.stringify({ ...(failure as object) }) + String(failure)).not.toContain("hunter2");
@@ -36,10 +54,17 @@ describe("a queue whose server is not there", () => {
 
   test("ends when the caller aborts", async () => {
     const connection = `redis://127.0.0.1:${await unusedPort()}`;
-    const signal = AbortSignal.timeout(200);
-    await expect(status(ID, { connection, signal })).rejects.toMatchObject({ code: "aborted" });
+    const aborted = async (call: (signal: AbortSignal) => Promise<unknown>) => {
+      const abort = new AbortController();
+      errors = [];
+      void until(() => errors.length > 0).then(() => abort.abort());
+      await call(abort.signal);
+    };
+    await aborted((signal) =>
+      expect(status(ID, { connection, signal })).rejects.toMatchObject({ code: "aborted" }),
+    );
     // a worker that is stopped has done what it should
-    await worker({ connection, signal: AbortSignal.timeout(200), patience: 30 });
+    await aborted((signal) => worker({ connection, signal, patience: 30 }));
   });
 
   test("keeps no process from ending, once the caller aborts", async () => {
@@ -47,7 +72,7 @@ describe("a queue whose server is not there", () => {
     const connection = JSON.stringify(`redis://127.0.0.1:${await unusedPort()}`);
     const program = `
       import { worker } from ${JSON.stringify(pathToFileURL(join(dist, "bullmq/index.js")))};
-      await worker({ connection: ${connection}, signal: AbortSignal.timeout(300), patience: 30 });
+      await worker({ connection: ${connection}, signal: AbortSignal.timeout(100), patience: 30 });
       console.log("ended");`;
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
       timeout: 30_000,

@@ -1,5 +1,4 @@
 // @module-tag slow
-// @module-tag process
 import { cp, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

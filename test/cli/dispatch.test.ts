@@ -1,5 +1,4 @@
 // @module-tag slow
-// @module-tag process
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testFolder } from "../support/cli.ts";

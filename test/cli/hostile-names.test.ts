@@ -1,5 +1,4 @@
 // @module-tag slow
-// @module-tag process
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";

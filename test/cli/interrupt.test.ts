@@ -1,38 +1,37 @@
 // @module-tag slow
-import { spawn } from "node:child_process";
+
 import { mkdir, readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { build } from "rolldown";
-import { describe, expect, it } from "vitest";
-import { exitOf, runCli, startCli, testFolder } from "../support/cli.ts";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { listenToInterrupts } from "../../src/cli/interrupt.ts";
+import { requireBuild } from "../built-package.ts";
+import { buildKiller, runAndKill } from "../faults/crash/killed-process.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { continuing, exitOf, startCli, testFolder } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 import { ramp, writeV2Array } from "../support/v2-store.ts";
 
-/** An array whose rechunk takes a while: it has many tasks, of many chunks each. */
-async function slowArray(): Promise<string> {
+const killer = temporaryFolder();
+beforeAll(async () => {
+  requireBuild();
+  await buildKiller(killer.path);
+});
+afterEach(() => void vi.restoreAllMocks());
+
+/** An array whose rechunk has many tasks. */
+async function arrayOfRows(): Promise<string> {
   const cwd = await testFolder();
   await mkdir(join(cwd, "scratch"));
   await writeV2Array(join(cwd, "a.zarr"), {
-    shape: [600, 600],
-    chunks: [1, 600],
+    shape: [60, 60],
+    chunks: [1, 60],
     dtype: "<f4",
-    items: ramp(360_000),
+    items: ramp(3600),
   });
   return cwd;
-}
-
-const HOW = ["--chunks", "600,1", "--max-mem", "300kB"];
-const STAGED = ["--strategy", "staged", "--scratch", "scratch"];
-
-/** Resolves when a task has ended of a run that builds `b.zarr`. */
-async function firstTaskEnded(cwd: string): Promise<void> {
-  await until(async () => {
-    const control = (await readdir(cwd)).find((name) => name.startsWith(".b.zarr.zarrflow-"));
-    const ledger = control && (await readFile(join(cwd, control, "ledger.jsonl"), "utf8").catch(() => ""));
-    return ledger?.includes('"end":') === true;
-  });
 }
 
 /** An array larger than what a pipe holds. */
@@ -43,63 +42,60 @@ async function largeArray(): Promise<string> {
   return cwd;
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await sleep(5);
-}
-
 describe("signals", () => {
   it.each([
-    ["SIGINT", 130, ["--strategy", "direct"], "1"],
-    ["SIGTERM", 7, STAGED, "2"],
-    ["SIGHUP", 7, ["--strategy", "direct"], "2"],
+    ["SIGINT", 130, ["--strategy", "direct", "--max-mem", "18kB", "--threads", "1"]],
+    ["SIGTERM", 7, ["--strategy", "staged", "--max-mem", "28kB", "--scratch", "scratch"]],
+    ["SIGHUP", 7, ["--strategy", "direct", "--max-mem", "18kB", "--threads", "2"]],
   ] as const)(
     "%s stops a run, which is resumed by the command that it prints",
-    async (signal, code, how, threads) => {
-      const cwd = await slowArray();
-      const child = startCli(
-        cwd,
-        "rechunk",
-        "a.zarr",
-        "b.zarr",
-        ...HOW,
-        ...how,
-        "--threads",
-        threads,
-        "--quiet",
-      );
-      const exit = exitOf(child);
-      await firstTaskEnded(cwd);
-      child.kill(signal);
-      const stderr = await text(child.stderr);
-      expect(await exit).toBe(code);
-      const said = new RegExp(
-        `^zarrflow: interrupted by ${signal}\n  kept: \\d+ of \\d+ tasks\n  to continue: zarrflow (.* --resume)\n.*zarrflow clean \\S*b.zarr\n$`,
-      );
-      expect(stderr).toMatch(said);
+    async (signal, exitCode, how) => {
+      const cwd = await arrayOfRows();
+      const [from, to] = [join(cwd, "a.zarr"), join(cwd, "b.zarr")];
+      const places = how.map((word) => (word === "scratch" ? join(cwd, word) : word));
+      const words = ["rechunk", from, to, "--chunks", "60,1", ...places, "--quiet"];
+      const { code, stderr } = await runAndKill(killer.path, words, { signal, at: 40 });
+      expect({ code, stderr }).toEqual({
+        code: exitCode,
+        stderr: expect.stringMatching(
+          `^zarrflow: interrupted by ${signal}\n  kept: [1-9]\\d* of \\d+ tasks\n  to continue: zarrflow (.* --resume)\n.*zarrflow clean \\S*b.zarr\n$`,
+        ),
+      });
       expect(await readdir(cwd)).not.toContain("b.zarr");
-      const resuming = said.exec(stderr)?.[1]?.split(" ") ?? [];
-      const { code: resumed, stdout } = await runCli(cwd, ...resuming, "--json");
-      expect({ resumed, report: JSON.parse(stdout) }).toMatchObject({
-        resumed: 0,
+      const resumed = await runHere(cwd, ...continuing(stderr), "--json");
+      expect({ ...resumed, report: JSON.parse(resumed.stdout) }).toMatchObject({
+        code: 0,
         report: { tasksResumed: expect.any(Number) },
       });
-      expect(JSON.parse(stdout).tasksResumed).toBeGreaterThan(0);
-      expect((await runCli(cwd, "diff", "a.zarr", "b.zarr")).code).toBe(0);
+      expect(JSON.parse(resumed.stdout).tasksResumed).toBeGreaterThan(0);
+      expect((await runHere(cwd, "diff", "a.zarr", "b.zarr")).code).toBe(0);
       expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "b.zarr", "scratch"]);
       expect(await readdir(join(cwd, "scratch"))).toEqual([]);
     },
   );
 
-  it("leave nothing behind of a run that has done nothing", async () => {
-    const cwd = await slowArray();
+  it("leave nothing behind of a run that ends no task in the time it is given", async () => {
+    const cwd = await arrayOfRows();
     await mkdir(join(cwd, "b.zarr"));
-    const child = startCli(cwd, "rechunk", "a.zarr", "b.zarr", ...HOW, "--tps", "1", "--quiet");
-    const exit = exitOf(child);
-    await until(async () => (await readdir(cwd)).length > 3);
-    child.kill("SIGINT");
-    const stderr = await text(child.stderr);
-    expect(await exit).toBe(130);
-    expect(stderr).toBe("zarrflow: interrupted by SIGINT\n");
+    vi.spyOn(process, "exit").mockImplementation(() => undefined as never);
+    const { setTimeout } = globalThis;
+    const isGrace = (ms?: number) => ms === 5000;
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(((run: () => void, ms?: number, ...of: []) =>
+      setTimeout(run, isGrace(ms) ? 0 : ms, ...of)) as typeof setTimeout);
+    const server = createServer(async ({ url = "" }, response) => {
+      // the target is locked before the first task reads
+      if (/\d$/.test(url) && (await readdir(cwd)).length > 3) process.emit("SIGINT", "SIGINT");
+      else response.end(await readFile(join(cwd, url)).catch(() => response.writeHead(404) && ""));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.zarr`;
+    const words = ["rechunk", source, "b.zarr", "--chunks", "60,1", "--io", "1", "--quiet"];
+    const { code, stderr } = await runHere(cwd, ...words);
+    expect({ code, stderr }).toEqual({ code: 130, stderr: "zarrflow: interrupted by SIGINT\n" });
     expect((await readdir(cwd)).sort()).toEqual(["a.zarr", "b.zarr", "scratch"]);
   });
 
@@ -116,38 +112,29 @@ describe("signals", () => {
 
   it("leave no part of an output file", async () => {
     const cwd = await testFolder();
-    const items = ramp(500_000);
-    await writeV2Array(join(cwd, "a.zarr"), { shape: [2000, 250], chunks: [2000, 1], dtype: "<f4", items });
-    const slowly = ["--max-mem", "81kB", "--strategy", "direct"];
-    const child = startCli(cwd, "slice", "a.zarr", "--output", "out", ...slowly);
-    const exit = exitOf(child);
-    await until(async () => (await readdir(cwd)).length > 1);
-    expect(await readdir(cwd)).not.toContain("out");
-    child.kill("SIGINT");
-    expect(await exit).toBe(130);
+    const columns = { shape: [400, 100], chunks: [400, 1], dtype: "<f4", items: ramp(40_000) };
+    await writeV2Array(join(cwd, "a.zarr"), columns);
+    const words = ["slice", join(cwd, "a.zarr"), "--output", join(cwd, "out"), "--max-mem", "18kB"];
+    // as the file is made
+    const { code, calls } = await runAndKill(killer.path, words, { signal: "SIGINT", at: 0 });
+    expect({ code, calls }).toEqual({ code: 130, calls: 2 });
     expect(await readdir(cwd)).toEqual(["a.zarr"]);
   });
 });
 
 describe("a second signal", () => {
-  it("ends a process at once that does not stop at the first", async () => {
-    const file = join(await testFolder(), "interrupt.mjs");
-    const input = fileURLToPath(new URL("../../src/cli/interrupt.ts", import.meta.url));
-    await build({ input, platform: "node", output: { file } });
-    const { href } = pathToFileURL(file);
-    const program = `const { listenToInterrupts } = await import("${href}");
-      listenToInterrupts().signal.addEventListener("abort", () => console.log("aborted"));
-      setInterval(() => {}, 1000);
-      console.log("ready");`;
-    const child = spawn(process.execPath, ["--input-type=module", "--eval", program]);
-    const exit = exitOf(child);
-    let said = "";
-    for await (const text of child.stdout) {
-      said += text;
-      child.kill("SIGINT");
-    }
-    expect(said).toBe("ready\naborted\n");
-    expect(await exit).toBe(130);
+  it("ends a process at once that does not stop at the first", () => {
+    const listeners = new Set(process.listeners("SIGINT"));
+    const exit = vi.spyOn(process, "exit").mockImplementation(() => undefined as never);
+    const { signal } = listenToInterrupts();
+    process.emit("SIGINT", "SIGINT");
+    expect(signal.aborted).toBe(true);
+    expect(exit).not.toHaveBeenCalled();
+    process.emit("SIGINT", "SIGINT");
+    expect(exit).toHaveBeenCalledWith(130);
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      for (const listener of process.listeners(name))
+        if (!listeners.has(listener)) process.off(name, listener);
   });
 });
 

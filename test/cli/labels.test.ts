@@ -4,7 +4,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { command, requireBuild } from "../built-package.ts";
-import { runCli, testFolder } from "../support/cli.ts";
+import { testFolder } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 /** A folder with `g.zarr`: two days of hours at five latitudes. */
@@ -32,14 +33,14 @@ describe("labels on the command line", () => {
 
   it("give the bytes of the indices that they mean", async () => {
     const cwd = await group();
-    const byLabel = await runCli(
+    const byLabel = await runHere(
       cwd,
       "slice",
       "g.zarr/t",
       "--slice",
       "time=2024-03-01:2024-03-01T02,lat=40.0",
     );
-    const byIndex = await runCli(cwd, "slice", "g.zarr/t", "--slice", "time=24:27,lat=1");
+    const byIndex = await runHere(cwd, "slice", "g.zarr/t", "--slice", "time=24:27,lat=1");
     expect(byLabel).toEqual(byIndex);
     expect(byIndex).toMatchObject({ code: 0, stderr: "" });
   });
@@ -51,12 +52,12 @@ describe("labels on the command line", () => {
       "  time           2024-03-01T00 .. 2024-03-01T23 (24), indices 24:48",
       "  lat            20 (1), index 3",
     ];
-    const slice = await runCli(cwd, "slice", "g.zarr/t", ...words);
+    const slice = await runHere(cwd, "slice", "g.zarr/t", ...words);
     expect(slice.stdout.split("\n").slice(1, 3)).toEqual(expected);
-    const target = await runCli(cwd, "slice", "g.zarr", "part.zarr", ...words);
+    const target = await runHere(cwd, "slice", "g.zarr", "part.zarr", ...words);
     const rows = target.stdout.split("\n").map((row) => row.replace(/ {2,}/g, " "));
     expect(rows.slice(2, 4)).toEqual(expected.map((row) => row.replace(/ {2,}/g, " ")));
-    const json = JSON.parse((await runCli(cwd, "slice", "g.zarr", "part.zarr", ...words, "--json")).stdout);
+    const json = JSON.parse((await runHere(cwd, "slice", "g.zarr", "part.zarr", ...words, "--json")).stdout);
     expect(json.taken).toMatchObject([
       { dimension: "time", labels: "2024-03-01", indices: [24, 48], count: 24 },
       { indices: 3, first: "20", last: "20" },
@@ -66,7 +67,7 @@ describe("labels on the command line", () => {
 
   it("write a smaller Zarr", async () => {
     const cwd = await group();
-    const run = await runCli(
+    const run = await runHere(
       cwd,
       "slice",
       "g.zarr",
@@ -76,7 +77,7 @@ describe("labels on the command line", () => {
       "--quiet",
     );
     expect(run).toMatchObject({ code: 0, stderr: "" });
-    expect((await runCli(cwd, "slice", "part.zarr/lat", "--format", "json")).stdout).toBe("[40,30,20]\n");
+    expect((await runHere(cwd, "slice", "part.zarr/lat", "--format", "json")).stdout).toBe("[40,30,20]\n");
     const { shape } = JSON.parse(await readFile(join(cwd, "part.zarr/t/.zarray"), "utf8"));
     expect(shape).toEqual([24, 3]);
   });

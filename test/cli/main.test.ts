@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../src/cli/command-list.ts";
 import { command } from "../built-package.ts";
-import { runCli, testFolder } from "../support/cli.ts";
+import { type Run, runCli, testFolder } from "../support/cli.ts";
+import { runHere } from "../support/cli-here.ts";
+import { outputHere } from "../support/output-here.mjs";
 import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
 const small = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
@@ -21,7 +23,7 @@ describe("exit codes", () => {
     const cwd = await testFolder();
     await writeV2Group(join(cwd, "g.zarr"), { t: small });
     await truncate(join(cwd, "g.zarr/t/1.0"), 5);
-    const { code, stdout, stderr } = await runCli(cwd, "digest", "g.zarr");
+    const { code, stdout, stderr } = await runHere(cwd, "digest", "g.zarr");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/^t: cannot be read, .*chunk 1\.0 of `t` \(key t\/1\.0\).*24.*5/);
     expect(stderr).not.toContain("    at ");
@@ -35,7 +37,7 @@ describe("exit codes", () => {
 
   it("3 when there is nothing", async () => {
     const cwd = await testFolder();
-    const { code, stderr } = await runCli(cwd, "info", "no.zarr");
+    const { code, stderr } = await runHere(cwd, "info", "no.zarr");
     expect(code).toBe(3);
     expect(stderr).toContain("found none of zarr.json, .zarray, .zgroup, meta");
   });
@@ -43,7 +45,7 @@ describe("exit codes", () => {
   it("4 for a codec that is not known", async () => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a.zarr"), { ...small, compressor: { id: "my-codec", level: 1 } });
-    const { code, stderr } = await runCli(cwd, "digest", "a.zarr");
+    const { code, stderr } = await runHere(cwd, "digest", "a.zarr");
     expect(code).toBe(4);
     expect(stderr).toContain("my-codec");
   });
@@ -54,7 +56,7 @@ describe("errors as JSON", () => {
     const cwd = await testFolder();
     await writeV2Array(join(cwd, "a.zarr"), small);
     await rm(join(cwd, "a.zarr/.zattrs"));
-    const { code, stdout, stderr } = await runCli(cwd, "slice", "a.zarr", "--slice", "y=0", "--json");
+    const { code, stdout, stderr } = await runHere(cwd, "slice", "a.zarr", "--slice", "y=0", "--json");
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.split("\n")).toHaveLength(2);
     expect(JSON.parse(stderr)).toEqual({
@@ -69,11 +71,22 @@ describe("errors as JSON", () => {
   });
 
   it("come for wrong flags, too", async () => {
-    const { code, stderr } = await runCli(".", "info", "--json", "--nonsense");
+    const { code, stderr } = await runHere(".", "info", "--json", "--nonsense");
     expect(code).toBe(2);
     expect(JSON.parse(stderr).error).toMatchObject({ code: "invalid-option", exitCode: 2 });
   });
 });
+
+const main = new URL("../../src/cli/main.ts", import.meta.url).href;
+let runs = 0;
+
+/** Runs what the process of the command runs. */
+function runMain(...args: readonly string[]): Promise<Run> {
+  return outputHere(".", () => {
+    process.argv = [process.execPath, command, ...args];
+    return import(`${main}?${++runs}`);
+  });
+}
 
 describe("version and help", () => {
   it("prints the package's version", async () => {
@@ -94,7 +107,7 @@ describe("version and help", () => {
   it.each([[["--help"]], [["-h"]], [["help"]], [["help", "--help"]], [["help", "-h"]]])(
     "%j lists the commands",
     async (args) => {
-      const { code, stdout, stderr } = await runCli(".", ...args);
+      const { code, stdout, stderr } = await runMain(...args);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       for (const name of [...commandNames, "help"]) {
         expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
@@ -103,13 +116,13 @@ describe("version and help", () => {
   );
 
   it("explains a command on --help, wherever it stands", async () => {
-    const asked = await runCli(".", "copy", "a.zarr", "--help");
-    const help = await runCli(".", "help", "copy");
+    const asked = await runHere(".", "copy", "a.zarr", "--help");
+    const help = await runHere(".", "help", "copy");
     expect(asked).toEqual(help);
     expect(help.stdout).toContain("zarrflow copy era5.zarr era5.zarr.zip");
   });
 
   it("takes --help after -- as an operand", async () => {
-    expect(await runCli(".", "info", "--", "--help")).toMatchObject({ code: 3, stdout: "" });
+    expect(await runHere(".", "info", "--", "--help")).toMatchObject({ code: 3, stdout: "" });
   });
 });

@@ -1,5 +1,4 @@
 // @module-tag slow
-// @module-tag process
 import { cp, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

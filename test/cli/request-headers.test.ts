@@ -1,4 +1,3 @@
-// @module-tag alone
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";

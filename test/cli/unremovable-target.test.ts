@@ -1,23 +1,24 @@
 // @module-tag slow
-import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy, openArray, slice } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
-import { command, requireBuild } from "../built-package.ts";
+import { requireBuild } from "../built-package.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { continuing, testFolder } from "../support/cli.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { ModuleRunner, NOBODY } from "../support/module-runner.ts";
 
-beforeAll(requireBuild);
+let runner: ModuleRunner;
+beforeAll(() => {
+  requireBuild();
+  runner = ModuleRunner.ofNobody();
+});
+afterAll(() => runner.end());
 
-/** Who runs the command: root may remove everything. */
-const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-
-function run(...args: readonly string[]) {
-  return spawnSync(process.execPath, [command, ...args], { ...NOBODY, encoding: "utf8" });
-}
+const run = (...words: readonly string[]) => runner.zarrflow(words, tmpdir());
 
 function giveAway(path: string): void {
   const { uid, gid } = NOBODY;
@@ -57,10 +58,10 @@ describe.each(["v2", "v3"] as const)(
       const [name = "", ...args] = flow(folder);
       const [source = "", ...options] = args;
       const replace = [name, source, `${target}${path}`, ...options, "--if-exists", "replace"];
-      const { status, stderr } = run(...replace);
+      const { code, stderr } = await run(...replace);
       const parent = path === "" ? folder : target;
       const left = readdirSync(parent).filter((entry) => entry.includes(".zarrflow-"));
-      expect({ status, left }).toEqual({ status: 0, left: [expect.any(String)] });
+      expect({ code, left }).toEqual({ code: 0, left: [expect.any(String)] });
       expect(stderr).toContain("warning");
       expect(stderr).toContain(join(parent, left[0] ?? ""));
       expect(stderr).toContain("could not be removed, which holds the replaced target: permission denied");
@@ -71,10 +72,10 @@ describe.each(["v2", "v3"] as const)(
       await expectTrueConsolidation(new DirectoryStore(target));
 
       // it is in nobody's way
-      expect(run(...replace).status).toBe(0);
+      expect(await run(...replace)).toMatchObject({ code: 0 });
       await expectTrueConsolidation(new DirectoryStore(target));
       unlock(folder);
-      expect(run("clean", `${target}${path}`).status).toBe(0);
+      expect(await run("clean", `${target}${path}`)).toMatchObject({ code: 0 });
       expect(readdirSync(parent).filter((entry) => entry.includes(".zarrflow-"))).toEqual([]);
       expect(existsSync(target)).toBe(true);
     });
@@ -82,16 +83,16 @@ describe.each(["v2", "v3"] as const)(
     test("that is the target itself ends the run before anything changes", async () => {
       const { folder, target } = await made();
       chmodSync(join(target, "time"), 0o555);
-      const { status, stderr } = run(
+      const { code, stderr } = await run(
         ...["rechunk", `${folder}/next.zarr/time`, `${target}/time`, "--chunks", "2"],
         ...["--if-exists", "replace"],
       );
       chmodSync(join(target, "time"), 0o755);
-      expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("permission denied") });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("permission denied") });
       expect([...(await slice(`${target}/time`).read()).data]).toEqual([1, 2, 3, 4]);
       await expectTrueConsolidation(new DirectoryStore(target));
       unlock(folder);
-      expect(run(...continuing(stderr))).toMatchObject({ status: 0 });
+      expect(await run(...continuing(stderr))).toMatchObject({ code: 0 });
       expect([...(await slice(`${target}/time`).read()).data]).toEqual([501, 502, 503, 504]);
       expect(readdirSync(target).filter((entry) => entry.includes(".zarrflow-"))).toEqual([]);
     });

@@ -1,4 +1,4 @@
-// @module-tag alone
+// @module-tag registers
 import { describe, expect, test } from "vitest";
 import { codecStep } from "../../src/codecs/chain/codec-step.ts";
 import { createPipeline } from "../../src/codecs/chain/pipeline.ts";

@@ -1,4 +1,4 @@
-// @module-tag alone
+// @module-tag registers
 import LZ4 from "numcodecs/lz4";
 import Zlib from "numcodecs/zlib";
 import Zstd from "numcodecs/zstd";

@@ -1,7 +1,8 @@
-// @module-tag alone
+// @module-tag registers
 import { describe, expect, test } from "vitest";
 import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../../src/codecs/codec.ts";
+import { BUILTIN_CODECS } from "../../src/codecs/descriptors.ts";
 import { codecNames, makeCodec, registerCodec } from "../../src/codecs/registry.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
 import { errorOf, RAW, specOf } from "./support.ts";
@@ -45,7 +46,7 @@ const DATA_TYPES: Record<string, DataType> = {
   zep0007: { kind: "string" },
 };
 
-test.each(codecNames())("%s is loaded by its name", async (name) => {
+test.each(BUILTIN_CODECS)("$name is loaded by its name", async ({ name }) => {
   const dataType = DATA_TYPES[name];
   const made = await makeCodec(
     { name, configuration: { ...CONFIGURATIONS[name] } },

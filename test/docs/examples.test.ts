@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../built-package.ts";
+import { ModuleRunner } from "../support/module-runner.ts";
 import { UserProject } from "./user-project.ts";
 
 const files = readdirSync(join(root, "examples")).filter((name) => /^\d\d-.*\.ts$/.test(name));
@@ -27,11 +28,16 @@ const printed: Readonly<Record<string, readonly RegExp[]>> = {
 
 describe("examples", () => {
   let project: UserProject;
+  let runner: ModuleRunner;
   beforeAll(() => {
+    runner = new ModuleRunner();
     project = new UserProject();
     project.transpile(["make-input.ts", ...files].map((name) => `examples/${name}`));
   });
-  afterAll(() => project?.remove());
+  afterAll(async () => {
+    await runner.end();
+    project?.remove();
+  });
 
   test("each is listed here", () => {
     expect(files).toEqual(Object.keys(printed));
@@ -45,7 +51,7 @@ describe("examples", () => {
     expect(lines.length).toBeLessThan(60);
     const cwd = join(project.folder, name.slice(0, 2));
     mkdirSync(cwd);
-    const output = await project.run(`examples/${name}`, cwd);
+    const output = await runner.run(project.compiled(`examples/${name}`), cwd);
     for (const pattern of printed[name] ?? []) expect(output).toMatch(new RegExp(pattern.source, "m"));
     expect(readdirSync(cwd), "it left something in the working directory").toEqual([]);
   });

@@ -151,3 +151,9 @@ test("docs/decisions/README.md lists every decision", () => {
   );
   expect(listed).toEqual(names.sort());
 });
+
+test("the index of test/flows names each file once", () => {
+  const index = read("test/flows/README.md").split("\n").slice(6).join("\n");
+  const files = readdirSync(join(root, "test/flows")).filter((name) => name.endsWith(".test.ts"));
+  expect(codesOf(index).sort()).toEqual(files.map((name) => name.replace(".test.ts", "")).sort());
+});

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { command, requireBuild, root } from "../built-package.ts";
@@ -74,13 +75,6 @@ export class UserProject {
     return wrong;
   }
 
-  /** Runs a compiled file. @throws when it exits with another code than 0, with what it printed. */
-  async run(name: string, cwd: string): Promise<string> {
-    const script = this.compiled(name);
-    const { stdout } = await execute(process.execPath, ["--unhandled-rejections=strict", script], { cwd });
-    return stdout;
-  }
-
   /** What a file is compiled to. */
   compiled(name: string): string {
     return join(this.folder, name.replace(/\.ts$/, ".js"));
@@ -100,12 +94,13 @@ export class UserProject {
   /** Runs a line that serves until it has printed where, and interrupts it. @throws when it exits with another code than 0. */
   async served(line: string, cwd: string): Promise<void> {
     const [, ...words] = line.split(" ");
-    const child = spawn(process.execPath, [command, ...words], { cwd, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [command, ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const said = text(child.stderr);
     const ended = once(child, "exit");
     await Promise.race([once(child.stdout, "data"), ended]);
     child.kill("SIGINT");
     const [code] = await ended;
-    if (code !== 0) throw new Error(`${line}: exit code ${code}`);
+    if (code !== 0) throw new Error(`${line}: exit code ${code}: ${await said}`);
   }
 
   remove(): void {

@@ -51,9 +51,9 @@ describe("buffers stay within what the plan predicts, and that within the budget
   const cases: [string, number[], number[], number[], string | undefined][] = [
     ["large chunks to large chunks", [64, 300, 300], [8, 300, 300], [64, 50, 50], undefined],
     ["sizes just above a power of two", [33, 257, 129], [3, 257, 129], [33, 65, 33], "zstd"],
-    ["one chunk to very many tiny ones", [200, 200], [200, 200], [2, 3], undefined],
-    ["very many tiny chunks to one", [200, 200], [2, 3], [200, 200], "blosc"],
-    ["many tiny chunks to other tiny ones", [120, 120], [3, 5], [4, 2], undefined],
+    ["one chunk to very many tiny ones", [42, 45], [42, 45], [2, 3], undefined],
+    ["very many tiny chunks to one", [42, 45], [2, 3], [42, 45], "blosc"],
+    ["many tiny chunks to other tiny ones", [50, 60], [3, 5], [4, 2], undefined],
     ["the same grid, another codec", [64, 128, 130], [4, 128, 130], [4, 128, 130], "zstd"],
   ];
   const settings = cases.flatMap((one, i) =>
@@ -75,14 +75,14 @@ describe("buffers stay within what the plan predicts, and that within the budget
   }
 
   it("as bytes in C order", async () => {
-    const array = await arrayOf([9, 257, 129], [3, 100, 129]);
+    const array = await arrayOf([9, 130, 129], [3, 50, 129]);
     const smallest = await smallestBudget((maxMemory) => planSlice(array, {}, { maxMemory }));
     for (const maxMemory of [smallest, 3 * smallest]) {
       const plan = await planSlice(array, {}, { maxMemory });
       expect(plan.predictedPeak).toBeLessThanOrEqual(maxMemory);
       let bytes = 0;
       for await (const piece of slice(array, {}, { maxMemory }).bytes()) bytes += piece.length;
-      expect(bytes).toBe(9 * 257 * 129 * 4);
+      expect(bytes).toBe(9 * 130 * 129 * 4);
     }
   });
 });
@@ -94,7 +94,8 @@ describe("copies as they are", () => {
     const { peak, predicted } = await run(await planCopy(array, target, { maxMemory: 1e6 }));
     expect(peak).toBeLessThanOrEqual(1e6);
     expect(peak).toBeLessThanOrEqual(predicted);
-    expect(await namedMemoryStore(target.slice(7))?.get("3.0")).toEqual(await array.store.get("3.0"));
+    const copied = await namedMemoryStore(target.slice(7))?.get("3.0");
+    expect(Buffer.compare(copied ?? new Uint8Array(), new Uint8Array(1_200_000).fill(4))).toBe(0);
   });
 
   it("reads back within the budget", async () => {

@@ -15,6 +15,7 @@ import {
 import { openZipFile } from "../../src/stores/zip.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { testFolder } from "../support/cli.ts";
+import { drain } from "../support/consume.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 /** A zip of a group: `t` is one shard of 16 chunks; beside it lies a document that is not Zarr's. */
@@ -49,10 +50,6 @@ async function errorsOf(source: string): Promise<readonly ValidateFinding[]> {
   for await (const finding of validate(source, { deep: true }))
     if (finding.level === "error") found.push(finding);
   return found;
-}
-
-async function drain(pieces: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of pieces);
 }
 
 const WRONG = { code: "corrupt-store", details: { key: SHARD } };

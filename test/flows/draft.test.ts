@@ -17,8 +17,9 @@ import {
 } from "../../src/index.ts";
 import { type MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import { BOOTSTRAP, DRAFT_ARRAY } from "../hierarchy/draft-stores.ts";
-import { everythingIn, jsonAt, keysOf } from "../hierarchy/keys.ts";
+import { everythingIn, jsonAt } from "../hierarchy/keys.ts";
 import { storeOf } from "../hierarchy/stores.ts";
+import { all, keysOf } from "../support/consume.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -54,11 +55,6 @@ async function makeSource(url: string): Promise<void> {
   }
 }
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
 const filesIn = (name: string) => everythingIn(join(folder, name)).filter((file) => !file.endsWith("/"));
 const digests = async (url: string) => (await all(digest(url))).map(({ path, sha256 }) => [path, sha256]);
 

@@ -3,9 +3,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { convert, create, digest, isZarrflowError, type NewArray, type Values } from "../../src/index.ts";
+import { convert, create, isZarrflowError, type NewArray, type Values } from "../../src/index.ts";
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
+import { digestOf } from "../support/consume.ts";
 import { drawsAll, oneIn } from "../support/samples.ts";
 
 const FORMATS: readonly ZarrFormat[] = ["v1", "v2", "v3-draft-2019", "v3"];
@@ -239,11 +240,6 @@ async function convertTo(source: string, target: string, to: ZarrFormat, sha256:
   }
   expect(await digestOf(target), `${source} -> ${target}`).toBe(sha256);
   return "equal";
-}
-
-async function digestOf(source: string): Promise<string> {
-  for await (const array of digest(source)) return array.sha256;
-  throw new Error(`no array is at ${source}`);
 }
 
 describe("each data type, from each format to each", () => {

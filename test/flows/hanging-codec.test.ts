@@ -1,4 +1,4 @@
-// @module-tag alone slow
+// @module-tag registers slow
 import { beforeAll, expect, test, vi } from "vitest";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
@@ -14,6 +14,7 @@ import {
   writeRegion,
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { drain } from "../support/consume.ts";
 
 const source = new MemoryStore();
 let isHanging = false;
@@ -48,10 +49,6 @@ beforeAll(async () => {
   isHanging = true;
 });
 
-async function all(items: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of items);
-}
-
 async function arrayOf() {
   const node = await open(source);
   if (node.kind !== "array") throw new Error("no array");
@@ -60,11 +57,11 @@ async function arrayOf() {
 
 const calls: Record<string, (options: { signal: AbortSignal }) => Promise<unknown>> = {
   "slice().read": async (options) => slice(await arrayOf(), {}, options).read(),
-  "slice().bytes": async (options) => all(slice(await arrayOf(), {}, options).bytes()),
-  "slice().chunks": async (options) => all(slice(await arrayOf(), {}, options).chunks()),
-  digest: (options) => all(digest(source, options)),
-  diff: (options) => all(diff(source, source, options)),
-  "validate, deep": (options) => all(validate(source, { deep: true, ...options })),
+  "slice().bytes": async (options) => drain(slice(await arrayOf(), {}, options).bytes()),
+  "slice().chunks": async (options) => drain(slice(await arrayOf(), {}, options).chunks()),
+  digest: (options) => drain(digest(source, options)),
+  diff: (options) => drain(diff(source, source, options)),
+  "validate, deep": (options) => drain(validate(source, { deep: true, ...options })),
   copy: (options) => copy(source, new MemoryStore(), { codec: "gzip:1", ...options }),
 };
 

@@ -6,7 +6,7 @@ import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { testFolder } from "../support/cli.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 
 const SHAPE = [64, 64, 64];
 const ITEMS = Uint16Array.from({ length: 64 ** 3 }, (_, i) => (i * 2654435761) >>> 16);

@@ -1,4 +1,5 @@
 // @module-tag slow
+// @module-tag sampled
 import { existsSync } from "node:fs";
 import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,6 +8,10 @@ import { copy, digest } from "../../src/index.ts";
 import type { MemoryStore } from "../../src/stores/memory.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { withoutPauses } from "../support/no-pauses.ts";
+import { samples } from "../support/samples.ts";
+
+withoutPauses();
 
 const folder = temporaryFolder();
 const LOCK = ".zarrflow-lock";
@@ -28,7 +33,7 @@ test.each(["update", "skip"] as const)(
   async (ifExists) => {
     const sources: MemoryStore[] = [];
     for (const offset of [100, 200]) sources.push(await makeHierarchy("v2", { consolidated: true, offset }));
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < samples(4); round++) {
       const path = await target(ifExists === "skip" ? ["2024"] : []);
       const runs = await Promise.allSettled(sources.map((source) => copy(source, path, { ifExists })));
       const left = await digestsOf(path);

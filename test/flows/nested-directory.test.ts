@@ -1,12 +1,11 @@
 // @module-tag slow
-// @module-tag process
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { copy, create, createGroup, open, rechunk } from "../../src/index.ts";
 import { runHere } from "../support/cli-here.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 
 const nested = { v2: { separator: "/" } } as const;
 let folder: string;

@@ -15,6 +15,7 @@ import {
   validate,
 } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { all, contentsOf } from "../support/consume.ts";
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 
@@ -48,18 +49,6 @@ async function group(unknown: object): Promise<MemoryStore> {
   return store;
 }
 
-async function contents(store: MemoryStore, prefix: string): Promise<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for await (const { key } of store.list(prefix)) found[key] = `${await store.get(key)}`;
-  return found;
-}
-
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
-
 function warningsInto(found: string[]) {
   return (event: FlowEvent | { readonly type: string }) => {
     if (event.type === "warning" && "message" in event && "path" in event)
@@ -70,13 +59,13 @@ function warningsInto(found: string[]) {
 describe.each(Object.entries(UNKNOWN))("an array with %s that is not known", (name, unknown) => {
   it("is copied byte for byte, with a warning, where its format stays", async () => {
     const source = await group(unknown);
-    const before = await contents(source, "other/");
+    const before = await contentsOf(source, "other/");
     const [copied, rechunked] = [new MemoryStore(), new MemoryStore()];
     const warnings: string[] = [];
     await copy(source, copied, { onEvent: warningsInto(warnings) });
-    expect(await contents(copied, "")).toEqual(await contents(source, ""));
+    expect(await contentsOf(copied, "")).toEqual(await contentsOf(source, ""));
     await rechunk(source, rechunked, { chunks: "known:3", onEvent: warningsInto(warnings) });
-    expect(await contents(rechunked, "other/")).toEqual(before);
+    expect(await contentsOf(rechunked, "other/")).toEqual(before);
     const known = await openArray({ store: rechunked, path: "known" });
     expect(known.chunkShape).toEqual([3]);
     expect([...((await slice(known).read()).data as Int16Array)]).toEqual([1, 2, 3, 4, 5, 6]);
@@ -134,6 +123,6 @@ it("an array by itself that is not known is copied byte for byte", async () => {
   await copy("memory:not-known", target, {
     onEvent: (event) => void (event.type === "warning" && messages.push(event.message)),
   });
-  expect(await contents(target, "")).toEqual(await contents(store, ""));
+  expect(await contentsOf(target, "")).toEqual(await contentsOf(store, ""));
   expect(messages).toEqual([expect.stringContaining("byte for byte")]);
 });

@@ -13,6 +13,7 @@ import {
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
+import { all } from "../support/consume.ts";
 import { makeImage } from "../support/ome-images.ts";
 
 const servers: ValueServer[] = [];
@@ -35,12 +36,6 @@ async function valuesOf(store: MemoryStore): Promise<Map<string, Uint8Array>> {
   for await (const { key } of store.list("")) values.set(key, (await store.get(key)) ?? new Uint8Array());
   return values;
 }
-
-const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-};
 
 const recipe = {
   axes: ["c", "y", "x"],

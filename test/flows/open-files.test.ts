@@ -10,6 +10,7 @@ import { tree } from "../../src/flows/tree.ts";
 import { open, openArray } from "../../src/hierarchy/open/open.ts";
 import { FileReader } from "../../src/stores/files/file-reader.ts";
 import { testFolder } from "../support/cli.ts";
+import { drain } from "../support/consume.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 let folder: string;
@@ -37,10 +38,6 @@ beforeEach(async () => {
   return () => vi.restoreAllMocks();
 });
 
-async function all(items: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of items);
-}
-
 async function first(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items) break;
 }
@@ -51,16 +48,16 @@ const uses: Record<string, () => Promise<unknown>> = {
   "a copy that fails": () => copy(zip, join(folder, "a.zarr")).catch(() => {}),
   "a plan that is impossible": () => planCopy(zip, join(folder, "b"), { maxMemory: 1 }).catch(() => {}),
   "a plan that is closed": async () => (await planCopy(zip, join(folder, "b"))).close(),
-  digest: () => all(digest(zip)),
-  info: () => all(info(zip)),
-  tree: () => all(tree(zip)),
+  digest: () => drain(digest(zip)),
+  info: () => drain(info(zip)),
+  tree: () => drain(tree(zip)),
   "slice().read()": () => slice(`${zip}/t`, [0]).read(),
   "slice().shape()": () => slice(`${zip}/t`, [0]).shape(),
   "slice() of nothing there": () =>
     slice(`${zip}/t`, [99])
       .read()
       .catch(() => {}),
-  "slice().chunks()": () => all(slice(`${zip}/t`).chunks()),
+  "slice().chunks()": () => drain(slice(`${zip}/t`).chunks()),
   "slice().chunks() left early": () => first(slice(`${zip}/t`).chunks()),
   "slice().bytes() left early": () => first(slice(`${zip}/t`).bytes()),
   "open() of nothing": () => open(`${zip}/nothing`).catch(() => {}),

@@ -1,4 +1,4 @@
-// @module-tag alone
+// @module-tag registers
 import { describe, expect, test } from "vitest";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import type { NewCodec } from "../../src/codecs/descriptors.ts";

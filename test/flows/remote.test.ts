@@ -8,7 +8,6 @@ import {
   create,
   createGroup,
   deleteNode,
-  digest,
   open,
   rechunk,
   renameNode,
@@ -23,17 +22,12 @@ import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { ZARRAY, ZGROUP } from "../hierarchy/stores.ts";
 import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { digestsOf } from "../support/consume.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const recipe: Recipe = { shape: [7, 9], chunks: [2, 4], order: "C", itemSize: 4, missing: 0.2, seed: 5 };
 const rangesOf2d = { start: [1, 2], step: [1, 1], shape: [5, 6] };
-
-async function digestOf(source: string): Promise<string[]> {
-  const digests: string[] = [];
-  for await (const { path, sha256 } of digest(source)) digests.push(`${path} ${sha256}`);
-  return digests;
-}
 
 /** A group with one array in memory, as `memory:remote-source`. */
 async function makeSource(): Promise<string> {
@@ -63,9 +57,9 @@ describe("S3", () => {
   test("a store goes there and back, every key of it", async () => {
     await copy(source, `s3://${BUCKET}/data/x.zarr`, { verify: true });
     expect([...server.objects.keys()]).toContain("data/x.zarr/notes.txt");
-    expect(await digestOf(`s3://${BUCKET}/data/x.zarr`)).toEqual(await digestOf(source));
+    expect(await digestsOf(`s3://${BUCKET}/data/x.zarr`)).toEqual(await digestsOf(source));
     await copy(`s3://${BUCKET}/data/x.zarr`, join(folder, "back.zarr"));
-    expect(await digestOf(join(folder, "back.zarr"))).toEqual(await digestOf(source));
+    expect(await digestsOf(join(folder, "back.zarr"))).toEqual(await digestsOf(source));
   });
 
   test("documents are written last", async () => {
@@ -78,7 +72,7 @@ describe("S3", () => {
   test("an array is rechunked from one place in it to another", async () => {
     await copy(source, `s3://${BUCKET}/x.zarr`);
     await rechunk(`s3://${BUCKET}/x.zarr/t2m`, `s3://${BUCKET}/y.zarr`, { chunks: [7, 1], codec: "zstd:1" });
-    expect(await digestOf(`s3://${BUCKET}/y.zarr`)).toEqual(await digestOf(`${source}/t2m`));
+    expect(await digestsOf(`s3://${BUCKET}/y.zarr`)).toEqual(await digestsOf(`${source}/t2m`));
   });
 
   test("a zip in it is read by ranges", async () => {
@@ -86,7 +80,7 @@ describe("S3", () => {
     await copy(source, zip);
     const { readFileSync } = await import("node:fs");
     server.objects.set("zips/x.zarr.zip", readFileSync(zip));
-    expect(await digestOf(`s3://${BUCKET}/zips/x.zarr.zip`)).toEqual(await digestOf(source));
+    expect(await digestsOf(`s3://${BUCKET}/zips/x.zarr.zip`)).toEqual(await digestsOf(source));
     const wholeReads = server.requests.filter(({ method, headers }) => method === "GET" && !headers.range);
     expect(wholeReads).toEqual([]);
   });
@@ -98,7 +92,7 @@ describe("S3", () => {
     server.objects.set("x.zarr/.zgroup", Buffer.from('{"zarr_format": 2}'));
     await copy(source, target, { ifExists: "replace" });
     expect([...server.objects.keys()]).not.toContain("x.zarr/old/0.0");
-    expect(await digestOf(target)).toEqual(await digestOf(source));
+    expect(await digestsOf(target)).toEqual(await digestsOf(source));
   });
 
   test("a copy that fails leaves nothing behind", async () => {
@@ -145,7 +139,7 @@ describe("S3", () => {
       await expectTrueConsolidation(store);
       await deleteNode(`${root}/old`);
       await expectTrueConsolidation(store);
-      expect(await digestOf(`${root}/copied`)).toEqual(await digestOf(`${root}/g/t2m`));
+      expect(await digestsOf(`${root}/copied`)).toEqual(await digestsOf(`${root}/g/t2m`));
       await expect(create(`${root}/copied/below`, array)).rejects.toMatchObject({ code: "path-not-allowed" });
       await expect(renameNode(`${root}/copied`, "b")).rejects.toMatchObject({
         code: "unsupported-operation",
@@ -238,7 +232,7 @@ describe("a web server", () => {
       expect(new Uint8Array(Buffer.concat(pieces))).toEqual(naiveSlice({ bytes }, recipe, rangesOf2d));
       nameMemoryStore("remote-copy", undefined);
       await copy(url, "memory:remote-copy", { chunks: [7, 9] });
-      expect(await digestOf("memory:remote-copy")).toEqual(await digestOf(url));
+      expect(await digestsOf("memory:remote-copy")).toEqual(await digestsOf(url));
       await expect(copy(url, `${server.url}/y.zarr`)).rejects.toMatchObject({
         code: "unsupported-operation",
       });

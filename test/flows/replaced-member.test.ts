@@ -9,7 +9,10 @@ import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
+
+withoutPauses();
 
 const folder = temporaryFolder();
 

@@ -19,14 +19,14 @@ let expected = "";
 beforeAll(async () => {
   source = join(folder.path, "source.zarr");
   const array = await create(source, {
-    shape: [64, 256],
-    chunks: [1, 256],
+    shape: [32, 128],
+    chunks: [1, 128],
     dataType: "int32",
     zarrFormat: "v2",
   });
   await array.write(
     [],
-    Int32Array.from({ length: 64 * 256 }, (_, i) => (i * 2654435761) % 1000),
+    Int32Array.from({ length: 32 * 128 }, (_, i) => (i * 2654435761) % 1000),
   );
   await array.close();
   expected = await digestOf(source);

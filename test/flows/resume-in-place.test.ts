@@ -1,7 +1,5 @@
 // @module-tag slow
-// @module-tag alone
-import "../support/short-pauses.ts";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
@@ -9,41 +7,48 @@ import { setAttributes } from "../../src/hierarchy/edit/attributes.ts";
 import { open } from "../../src/index.ts";
 import { leftoversAt } from "../../src/stores/target/leftovers.ts";
 import { checkedLine } from "../../src/stores/target/whole-lines.ts";
+import * as pauses from "../../src/util/pause.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 import { editLedger } from "../support/edit-ledger.ts";
+import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
+import { until } from "../support/until.ts";
+
+withoutPauses();
 
 const folder = temporaryFolder();
 const TARGET = `s3://${BUCKET}/out.zarr`;
 const LEDGER = "out.zarr/.zarrflow-ledger-0";
-const HOW = { chunks: [40, 3, 3], strategy: "direct", maxMemory: "8.5MB", threads: 1, io: 1 } as const;
+const HOW = { chunks: [10, 3, 3], strategy: "direct", maxMemory: "8.5MB", threads: 1, io: 1 } as const;
 
 type Options = Partial<Parameters<typeof rechunk>[2]>;
 
 let source = "";
 let bucket: S3Server;
 
-beforeEach(async () => {
-  bucket = await serveReachableBucket();
+beforeAll(async () => {
   source = folder.next("source.zarr");
   await write(source, 7);
+});
+beforeEach(async () => {
+  bucket = await serveReachableBucket();
 });
 afterEach(() => bucket.close());
 
 /** An array in which no chunk is like another. */
 async function write(path: string, factor: number): Promise<void> {
   const array = await create(path, {
-    shape: [40, 12, 12],
-    chunks: [1, 12, 12],
+    shape: [10, 6, 6],
+    chunks: [1, 6, 6],
     dataType: "int32",
     codec: "none",
     zarrFormat: "v2",
   });
   await array.write(
     [],
-    Int32Array.from({ length: 40 * 144 }, (_, i) => i * factor),
+    Int32Array.from({ length: 10 * 36 }, (_, i) => i * factor),
   );
   await array.close();
 }
@@ -87,7 +92,7 @@ describe("an unfinished run in S3", () => {
     await write(`s3://${BUCKET}/other.zarr`, 1);
     bucket.objects.set("other.zarr/.zarrflow-ledger-0", Buffer.from("{}"));
     const { keysWritten } = await copy(`s3://${BUCKET}/other.zarr`, copied);
-    expect(keysWritten).toBe(41);
+    expect(keysWritten).toBe(11);
   });
 
   it("is named where a node is looked for", async () => {
@@ -110,6 +115,12 @@ describe("an unfinished run in S3", () => {
   });
 
   it("goes on where its attributes are written, and no array", async () => {
+    const usual = source;
+    onTestFinished(() => {
+      source = usual;
+    });
+    source = folder.next("attributes.zarr");
+    await write(source, 7);
     await setAttributes(source, { units: "K" });
     bucket.fault = (response, { method, key }) => {
       const isArray = method === "PUT" && key === "out.zarr/.zarray";
@@ -182,7 +193,7 @@ describe("an unfinished run in S3", () => {
   it("of another plan is refused, and stays as it is", async () => {
     await stopped();
     const values = new Map([...bucket.objects].filter(([key]) => !key.endsWith("lock")));
-    for (const options of [{ chunks: [40, 4, 4] }, { codec: "zstd:3" }]) {
+    for (const options of [{ chunks: [10, 2, 2] }, { codec: "zstd:3" }]) {
       await expect(resumed(options)).rejects.toMatchObject({ code: "plan-mismatch" });
     }
     expect(new Map([...bucket.objects].filter(([key]) => !key.endsWith("lock")))).toEqual(values);
@@ -216,9 +227,9 @@ describe("an unfinished run in S3", () => {
       message: expect.stringContaining("--codec differs"),
       details: { setting: "--codec", expected: "none", found: "zstd:3" },
     });
-    await expect(resumed({ chunks: [40, 4, 4] })).rejects.toMatchObject({
+    await expect(resumed({ chunks: [10, 2, 2] })).rejects.toMatchObject({
       code: "plan-mismatch",
-      details: { setting: "--chunks", expected: JSON.stringify(HOW.chunks), found: "[40,4,4]" },
+      details: { setting: "--chunks", expected: JSON.stringify(HOW.chunks), found: "[10,2,2]" },
     });
     await expect(resumed({ writeEmpty: true })).rejects.toMatchObject({
       details: { setting: "--write-empty", expected: "none", found: "given" },
@@ -227,9 +238,13 @@ describe("an unfinished run in S3", () => {
 
   it("is resumed by one of two at once", async () => {
     await stopped();
-    const runs = await Promise.allSettled([resumed(), resumed()]);
-    const refused = runs.filter(({ status }) => status === "rejected");
-    expect(refused).toMatchObject([{ reason: { code: "locked" } }]);
+    // who has taken the lock looks whose it is when the other has taken it from there, or was refused
+    const refused: unknown[] = [];
+    const settling = vi.mocked(pauses.pause).mockImplementation(async () => {
+      await until(() => settling.mock.calls.length === 2 || refused.length > 0);
+    });
+    await Promise.all([1, 2].map(() => resumed().catch((error) => refused.push(error))));
+    expect(refused).toMatchObject([{ code: "locked" }]);
     await expectWhole();
   });
 

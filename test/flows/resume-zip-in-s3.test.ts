@@ -1,6 +1,4 @@
 // @module-tag slow
-// @module-tag alone
-import "../support/short-pauses.ts";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import { diff } from "../../src/flows/diff.ts";
@@ -11,17 +9,20 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { openZipValue } from "../../src/stores/zip.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
+import { withParts } from "../support/small-parts.ts";
 
 const folder = temporaryFolder();
 const TARGET = `s3://${BUCKET}/deep/out.zarr.zip`;
 const KEY = "deep/out.zarr.zip";
 const LEDGER = "deep/.out.zarr.zip.zarrflow-ledger-0";
 const LOCK = "deep/.out.zarr.zip.zarrflow-lock";
-const PART = 8 * 2 ** 20;
-/** 32 MiB, in tasks of 4 MiB: two fill a part. */
-const SHAPE = [32, 512, 512] as const;
-const HOW = { chunks: [2, 512, 512], codec: "none", maxMemory: "20MB", threads: 1, io: 1 } as const;
+/** In place of 8 MiB. */
+const PART = 256 * 1024;
+/** 1 MiB, in tasks of 128 KiB: two fill a part. */
+const SHAPE = [32, 64, 128] as const;
+const HOW = { chunks: [2, 64, 128], codec: "none", maxMemory: "550kB", threads: 1, io: 1 } as const;
 
 type Options = Partial<Parameters<typeof rechunk>[2]>;
 
@@ -45,8 +46,10 @@ beforeAll(async () => {
   }
   await array.close();
 });
+withoutPauses();
+withParts(PART);
 beforeEach(async () => {
-  bucket = await serveReachableBucket();
+  bucket = await serveReachableBucket({ leastPart: PART });
 });
 afterEach(() => bucket.close());
 

@@ -1,4 +1,3 @@
-// @module-tag alone
 // @module-tag slow
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

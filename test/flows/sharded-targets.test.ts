@@ -11,7 +11,7 @@ import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { failOnUnhandledRejections } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 failOnUnhandledRejections();

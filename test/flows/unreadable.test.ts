@@ -1,8 +1,9 @@
 // @module-tag slow
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   convert,
   copy,
@@ -14,9 +15,10 @@ import {
   tree,
   validate,
 } from "../../src/index.ts";
-import { command, requireBuild } from "../built-package.ts";
+import { requireBuild } from "../built-package.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
+import { ModuleRunner } from "../support/module-runner.ts";
 
 const folder = temporaryFolder();
 
@@ -151,17 +153,14 @@ test("a node that cannot be read and is not included is left out with a warning"
 });
 
 describe.skipIf(process.platform === "win32")("files of another user", () => {
-  beforeAll(requireBuild);
+  let runner: ModuleRunner;
+  beforeAll(() => {
+    requireBuild();
+    runner = ModuleRunner.ofNobody();
+  });
+  afterAll(() => runner.end());
 
-  /** Runs the command as somebody who is not root. */
-  function run(...args: string[]) {
-    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...args], {
-      ...nobody,
-      encoding: "utf8",
-    });
-    return { status, stdout, stderr };
-  }
+  const run = (...words: string[]) => runner.zarrflow(words, tmpdir());
 
   test.each([["2023/u10/0.0"], ["2023/u10"], ["2023"]])("%s", async (name) => {
     const from = await source();
@@ -175,13 +174,18 @@ describe.skipIf(process.platform === "win32")("files of another user", () => {
         ["--exclude", "2023"],
         ["--include", "2024", "--include", "time"],
       ].entries()) {
-        const done = run("copy", from, join(place, `${name.replaceAll("/", "-")}-${i}.zarr`), ...filter);
-        expect(done).toMatchObject({ status: 0 });
+        const done = await run(
+          "copy",
+          from,
+          join(place, `${name.replaceAll("/", "-")}-${i}.zarr`),
+          ...filter,
+        );
+        expect(done).toMatchObject({ code: 0 });
       }
-      const refused = run("copy", from, join(place, "refused.zarr"));
-      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining("permission denied") });
-      const found = run("validate", "--deep", "--json", from);
-      expect(found.status).toBe(1);
+      const refused = await run("copy", from, join(place, "refused.zarr"));
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("permission denied") });
+      const found = await run("validate", "--deep", "--json", from);
+      expect(found.code).toBe(1);
       expect(found.stdout).toContain("permission denied");
       expect(found.stdout).toContain(name);
     } finally {

@@ -1,5 +1,4 @@
 // @module-tag slow
-// @module-tag process
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +21,7 @@ import {
 import type { Store } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { runHere } from "../support/cli-here.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 
 const VALUES = Int32Array.from({ length: 24 }, (_, i) => i + 1);
 let folder: string;

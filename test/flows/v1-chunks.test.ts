@@ -4,7 +4,7 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { convert, copy, create, open, rechunk, setAttributes, slice } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 import { documentIn, storeV1Array } from "../support/v1-store.ts";
 
 const folder = temporaryFolder();

@@ -15,11 +15,10 @@ import {
   tree,
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { keysOf } from "../hierarchy/keys.ts";
 import { UnlistedStore } from "../hierarchy/stores.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { digestOf } from "../support/digest-of.ts";
-import { all, documentIn, writeV1Array } from "../support/v1-store.ts";
+import { all, digestOf, keysOf } from "../support/consume.ts";
+import { documentIn, writeV1Array } from "../support/v1-store.ts";
 
 const folder = temporaryFolder();
 const ramp = Int32Array.from({ length: 30 }, (_, i) => i - 7);

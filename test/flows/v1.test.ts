@@ -16,8 +16,8 @@ import {
   validate,
 } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { digestOf } from "../support/digest-of.ts";
-import { all, documentIn, writeV1Array } from "../support/v1-store.ts";
+import { all, digestOf } from "../support/consume.ts";
+import { documentIn, writeV1Array } from "../support/v1-store.ts";
 
 const folder = temporaryFolder();
 

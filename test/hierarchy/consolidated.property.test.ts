@@ -16,9 +16,10 @@ import { DirectoryStore } from "../../src/stores/directory.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { ListableStore, WritableStore } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { keysOf } from "../support/consume.ts";
 import { samples } from "../support/samples.ts";
 import { expectTrueConsolidation } from "./fresh-consolidation.ts";
-import { jsonAt, keysOf } from "./keys.ts";
+import { jsonAt } from "./keys.ts";
 
 const folder = temporaryFolder();
 

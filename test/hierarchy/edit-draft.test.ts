@@ -8,8 +8,9 @@ import { deleteNode } from "../../src/hierarchy/edit/delete.ts";
 import { open, openArray, openGroup } from "../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
+import { keysOf } from "../support/consume.ts";
 import { BOOTSTRAP, DRAFT_ARRAY, draftStore } from "./draft-stores.ts";
-import { everythingIn, jsonAt, keysOf } from "./keys.ts";
+import { everythingIn, jsonAt } from "./keys.ts";
 import { storeOf } from "./stores.ts";
 
 const ARRAY = { shape: [4], chunks: [2], dataType: "int32", codec: "none" } as const;

@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
-import { jsonAt, keysOf } from "./keys.ts";
+import { keysOf } from "../support/consume.ts";
+import { jsonAt } from "./keys.ts";
 
 /** Holds that the consolidated metadata of each group of `paths` are what consolidating its documents now would give. */
 export async function expectTrueConsolidation(store: ListableStore, paths = [""]): Promise<void> {

@@ -1,12 +1,4 @@
 import { readdirSync } from "node:fs";
-import type { ListableStore } from "../../src/stores/store.ts";
-
-/** All keys of a store. */
-export async function keysOf(store: ListableStore): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list("")) keys.push(key);
-  return keys;
-}
 
 /** All files and folders below a folder, with a slash behind folders; those of a run under way too. */
 export function everythingIn(folder: string): string[] {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { requireBuild, root } from "../built-package.ts";
-import { makeSource, mustRun, TO_SERIES } from "../flows/jobs/processes.ts";
+import { LARGE, makeSource, mustRun, TO_SERIES } from "../flows/jobs/processes.ts";
 import { exitOf } from "../support/cli.ts";
 import { filesOf } from "./trees.ts";
 
@@ -50,7 +50,7 @@ describe.skipIf(installed === undefined)("BullMQ on PostgreSQL", () => {
     await postgres.initialise();
     await postgres.start();
     url = `postgres://postgres:secret@127.0.0.1:${port}/postgres`;
-    await makeSource(join(folder, "src.zarr"));
+    await makeSource(join(folder, "src.zarr"), LARGE);
   }, 60_000);
   afterAll(async () => {
     await postgres?.stop();

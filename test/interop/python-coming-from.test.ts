@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { digest, openArray } from "../../src/index.ts";
 import { root } from "../built-package.ts";
 import { blocksOf, type CodeBlock, read } from "../docs/code-block.ts";
-import { ModuleRunner } from "../docs/module-runner.ts";
 import { UserProject } from "../docs/user-project.ts";
+import { ModuleRunner } from "../support/module-runner.ts";
 import { hasProgram } from "../support/programs.ts";
 import { hasPython, python, pythonOfRechunker, runPython } from "./python.ts";
 

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { copy, rechunk, slice } from "../../src/index.ts";
+import { digestsOf } from "../support/consume.ts";
 import { hasShared, shared } from "./shared.ts";
-import { digestsOf, filesOf } from "./trees.ts";
+import { filesOf } from "./trees.ts";
 
 const data = `${shared}data/`;
 const era5 = `${data}era5-uk-t2m.zarr`;

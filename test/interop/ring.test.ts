@@ -6,8 +6,9 @@ import { FileSystemStore } from "@zarrita/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as zarrita from "zarrita";
 import { convert, copy } from "../../src/index.ts";
+import { digestsOf } from "../support/consume.ts";
 import { hasShared, shared } from "./shared.ts";
-import { digestsOf, filesOf } from "./trees.ts";
+import { filesOf } from "./trees.ts";
 
 const sets = [
   { name: "era5-uk-t2m.zarr", zarrFormat: "v2", other: "v3" },

@@ -1,5 +1,4 @@
 // @module-tag long
-// @module-tag process
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,10 +7,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { copy, open } from "../../src/index.ts";
 import { requireBuild } from "../built-package.ts";
 import { continuing, exitOf, type Run, runCli, startCli } from "../support/cli.ts";
+import { digestsOf } from "../support/consume.ts";
 import { type FaultChoice, type FaultProxy, proxyTo } from "./fault-proxy.ts";
 import { type Bucket, bucketAt, canPass, environmentOf, LISTS_UPLOADS, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
-import { digestsOf } from "./trees.ts";
 
 const source = `${shared}data/basin-mask.zarr`;
 const wrong = { AWS_ACCESS_KEY_ID: "wrongkey1", AWS_SECRET_ACCESS_KEY: "wrongsecret1" };

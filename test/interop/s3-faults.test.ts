@@ -1,5 +1,4 @@
 // @module-tag long
-// @module-tag process
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,19 +1,20 @@
+// @module-tag sampled
 // @module-tag slow
-// @module-tag process
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { command, requireBuild } from "../built-package.ts";
-import { makeSource, mustRun, stagesOf, TO_SERIES } from "../flows/jobs/processes.ts";
-import { exitOf } from "../support/cli.ts";
+import { requireBuild } from "../built-package.ts";
+import { buildKiller } from "../faults/crash/killed-process.ts";
+import { makeSource, mustRun, stagesOf, startShare } from "../flows/jobs/processes.ts";
+import { withoutPauses } from "../support/no-pauses.ts";
 import { drawsAll } from "../support/samples.ts";
 import { type Bucket, environmentOf, servers } from "./s3-servers.ts";
 
 /** Processes of each stage: eight at real servers. */
-const COUNT = drawsAll || process.env.ZARRFLOW_S3_SERVERS ? 8 : 3;
+const COUNT = drawsAll || process.env.ZARRFLOW_S3_SERVERS ? 8 : 2;
+
+withoutPauses();
 
 describe.each(servers)(`plans that ${COUNT} processes run at $name`, ({ openBucket }) => {
   const env = { ...process.env };
@@ -25,7 +26,10 @@ describe.each(servers)(`plans that ${COUNT} processes run at $name`, ({ openBuck
     bucket = await openBucket();
     folder = mkdtempSync(join(tmpdir(), "zarrflow-s3-jobs-"));
     Object.assign(process.env, environmentOf(bucket));
-    await makeSource(join(folder, "src.zarr"));
+    await buildKiller(folder);
+    mkdirSync(join(folder, "src.zarr"));
+    writeFileSync(join(folder, "src.zarr/.zgroup"), '{"zarr_format":2}');
+    for (let i = 0; i < 2 * COUNT; i++) await makeSource(join(folder, `src.zarr/${i}`), [16, 24, 24]);
   });
   afterAll(async () => {
     process.env = env;
@@ -46,35 +50,27 @@ describe.each(servers)(`plans that ${COUNT} processes run at $name`, ({ openBuck
     "a %s rechunk is what one process makes, a third killed",
     async (strategy) => {
       const url = (name: string) => `s3://${bucket.name}/${strategy}-${name}`;
-      const how = [...TO_SERIES, "--max-mem", "9900kB", "--strategy", strategy];
-      await mustRun(folder, ["rechunk", "src.zarr", url("inline"), ...how, "--quiet"]);
-      const place = ["--scratch", url("scratch"), "--output", "plan.json", "--quiet"];
-      await mustRun(folder, ["plan", "rechunk", "src.zarr", url("out"), ...how, ...place]);
+      const how = ["--chunks", "time=-1,y=8,x=8", "--strategy", strategy, "--quiet"];
+      await mustRun(folder, ["rechunk", "src.zarr", url("inline"), ...how]);
+      const scratch = strategy === "staged" ? ["--scratch", url("scratch")] : [];
+      const place = ["src.zarr", url("out"), ...scratch, "--output", "plan.json"];
+      await mustRun(folder, ["plan", "rechunk", ...place, ...how]);
       for (const stage of stagesOf(folder).keys()) {
-        const start = (index: number) => {
-          const flags = ["--task-index", String(index), "--task-count", String(COUNT), "--quiet"];
-          const args = [command, "run", "plan.json", "--stage", String(stage + 1), ...flags];
-          return spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-        };
-        const started = Array.from({ length: COUNT }, (_, index) => start(index));
-        const exits = started.map(exitOf);
-        const records = bucket.store({ prefix: `${strategy}-out` });
-        const isBegun = async (index: number) => {
-          for await (const { key } of records.list(""))
-            if (key.includes(`/ledger-${stage}-${index}-`)) return true;
-          return false;
-        };
-        for (let index = 0; index < COUNT; index += 3) {
-          let hasEnded = false;
-          void exits[index]?.then(() => {
-            hasEnded = true;
-          });
-          while (!hasEnded && !(await isBegun(index))) await sleep(5);
-          started[index]?.kill("SIGKILL");
+        const shares = Array.from({ length: COUNT }, (_, index) => ({
+          stage: stage + 1,
+          index,
+          count: COUNT,
+        }));
+        // a scratch object holds many chunks
+        const kill = { killer: folder, at: strategy === "staged" && stage === 0 ? 3 : 12 };
+        const isVictim = ({ index }: { readonly index: number }) => index % 3 === 0;
+        const started = shares.map((share) => startShare(folder, share, isVictim(share) ? kill : undefined));
+        const codes = await Promise.all(started.map(({ exit }) => exit));
+        expect(codes).toEqual(shares.map((share) => (isVictim(share) ? null : 0)));
+        for (const { index } of shares.filter(isVictim)) {
+          const flags = ["--stage", `${stage + 1}`, "--task-index", `${index}`, "--task-count", `${COUNT}`];
+          await mustRun(folder, ["run", "plan.json", ...flags, "--quiet"]);
         }
-        const codes = await Promise.all(exits);
-        const killed = [...codes.keys()].filter((index) => codes[index] !== 0);
-        expect(await Promise.all(killed.map((index) => exitOf(start(index))))).toEqual(killed.map(() => 0));
       }
       await mustRun(folder, ["finish", "plan.json", "--verify", "--quiet"]);
       expect(await valuesAt(`${strategy}-out`)).toEqual(await valuesAt(`${strategy}-inline`));

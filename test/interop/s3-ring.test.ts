@@ -1,5 +1,4 @@
 // @module-tag long
-// @module-tag process
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,11 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isListable } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { digestsOf } from "../support/consume.ts";
 import { hasPython, runPython } from "./python.ts";
 import { dataSets, goRound, type Ring, ringOf } from "./s3-ring.ts";
 import { type Bucket, environmentOf, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
-import { digestsOf, filesOf } from "./trees.ts";
+import { filesOf } from "./trees.ts";
 
 describe.runIf(hasShared).each(servers)("the ring through $name", ({ openBucket }) => {
   const env = { ...process.env };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { S3Store } from "../../src/stores/s3.ts";
 import type { UploadedPart } from "../../src/stores/upload.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
+import { keysOf } from "../support/consume.ts";
 import { type Bucket, canPass, FAULTS, LISTS_UPLOADS, servers } from "./s3-servers.ts";
 
 describe.each(servers.map((server) => [server.name, server] as const))("%s", (server, { openBucket }) => {
@@ -162,9 +163,3 @@ describe.each(servers.map((server) => [server.name, server] as const))("%s", (se
     });
   });
 });
-
-async function keysOf(store: S3Store): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list("")) keys.push(key);
-  return keys;
-}

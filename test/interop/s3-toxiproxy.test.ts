@@ -1,4 +1,3 @@
-// @module-tag process
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +6,11 @@ import { copy, open } from "../../src/index.ts";
 import { onRetry } from "../../src/stores/remote/retry-events.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
+import { digestsOf } from "../support/consume.ts";
 import { type Bucket, bucketAt, environmentOf, FAULTS, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
 import { hasToxiproxy, openToxicProxy, type Toxic, type ToxicProxy } from "./toxiproxy.ts";
-import { digestsOf, filesOf } from "./trees.ts";
+import { filesOf } from "./trees.ts";
 
 /** Connections that are slow, but end well. */
 const SLOW: Readonly<Record<string, readonly Toxic[]>> = {

@@ -1,14 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { digest } from "../../src/index.ts";
-
-/** Digest of each array of a store, by its path. */
-export async function digestsOf(url: string): Promise<Record<string, string>> {
-  const digests: Record<string, string> = {};
-  for await (const { path, sha256 } of digest(url)) digests[path] = sha256;
-  return digests;
-}
 
 /** Digest of each file below a folder, by its path there. */
 export function filesOf(folder: string): Record<string, string> {

@@ -4,7 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { digestOf } from "../support/digest-of.ts";
+import { digestOf } from "../support/consume.ts";
 import { makeSteps } from "./made-sources.ts";
 import { describePeaks, expectPeaks, MB, peakMemoryOf } from "./peak-memory.ts";
 

@@ -3,7 +3,7 @@ import { type NewArray, open, openArray, slice, type ZarrNode } from "../../src/
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { keysOf } from "../hierarchy/keys.ts";
+import { keysOf } from "../support/consume.ts";
 
 /** Documents as values or texts, and chunks as bytes, by key. */
 export type Content = Readonly<Record<string, unknown>>;

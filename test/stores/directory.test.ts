@@ -6,6 +6,7 @@ import { DirectoryStore, type DirectoryStoreOptions } from "../../src/stores/dir
 import { asyncFileCalls, type FileCalls } from "../../src/stores/files/file-calls.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
 import { withBlockingCalls } from "../../src/stores/with/blocking-calls.ts";
+import { keysOf } from "../support/consume.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -317,12 +318,6 @@ describe("failures of the system", () => {
     expect(fs.readdirSync(root)).toEqual(["0"]);
   });
 });
-
-async function keysOf(store: DirectoryStore): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list("")) keys.push(key);
-  return keys;
-}
 
 function put(path: string, value: Uint8Array): void {
   fs.mkdirSync(dirname(path), { recursive: true });

@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { create, openArray, rechunk, slice } from "../../src/index.ts";
 import { FileSystemStore, FilesStore, openZipBlob } from "../../src/stores/file-system.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import type { ListableStore } from "../../src/stores/store.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
 import { zipInStore, zipIntoStream } from "../../src/stores/zip.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
+import { keysOf } from "../support/consume.ts";
 import { FakeFolder, namesBelow } from "./file-system/fake-handles.ts";
 
 type Values = ReadonlyMap<string, Uint8Array>;
@@ -212,9 +212,3 @@ describe("a zip in a browser", () => {
     expect(namesBelow(folder).filter((name) => /c\/0\/\d/.test(name))).toHaveLength(2);
   });
 });
-
-async function keysOf(store: ListableStore): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list("")) keys.push(key);
-  return keys;
-}

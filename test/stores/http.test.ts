@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HttpStore } from "../../src/stores/http.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
+import { settled, until } from "../support/until.ts";
 import { type Fault, type Manners, serveValues, type ValueServer } from "./value-server.ts";
 
 const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i * 7);
@@ -228,14 +229,14 @@ describe("HttpStore", () => {
   it.each([
     [
       "a body that is cut",
-      (r: Parameters<Fault>[0]) => r.writeHead(200, { "content-length": 1000 }).write("short"),
+      (r: Parameters<Fault>[0]) =>
+        r.writeHead(200, { "content-length": 1000 }).write("short", () => r.destroy()),
     ],
-    ["no answer", () => {}],
-  ])("%s is transient", async (_, begin) => {
+    ["no answer", (r: Parameters<Fault>[0]) => r.destroy()],
+  ])("%s is transient", async (_, end) => {
     const { url, faults } = await serveOne();
     faults.push((response) => {
-      begin(response);
-      setTimeout(() => response.destroy(), 20);
+      end(response);
       return true;
     });
     await expect(new HttpStore(url).get("a/0")).rejects.toMatchObject({
@@ -354,18 +355,26 @@ describe("HttpStore", () => {
     ["amid its answer", [stopsAmid]],
     ["after it has sent the request on", [sendOn("/data/a/1"), silence]],
   ])("gives up on a server that is silent %s, which may be asked again", async (_, given) => {
-    const { url, faults } = await serveOne();
+    const { url, faults, requests } = await serveOne();
     const store = new HttpStore(url, { timeout: 500 });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const failsAfter = async (asking: Promise<unknown>, count: number) => {
+      const failing = expect(asking).rejects.toMatchObject(failure);
+      await until(() => requests.length === count);
+      await settled();
+      vi.advanceTimersByTime(500);
+      await failing;
+    };
     faults.push(...given);
     const failure = {
       code: "transient",
       message: expect.stringContaining("did not respond"),
       details: { key: "a/0" },
     };
-    await expect(store.get("a/0")).rejects.toMatchObject(failure);
+    await failsAfter(store.get("a/0"), given.length);
     expect(await store.get("a/0")).toEqual(bytes);
     faults.push(silence);
-    await expect(store.size("a/0")).rejects.toMatchObject(failure);
+    await failsAfter(store.size("a/0"), given.length + 2);
   });
 
   it("waits for a server that is slow, not silent", async () => {
@@ -433,7 +442,7 @@ describe("HttpStore", () => {
       faults.push((response) => {
         ports.add(response.socket?.remotePort);
         response.writeHead(404).write("no ");
-        setTimeout(() => response.end("such page"), 2);
+        setImmediate(() => response.end("such page"));
         return true;
       });
       expect(await new HttpStore(url).get(`missing/${i}`)).toBeUndefined();
@@ -458,10 +467,12 @@ describe("HttpStore", () => {
 
   it("passes on the reason of an abort", async () => {
     const { url, faults } = await serveOne();
-    faults.push(() => true);
     const abort = new AbortController();
+    faults.push(() => {
+      abort.abort(new Error("enough"));
+      return true;
+    });
     const reading = new HttpStore(url).get("a/0", { signal: abort.signal });
-    setTimeout(() => abort.abort(new Error("enough")), 20);
     await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   });
 

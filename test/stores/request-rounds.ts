@@ -1,8 +1,9 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { setImmediate } from "node:timers/promises";
 import type { S3Seen, S3Server } from "./s3-server.ts";
 
-/** Milliseconds without a new request after which all that wait are answered. */
-const QUIET = 50;
+/** Turns of the event loop without a new request after which all that wait are answered. */
+const QUIET = 100;
 /** Told by Node of each request that this process sends, long before a busy machine brings it to the server. */
 const SENT = "http.client.request.start";
 
@@ -17,15 +18,14 @@ export type Round = readonly string[];
 export function inRounds(server: S3Server): { readonly rounds: readonly Round[]; end(): void } {
   const rounds: string[][] = [];
   let waiting: (() => void)[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let current: string[] = [];
   let sent = 0;
   let come = 0;
-  const answerAll = () => {
-    if (come < sent) return;
-    if (isReadingFiles()) {
-      timer = setTimeout(answerAll, QUIET);
-      return;
+  const answerAll = async (number: number) => {
+    for (let turn = 0; turn < QUIET; turn++) {
+      await setImmediate();
+      if (come !== number) return;
+      if (come < sent || isReadingFiles()) turn = 0;
     }
     rounds.push(current);
     current = [];
@@ -33,14 +33,12 @@ export function inRounds(server: S3Server): { readonly rounds: readonly Round[];
   };
   const isSent = () => {
     sent++;
-    clearTimeout(timer);
   };
   subscribe(SENT, isSent);
   server.fault = async (_, request) => {
     come++;
     current.push(nameOf(request));
-    clearTimeout(timer);
-    timer = setTimeout(answerAll, QUIET);
+    void answerAll(come);
     await new Promise<void>((resolve) => waiting.push(resolve));
     return false;
   };
@@ -49,7 +47,7 @@ export function inRounds(server: S3Server): { readonly rounds: readonly Round[];
     end() {
       unsubscribe(SENT, isSent);
       server.fault = undefined;
-      clearTimeout(timer);
+      come = 0;
       waiting = [];
     },
   };

@@ -63,6 +63,7 @@ export async function serveBucket({
   region = "us-east-1",
   open = false,
   bucket: ownBucket = BUCKET,
+  leastPart = 5 * 2 ** 20,
 } = {}): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const modified = new Map<string, string>();
@@ -187,8 +188,7 @@ export async function serveBucket({
       if (part === undefined || tagOf(part) !== unescaped(tag)) throw new Refusal(400, "InvalidPart");
       return part;
     });
-    if (joined.slice(0, -1).some((part) => part.length < 5 * 2 ** 20))
-      throw new Refusal(400, "EntityTooSmall");
+    if (joined.slice(0, -1).some((part) => part.length < leastPart)) throw new Refusal(400, "EntityTooSmall");
     store(key, Buffer.concat(joined));
     response.end("<CompleteMultipartUploadResult/>");
   }
@@ -290,8 +290,13 @@ function unescaped(text: string): string {
   return text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
 }
 
+/** Of each body once: reads of a large value in pieces would take minutes. */
+const tags = new WeakMap<Buffer, string>();
+
 function tagOf(body: Buffer): string {
-  return `"${createHash("md5").update(body).digest("hex")}"`;
+  const tag = tags.get(body) ?? `"${createHash("md5").update(body).digest("hex")}"`;
+  tags.set(body, tag);
+  return tag;
 }
 
 function verifyChecksum({ headers, body }: S3Seen): void {

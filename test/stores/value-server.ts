@@ -60,6 +60,13 @@ export async function serveValues(
 ): Promise<ValueServer> {
   const requests: SeenRequest[] = [];
   const faults: Fault[] = [];
+  const made = new WeakMap<Uint8Array, Uint8Array>();
+  const coded = (value: Uint8Array) => {
+    if (!manners.coding) return value;
+    const known = made.get(value) ?? CODERS[manners.coding](value);
+    made.set(value, known);
+    return known;
+  };
   const server = createServer((incoming, response) => {
     const request = { method: incoming.method ?? "", url: incoming.url ?? "", headers: incoming.headers };
     requests.push(request);
@@ -70,7 +77,7 @@ export async function serveValues(
     }
     const key = decodeURIComponent(new URL(request.url, "http://host").pathname).replace("/data/", "");
     const value = values.get(key);
-    answer(response, request, value && manners.coding ? CODERS[manners.coding](value) : value, manners);
+    answer(response, request, value && coded(value), manners);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -147,10 +154,11 @@ function answerMissing(response: ServerResponse, { missing }: Manners): void {
 }
 
 function validatorsOf(value: Uint8Array, { validators }: Manners): Record<string, string> {
+  if (validators === undefined) return {};
   const state = crc32(value);
   if (validators === "strong") return { etag: `"${state}"` };
   if (validators === "weak") return { etag: `W/"${state}"` };
-  return validators === "dates" ? { "last-modified": new Date((state % 1e9) * 1000).toUTCString() } : {};
+  return { "last-modified": new Date((state % 1e9) * 1000).toUTCString() };
 }
 
 function boundsOf(range: string, size: number, manners: Manners): [number, number] | undefined {

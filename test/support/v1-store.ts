@@ -4,13 +4,6 @@ import { join } from "node:path";
 import { create, type NewArray } from "../../src/index.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
 
-/** All that comes. */
-export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
 /** A document as lossless JSON. */
 export function documentIn(array: string, name = "meta") {
   return parseJson(readFileSync(join(array, name)), { allowNonFinite: () => true });

@@ -2,7 +2,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCli, testFolder } from "../../support/cli.ts";
+import { testFolder } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
 import { ramp, writeV2Array } from "../../support/v2-store.ts";
 import { elementsOf } from "../report/markup.ts";
 
@@ -21,7 +22,7 @@ describe("--report", () => {
   ])("writes a page about %s", async (...args) => {
     const cwd = await array();
     await writeFile(join(cwd, "run.html"), "the one before");
-    const { code, stderr } = await runCli(cwd, ...args, "--report", "run.html");
+    const { code, stderr } = await runHere(cwd, ...args, "--report", "run.html");
     expect({ code, stderr }).toEqual({ code: 0, stderr: args.includes("--json") ? "" : expect.any(String) });
     const page = await readFile(join(cwd, "run.html"), "utf8");
     expect(elementsOf(page)).toContain("table");
@@ -35,7 +36,7 @@ describe("--report", () => {
   ])("writes a page about a plan that is not run, %s", async (_, flags) => {
     const cwd = await array();
     const args = ["rechunk", "a.zarr", "b.zarr", "--chunks", "4,6", "--dry-run", "--report", "plan.html"];
-    const { code, stdout } = await runCli(cwd, ...args, ...flags);
+    const { code, stdout } = await runHere(cwd, ...args, ...flags);
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringContaining(flags.length ? "{" : "direct"),
@@ -56,7 +57,7 @@ describe("--report", () => {
     await writeFile(join(cwd, "a.zarr/399.1"), "short");
     const args = ["rechunk", "a.zarr", "b.zarr", "--chunks", "2,6", "--threads", "1", "--report", "run.html"];
     // a run that takes long has lines of progress
-    const { code, stderr } = await runCli(cwd, ...args, "--max-mem", "1MB", "--quiet");
+    const { code, stderr } = await runHere(cwd, ...args, "--max-mem", "1MB", "--quiet");
     expect(code).toBe(1);
     const page = await readFile(join(cwd, "run.html"), "utf8");
     expect(elementsOf(page)).toContain("pre");
@@ -75,12 +76,12 @@ describe("--report", () => {
   it("fails before the plan where no page can be written", async () => {
     const cwd = await array();
     const args = ["copy", "a.zarr", "b.zarr", "--dry-run", "--report", "no/run.html"];
-    expect(await runCli(cwd, ...args)).toMatchObject({ code: 3, stdout: "" });
+    expect(await runHere(cwd, ...args)).toMatchObject({ code: 3, stdout: "" });
   });
 
   it("fails before the work where no page can be written", async () => {
     const cwd = await array();
-    const { code, stderr } = await runCli(cwd, "copy", "a.zarr", "b.zarr", "--report", "no/run.html");
+    const { code, stderr } = await runHere(cwd, "copy", "a.zarr", "b.zarr", "--report", "no/run.html");
     expect({ code, stderr }).toEqual({
       code: 3,
       stderr: expect.stringContaining("the folder `no` does not exist"),

@@ -1,5 +1,4 @@
 // @module-tag slow
-// @module-tag process
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,3 @@
-// @module-tag process
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { testFolder } from "../../support/cli.ts";

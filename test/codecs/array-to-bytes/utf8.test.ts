@@ -1,6 +1,8 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isUtf8 } from "../../../src/codecs/array-to-bytes/utf8.ts";
+import { samples } from "../../support/samples.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -15,7 +17,7 @@ test("agrees with the runtime on bytes that are nearly text", () => {
       const bytes = Uint8Array.from(pieces.flat());
       expect(isUtf8(bytes, 0, bytes.length)).toBe(isText(bytes));
     }),
-    { numRuns: 2000 },
+    { numRuns: samples(2000) },
   );
 });
 

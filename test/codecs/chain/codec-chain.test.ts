@@ -1,4 +1,4 @@
-// @module-tag alone
+// @module-tag registers
 import { describe, expect, test } from "vitest";
 import { loadCodecs } from "../../../src/codecs/chain/codec-chain.ts";
 import type { CodecContext } from "../../../src/codecs/codec.ts";

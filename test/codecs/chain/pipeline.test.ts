@@ -1,4 +1,4 @@
-// @module-tag alone
+// @module-tag registers
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadCodecs } from "../../../src/codecs/chain/codec-chain.ts";

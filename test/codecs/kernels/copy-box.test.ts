@@ -1,8 +1,10 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type BoxLayout, copyBox, fillBox } from "../../../src/codecs/kernels/copy-box.ts";
 import { coordsOf, product } from "../../../src/util/shape.ts";
 import { ownPlaces, vector } from "../../streams/arbitraries.ts";
+import { samples } from "../../support/samples.ts";
 
 interface Box {
   readonly shape: readonly number[];
@@ -74,7 +76,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 describe("copyBox", () => {
   it("does what a loop over items does, whatever the layouts", () => {
-    fc.assert(fc.property(box, check), { numRuns: 1500 });
+    fc.assert(fc.property(box, check), { numRuns: samples(1500) });
   });
 
   it.each([1, 2, 3, 4, 8, 12, 16, 32])("copies long runs of items of %s bytes", (itemSize) => {
@@ -120,7 +122,7 @@ describe("fillBox", () => {
         fillBox(target, to, shape, itemSize, item);
         expect(sameBytes(target, expected)).toBe(true);
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 });

@@ -1,4 +1,4 @@
-// @module-tag alone
+// @module-tag registers
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { CodecJson, ObjectCodecJson } from "../../../src/codecs/canonical-config.ts";

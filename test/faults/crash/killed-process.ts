@@ -9,7 +9,7 @@ import type { Run } from "./runs.ts";
 
 /** How a process of the command is killed. */
 export interface Kill {
-  readonly signal: "SIGKILL" | "SIGINT";
+  readonly signal: NodeJS.Signals;
   /** The mutating file call as which it begins. */
   readonly at: number;
 }

@@ -1,24 +1,31 @@
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { create } from "../../../src/hierarchy/create/create.ts";
 import { command } from "../../built-package.ts";
-import { exitOf, type Run, runCli } from "../../support/cli.ts";
+import { exitOf, type Run } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
 
-const SHAPE = [192, 96, 96] as const;
+/** Times, rows and columns of a source. */
+type Shape = readonly [number, number, number];
+export const SMALL: Shape = [48, 32, 32];
+export const LARGE: Shape = [192, 96, 96];
 
-/** An array of which each time is a chunk. */
-export async function makeSource(path: string): Promise<void> {
+/** An array of which every two times are a chunk. */
+export async function makeSource(path: string, shape = SMALL): Promise<void> {
+  const [times, rows, columns] = shape;
   const array = await create(path, {
-    shape: [...SHAPE],
-    chunks: [2, 96, 96],
+    shape,
+    chunks: [2, rows, columns],
     dataType: "float32",
     zarrFormat: "v2",
     codec: "zstd:1",
     dimensionNames: ["time", "y", "x"],
   });
-  const items = SHAPE[0] * SHAPE[1] * SHAPE[2];
-  const values = Float32Array.from({ length: items }, (_, i) => Math.fround(Math.sin(i / 99) * 50));
+  const values = Float32Array.from({ length: times * rows * columns }, (_, i) =>
+    Math.fround(Math.sin(i / 99) * 50),
+  );
   await array.write([], values);
   await array.close();
 }
@@ -27,20 +34,32 @@ export const TO_SERIES = ["--chunks", "time=-1,y=8,x=8"] as const;
 
 /** Runs the command, which must end as it should. */
 export async function mustRun(cwd: string, args: readonly string[], code = 0): Promise<Run> {
-  const run = await runCli(cwd, ...args);
+  const run = await runHere(cwd, ...args);
   if (run.code !== code) throw new Error(`${args.join(" ")} ended with ${run.code}: ${run.stderr}`);
   return run;
 }
 
 export interface Started {
   readonly index: number;
-  readonly pid: number | undefined;
+  /** Its exit code; null where it was killed. */
   readonly exit: Promise<number | null>;
-  kill(): void;
+}
+
+/** A share of a stage. */
+export interface Share {
+  readonly stage: number;
+  readonly index: number;
+  readonly count: number;
+}
+
+/** How a process is killed: by what `buildKiller` has made in a folder, as its so manieth call changes something. */
+interface Kill {
+  readonly killer: string;
+  readonly at: number;
 }
 
 /** Starts a process for a share of a stage, by what an engine would say to it. */
-export function startShare(cwd: string, stage: number, index: number, count: number): Started {
+export function startShare(cwd: string, { stage, index, count }: Share, kill?: Kill): Started {
   const env = {
     ...process.env,
     SLURM_ARRAY_TASK_ID: String(1 + 2 * index),
@@ -48,9 +67,14 @@ export function startShare(cwd: string, stage: number, index: number, count: num
     SLURM_ARRAY_TASK_STEP: "2",
     SLURM_ARRAY_TASK_COUNT: String(count),
   };
-  const args = [command, "run", "plan.json", "--stage", String(stage), "--quiet"];
-  const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "ignore", "inherit"] });
-  return { index, pid: child.pid, exit: exitOf(child), kill: () => child.kill("SIGKILL") };
+  const imported = kill ? ["--import", pathToFileURL(join(kill.killer, "killer.mjs")).href] : [];
+  const killed = kill && { CALLS_FILE: join(kill.killer, "calls"), KILL_AT: `${kill.at}` };
+  const args = [...imported, command, "run", "plan.json", "--stage", String(stage), "--quiet"];
+  const child = spawn(process.execPath, args, {
+    ...{ cwd, env: { ...env, ...killed } },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return { index, exit: exitOf(child) };
 }
 
 export function stagesOf(cwd: string): readonly number[] {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { EventQueue } from "../../../src/flows/jobs/event-queue.ts";
 import { type Plan, planCopy, planRechunk, simulatePlan } from "../../../src/index.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
-import { runCli } from "../../support/cli.ts";
+import { runHere } from "../../support/cli-here.ts";
 
 const FAR = { latency: 0.03, bytesPerSecond: 1e9 };
 const CALM = { ...FAR, stragglers: 0, failuresPerHour: 0 };
@@ -152,14 +152,14 @@ test("what cannot be is rejected", () => {
 test("the command shows it, for people and as JSON", async () => {
   const args = ["plan", "rechunk", "large.zarr", "out.zarr", "--chunks", "200,200,50", "--simulate"];
   const far = ["--workers", "1000", "--request-ms", "30", "--bandwidth", "1GB/s", "--io", "64"];
-  const text = await runCli(place.path, ...args, ...far);
+  const text = await runHere(place.path, ...args, ...far);
   expect(text).toMatchObject({ code: 0, stderr: "" });
   expect(text.stdout).toMatch(/time .* on 1,000 workers\n.*tasks .*at the limit of a prefix/s);
-  const json = await runCli(place.path, ...args, ...far, "--json");
+  const json = await runHere(place.path, ...args, ...far, "--json");
   expect(JSON.parse(json.stdout)).toEqual(simulatePlan(plan, { ...FAR, workers: 1000 }));
-  const shared = await runCli(place.path, ...args, ...far, "--cores", "8", "--json");
+  const shared = await runHere(place.path, ...args, ...far, "--cores", "8", "--json");
   expect(JSON.parse(shared.stdout)).toEqual(simulatePlan(plan, { ...FAR, workers: 1000, cores: 8 }));
-  const wrong = await runCli(place.path, ...args, "--workers", "many");
+  const wrong = await runHere(place.path, ...args, "--workers", "many");
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("--workers") });
 });
 

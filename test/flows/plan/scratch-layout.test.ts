@@ -1,3 +1,4 @@
+// @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { boxRegion } from "../../../src/flows/plan/passes.ts";
@@ -11,6 +12,7 @@ import {
   type Split,
 } from "../../../src/flows/plan/splits.ts";
 import { coordsOf, product } from "../../../src/util/shape.ts";
+import { samples } from "../../support/samples.ts";
 
 const splits: fc.Arbitrary<Split> = fc.record({
   start: fc.nat(6),
@@ -63,7 +65,7 @@ describe("the pieces of an object", () => {
           expect(items).toBe(product(box.shape));
         }
       }),
-      { numRuns: 50 },
+      { numRuns: samples(50) },
     );
   });
 });

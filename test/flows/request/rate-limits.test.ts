@@ -1,4 +1,3 @@
-// @module-tag alone
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { copy, create, openArray, rechunk } from "../../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";

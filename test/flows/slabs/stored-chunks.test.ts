@@ -3,19 +3,15 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { create, digest, open, slice } from "../../../src/index.ts";
+import { create, open, slice } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { ListableStore, Store } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { digestOf } from "../../support/consume.ts";
 
 const folder = temporaryFolder();
-
-async function digestOf(source: string | Store): Promise<string | undefined> {
-  for await (const { sha256 } of digest(source, { threads: 1 })) return sha256;
-  return undefined;
-}
 
 /** The digest of `items` bytes that are all 7 but for `values`, at their places. */
 function expected(items: number, values: ReadonlyMap<number, number>): string {
@@ -49,7 +45,7 @@ describe("an array that has few of its chunks", () => {
     const store: ListableStore = withRequestLog(memory, ({ operation }) => {
       if (operation === "get") gets++;
     });
-    expect(await digestOf(store)).toBe(expected(ITEMS, VALUES));
+    expect(await digestOf(store, { threads: 1 })).toBe(expected(ITEMS, VALUES));
     expect(gets).toBeLessThan(2000);
   });
 
@@ -58,7 +54,7 @@ describe("an array that has few of its chunks", () => {
     await makeSparse(root, ITEMS);
     await mkdir(join(root, "c"));
     for (const [at, value] of VALUES) await writeFile(join(root, `c/${at}`), Uint8Array.of(value));
-    expect(await digestOf(root)).toBe(expected(ITEMS, VALUES));
+    expect(await digestOf(root, { threads: 1 })).toBe(expected(ITEMS, VALUES));
     expect(await digestOf(new DirectoryStore(root))).toBe(expected(ITEMS, VALUES));
   });
 
@@ -81,7 +77,7 @@ describe("an array that has few of its chunks", () => {
     const store = withRequestLog(memory, ({ operation }) => {
       if (operation === "get") gets++;
     });
-    expect(await digestOf(store)).toBe(expected(ITEMS, new Map([[at, 99]])));
+    expect(await digestOf(store, { threads: 1 })).toBe(expected(ITEMS, new Map([[at, 99]])));
     expect(gets).toBeLessThan(2000);
   });
 
@@ -107,6 +103,6 @@ it("digests 10^9 missing chunks in less than a minute", { timeout: 180_000 }, as
   await makeSparse(root, 1e9);
   const hash = expected(1e9, new Map());
   const start = performance.now();
-  expect(await digestOf(root)).toBe(hash);
+  expect(await digestOf(root, { threads: 1 })).toBe(hash);
   expect(performance.now() - start).toBeLessThan(60_000);
 });

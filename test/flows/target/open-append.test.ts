@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copy, digest, open, planCopy, runFlow, setAttributes, walk } from "../../../src/index.ts";
+import { copy, open, planCopy, runFlow, setAttributes, walk } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
 import { expectTrueConsolidation } from "../../hierarchy/fresh-consolidation.ts";
+import { digestsOf } from "../../support/consume.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
 
 const FROM = "memory:addition-source";
@@ -19,12 +20,6 @@ async function nodesOf(url: string): Promise<string[]> {
   const paths: string[] = [];
   if (root.kind === "group") for await (const { path } of walk(root)) paths.push(path);
   return paths;
-}
-
-async function digestsOf(url: string): Promise<Record<string, string>> {
-  const digests: Record<string, string> = {};
-  for await (const { path, sha256 } of digest(url)) digests[path] = sha256;
-  return digests;
 }
 
 describe.each(["v2", "v3"] as const)("nodes that are added to a target, %s", (zarrFormat) => {

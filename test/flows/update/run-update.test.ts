@@ -13,19 +13,13 @@ import { ZarrflowError } from "../../../src/util/errors.ts";
 import { streamFrom } from "../../../src/util/web-streams.ts";
 import { expectTrueConsolidation } from "../../hierarchy/fresh-consolidation.ts";
 import { BUCKET, type S3Server } from "../../stores/s3-server.ts";
+import { contentsOf } from "../../support/consume.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
 
 type Values = ListableStore & WritableStore;
 
 const text = (words: string) => new TextEncoder().encode(words);
-
-async function contentOf(store: ListableStore): Promise<Record<string, string>> {
-  const content: Record<string, string> = {};
-  for await (const { key } of store.list(""))
-    content[key] = Buffer.from((await store.get(key)) ?? []).toString("hex");
-  return content;
-}
 
 async function nodesOf(url: string): Promise<string[]> {
   const root = await open(url);
@@ -66,7 +60,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
   test("of what is right writes nothing", async () => {
     const log: string[] = [];
     nameMemoryStore("update-target", changesIn(target, log) as MemoryStore);
-    const keys = Object.keys(await contentOf(source)).length;
+    const keys = Object.keys(await contentsOf(source)).length;
     const report = await copy(FROM, TO, { ifExists: "update", verify: true });
     expect(log).toEqual([]);
     expect(report).toMatchObject({ keysWritten: 0, keysDeleted: 0, keysKept: keys, bytesWritten: 0 });
@@ -81,7 +75,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
     await target.set(stale, twelve);
     await target.set("mine.txt", text("mine"));
     const report = await copy(FROM, TO, { ifExists: "update", verify: true });
-    expect(await contentOf(target)).toEqual(await contentOf(source));
+    expect(await contentsOf(target)).toEqual(await contentsOf(source));
     expect(report).toMatchObject({ keysDeleted: 3, keysVerified: report.keysWritten });
     expect(report.keysWritten).toBeLessThan(8);
     await expectTrueConsolidation(target);
@@ -89,7 +83,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
 
   test("takes an array away that the source has no more, documents first", async () => {
     const log: string[] = [];
-    for (const key of Object.keys(await contentOf(source))) {
+    for (const key of Object.keys(await contentsOf(source))) {
       if (key.startsWith("2023/u10/")) await source.delete(key);
     }
     // its consolidated metadata are made anew by whoever deleted it
@@ -97,14 +91,16 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
     nameMemoryStore("update-source", namedMemoryStore("update-clean"));
     nameMemoryStore("update-target", changesIn(target, log) as MemoryStore);
     await copy(FROM, TO, { ifExists: "update" });
-    expect(await contentOf(target)).toEqual(await contentOf(namedMemoryStore("update-clean") as MemoryStore));
+    expect(await contentsOf(target)).toEqual(
+      await contentsOf(namedMemoryStore("update-clean") as MemoryStore),
+    );
     const deleted = log.filter((line) => line.startsWith("delete 2023/u10/"));
     expect(deleted[0]).toMatch(/zarr\.json|\.zarray|\.zattrs/);
     nameMemoryStore("update-clean", undefined);
   });
 
   test.each(["set", "delete"] as const)("is never seen half: cut at each %s", async (cut) => {
-    const old = await contentOf(target);
+    const old = await contentsOf(target);
     for (const name of ["t2m", "u10"]) {
       const changed = chunk.replace("t2m", name);
       for (const key of [changed, changed.replace(/0$/, "1")])
@@ -112,7 +108,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
       await target.set(stale.replace("t2m", name), new Uint8Array(12));
       old[stale.replace("t2m", name)] = "00".repeat(12);
     }
-    const next = await contentOf(source);
+    const next = await contentsOf(source);
     const below = (content: Record<string, string>, path: string) =>
       Object.entries(content)
         .filter(([key]) => key.startsWith(`${path}/`))
@@ -141,7 +137,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
         },
       );
       nameMemoryStore("update-target", target);
-      const now = await contentOf(target);
+      const now = await contentsOf(target);
       for (const path of await nodesOf(TO)) {
         if ((await open(`${TO}/${path}`)).kind === "group") continue;
         const isWhole = [old, next].some(
@@ -158,9 +154,9 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
     const other = chunk.replace("t2m", "u10");
     await source.set(other, new Uint8Array(12).fill(5));
     await target.set("mine.txt", text("mine"));
-    const before = await contentOf(target);
+    const before = await contentsOf(target);
     await copy(FROM, TO, { ifExists: "update", include: "t2m" });
-    const after = await contentOf(target);
+    const after = await contentsOf(target);
     expect(after[chunk]).toBe("05".repeat(12));
     expect(after[other]).toBe(before[other]);
     expect(after["mine.txt"]).toBe(before["mine.txt"]);
@@ -171,8 +167,8 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
   test("copies where nothing is", async () => {
     nameMemoryStore("update-target", undefined);
     await copy(FROM, TO, { ifExists: "update" });
-    expect(await contentOf(namedMemoryStore("update-target") as MemoryStore)).toEqual(
-      await contentOf(source),
+    expect(await contentsOf(namedMemoryStore("update-target") as MemoryStore)).toEqual(
+      await contentsOf(source),
     );
   });
 
@@ -180,11 +176,11 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
     nameMemoryStore("update-target", undefined);
     await copy(`${FROM}/2024/t2m`, TO);
     const array = namedMemoryStore("update-target") as MemoryStore;
-    const whole = await contentOf(array);
+    const whole = await contentsOf(array);
     await array.delete(zarrFormat === "v2" ? ".zarray" : "zarr.json");
     await array.set(chunk.slice("2024/t2m/".length), new Uint8Array(12));
     await copy(`${FROM}/2024/t2m`, TO, { ifExists: "update" });
-    expect(await contentOf(array)).toEqual(whole);
+    expect(await contentsOf(array)).toEqual(whole);
     await array.delete(zarrFormat === "v2" ? ".zarray" : "zarr.json");
     await array.set("thesis.txt", text("mine"));
     await expect(copy(`${FROM}/2024/t2m`, TO, { ifExists: "update" })).rejects.toMatchObject({
@@ -217,8 +213,8 @@ describe("an update", () => {
     const report = await copy(FROM, TO, { ifExists: "update", maxMemory });
     expect(report).toMatchObject({ keysWritten: 2, keysDeleted: 0 });
     expect(report.peakBuffers).toBeLessThanOrEqual(maxMemory);
-    expect(await contentOf(namedMemoryStore("update-target") as MemoryStore)).toEqual(
-      await contentOf(source),
+    expect(await contentsOf(namedMemoryStore("update-target") as MemoryStore)).toEqual(
+      await contentsOf(source),
     );
   });
 
@@ -269,7 +265,7 @@ describe("an update of files and buckets", () => {
     await source.delete("readme.md");
     const report = await copy(FROM, to, { ifExists: "update" });
     expect(report).toMatchObject({ keysDeleted: 1 });
-    expect(await contentOf(new DirectoryStore(to))).toEqual(await contentOf(source));
+    expect(await contentsOf(new DirectoryStore(to))).toEqual(await contentsOf(source));
     const now = await stat(join(to, "2023/t2m/c/0/0"));
     expect([now.ino, now.mtimeMs]).toEqual([kept.ino, kept.mtimeMs]);
     expect((await readdir(to, { recursive: true })).filter((name) => name.includes("zarrflow"))).toEqual([]);
@@ -284,7 +280,7 @@ describe("an update of files and buckets", () => {
     for (const key of ["a/b", "b", "e"]) await source.set(key, text("other"));
     const report = await copy(FROM, to, { ifExists: "update", verify: true });
     expect(report).toMatchObject({ keysWritten: 3, keysDeleted: 3 });
-    expect(await contentOf(new DirectoryStore(to))).toEqual(await contentOf(source));
+    expect(await contentsOf(new DirectoryStore(to))).toEqual(await contentsOf(source));
   });
 
   test.each(["v2", "v3"] as const)("is what its estimate says, %s", async (zarrFormat) => {
@@ -324,7 +320,7 @@ describe("an update of files and buckets", () => {
     expect(await copy(zip, to, { ifExists: "update" })).toMatchObject({ keysWritten: 0, keysDeleted: 0 });
     await new DirectoryStore(to).set("2024/t2m/c/0/0", new Uint8Array(12));
     expect(await copy(zip, to, { ifExists: "update" })).toMatchObject({ keysWritten: expect.any(Number) });
-    expect(await contentOf(new DirectoryStore(to))).toEqual(await contentOf(source));
+    expect(await contentsOf(new DirectoryStore(to))).toEqual(await contentsOf(source));
   });
 
   test("a bucket as the source is compared by the MD5 of its listing, without reading it", async () => {
@@ -335,7 +331,7 @@ describe("an update of files and buckets", () => {
     await new DirectoryStore(to).set("2024/t2m/c/0/0", new Uint8Array(12));
     server.requests.length = 0;
     await copy(from, to, { ifExists: "update" });
-    expect(await contentOf(new DirectoryStore(to))).toEqual(await contentOf(source));
+    expect(await contentsOf(new DirectoryStore(to))).toEqual(await contentsOf(source));
     const read = server.requests.filter(({ method, key }) => method === "GET" && key.includes("/c/"));
     expect(read.map(({ key }) => key)).toEqual(["x.zarr/2024/t2m/c/0/0"]);
   });

@@ -22,8 +22,9 @@ import { BytesReader } from "../../stores/bytes-reader.ts";
 import { MemorySink } from "../../stores/memory-sink.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections } from "../../streams/support.ts";
+import { keysOf } from "../../support/consume.ts";
 import { writeSpecExample } from "../../support/spec-example.ts";
-import { everythingIn, jsonAt, keysOf } from "../keys.ts";
+import { everythingIn, jsonAt } from "../keys.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();

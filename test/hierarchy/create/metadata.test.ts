@@ -1,10 +1,11 @@
-// @module-tag alone
+// @module-tag registers
 import { describe, expect, test } from "vitest";
 import { type BytesToBytesCodec, registerCodec } from "../../../src/codecs/index.ts";
 import { create, type NewArray, openArray, slice } from "../../../src/index.ts";
 import { describeCodec } from "../../../src/meta/describe.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { jsonAt, keysOf } from "../keys.ts";
+import { keysOf } from "../../support/consume.ts";
+import { jsonAt } from "../keys.ts";
 
 const array: NewArray = { shape: [4, 6], dataType: "float32", chunks: [2, 3] };
 

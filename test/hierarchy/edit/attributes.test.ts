@@ -5,7 +5,8 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../../streams/support.ts";
-import { jsonAt, keysOf } from "../keys.ts";
+import { keysOf } from "../../support/consume.ts";
+import { jsonAt } from "../keys.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();

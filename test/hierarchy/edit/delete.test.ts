@@ -6,7 +6,8 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
-import { everythingIn, jsonAt, keysOf } from "../keys.ts";
+import { keysOf } from "../../support/consume.ts";
+import { everythingIn, jsonAt } from "../keys.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();

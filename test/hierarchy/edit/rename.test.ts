@@ -6,9 +6,10 @@ import type { WritableStore } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
+import { keysOf } from "../../support/consume.ts";
 import { DRAFT_GROUP, draftStore } from "../draft-stores.ts";
 import { expectTrueConsolidation } from "../fresh-consolidation.ts";
-import { everythingIn, jsonAt, keysOf } from "../keys.ts";
+import { everythingIn, jsonAt } from "../keys.ts";
 import { storeOf } from "../stores.ts";
 
 failOnUnhandledRejections();

@@ -5,8 +5,8 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
+import { keysOf } from "../../support/consume.ts";
 import { expectTrueConsolidation } from "../fresh-consolidation.ts";
-import { keysOf } from "../keys.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();

@@ -19,7 +19,7 @@ import {
   settle,
   TestStore,
 } from "../../streams/support.ts";
-import { keysOf } from "../keys.ts";
+import { keysOf } from "../../support/consume.ts";
 
 failOnUnhandledRejections();
 

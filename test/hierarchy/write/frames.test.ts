@@ -6,7 +6,7 @@ import { encodeChunks, regrid, writeChunks } from "../../../src/streams/index.ts
 import { streamFrom } from "../../../src/util/web-streams.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { deferred, failOnUnhandledRejections, rejection, settle } from "../../streams/support.ts";
-import { keysOf } from "../keys.ts";
+import { keysOf } from "../../support/consume.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();

@@ -5,7 +5,7 @@ import type { WritableStore } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
-import { keysOf } from "../keys.ts";
+import { keysOf } from "../../support/consume.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();

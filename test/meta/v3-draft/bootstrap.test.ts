@@ -1,4 +1,3 @@
-// @module-tag process
 import { afterEach, describe, expect, it } from "vitest";
 import type { Finding } from "../../../src/meta/format.ts";
 import { draftOf, parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/bootstrap.ts";

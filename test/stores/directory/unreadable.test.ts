@@ -164,7 +164,7 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
     expect(await new DirectoryStore(root, { files }).get("0")).toBe(undefined);
   });
 
-  it("refuses two links in each of 22 folders within a second", { timeout: 20_000 }, async () => {
+  it("refuses two links in each of 22 folders, which come to four million", async () => {
     const root = next();
     for (let level = 0; level < 22; level++) {
       fs.mkdirSync(join(root, `${level}`), { recursive: true });

@@ -5,6 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.ts";
 import { readBody, readText } from "../../../src/stores/http/read-body.ts";
 
+import { settled, until } from "../../support/until.ts";
+
 const closings: (() => void)[] = [];
 afterEach(() => {
   for (const close of closings.splice(0)) close();
@@ -138,20 +140,17 @@ describe("fetchByHttp", () => {
       send();
     });
     const { body } = await fetchByHttp(url, { headers: {} });
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const before = sent;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(sent).toBe(before);
+    // until no more is sent
+    for (let before = -1; sent > before; await settled()) before = sent;
     expect(isClosed).toBe(false);
     await body?.cancel();
-    await expect.poll(() => isClosed).toBe(true);
+    await until(() => isClosed);
   });
 
   it("fails with the system's code where there is no answer, or a body is cut", async () => {
     const { url } = await serve((request, response) => {
       if (request.method === "PUT") return void request.socket.destroy();
-      response.writeHead(200, { "content-length": 9 }).write("abc");
-      setTimeout(() => response.destroy(), 20);
+      response.writeHead(200, { "content-length": 9 }).write("abc", () => response.destroy());
     });
     const headers = {};
     const put = fetchByHttp(url, { method: "PUT", headers, body: new Uint8Array(9) });
@@ -164,15 +163,21 @@ describe("fetchByHttp", () => {
   });
 
   it("ends with the signal's reason, before and amid the answer", async () => {
+    const reason = new Error("enough");
+    let caller = new AbortController();
+    const abort = () => void setImmediate(() => caller.abort(reason));
     const { url } = await serve((request, response) => {
       if (request.method === "GET") response.writeHead(200, { "content-length": 9 }).write("abc");
+      else abort();
     });
-    const reason = new Error("enough");
+    const startReading = () => {
+      abort();
+      return false;
+    };
     for (const method of ["HEAD", "GET"]) {
-      const caller = new AbortController();
+      caller = new AbortController();
       const asking = fetchByHttp(url, { method, headers: {}, signal: caller.signal });
-      const ended = method === "HEAD" ? asking : asking.then(({ body }) => body?.read(() => false));
-      setTimeout(() => caller.abort(reason), 20);
+      const ended = method === "HEAD" ? asking : asking.then(({ body }) => body?.read(startReading));
       await expect(ended).rejects.toMatchObject({ code: "aborted", cause: reason });
     }
   });
@@ -188,10 +193,10 @@ describe("fetchByHttp", () => {
     const { url } = await serve((_, response) => response.end("0123456789"));
     const caller = new AbortController();
     const { body } = await fetchByHttp(url, { signal: caller.signal });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await settled();
     const reason = new Error("enough");
     caller.abort(reason);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await settled();
     await expect(body?.read(() => false)).rejects.toMatchObject({ code: "aborted", cause: reason });
   });
 
@@ -209,7 +214,7 @@ describe("fetchByHttp", () => {
       expect([answer.status, (await readText(answer, 9)).length]).toEqual([503, Number(length)]);
       const [socket] = sockets;
       socket?.resume();
-      await expect.poll(() => socket?.closed).toBe(true);
+      await until(() => socket?.closed);
       expect(socket?.bytesRead).toBeLessThan(sent.length);
     },
   );

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HttpResponse } from "../../../src/stores/http/http-response.ts";
 import { plainFetch } from "../../../src/stores/http/plain-fetch.ts";
@@ -9,13 +8,18 @@ import { readText } from "../../../src/stores/http/read-body.ts";
 import { HttpStore } from "../../../src/stores/http.ts";
 import { fetchWithTimeout } from "../../../src/stores/remote/fetch-with-timeout.ts";
 import { withRetry } from "../../../src/stores/with/retry.ts";
+import { withoutPauses } from "../../support/no-pauses.ts";
+import { until } from "../../support/until.ts";
 
 const byFetch = plainFetch(fetch);
+const nowhere = new URL("http://nowhere");
+withoutPauses();
 
 const closings: (() => void)[] = [];
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
 afterEach(() => {
   vi.useRealTimers();
+  vi.unstubAllGlobals();
   for (const close of closings.splice(0)) close();
 });
 
@@ -47,7 +51,7 @@ async function serveParts(begin: string) {
       return false;
     });
   const came = async (text: string) => {
-    while (pieces.join("") !== text) await setImmediate();
+    await until(() => pieces.join("") === text);
   };
   return { answer, read, came };
 }
@@ -56,16 +60,21 @@ const silence = { code: "transient", reason: "the server did not respond in time
 
 const textOf = (response: HttpResponse) => readText(response, 1e6);
 
-/** Sends so many bytes every 10 ms, for ever; counts requests. */
-async function serveDrops(bytes: number) {
-  const drops = { requests: 0, url: new URL("http://nowhere") };
-  drops.url = await serve((_, response) => {
-    drops.requests++;
-    response.writeHead(200, { "content-length": 100_000 });
-    const drip = setInterval(() => response.write(Buffer.alloc(bytes)), 10);
-    response.on("close", () => clearInterval(drip));
-  });
-  return drops;
+/** As a `fetch` whose bodies have no end, of which so many bytes come every 100 ms. */
+function dripping(bytes: number) {
+  const seen = { requests: 0, pieces: 0 };
+  const pull = (controller: ReadableStreamDefaultController) => {
+    vi.advanceTimersByTime(100);
+    seen.pieces++;
+    controller.enqueue(new Uint8Array(bytes));
+  };
+  const drip = async () => {
+    seen.requests++;
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), {
+      headers: { "content-length": "100000" },
+    });
+  };
+  return { seen, drip };
 }
 
 describe("fetchWithTimeout", () => {
@@ -161,7 +170,7 @@ describe("fetchWithTimeout", () => {
         { method: "PUT", signal: caller.signal },
         { silence: 10_000, linger: 500 },
       );
-      await vi.waitFor(() => expect(answers.length).toBe(seen + 1));
+      await until(() => answers.length > seen);
       caller.abort(new Error("enough"));
       return { sending };
     };
@@ -179,36 +188,29 @@ describe("fetchWithTimeout", () => {
   });
 
   it("fails after ten times the time-out at each attempt of a store, however long the body would be", async () => {
-    vi.useRealTimers();
-    const drops = await serveDrops(1);
-    const server = new HttpStore(drops.url.href, { timeout: 150 });
-    const store = withRetry(server, { attempts: 2 });
-    const reading = store.get("a");
-    await expect(reading).rejects.toMatchObject({ code: "transient", details: { key: "a" } });
-    expect(drops.requests).toBe(2);
-  }, 20_000);
+    const { seen, drip } = dripping(1);
+    vi.stubGlobal("fetch", drip);
+    const store = withRetry(new HttpStore("http://nowhere/s", { timeout: 150 }), { attempts: 2 });
+    await expect(store.get("a")).rejects.toMatchObject({ code: "transient", details: { key: "a" } });
+    // each 1.5 s, and as much more as 15 bytes give
+    expect(seen).toEqual({ requests: 2, pieces: 32 });
+  });
 
   it("waits longer for a body of which 1 KiB arrives a second, or more", async () => {
-    vi.useRealTimers();
-    const drops = await serveDrops(100);
-    const { body } = await fetchWithTimeout(byFetch, drops.url, {}, { silence: 200 });
-    const begun = performance.now();
-    await body?.read(() => performance.now() - begun > 2500);
-    expect(drops.requests).toBe(1);
+    const { seen, drip } = dripping(103);
+    const { body } = await fetchWithTimeout(plainFetch(drip), nowhere, {}, { silence: 200 });
+    await body?.read(() => seen.pieces > 300);
+    expect(seen.requests).toBe(1);
   });
 
   it("fails when the body comes drop by drop, for longer than anybody waits", async () => {
-    vi.useRealTimers();
-    let sent = 0;
-    const url = await serve((_, response) => {
-      const drip = setInterval(() => response.write("x") && sent++, 10);
-      response.on("close", () => clearInterval(drip));
-    });
-    const response = await fetchWithTimeout(byFetch, url, {}, { silence: 300 });
+    const { seen, drip } = dripping(1);
+    const response = await fetchWithTimeout(plainFetch(drip), nowhere, {}, { silence: 300 });
     await expect(textOf(response)).rejects.toMatchObject({
       code: "transient",
       reason: "the server sends too slowly",
     });
-    expect(sent).toBeGreaterThan(10);
+    // 3 s, and as many more as 30 bytes give
+    expect(seen.pieces).toBe(31);
   });
 });

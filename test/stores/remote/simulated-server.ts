@@ -1,6 +1,6 @@
 import type { AdaptiveLimit } from "../../../src/stores/remote/adaptive-limit.ts";
 
-/** A clock that goes on when nothing is left to be done. Timers of the code that is tested stay real. */
+/** A clock that goes on when nothing is left to be done. */
 export class VirtualClock {
   #now = 1000;
   readonly #due: { readonly at: number; readonly call: () => void }[] = [];
@@ -12,8 +12,8 @@ export class VirtualClock {
   pause(ms: number): Promise<void> {
     return new Promise((call) => {
       const at = this.#now + ms;
-      const before = this.#due.findIndex((other) => other.at > at);
-      this.#due.splice(before === -1 ? this.#due.length : before, 0, { at, call });
+      const last = this.#due.findLastIndex((other) => other.at <= at);
+      this.#due.splice(last + 1, 0, { at, call });
     });
   }
 

@@ -8,6 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { findCredentials } from "../../../src/stores/s3/credentials/chain.ts";
 import type { S3Credentials, Variables } from "../../../src/stores/s3/credentials.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
+import { withoutPauses } from "../../support/no-pauses.ts";
+import { until } from "../../support/until.ts";
 
 interface Asked {
   readonly method: string;
@@ -15,6 +17,8 @@ interface Asked {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
+
+withoutPauses();
 
 const closings: (() => void)[] = [];
 let folder: string;
@@ -157,8 +161,12 @@ describe("an instance", () => {
   });
 
   it("that never answers says how to give credentials", async () => {
-    const { url } = await serve(() => {});
-    expect(await failureOf({ AWS_EC2_METADATA_SERVICE_ENDPOINT: url })).toMatchObject({
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { url, asked } = await serve(() => {});
+    const failure = failureOf({ AWS_EC2_METADATA_SERVICE_ENDPOINT: url });
+    await until(() => asked.length === 1);
+    vi.advanceTimersByTime(1000);
+    expect(await failure).toMatchObject({
       code: "access-denied",
       reason: "there are no credentials to sign requests",
       details: { hint: expect.stringContaining("AWS_PROFILE") },

@@ -1,10 +1,14 @@
 // @module-tag slow
 import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Retry } from "../../../src/stores/remote/retry-events.ts";
 import { S3Store, type S3StoreOptions } from "../../../src/stores/s3.ts";
+import { withoutPauses } from "../../support/no-pauses.ts";
+import { settled, until } from "../../support/until.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
+
+withoutPauses();
 
 const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
 const bytes = new Uint8Array(3);
@@ -14,7 +18,10 @@ let server: S3Server;
 beforeEach(async () => {
   server = await serveBucket();
 });
-afterEach(() => server.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.close();
+});
 
 function open(more: Partial<S3StoreOptions> = {}): S3Store {
   return new S3Store({
@@ -238,10 +245,12 @@ describe("credentials", () => {
   });
 
   it("that do not come keep nobody from giving up", async () => {
-    const store = open({ credentials: () => new Promise(() => {}) });
     const abort = new AbortController();
-    const reading = store.get("a", { signal: abort.signal });
-    setTimeout(() => abort.abort(new Error("enough")), 10);
+    const never = () => {
+      setImmediate(() => abort.abort(new Error("enough")));
+      return new Promise<never>(() => {});
+    };
+    const reading = open({ credentials: never }).get("a", { signal: abort.signal });
     await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   });
 });
@@ -262,13 +271,26 @@ describe("large bodies", () => {
     expect(server.requests.at(-1)?.headers).toMatchObject({ "content-length": String(value.length) });
   });
 
-  it("end soon after the signal", async () => {
+  it("end 3 s after the signal, where they are not answered", async () => {
     const store = open();
     await store.set("a", bytes);
-    server.fault = () => new Promise(() => {});
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const abort = new AbortController();
+    server.fault = () => {
+      abort.abort(new Error("enough"));
+      return new Promise(() => {});
+    };
+    let isOver = false;
     const writing = store.set("b", new Uint8Array(2 * MIB), { signal: abort.signal });
-    setTimeout(() => abort.abort(new Error("enough")), 50);
-    await expect(writing).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
+    const failing = expect(writing.finally(() => (isOver = true))).rejects.toMatchObject({
+      code: "aborted",
+      cause: new Error("enough"),
+    });
+    await until(() => abort.signal.aborted);
+    vi.advanceTimersByTime(2999);
+    await settled();
+    expect(isOver).toBe(false);
+    vi.advanceTimersByTime(1);
+    await failing;
   });
 });

@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { S3Store } from "../../../src/stores/s3.ts";
 import type { TargetBuild } from "../../../src/stores/store.ts";
 import { inPlace, openInPlaceBuild } from "../../../src/stores/target/in-place-build.ts";
+import * as pauses from "../../../src/util/pause.ts";
+import { withoutPauses } from "../../support/no-pauses.ts";
+import { until } from "../../support/until.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
 
 const LOCK = "x.zarr/.zarrflow-lock";
@@ -13,6 +16,7 @@ const MINUTE = 60_000;
 const text = (value: string) => new TextEncoder().encode(value);
 
 describe("openInPlaceBuild", () => {
+  withoutPauses();
   let server: S3Server;
   let store: S3Store;
   beforeEach(async () => {
@@ -66,7 +70,6 @@ describe("openInPlaceBuild", () => {
       if (method !== "PUT") return false;
       server.objects.set(LOCK, body);
       response.destroy();
-      setTimeout(() => interruption.abort(), 20);
       return true;
     };
     const slow = new S3Store({
@@ -74,7 +77,7 @@ describe("openInPlaceBuild", () => {
       prefix: "x.zarr",
       endpoint: server.endpoint,
       credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
-      retry: { firstWait: 1e6, longestWait: 1e6 },
+      retry: { onRetry: () => interruption.abort() },
     });
     const opened = openBuild(slow, { ifExists: "error", signal: interruption.signal });
     await expect(opened).rejects.toMatchObject({ code: "aborted" });
@@ -177,7 +180,7 @@ describe("openInPlaceBuild", () => {
     expect(build.lost?.aborted).toBe(false);
     lock({ owner: "other", host: "elsewhere", pid: 1, begun: now(), renewed: now() });
     vi.advanceTimersByTime(MINUTE);
-    await vi.waitFor(() => expect(build.lost?.aborted).toBe(true));
+    await until(() => build.lost?.aborted);
     expect(build.lost?.reason).toMatchObject({ code: "locked" });
     await build.discard();
     expect(keys()).toEqual([LOCK]);
@@ -239,21 +242,18 @@ describe("openInPlaceBuild", () => {
   it("of two that take over the lock of a dead run at once one is refused", async () => {
     const old = new Date(0).toISOString();
     lock({ owner: "dead", host: "elsewhere", pid: 1, begun: old, renewed: old });
-    // one removes the lock of the other, which it takes for the dead run's
+    // one removes the lock of the other, which it takes for the dead run's, before they look whose the place is
     let deletions = 0;
-    let hasSecond = () => {};
-    const second = new Promise<void>((resolve) => {
-      hasSecond = resolve;
-    });
-    server.fault = async (_, { method, headers }) => {
-      if (method === "DELETE" && ++deletions === 2) await second;
-      if (deletions > 0 && headers["if-none-match"]) {
-        vi.waitFor(() => expect(`${server.objects.get(LOCK)}`).not.toContain("dead")).then(hasSecond);
-      }
+    const settling = vi
+      .mocked(pauses.pause)
+      .mockImplementation(() => until(() => settling.mock.calls.length === 2));
+    server.fault = async (_, { method }) => {
+      if (method === "DELETE" && ++deletions === 1) await until(() => deletions === 2);
+      else if (method === "DELETE" && deletions === 2) await until(() => settling.mock.calls.length === 1);
       return false;
     };
     const builds = await Promise.allSettled([1, 2].map(() => openBuild(store, { ifExists: "replace" })));
-    expect(deletions).toBeGreaterThan(1);
+    expect(deletions).toBe(2);
     expect(builds.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     for (const build of builds) if (build.status === "fulfilled") await build.value.publish();
   });
@@ -264,7 +264,7 @@ describe("openInPlaceBuild", () => {
     const renewed = () => JSON.parse(server.objects.get(LOCK)?.toString() ?? "{}").renewed;
     const first = renewed();
     vi.advanceTimersByTime(MINUTE);
-    await vi.waitFor(() => expect(renewed()).not.toBe(first));
+    await until(() => renewed() !== first);
     await build.publish();
     vi.advanceTimersByTime(10 * MINUTE);
     expect(keys()).toEqual([]);

@@ -9,6 +9,9 @@ import { PrefixLock } from "../../../src/stores/target/prefix-lock.ts";
 import { processTag } from "../../../src/stores/target/process-record.node.ts";
 import { testFolder } from "../../support/cli.ts";
 import { deadProcess } from "../../support/dead-process.ts";
+import { withoutPauses } from "../../support/no-pauses.ts";
+
+withoutPauses();
 
 const other = ".zarrflow-0123456789ab-1x1x0123456789abx1";
 const untold = ".zarrflow-0123456789ab-1";
@@ -44,7 +47,6 @@ it.skipIf(process.platform !== "linux")(
     expect((await left()).sort()).toEqual(stay);
     expect((await readdir(root)).sort()).toContain("x");
   },
-  20_000,
 );
 
 it.skipIf(process.platform !== "linux")("a run that takes over nothing looks for nothing", async () => {

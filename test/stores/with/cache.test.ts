@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type CacheOptions, withCache } from "../../../src/stores/with/cache.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
+import { until } from "../../support/until.ts";
 import { writableStoreChecks } from "../writable-store-checks.ts";
 
 const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => i);
@@ -96,7 +97,7 @@ describe("withCache", () => {
       },
     });
     const store = withCache(slow);
-    const hasRead = () => vi.waitFor(() => expect(waiting).toHaveLength(1), { interval: 1 });
+    const hasRead = () => until(() => waiting.length === 1);
     const before = store.get("a");
     await hasRead();
     await store.set("a", bytes(2));

@@ -6,15 +6,10 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { isListable, isWritable } from "../../../src/stores/store.ts";
 import { withFolder, withWritableFolder } from "../../../src/stores/with/folder.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
+import { all } from "../../support/consume.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const folders = temporaryFolder();
-
-const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-};
 
 it("is a store of the keys in a folder", async () => {
   const whole = new MemoryStore();

@@ -10,6 +10,7 @@ import {
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { withIoLimit } from "../../../src/stores/with/io-limit.ts";
 import { ZipWriter } from "../../../src/stores/zip.ts";
+import { settled } from "../../support/until.ts";
 import { MemorySink } from "../memory-sink.ts";
 
 const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
@@ -26,7 +27,7 @@ function slow(): { store: Store; most: () => number; calls: () => number } {
   const take = async () => {
     calls++;
     most = Math.max(most, ++now);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await settled();
     now--;
     return undefined;
   };

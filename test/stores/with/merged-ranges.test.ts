@@ -3,6 +3,7 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { GetOptions } from "../../../src/stores/store.ts";
 import { type MergeOptions, withMergedRanges } from "../../../src/stores/with/merged-ranges.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
+import { settled, until } from "../../support/until.ts";
 import { writableStoreChecks } from "../writable-store-checks.ts";
 
 const value = Uint8Array.from({ length: 10_000 }, (_, i) => i * 7 + (i >> 8));
@@ -19,7 +20,7 @@ class AskedStore extends MemoryStore {
     if (range && "offset" in range) this.asked.push(`${key} ${range.offset}+${range.length}`);
     else this.asked.push(key);
     this.signals.push(options.signal);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settled();
     const failure = this.failures.shift();
     if (failure) throw failure;
     return super.get(key, options);
@@ -112,7 +113,7 @@ describe("withMergedRanges", () => {
       store.get("a", { range: { offset, length: 1 }, signal });
     const reading = [ask(0, one), ask(5, two)];
     const outcome = Promise.allSettled(reading);
-    while (inner.signals.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => inner.signals.length > 0);
     one.abort(new Error("enough"));
     await expect(reading[0]).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
     expect(inner.signals[0]?.aborted).toBe(false);

@@ -1,4 +1,3 @@
-// @module-tag alone
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type Retry, withRetry } from "../../../src/stores/with/retry.ts";
@@ -101,9 +100,14 @@ describe("withRetry", () => {
   });
 
   it("waits as long as the server says, unless that is too long", async () => {
+    vi.useFakeTimers();
     const { failures, retries, store } = failing({ longestWait: 2000 });
     failures.errors.push(transient({ retryAfter: 1 }), transient({ retryAfter: 3 }));
-    await expect(store.get("a")).rejects.toMatchObject({ details: { retryAfter: 3 } });
+    const ended = expect(store.get("a")).rejects.toMatchObject({ details: { retryAfter: 3 } });
+    await vi.advanceTimersByTimeAsync(999);
+    expect(failures.errors).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    await ended;
     expect(retries.map(({ wait }) => wait)).toEqual([1000]);
   });
 
@@ -112,7 +116,7 @@ describe("withRetry", () => {
     failures.errors.push(transient({ retryAfter: 500 }));
     const abort = new AbortController();
     const reading = store.get("a", { signal: abort.signal });
-    setTimeout(() => abort.abort(new Error("enough")), 10);
+    setImmediate(() => abort.abort(new Error("enough")));
     await expect(reading).rejects.toMatchObject({ code: "aborted", cause: new Error("enough") });
   });
 });

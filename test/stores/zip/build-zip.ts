@@ -41,6 +41,8 @@ export interface ArchiveDraft {
   readonly afterDirectory?: Uint8Array;
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** Writes archives that no writer would, byte by byte. */
 export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft = {}): Uint8Array {
   const body: Uint8Array[] = [];
@@ -48,14 +50,14 @@ export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft =
   let offset = 0;
   for (const draft of entries) {
     const begun = body.length;
-    const { value = new Uint8Array(0), method = 0, flags = 0x0800, descriptor = false, claims = {} } = draft;
+    const { value = NOTHING, method = 0, flags = 0x0800, descriptor = false, claims = {} } = draft;
     const name = typeof draft.name === "string" ? Buffer.from(draft.name) : draft.name;
     const localName = draft.localName === undefined ? name : Buffer.from(draft.localName);
     const packed = method === 8 ? deflateRawSync(value) : value;
     const known = { crc32: crc32(value), packedSize: packed.length, size: value.length, offset, ...claims };
     const bits = flags | (descriptor ? 8 : 0);
     const local = descriptor ? { crc32: 0, packedSize: 0, size: 0 } : known;
-    const localExtra = draft.localExtra ?? new Uint8Array(0);
+    const localExtra = draft.localExtra ?? NOTHING;
     body.push(
       fields([0x04034b50, 4], [20, 2], [bits, 2], [method, 2], [0, 4], [local.crc32, 4]),
       fields([local.packedSize, 4], [local.size, 4], [localName.length, 2], [localExtra.length, 2]),
@@ -68,12 +70,12 @@ export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft =
 
     offset += lengthOf(body.slice(begun));
 
-    const comment = Buffer.from(draft.comment ?? "");
-    const zip64 = fields([1, 2], [24, 2], [known.size, 8], [known.packedSize, 8], [known.offset, 8]);
-    const extra = Buffer.concat([
-      draft.extra ?? new Uint8Array(0),
-      archive.zip64 ? zip64 : new Uint8Array(0),
-    ]);
+    const comment = draft.comment === undefined ? NOTHING : Buffer.from(draft.comment);
+    let extra = draft.extra ?? NOTHING;
+    if (archive.zip64) {
+      const zip64 = fields([1, 2], [24, 2], [known.size, 8], [known.packedSize, 8], [known.offset, 8]);
+      extra = Buffer.concat([extra, zip64]);
+    }
     const shown = (number: number) => (archive.zip64 ? 0xffffffff : number);
     directory.push(
       fields(
@@ -97,10 +99,10 @@ export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft =
       comment,
     );
   }
-  const { claims = {}, comment = new Uint8Array(0), before = new Uint8Array(0) } = archive;
+  const { claims = {}, comment = NOTHING, before = NOTHING } = archive;
   const directoryAt = claims.offset ?? offset;
   const size = claims.size ?? lengthOf(directory);
-  const gap = archive.afterDirectory ?? new Uint8Array(0);
+  const gap = archive.afterDirectory ?? NOTHING;
   const count = claims.entries ?? entries.length;
   const zip64End = [
     fields(
@@ -142,12 +144,12 @@ export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft =
 
 /** Numbers in little-endian order, each in as many bytes as it says. */
 function fields(...values: readonly (readonly [number, number])[]): Uint8Array {
-  const bytes = new Uint8Array(values.reduce((sum, [, width]) => sum + width, 0));
+  const bytes = Buffer.allocUnsafe(values.reduce((sum, [, width]) => sum + width, 0));
   let at = 0;
   for (const [value, width] of values) {
-    let rest = value;
-    for (let i = 0; i < width; i++, rest = Math.floor(rest / 256)) bytes[at + i] = rest % 256;
-    at += width;
+    if (width === 2) at = bytes.writeUInt16LE(value, at);
+    else if (width === 4) at = bytes.writeUInt32LE(value, at);
+    else at = bytes.writeBigUInt64LE(BigInt(value), at);
   }
   return bytes;
 }

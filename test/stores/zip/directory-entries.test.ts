@@ -18,9 +18,13 @@ const named = (count: number): EntryDraft[] =>
   Array.from({ length: count }, (_, i) => ({ name: `t/${i}`, value: Uint8Array.of(i, i >> 8, i >> 16) }));
 
 describe("a zip directory", () => {
-  it.each([70_001, 65_536])(
-    "whose count of %d is stored modulo 65,536 is read whole, with a finding",
-    async (count) => {
+  for (const [count, tags] of [
+    [65_536, []],
+    [70_001, ["long"]],
+  ] as const) {
+    it(`whose count of ${count} is stored modulo 65,536 is read whole, with a finding`, {
+      tags: [...tags],
+    }, async () => {
       const store = await opened(named(count), { claims: { entries: count % 65_536 } });
       expect(await countOf(store)).toBe(count);
       const last = count - 1;
@@ -28,9 +32,8 @@ describe("a zip directory", () => {
       expect(store.findings).toEqual([
         { key: "", message: expect.stringContaining(`states ${count % 65_536} entries, but has ${count}`) },
       ]);
-    },
-    60_000,
-  );
+    });
+  }
 
   it.each<[string, ArchiveDraft]>([
     ["fewer entries stated than there are", { claims: { entries: 2 } }],
@@ -108,12 +111,10 @@ describe("symbolic links in an archive", () => {
 });
 
 describe("names with many folders", () => {
-  it("of 30,000 levels are refused at once", async () => {
-    const begun = performance.now();
+  it("of 30,000 levels are refused", async () => {
     await expect(opened([{ name: `${"a/".repeat(30_000)}.zgroup` }])).rejects.toMatchObject({
       code: "resource-limit",
     });
-    expect(performance.now() - begun).toBeLessThan(1000);
   });
 
   it("of 1,000 levels are read", async () => {

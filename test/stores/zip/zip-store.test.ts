@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { openZipFile, ZipStore, type ZipStoreOptions } from "../../../src/stores/zip.ts";
+import { keysOf } from "../../support/consume.ts";
 import { BytesReader } from "../bytes-reader.ts";
 import { assertBytes } from "../expect-bytes.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -19,12 +20,6 @@ function openBytes(bytes: Uint8Array, options: ZipStoreOptions = {}): Promise<Zi
 
 function opened(entries: readonly EntryDraft[], archive: ArchiveDraft = {}): Promise<ZipStore> {
   return openBytes(buildZip(entries, archive));
-}
-
-async function keysOf(store: ZipStore): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list("")) keys.push(key);
-  return keys;
 }
 
 describe.each([

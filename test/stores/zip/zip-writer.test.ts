@@ -9,6 +9,7 @@ import { FileSink } from "../../../src/stores/files/file-sink.ts";
 import type { WritableStore } from "../../../src/stores/store.ts";
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { openZipFile, ZipStore, ZipWriter, type ZipWriterOptions } from "../../../src/stores/zip.ts";
+import { settled } from "../../support/until.ts";
 import { BytesReader } from "../bytes-reader.ts";
 import { assertBytes } from "../expect-bytes.ts";
 import { MemorySink } from "../memory-sink.ts";
@@ -91,8 +92,12 @@ describe.each<[string, ZipWriterOptions, boolean]>([
     const value = await writer.openWriter("a");
     await value.write(DATA);
     const others = Promise.all([writer.set("b", DATA), writer.set("c", DATA), writer.finish()]);
-    const first = await Promise.race([others, new Promise((resolve) => setTimeout(resolve, 20, "waiting"))]);
-    expect(first).toBe("waiting");
+    let isOver = false;
+    void others.then(() => {
+      isOver = true;
+    });
+    await settled();
+    expect(isOver).toBe(false);
     await value.write(DATA);
     await value.commit();
     await others;
@@ -198,7 +203,7 @@ describe("ZipWriter", () => {
     assertBytes(sink.bytes, await byYazl(values));
   });
 
-  it.each([65_534, 65_535, 65_536])("writes %i entries, with zip64 records from 65,535 on", async (count) => {
+  it.each([65_534, 65_535])("writes %i entries, with zip64 records from 65,535 on", async (count) => {
     const sink = new FastSink();
     const writer = new ZipWriter(sink, "zip test.zip");
     for (let i = 0; i < count; i++) await writer.set(`${i}`, DATA.subarray(i, i + 1));

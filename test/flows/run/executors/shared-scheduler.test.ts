@@ -1,4 +1,3 @@
-// @module-tag alone
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { SharedScheduler } from "../../../../src/flows/run/executors/shared-scheduler.ts";

@@ -1,6 +1,6 @@
 // @module-tag sampled
 // @module-tag slow
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,8 +10,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { failureText } from "../../../../src/cli/text/failure.ts";
 import { planRechunk } from "../../../../src/flows/copy.ts";
-import { digest } from "../../../../src/flows/digest.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
+import { WorkerPool } from "../../../../src/flows/run/executors/worker-pool.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-settings.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
@@ -21,10 +21,11 @@ import { isListable } from "../../../../src/stores/store.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
 import { type Fault, serveValues } from "../../../stores/value-server.ts";
+import { digestOf } from "../../../support/consume.ts";
 import { makeArray } from "../../../support/made-array.ts";
 import { rechunked } from "../../../support/recipes.ts";
 import { samples } from "../../../support/samples.ts";
-import { workerScript } from "../../../support/worker-script.ts";
+import { scriptAfter, waitFor, workerScript } from "../../../support/worker-script.ts";
 
 const script = workerScript();
 let folder = "";
@@ -50,18 +51,25 @@ interface Run {
   readonly fsync?: boolean;
   /** Told how many keys were written when all of them are discarded. */
   readonly onDiscard?: (keys: number) => void;
-  /** Waited for before this thread reads a chunk. */
-  readonly hold?: () => Promise<void>;
+  /** Whether this thread reads its first chunk when a worker has ended a task. */
+  readonly isShared?: boolean;
+  /** Called when a worker has ended a task, before this thread reads its first chunk. */
+  readonly onShared?: () => void;
 }
 
 async function run(from: string, to: string, options: Options, how: Run = {}) {
   const planned = await planRechunk(from, to, options);
-  const { onDiscard, fsync, hold } = how;
-  if (hold) {
+  const { onDiscard, fsync, isShared = false, onShared } = how;
+  const poolRuns = vi.spyOn(WorkerPool.prototype, "run");
+  if (isShared) {
     const { source } = planned;
     const get = source.get.bind(source);
     const held: typeof get = async (key, options) => {
-      if (/\d$/.test(key)) await hold();
+      const control = poolRuns.mock.calls[0]?.[0].control;
+      if (/\d$/.test(key)) {
+        while (control?.endedBut() === 0 && !control.isStopped) await sleep(1);
+        onShared?.();
+      }
       return get(key, options);
     };
     Object.assign(source, { getSync: () => undefined, get: held });
@@ -80,6 +88,7 @@ async function run(from: string, to: string, options: Options, how: Run = {}) {
     const worker = { script: script(), ...how.worker };
     return await runPlan(planned.plan, { source: planned.source, build, ...how, worker });
   } finally {
+    poolRuns.mockRestore();
     await planned.close();
   }
 }
@@ -116,27 +125,9 @@ async function steps(count: number): Promise<string> {
   return path;
 }
 
-/**
- * Runs tasks of which a worker thread has at least one: this thread reads its first chunk after a worker has.
- *
- * @param more code that workers run before they begin
- */
-async function runShared(from: string, to: string, options: Options, how: Run = {}, more = "") {
-  const [path, reads] = [place(".mjs"), place(".reads")];
-  await writeFile(reads, "");
-  const text = `import fs from "node:fs";
-    import { syncBuiltinESMExports } from "node:module";
-    const { readSync } = fs;
-    fs.readSync = (...args) => (fs.appendFileSync(${JSON.stringify(reads)}, "1"), readSync(...args));
-    ${more}
-    syncBuiltinESMExports();
-    await import(${JSON.stringify(script().href)});`;
-  await writeFile(path, text);
-  const worker = { threads: 3, script: pathToFileURL(path) };
-  const hold = async () => {
-    while (statSync(reads).size === 0) await sleep(5);
-  };
-  const report = await run(from, to, options, { ...how, worker, hold });
+/** Runs tasks of which a worker thread has at least one. */
+async function runShared(from: string, to: string, options: Options, { worker, ...how }: Run = {}) {
+  const report = await run(from, to, options, { ...how, worker: { threads: 2, ...worker }, isShared: true });
   const busy = report.threads?.filter(({ tasks }) => tasks > 0) ?? [];
   expect(busy.length).toBeGreaterThanOrEqual(2);
   expect(busy.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(report.tasks);
@@ -148,18 +139,20 @@ async function newcomers(before: readonly string[]): Promise<string[]> {
   return (await readdir(folder)).filter((name) => !before.includes(name));
 }
 
-const SMALL_TASKS = { chunks: [64, 8, 8], maxMemory: "600kB" };
+/** Eight tasks in each of two stages, for three threads at one time, of an array of 16 steps. */
+const SMALL_TASKS = { chunks: [16, 8, 8], maxMemory: "600kB", threads: 3, strategy: "staged" } as const;
 
 describe("tasks in threads", () => {
   it("have what they write on the disk where that is asked for", async () => {
-    const [source, synced] = [await steps(64), place(".synced")];
+    const [source, synced] = [await steps(16), place(".synced")];
     const countSyncs = `const { fsync } = fs;
       fs.fsync = (...args) => (fs.appendFileSync(${JSON.stringify(synced)}, "1"), fsync(...args));`;
+    const counting = await scriptAfter(script(), place(".mjs"), countSyncs);
     const syncedBy = async (fsync: boolean) => {
       await writeFile(synced, "");
       // each task writes values of the target
-      const direct = { chunks: [64, 4, 4], maxMemory: "1MB", strategy: "direct" } as const;
-      await runShared(source, place(), direct, { fsync }, countSyncs);
+      const direct = { ...SMALL_TASKS, strategy: "direct" } as const;
+      await runShared(source, place(), direct, { fsync, worker: { threads: 3, script: counting } });
       return (await readFile(synced)).length;
     };
     expect(await syncedBy(false)).toBe(0);
@@ -170,14 +163,14 @@ describe("tasks in threads", () => {
     const source = place();
     const array = await create(source, {
       zarrFormat: "v3",
-      shape: [64, 64, 64],
+      shape: [16, 64, 64],
       chunks: [1, 64, 64],
       dataType: "float32",
       fillValue: 7,
       dimensionNames: ["time", "y", "x"],
       attributes: { _FillValue: -999 },
     });
-    for (let step = 0; step < 64; step += 4) {
+    for (let step = 0; step < 16; step += 4) {
       await array.write(
         [[step, step + 1]],
         Float32Array.from({ length: STEP }, (_, i) => i % (step + 2)),
@@ -185,46 +178,37 @@ describe("tasks in threads", () => {
     }
     await array.close();
     const options = { ...SMALL_TASKS, to: "v2" } as const;
-    const [inOne, inThree] = [place(), place()];
-    await runShared(source, inThree, options);
+    const [inOne, inTwo] = [place(), place()];
+    await runShared(source, inTwo, options);
     await run(source, inOne, options, { worker: { threads: 1 } });
-    expect(await contents(inThree)).toEqual(await contents(inOne));
-    const digests = async (url: string) => {
-      for await (const { sha256 } of digest(url)) return sha256;
-      return undefined;
-    };
-    expect(await digests(inThree)).toBe(await digests(source));
+    expect(await contents(inTwo)).toEqual(await contents(inOne));
+    expect(await digestOf(inTwo)).toBe(await digestOf(source));
   });
 
   it("tell in which folders chunks are missing, whichever thread looked for them", async () => {
     const source = place();
-    const how = { shape: [64, 64, 64], chunks: [1, 64, 64], dataType: "float32", codec: "zstd:1" } as const;
+    const how = { shape: [16, 64, 64], chunks: [1, 64, 64], dataType: "float32", codec: "zstd:1" } as const;
     const array = await create(source, how);
-    const values = Float32Array.from({ length: STEP }, (_, i) => Math.sin(i / 100) + (i % 7));
-    for (let step = 0; step < 64; step++) await array.write([[step, step + 1]], values);
+    await array.write(
+      [],
+      Float32Array.from({ length: 16 * STEP }, (_, i) => Math.sin(i / 100) + (i % 7)),
+    );
     await array.close();
-    for (let step = 0; step < 64; step += 4) await rm(join(source, `c/${step}/0/0`));
+    for (let step = 0; step < 16; step += 4) await rm(join(source, `c/${step}/0/0`));
     const missing = new Set<string>();
     const watch = new FolderWatch(source, { onNote: (note) => missing.add(note.folder) });
     await runShared(source, place(), SMALL_TASKS);
     watch.end();
-    expect(missing.size).toBe(16);
+    expect(missing.size).toBe(4);
   });
 
   it("tell and count the same, and write the same ledger, as in one thread", async () => {
-    const source = await steps(64);
+    const source = await steps(16);
     const told = async (threads: number) => {
       const events: FlowEvent[] = [];
-      const onEvent = (event: FlowEvent) => void events.push(event);
-      const {
-        seconds,
-        peakBuffers,
-        threads: which,
-        ...report
-      } = await run(source, place(), SMALL_TASKS, {
-        worker: { threads },
-        onEvent,
-      });
+      const how = { worker: { threads }, onEvent: (event: FlowEvent) => void events.push(event) };
+      const told = await (threads > 1 ? runShared : run)(source, place(), SMALL_TASKS, how);
+      const { seconds, peakBuffers, threads: which, ...report } = told;
       const of = (type: string) =>
         events.flatMap((e) => (e.type === type && "task" in e && e.task !== undefined ? [e.task] : []));
       return {
@@ -239,7 +223,7 @@ describe("tasks in threads", () => {
   });
 
   it("leave checksums by which a verification finds what was changed since", async () => {
-    const { plan, source, close } = await planRechunk(await steps(64), place(), SMALL_TASKS);
+    const { plan, source, close } = await planRechunk(await steps(16), place(), SMALL_TASKS);
     const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
     let ended = 0;
     const onEvent = ({ type }: FlowEvent) => {
@@ -279,32 +263,38 @@ describe("tasks in threads", () => {
 
   it("find together what is wrong with a shard in a zip of which each reads a part", async () => {
     const [zip, whole, damaged] = [place(".zip"), place(), place()];
-    const shards = { chunks: [1, 64, 64], shards: [256, 64, 64], to: "v3", codec: "none" } as const;
-    await run(await steps(256), zip, shards);
-    const options = { chunks: [4, 64, 64], maxMemory: "600kB", strategy: "direct" } as const;
-    const { uncheckedEntries, tasks } = await run(zip, whole, options, { worker: { threads: 3 } });
+    const shards = { chunks: [1, 64, 64], shards: [64, 64, 64], to: "v3", codec: "none" } as const;
+    await run(await steps(64), zip, shards);
+    const options = { chunks: [2, 64, 64], maxMemory: "300kB", strategy: "direct" } as const;
+    const { uncheckedEntries, tasks } = await runShared(zip, whole, options);
     expect(uncheckedEntries).toBe(0);
     expect(tasks).toBeGreaterThan(8);
     const bytes = readFileSync(zip);
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     writeFileSync(zip, bytes);
-    await expect(run(zip, damaged, options, { worker: { threads: 3 } })).rejects.toMatchObject({
+    const onShared = vi.fn();
+    await expect(
+      run(zip, damaged, options, { worker: { threads: 2 }, isShared: true, onShared }),
+    ).rejects.toMatchObject({
       code: "corrupt-store",
       details: { key: "c/0/0/0" },
     });
+    expect(onShared).toHaveBeenCalled();
   });
 
   it("hand large values over to the one writer of a zip", async () => {
-    const source = await steps(64);
+    const source = await steps(16);
     const [folderPath, zip] = [place(), place(".zip")];
-    const options = { chunks: [64, 32, 32], maxMemory: "4MB" };
+    // one task for each thread, of two values of 64 KiB
+    const sizes = { chunks: [16, 32, 32], maxMemory: "700kB", threads: 2 };
+    const options = { ...sizes, codec: "none", strategy: "direct" } as const;
     await run(source, folderPath, options, { worker: { threads: 1 } });
-    await run(source, zip, options, { worker: { threads: 3 } });
+    await runShared(source, zip, options);
     expect(await contents(zip, "zip")).toEqual(await contents(folderPath));
   });
 
   it("read from a web server, and tell of what they asked again", async () => {
-    const source = await steps(64);
+    const source = await steps(16);
     const values = new Map<string, Uint8Array>();
     for (const name of await readdir(source)) values.set(name, await readFile(join(source, name)));
     const failed = new Set<string>();
@@ -321,7 +311,7 @@ describe("tasks in threads", () => {
     try {
       const [direct, threaded] = [place(), place()];
       await run(source, direct, SMALL_TASKS, { worker: { threads: 1 } });
-      await run(server.url, threaded, SMALL_TASKS, { worker: { threads: 3 } });
+      await runShared(server.url, threaded, SMALL_TASKS);
       expect(await contents(threaded)).toEqual(await contents(direct));
       expect(retried.length).toBe(failed.size);
     } finally {
@@ -331,7 +321,7 @@ describe("tasks in threads", () => {
   });
 
   it("stay within the budget together", async () => {
-    const report = await run(await steps(64), place(), SMALL_TASKS, { worker: { threads: 3 } });
+    const report = await runShared(await steps(16), place(), SMALL_TASKS, { worker: { threads: 3 } });
     expect(report.peakBuffers).toBeGreaterThan(0);
     expect(report.peakBuffers).toBeLessThanOrEqual(600e3);
   });
@@ -339,21 +329,21 @@ describe("tasks in threads", () => {
 
 describe("the memory that a plan predicts", () => {
   it.each([
-    ["direct", [128, 8, 8], "direct"],
-    ["the staged strategy", [128, 8, 8], "staged"],
-    ["direct, from tiles to steps", [1, 128, 128], "direct"],
+    ["direct", [64, 8, 8], "direct"],
+    ["the staged strategy", [64, 8, 8], "staged"],
+    ["direct, from tiles to steps", [1, 64, 64], "direct"],
   ] as const)("is what buffers take, within 15 %%, for %s", async (_, chunks, strategy) => {
     const path = place();
-    const shape = [128, 128, 128];
-    const from = chunks[0] === 1 ? [32, 32, 32] : [1, 128, 128];
+    const shape = [64, 64, 64];
+    const from = chunks[0] === 1 ? [16, 16, 16] : [1, 64, 64];
     const codec = "blosc:lz4:5:shuffle";
     const array = await create(path, { zarrFormat: "v2", shape, chunks: from, dataType: "float32", codec });
     await array.write(
       [],
-      Float32Array.from({ length: 2 ** 21 }, (_, i) => Math.sin(i / 100)),
+      Float32Array.from({ length: 2 ** 18 }, (_, i) => Math.sin(i / 100)),
     );
     await array.close();
-    const options = { chunks: [...chunks], strategy, maxMemory: "5MB", threads: 1, scratch: folder };
+    const options = { chunks: [...chunks], strategy, maxMemory: "700kB", threads: 1, scratch: folder };
     const { plan, close } = await planRechunk(path, place(), options);
     await close();
     const { peakBuffers } = await run(path, place(), options, { worker: { threads: 1 } });
@@ -365,42 +355,53 @@ describe("the memory that a plan predicts", () => {
 
 describe("a run in threads that fails leaves nothing, and says why", () => {
   it("for a broken chunk", async () => {
-    const source = await steps(64);
-    await writeFile(join(source, "40.0.0"), "no blosc");
+    const source = await steps(16);
+    await writeFile(join(source, "9.0.0"), "no blosc");
     const before = await readdir(folder);
     const failed: FlowEvent[] = [];
     const onEvent = (event: FlowEvent) => void (event.type === "task-failed" && failed.push(event));
     await expect(
-      run(source, place(), SMALL_TASKS, { worker: { threads: 3 }, onEvent }),
+      run(source, place(), SMALL_TASKS, { worker: { threads: 2 }, onEvent }),
     ).rejects.toMatchObject({
       code: "corrupt-chunk",
-      details: { key: "40.0.0", coords: [40, 0, 0] },
+      details: { key: "9.0.0", coords: [9, 0, 0] },
     });
     expect(await newcomers(before)).toEqual([]);
     expect(failed).toMatchObject([{ task: expect.any(Number), error: { code: "corrupt-chunk" } }]);
   });
 
   it("for an abort, long before its end", async () => {
-    const source = await steps(256);
+    const source = await steps(16);
+    const gate = place(".gate");
     const before = await readdir(folder);
     const controller = new AbortController();
-    const onEvent = ({ type }: FlowEvent) => {
-      if (type === "task-end") controller.abort(new Error("enough"));
-    };
     const onDiscard = vi.fn();
-    const how = { worker: { threads: 3 }, onEvent, signal: controller.signal, onDiscard };
-    const options = { chunks: [256, 4, 4], maxMemory: "2MB", strategy: "direct" } as const;
-    await expect(run(source, place(), options, how)).rejects.toMatchObject({
+    // a worker does some tasks before the abort, this thread none
+    const waiting = await scriptAfter(script(), place(".mjs"), waitFor(gate, 100));
+    const onShared = () => {
+      controller.abort(new Error("enough"));
+      writeFileSync(gate, "");
+    };
+    const how = {
+      worker: { threads: 2, script: waiting },
+      isShared: true,
+      signal: controller.signal,
+      onDiscard,
+    };
+    const options = { chunks: [16, 4, 4], maxMemory: "400kB", threads: 2, strategy: "direct" } as const;
+    await expect(run(source, place(), options, { ...how, onShared })).rejects.toMatchObject({
       code: "aborted",
       cause: new Error("enough"),
     });
     const [[keys]] = onDiscard.mock.calls as [[number]];
+    expect(keys).toBeGreaterThan(0);
     expect(keys).toBeLessThan((16 * 16) / 2);
-    expect(await newcomers(before)).toEqual([]);
+    const left = (await newcomers(before)).filter((name) => !/\.(?:gate|mjs)$/.test(name));
+    expect(left).toEqual([]);
   });
 
   it("for a worker without memory", async () => {
-    const source = await steps(64);
+    const source = await steps(16);
     const before = await readdir(folder);
     const worker = { threads: 2, resourceLimits: { maxOldGenerationSizeMb: 1, maxYoungGenerationSizeMb: 1 } };
     await expect(run(source, place(), SMALL_TASKS, { worker })).rejects.toMatchObject({
@@ -410,32 +411,28 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
   });
 
   it("for a worker that is gone amid a task", async () => {
-    const source = await steps(256);
-    const path = place(".mjs");
-    const text = `import fs from "node:fs";
-      import { syncBuiltinESMExports } from "node:module";
-      const { readSync } = fs;
+    const source = await steps(16);
+    const ending = `const { readSync } = fs;
       let reads = 0;
-      fs.readSync = (...args) => (++reads > 1 ? process.exit(1) : readSync(...args));
-      syncBuiltinESMExports();
-      await import(${JSON.stringify(script().href)});`;
-    await writeFile(path, text);
+      fs.readSync = (...args) => (++reads > 1 ? process.exit(1) : readSync(...args));`;
+    const worker = { threads: 2, script: await scriptAfter(script(), place(".mjs"), ending) };
     const before = await readdir(folder);
-    const worker = { threads: 2, script: pathToFileURL(path) };
-    const options = { chunks: [256, 4, 4], maxMemory: "2MB", scratch: folder, strategy: "staged" } as const;
-    await expect(run(source, place(), options, { worker })).rejects.toThrow(/ended before its work was done/);
+    const options = { ...SMALL_TASKS, scratch: folder };
+    await expect(run(source, place(), options, { worker, isShared: true })).rejects.toThrow(
+      /ended before its work was done/,
+    );
     expect(await newcomers(before)).toEqual([]);
   });
 
   it("while workers start, as they are gone then", async () => {
-    const source = await steps(64);
+    const source = await steps(16);
     const [ticks, file, path] = [place(".ticks"), place(".file"), place(".mjs")];
     await writeFile(file, "");
     await writeFile(ticks, "");
     const tick = `appendFileSync(${JSON.stringify(ticks)}, ".")`;
     await writeFile(path, `import { appendFileSync } from "node:fs"; setInterval(() => ${tick}, 1);`);
     const worker = { threads: 2, script: pathToFileURL(path) };
-    const options = { ...SMALL_TASKS, strategy: "staged", scratch: join(file, "folder") } as const;
+    const options = { ...SMALL_TASKS, scratch: join(file, "folder") };
     const target = place();
     await expect(run(source, target, options, { worker })).rejects.toThrow(
       /a file is in the place of a folder/,
@@ -448,14 +445,14 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
   it.each([
     ["that cannot start", "throw new Error('no such luck');", /a worker thread failed: no such luck/],
     ["that ends by itself", "process.exit(0);", /ended before its work was done/],
-    ["that hangs", "setInterval(() => {}, 1e6);", /a worker thread hangs/],
-    ["that never rests", "for (;;);", /a worker thread hangs/],
-  ])("for a worker %s, in words of its own", async (_, text, reason) => {
-    const source = await steps(64);
+    ["that hangs", "setInterval(() => {}, 1e6);", /a worker thread hangs/, 60],
+    ["that never rests", "for (;;);", /a worker thread hangs/, 60],
+  ])("for a worker %s, in words of its own", async (_, text, reason, patience = 60_000) => {
+    const source = await steps(16);
     const path = place(".mjs");
     await writeFile(path, text);
     const before = await readdir(folder);
-    const worker = { threads: 2, script: pathToFileURL(path), patience: 3000 };
+    const worker = { threads: 2, script: pathToFileURL(path), patience };
     const error = await run(source, place(), SMALL_TASKS, { worker }).catch((reason) => reason);
     expect(error).toMatchObject({ code: "transient", exitCode: 5, message: expect.stringMatching(reason) });
     expect(failureText(error)).not.toContain("bug in zarrflow");

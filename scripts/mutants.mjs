@@ -1,0 +1,142 @@
+// Changes the source in single places drawn by chance, and says which changes no test notices.
+//   npm run test:mutants -- [--count 300] [--seed 1] [--of src/streams,...]
+// Which test files call what is recorded first, by one run of all of them; each mutant is then tested by those that call
+// the function it is in, the nearest by folder first, until one fails. Sources stay as they are: the tests' loader makes the
+// change. Survivors are listed at the end, and all mutants in node_modules/.cache/zarrflow-mutants/mutants.json.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { mutationsOf } from "./mutants/mutations.mjs";
+
+const { values } = parseArgs({
+  options: {
+    count: { type: "string", default: "300" },
+    seed: { type: "string", default: "1" },
+    of: {
+      type: "string",
+      default: "src/streams,src/flows/plan,src/codecs/chain,src/meta,src/stores/target,src/flows/run/ledger",
+    },
+    workers: { type: "string", default: "2" },
+  },
+});
+const root = join(import.meta.dirname, "..");
+const folder = join(root, "node_modules/.cache/zarrflow-mutants");
+const callsFile = join(folder, "calls.jsonl");
+/** Longer than any test file takes: a mutant that is still running then hangs. */
+const LIMIT_S = 300;
+/** Test files that are tried before all others. */
+const NEAREST = 6;
+
+process.chdir(root);
+mkdirSync(folder, { recursive: true });
+if (!existsSync(callsFile)) await recordCalls();
+const calls = readFileSync(callsFile, "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
+const mutants = draw(values.of.split(",").flatMap(sources).flatMap(mutationsOf), Number(values.count));
+console.log(`${mutants.length} mutants`);
+const queue = [...mutants];
+await Promise.all(Array.from({ length: Number(values.workers) }, work));
+report();
+
+async function work() {
+  for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
+    const tests = testsOf(mutant);
+    mutant.tests = tests.length;
+    mutant.outcome = await test(mutant, tests.slice(0, NEAREST));
+    if (mutant.outcome === "survived") mutant.outcome = await test(mutant, tests.slice(NEAREST));
+    writeFileSync(join(folder, "mutants.json"), JSON.stringify(mutants, undefined, 1));
+    console.log(`${mutant.outcome}  ${shown(mutant)}`);
+  }
+}
+
+/** Whether the test files notice the change: `killed`, `hangs` or `survived`. */
+async function test(mutant, tests) {
+  if (tests.length === 0) return "survived";
+  const env = { MUTANT: JSON.stringify(mutant), TEST_ORDER: tests.join() };
+  const code = await vitest(["--bail=1", "--max-workers=1", ...tests], env, LIMIT_S);
+  return code === 0 ? "survived" : code === undefined ? "hangs" : "killed";
+}
+
+/** Test files that call the function of a mutant, or its file where it is in none, the nearest first. */
+function testsOf({ path, name }) {
+  const ofFile = calls.filter((one) => one.calls[path]);
+  const ofFunction = name ? ofFile.filter((one) => one.calls[path].includes(name)) : [];
+  const folders = path.replace("src/", "test/").replace(/\.ts$/, "").split("/");
+  const nearness = ({ test }) =>
+    folders.findIndex((_, i) => !test.startsWith(folders.slice(0, i + 1).join("/")));
+  const near = (one) => (nearness(one) === -1 ? folders.length : nearness(one));
+  return (ofFunction.length > 0 ? ofFunction : ofFile)
+    .sort((a, b) => near(b) - near(a) || a.took - b.took)
+    .map(({ test }) => test);
+}
+
+async function recordCalls() {
+  console.log("recording which test files call what");
+  rmSync(callsFile, { force: true });
+  const code = await vitest([], { CALLS_FILE: callsFile });
+  if (code !== 0) throw new Error("the tests fail without any change");
+}
+
+function vitest(args, env, limit) {
+  const config = "scripts/mutants/vitest.config.ts";
+  const common = [
+    "--config",
+    config,
+    "--project",
+    "node*",
+    "--tags-filter",
+    "!long && !tools",
+    "--reporter=dot",
+  ];
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...common, ...args], {
+      env: { ...process.env, ZARRFLOW_WITHOUT: "long tools", ...env },
+      stdio: "ignore",
+      detached: true,
+    });
+    const timer = limit && setTimeout(() => process.kill(-child.pid, "SIGKILL"), limit * 1000);
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      resolve(code ?? undefined);
+    });
+  });
+}
+
+function report() {
+  const survivors = mutants.filter((mutant) => mutant.outcome === "survived");
+  console.log(
+    `\n${mutants.length - survivors.length} of ${mutants.length} mutants are killed. These are not:`,
+  );
+  for (const mutant of survivors) console.log(shown(mutant));
+}
+
+function shown({ path, line, name, was, text, tests }) {
+  const short = (one) => one.replace(/\s+/g, " ").slice(0, 60);
+  return `${path}:${line} ${name ?? "(module)"}: ${short(was)} -> ${short(text)} (${tests} test files)`;
+}
+
+function sources(under) {
+  return readdirSync(under, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
+    .map((name) => join(under, name))
+    .sort();
+}
+
+/** So many of all, the same for the same seed. */
+function draw(all, count) {
+  let state = Number(values.seed) >>> 0;
+  const random = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const rest = [...all];
+  return Array.from({ length: Math.min(count, all.length) }, () => {
+    const [one] = rest.splice(Math.floor(random() * rest.length), 1);
+    return one;
+  });
+}

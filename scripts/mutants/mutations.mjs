@@ -1,0 +1,76 @@
+// What a mutant may change in a source file: an operator, a literal, a condition, or a statement that is left out.
+import { readFileSync } from "node:fs";
+import ts from "typescript";
+
+const OPERATORS = new Map(
+  Object.entries({
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "===": "!==",
+    "!==": "===",
+    "+": "-",
+    "-": "+",
+    "*": "/",
+    "/": "*",
+    "%": "*",
+    "&&": "||",
+    "||": "&&",
+    "??": "&&",
+    "&": "|",
+    "|": "&",
+    "<<": ">>",
+    ">>": "<<",
+    "+=": "-=",
+    "-=": "+=",
+  }),
+);
+
+/**
+ * All single changes of a file: characters from `start` to `end` become `text`, in the function `name` (undefined at
+ * the top of a module).
+ */
+export function mutationsOf(path) {
+  const source = readFileSync(path, "utf8");
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
+  const found = [];
+
+  const visit = (node, name) => {
+    if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) return;
+    const inside = nameOf(node) ?? name;
+    const add = (of, text) => {
+      const [start, end] = [of.getStart(file), of.getEnd()];
+      const { line } = file.getLineAndCharacterOfPosition(start);
+      found.push({ path, line: line + 1, start, end, was: source.slice(start, end), text, name: inside });
+    };
+    if (ts.isBinaryExpression(node)) {
+      const other = OPERATORS.get(node.operatorToken.getText(file));
+      if (other && !ts.isStringLiteralLike(node.left) && !ts.isStringLiteralLike(node.right))
+        add(node.operatorToken, other);
+    } else if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
+      add(node, `(${node.operand.getText(file)})`);
+    } else if (node.kind === ts.SyntaxKind.TrueKeyword) add(node, "false");
+    else if (node.kind === ts.SyntaxKind.FalseKeyword) add(node, "true");
+    else if (ts.isNumericLiteral(node)) add(node, String(Number(node.text) + 1));
+    else if (ts.isIfStatement(node)) {
+      add(node.expression, "true");
+      add(node.expression, "false");
+    } else if (ts.isConditionalExpression(node)) add(node.condition, "true");
+    else if (ts.isExpressionStatement(node) || ts.isThrowStatement(node) || ts.isContinueStatement(node))
+      add(node, ";");
+    ts.forEachChild(node, (child) => visit(child, inside));
+  };
+  visit(file, undefined);
+  return found;
+}
+
+/** The name of a function, as the engine counts its calls. */
+function nameOf(node) {
+  if (ts.isConstructorDeclaration(node)) return node.parent.name?.text;
+  if (!ts.isFunctionLike(node)) return undefined;
+  const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
+  if (!named || !("text" in named)) return undefined;
+  const prefix = ts.isGetAccessor(node) ? "get " : ts.isSetAccessor(node) ? "set " : "";
+  return prefix + named.text;
+}

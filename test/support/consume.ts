@@ -1,0 +1,38 @@
+import { digest } from "../../src/flows/digest.ts";
+import type { ListableStore } from "../../src/stores/store.ts";
+
+/** All that comes. */
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+/** Waits until all has come, and keeps nothing. */
+export async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}
+
+/** The keys of a store that begin with `prefix`. */
+export async function keysOf(store: ListableStore, prefix = ""): Promise<string[]> {
+  return (await all(store.list(prefix))).map(({ key }) => key);
+}
+
+/** The values of a store by key, as hexadecimal digits. */
+export async function contentsOf(store: ListableStore, prefix = ""): Promise<Record<string, string>> {
+  const contents: Record<string, string> = {};
+  for (const key of await keysOf(store, prefix))
+    contents[key] = Buffer.from((await store.get(key)) ?? []).toString("hex");
+  return contents;
+}
+
+/** The SHA-256 of each array's items, by path. */
+export async function digestsOf(...of: Parameters<typeof digest>): Promise<Record<string, string>> {
+  return Object.fromEntries((await all(digest(...of))).map(({ path, sha256 }) => [path, sha256]));
+}
+
+/** The SHA-256 of the items of an array, or of the first array of a group. */
+export async function digestOf(...of: Parameters<typeof digest>): Promise<string> {
+  for await (const { sha256 } of digest(...of)) return sha256;
+  throw new Error("there is no array");
+}

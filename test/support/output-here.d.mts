@@ -1,0 +1,3 @@
+import type { Run } from "./cli.ts";
+
+export function outputHere(cwd: string, run: () => Promise<void>): Promise<Run>;
