@@ -25,8 +25,5 @@ afterAll(async () => {
   }
   const test = expect.getState().testPath?.replace(/^.*\/(?=test\/)/, "");
   const took = performance.now() - begun;
-  appendFileSync(
-    CALLS_FILE,
-    `${JSON.stringify({ test, took, calls })}\n`,
-  );
+  appendFileSync(CALLS_FILE, `${JSON.stringify({ test, took, calls })}\n`);
 });
