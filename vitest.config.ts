@@ -31,6 +31,7 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    setupFiles: ["test/support/equal-bytes.ts"],
     pool: "forks",
     isolate: false,
     // many tests wait for servers and for processes of their own

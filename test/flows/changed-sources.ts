@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { create } from "../../src/index.ts";
 import type { Store } from "../../src/stores/store.ts";
 
-export const N = 64;
+export const N = 32;
 
 /** An array of N items, each in a chunk of its own, that all are `value`. */
 export async function makeArray(root: string | Store, value: number, more: object = {}): Promise<void> {

@@ -197,16 +197,16 @@ test("chunks move between shards, and out of and into them, as they are stored",
 test("whole shards that are mostly index fit the budget too", async () => {
   let predicted = 0;
   const store = new MemoryStore();
-  const writer = await create(store, { shape: [16384], dataType: "uint8", chunks: [1], shards: [4096] });
+  const writer = await create(store, { shape: [4096], dataType: "uint8", chunks: [1], shards: [1024] });
   await writer.write(
     [],
-    Uint8Array.from({ length: 16384 }, (_, i) => 1 + (i % 255)),
+    Uint8Array.from({ length: 4096 }, (_, i) => 1 + (i % 255)),
   );
   await writer.close();
   const array = await openArray(store);
-  for (const maxMemory of [400_000, 4e6]) {
+  for (const maxMemory of [100_000, 1e6]) {
     const report = await sliceTo(array, "memory:indexes", {
-      slice: [[0, 16384]],
+      slice: [[0, 4096]],
       maxMemory,
       onEvent: (event) => {
         if (event.type !== "plan") return;

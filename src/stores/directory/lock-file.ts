@@ -21,6 +21,10 @@ export async function writeNewFile(
   try {
     await writeFully(files, fd, bytes, 0);
     if (fsync) await files.sync(fd);
+  } catch (error) {
+    // one that is empty, or cut, would stand in the way of all
+    await files.unlink(path).catch(() => {});
+    throw error;
   } finally {
     await files.close(fd);
   }

@@ -20,6 +20,8 @@ import { allKernels } from "./kernel-pair.ts";
 import { plainKernels } from "./plain-kernels.ts";
 
 const kernels = kernelsOfThread(allKernels);
+/** What lies behind a buffer, and stays. */
+const BEHIND = new Uint8Array(300).fill(0xa5);
 
 describe("a heap", () => {
   it("gives away buffers that never overlap, with room behind each, and knows each by any part of it", () => {
@@ -64,14 +66,14 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
   function inHeap(bytes: Uint8Array): { own: Uint8Array; intact: () => void } {
     const heap = (open as OpenHeap).heap;
     const own = heap.allocate(bytes.length);
-    const behind = heap.allocate(300);
+    const behind = heap.allocate(BEHIND.length);
     if (!own || !behind) throw new Error("the heap is full");
     own.set(bytes);
-    behind.fill(0xa5);
+    behind.set(BEHIND);
     return {
       own,
       intact() {
-        expect(behind.every((byte) => byte === 0xa5)).toBe(true);
+        expect(Buffer.compare(behind, BEHIND)).toBe(0);
         heap.release(own);
         heap.release(behind);
       },
@@ -231,6 +233,7 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
     fc.assert(
       fc.property(box, ({ shape, pad, itemSize }) => {
         const outer = shape.map((n, d) => n + (pad[d] ?? 0));
+        fc.pre(product(outer) * itemSize < 500_000);
         const whole = Uint8Array.from({ length: product(outer) * itemSize }, (_, i) => i * 7 + (i >> 8));
         const layout = { offset: 0, strides: cStrides(outer) };
         const packed = { offset: 0, strides: cStrides(shape) };
@@ -243,8 +246,8 @@ describe("kernels on buffers of the heap do what they do on others, and touch no
         copyBox(expected, packed, spread, layout, shape, itemSize);
         copyBox(from.own, layout, to.own, packed, shape, itemSize);
         copyBox(to.own, packed, back.own, layout, shape, itemSize);
-        expect(to.own).toEqual(expected);
-        expect(back.own).toEqual(spread);
+        expect(Buffer.compare(to.own, expected)).toBe(0);
+        expect(Buffer.compare(back.own, spread)).toBe(0);
         for (const { intact } of [from, to, back]) intact();
       }),
     );

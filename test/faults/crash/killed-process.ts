@@ -79,5 +79,6 @@ export function argumentsOf(
   if (operation === "copy") return ["copy", ...places, ...options];
   if (operation === "convert") return ["convert", ...places, ...options, "--to", zarrFormat];
   const chunks = isMember ? ["--chunks", "4,2"] : ["--chunks", "a:4,2", "--chunks", "b:4,2"];
-  return ["rechunk", ...places, ...options, ...chunks, "--strategy", operation, "--scratch", scratch];
+  const place = operation === "staged" ? ["--scratch", scratch] : [];
+  return ["rechunk", ...places, ...options, ...chunks, "--strategy", operation, ...place];
 }
