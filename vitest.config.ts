@@ -31,6 +31,7 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     setupFiles: ["test/support/equal-bytes.ts"],
     pool: "forks",
     isolate: false,

@@ -91,9 +91,9 @@ export class UserProject {
     return stdout;
   }
 
-  /** Runs a line that serves until it has printed where, and interrupts it. @throws when it exits with another code than 0. */
+  /** Runs a line that serves, at a free port, until it has printed where, and interrupts it. @throws when it exits with another code than 0. */
   async served(line: string, cwd: string): Promise<void> {
-    const [, ...words] = line.split(" ");
+    const [, ...words] = line.replace(/--port \d+/, "--port 0").split(" ");
     const child = spawn(process.execPath, [command, ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] });
     const said = text(child.stderr);
     const ended = once(child, "exit");

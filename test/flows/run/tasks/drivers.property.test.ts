@@ -1,3 +1,4 @@
+// @module-tag sampled
 // @module-tag slow
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -13,6 +14,7 @@ import { withRequestLog } from "../../../../src/stores/with/request-log.ts";
 import { BufferPool } from "../../../../src/streams/buffer-pool.ts";
 import { isZarrflowError } from "../../../../src/util/errors.ts";
 import { product } from "../../../../src/util/shape.ts";
+import { drawsAll, samples } from "../../../support/samples.ts";
 
 const axis = fc.record({
   n: fc.integer({ min: 1, max: 12 }),
@@ -135,7 +137,7 @@ test("streams and the loop write the same bytes, by the same requests, within ea
       const streams = await runBy("streams", plan, source, given);
       expect(await runBy("loop", plan, source, given)).toEqual(streams);
     }),
-    { numRuns: 150 },
+    { numRuns: samples(240), ...(!drawsAll && { seed: 7 }) },
   );
   expect([...strategies.keys()].sort()).toEqual(["direct", "staged", "transcode", "verbatim"]);
 });
