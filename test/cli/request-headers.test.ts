@@ -1,19 +1,20 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { headersOf, planAccessOf } from "../../src/cli/request-headers.ts";
 import { withoutSecretFlags } from "../../src/cli/unfinished-run.ts";
 import { create, open } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
 import { runHere } from "../support/cli-here.ts";
 
 const SECRET = "hunter2";
 
 let server: ValueServer;
-const cwd = await mkdtemp(join(tmpdir(), "zarrflow-test-"));
+const folder = temporaryFolder();
+let cwd = "";
 beforeAll(async () => {
   const store = new MemoryStore();
   const array = await create({ store, path: "a.zarr" }, { shape: [6], chunks: [2], dataType: "uint8" });
@@ -25,12 +26,12 @@ beforeAll(async () => {
   server = await serveValues(values, {
     isLetIn: ({ url, headers }) => url.endsWith(`?k=${SECRET}`) || headers["x-key"] === SECRET,
   });
+  cwd = folder.path;
   await writeFile(join(cwd, "headers"), `X-Key: ${SECRET}\n\nX-More: 1\n`);
   await writeFile(join(cwd, "query"), `k=${SECRET}\n`);
 });
 afterAll(async () => {
   await server.close();
-  await rm(cwd, { recursive: true });
 });
 afterEach(() => vi.unstubAllEnvs());
 

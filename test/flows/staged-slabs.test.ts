@@ -1,22 +1,20 @@
 // @module-tag sampled
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { planSlice, slice } from "../../src/flows/index.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 import { rangesOf, rechunked } from "../support/recipes.ts";
 import { samples } from "../support/samples.ts";
 
-const scratch = await mkdtemp(join(tmpdir(), "zarrflow-slabs-"));
+const folder = temporaryFolder();
 
 afterAll(async () => {
-  expect(await readdir(scratch)).toEqual([]);
-  await rm(scratch, { recursive: true });
+  expect(await readdir(folder.path)).toEqual([]);
 });
 
 test("items in C order that went through scratch objects are those of the naive model", async () => {
@@ -29,7 +27,7 @@ test("items in C order that went through scratch objects are those of the naive 
       const made = await makeArray(recipe);
       const array = await openArray(made.store);
       const maxMemory = Math.max(budget, 4 * recipe.itemSize * product(recipe.chunks) + 4 * 4096);
-      const options = { maxMemory, strategy: "staged", scratch } as const;
+      const options = { maxMemory, strategy: "staged", scratch: folder.path } as const;
       if ((await planSlice(array, ranges, options)).job.passes) stagedRuns++;
       const pieces: Uint8Array[] = [];
       for await (const piece of slice(array, ranges, options).bytes()) pieces.push(piece);
@@ -54,12 +52,12 @@ test("columns are decoded once, where slabs would decode them again and again", 
   const maxMemory = 120_000;
   const direct = await planSlice(array, {}, { maxMemory, strategy: "direct" });
   expect(direct.readAmplification).toBeGreaterThan(5);
-  const plan = await planSlice(array, {}, { maxMemory, strategy: "staged", scratch });
+  const plan = await planSlice(array, {}, { maxMemory, strategy: "staged", scratch: folder.path });
   expect(plan.readAmplification).toBe(1);
   expect(plan.predictedPeak).toBeLessThanOrEqual(maxMemory);
   requests.length = 0;
   const pieces: Uint8Array[] = [];
-  const options = { maxMemory, strategy: "staged", scratch } as const;
+  const options = { maxMemory, strategy: "staged", scratch: folder.path } as const;
   for await (const piece of slice(array, {}, options).bytes()) pieces.push(piece);
   expect(Buffer.concat(pieces).equals(made.bytes)).toBe(true);
   const chunks = requests.filter(({ operation, key }) => operation === "get" && !key.startsWith("."));
@@ -69,9 +67,13 @@ test("columns are decoded once, where slabs would decode them again and again", 
 test("who stops early leaves no scratch object", async () => {
   const recipe: Recipe = { shape: [500, 64], chunks: [500, 1], order: "C", itemSize: 8, missing: 0, seed: 3 };
   const array = await openArray((await makeArray(recipe)).store);
-  for await (const piece of slice(array, {}, { maxMemory: 100_000, strategy: "staged", scratch }).bytes()) {
+  for await (const piece of slice(
+    array,
+    {},
+    { maxMemory: 100_000, strategy: "staged", scratch: folder.path },
+  ).bytes()) {
     expect(piece.length).toBeLessThan(product(recipe.shape) * 8);
     break;
   }
-  expect(await readdir(scratch)).toEqual([]);
+  expect(await readdir(folder.path)).toEqual([]);
 });

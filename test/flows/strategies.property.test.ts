@@ -1,7 +1,5 @@
 // @module-tag sampled
-import { mkdtemp, readdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { planSliceTo, runFlow } from "../../src/flows/index.ts";
@@ -11,13 +9,14 @@ import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores
 import { isZarrflowError } from "../../src/util/errors.ts";
 
 import { product } from "../../src/util/shape.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { makeArray } from "../support/made-array.ts";
 import { samples } from "../support/samples.ts";
 
-const scratch = await mkdtemp(join(tmpdir(), "zarrflow-strategies-"));
+const folder = temporaryFolder();
 
 afterAll(async () => {
-  expect(await readdir(scratch)).toEqual([]);
+  expect(await readdir(folder.path)).toEqual([]);
 });
 
 /** All keys of a store with their values. */
@@ -43,7 +42,7 @@ async function made(source: MemoryStore, strategy: "direct" | "staged", given: C
   const { chunks, ranges, maxMemory, writeEmpty = false } = given;
   const array = await openArray(source);
   try {
-    const options = { chunks, slice: ranges, maxMemory, strategy, scratch };
+    const options = { chunks, slice: ranges, maxMemory, strategy, scratch: folder.path };
     const planned = await planSliceTo(array, `memory:${strategy}`, options);
     const report = await runFlow(planned, { writeEmpty });
     expect(report.tasks).toBe(planned.plan.totals.tasks);

@@ -1,9 +1,7 @@
-// @module-tag slow
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { convert, copy, exists, rechunk, sliceTo } from "../../src/index.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { hasPython, runPython } from "./python.ts";
 
 /** One variable of a dataset, as companion_cases.py describes it. */
@@ -14,15 +12,14 @@ interface Case {
 }
 
 describe.runIf(hasPython)("what belongs to a variable, against xarray", () => {
-  const folder = mkdtempSync(join(tmpdir(), "zarrflow-companions-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   test("comes along: the result has the coordinates of ds[[variable]]", { timeout: 300_000 }, async () => {
-    const cases = (await runPython("companion_cases.py", folder)) as Case[];
+    const cases = (await runPython("companion_cases.py", folder.path)) as Case[];
     const made: (Case & { readonly made: string; readonly isSliced: boolean })[] = [];
     for (const [i, one] of cases.entries()) {
       const { store, variable, slice } = one;
-      const target = (name: string) => join(folder, `${i}.${name}.zarr`);
+      const target = (name: string) => join(folder.path, `${i}.${name}.zarr`);
       const [first = ""] = Object.keys(slice);
       await copy(store, target("copy"), { include: variable });
       await rechunk(store, target("rechunk"), { include: variable, chunks: { [first]: 1 } });
@@ -35,7 +32,7 @@ describe.runIf(hasPython)("what belongs to a variable, against xarray", () => {
       for (const name of ["group", "array"]) made.push({ ...one, made: target(name), isSliced: true });
     }
     expect(cases.length).toBe(12);
-    expect(await runPython("companion_cases.py", folder, JSON.stringify(made))).toEqual([]);
+    expect(await runPython("companion_cases.py", folder.path, JSON.stringify(made))).toEqual([]);
     const regular = made.filter(({ store }) => store.includes("regular"));
     for (const { made: target } of regular) {
       for (const name of ["time_bnds", "crs", "t2m_error", "cell_area"])

@@ -1,9 +1,6 @@
-// @module-tag slow
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { isZarrflowError, slice } from "../../src/index.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { hasPython, runPython } from "./python.ts";
 
 /** One selection, as label_cases.py describes it. */
@@ -18,11 +15,10 @@ interface Case {
 const COUNT = 500;
 
 describe.runIf(hasPython)("labels, against xarray's sel", () => {
-  const folder = mkdtempSync(join(tmpdir(), "zarrflow-labels-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   test(`${COUNT} random selections take the same items`, { timeout: 300_000 }, async () => {
-    const cases = (await runPython("label_cases.py", folder, `${COUNT}`, "19")) as Case[];
+    const cases = (await runPython("label_cases.py", folder.path, `${COUNT}`, "19")) as Case[];
     const differing: string[] = [];
     let taken = 0;
     for (const { array, slice: text, nearest, items, dropped } of cases) {

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openArray, rechunk, slice } from "../../src/index.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { hasPython, runPython } from "./python.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "zarrflow-nczarr-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 async function valuesOf(url: string): Promise<number[]> {
   const { data } = await slice(await openArray(url)).read();
@@ -16,12 +14,12 @@ async function valuesOf(url: string): Promise<number[]> {
 test.runIf(hasPython)(
   "arrays with the filters of netCDF-C are read, and rechunked",
   async () => {
-    const arrays = (await runPython("nczarr_filters.py", folder)) as Record<string, number[]>;
+    const arrays = (await runPython("nczarr_filters.py", folder.path)) as Record<string, number[]>;
     expect(Object.keys(arrays)).toContain("zlib-f4.zarr");
     for (const [name, values] of Object.entries(arrays)) {
-      expect(await valuesOf(join(folder, name, "v")), name).toEqual(values);
-      const target = join(folder, `rechunked-${name}`);
-      await rechunk(join(folder, name), target, { chunks: { x: 700 } });
+      expect(await valuesOf(join(folder.path, name, "v")), name).toEqual(values);
+      const target = join(folder.path, `rechunked-${name}`);
+      await rechunk(join(folder.path, name), target, { chunks: { x: 700 } });
       expect(await valuesOf(join(target, "v")), name).toEqual(values);
     }
   },

@@ -1,7 +1,6 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   append,
   copy,
@@ -12,16 +11,16 @@ import {
   resizeArray,
   sliceTo,
 } from "../../src/index.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { hasPython, runPython } from "./python.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "zarrflow-nczarr-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 test.runIf(hasPython)(
   "netCDF-C opens what it wrote, whatever became of its grids",
   async () => {
-    await runPython("nczarr_cases.py", "write", folder);
-    const at = (name: string) => join(folder, name);
+    await runPython("nczarr_cases.py", "write", folder.path);
+    const at = (name: string) => join(folder.path, name);
     const first = at("first");
     await sliceTo(first, at("slice"), { slice: { time: [0, 8, 2], y: [1, 3] } });
     await sliceTo(`${first}/t`, at("one"), { slice: { y: [1, 3] } });
@@ -48,7 +47,7 @@ test.runIf(hasPython)(
     const sum = (n: number) => (n * (n - 1)) / 2;
     const all = { time: 8, y: 4, x: 6 };
     const ofFirst = { "/t": [[8, 4, 6], sum(192)], "/time": [[8], sum(8)], "/g/w": [[3, 4], 12] };
-    expect(await runPython("nczarr_cases.py", "read", folder, ...names)).toMatchObject({
+    expect(await runPython("nczarr_cases.py", "read", folder.path, ...names)).toMatchObject({
       edited: { "/": all, "/g/u": ofFirst["/t"], "/g/w": ofFirst["/g/w"] },
       slice: { "/": { time: 4, y: 2, x: 6 }, "/t": [[4, 2, 6], expect.anything()], "/g/w": [[3, 2], 6] },
       one: { "/": { time: 8, y: 2, x: 6 }, "/t": [[8, 2, 6], expect.anything()] },

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type PyramidMethod, pyramid } from "../../src/index.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { hasPython, runPython } from "./python.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "zarrflow-pyramid-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 interface Case {
   readonly name: string;
@@ -18,18 +16,18 @@ interface Case {
 test.runIf(hasPython)(
   "levels are what NumPy makes of the one before, by every method, of many types, shapes and missing values",
   async () => {
-    const cases = (await runPython("pyramid_cases.py", "write", folder)) as readonly Case[];
+    const cases = (await runPython("pyramid_cases.py", "write", folder.path)) as readonly Case[];
     expect(cases.length).toBe(50);
     for (const [i, { name, methods, axes, factors }] of cases.entries()) {
       for (const method of methods) {
-        const place = (file: string) => join(folder, name, file);
+        const place = (file: string) => join(folder.path, name, file);
         // half of them within so little memory that levels are put together of blocks
         const maxMemory = i % 2 ? "256MB" : 400_000;
         const options = { method, axes, factor: factors, levels: 4, maxMemory };
         await pyramid(place("source.zarr"), place(`${method}.zarr`), options);
       }
     }
-    const { differing, compared } = (await runPython("pyramid_cases.py", "compare", folder)) as {
+    const { differing, compared } = (await runPython("pyramid_cases.py", "compare", folder.path)) as {
       differing: unknown;
       compared: number;
     };

@@ -1,15 +1,15 @@
 // @module-tag slow
 import { execFile } from "node:child_process";
-import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createWriteStream, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { formatSlice, isZarrflowError, type SliceFormat, slice } from "../../src/index.ts";
 import { requireBuild, root } from "../built-package.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { writeV2Group } from "../support/v2-store.ts";
 import { hasPython, runPython } from "./python.ts";
 import { hasShared, shared } from "./shared.ts";
@@ -53,15 +53,14 @@ const DATA_SETS: readonly (readonly [store: string, variables: string, isel?: Re
 ];
 
 describe.runIf(hasPython)("files of slices, against xarray", () => {
-  const folder = mkdtempSync(join(tmpdir(), "zarrflow-tables-"));
+  const folder = temporaryFolder();
   const jobs: Job[] = [];
   beforeEach(() => {
     jobs.length = 0;
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   async function write(job: Omit<Job, "file">, maxMemory?: string): Promise<void> {
-    const file = join(folder, `${jobs.length}.${job.format}`);
+    const file = join(folder.path, `${jobs.length}.${job.format}`);
     const { store, variables, isel = {}, format, decode } = job;
     const slices = variables.map((name) =>
       slice(`${store}/${name}`, isel, { ...(maxMemory && { maxMemory }), threads: 1 }),
@@ -73,7 +72,7 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
 
   /** What differs, by what was compared. */
   async function differing(): Promise<string[]> {
-    const list = join(folder, "jobs.json");
+    const list = join(folder.path, "jobs.json");
     writeFileSync(list, JSON.stringify(jobs));
     const found = (await runPython("table_cases.py", "compare", list)) as string[][];
     expect(found.length).toBe(jobs.length);
@@ -87,11 +86,11 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
   describe("packed in many ways", () => {
     let names: readonly string[];
     beforeAll(async () => {
-      names = (await runPython("table_cases.py", "make", folder)) as string[];
+      names = (await runPython("table_cases.py", "make", folder.path)) as string[];
     }, 120_000);
 
     test.each(["v2", "v3"])("%s as tables and as NumPy files", { timeout: 300_000 }, async (format) => {
-      const store = join(folder, `packed.${format}.zarr`);
+      const store = join(folder.path, `packed.${format}.zarr`);
       let texts = 0;
       for (const name of names) {
         for (const table of PACKED_TABLES[format] ?? []) {
@@ -113,7 +112,7 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
 
     test("text that few rows at a time are made of", async () => {
       const job = {
-        store: join(folder, "packed.v2.zarr"),
+        store: join(folder.path, "packed.v2.zarr"),
         variables: ["words", "f4_fill", "time_days_f8_fill"],
       };
       for (const format of TABLES) await write({ ...job, format, decode: true }, "480kB");
@@ -121,7 +120,7 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
     });
 
     test("several arrays in an npz file", async () => {
-      const store = join(folder, "packed.v3.zarr");
+      const store = join(folder.path, "packed.v3.zarr");
       const variables = ["i2_scale_fill", "f4_plain", "time_days_i4", "x"];
       await write({ store, variables, format: "npz", decode: true });
       await write({ store, variables: ["i2_scale_fill", "complex"], format: "npz", decode: false });
@@ -131,7 +130,7 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
 
   test("other programs read what comes through a pipe", { timeout: 120_000 }, async () => {
     requireBuild();
-    const store = join(folder, "pipes.zarr");
+    const store = join(folder.path, "pipes.zarr");
     const items = Float32Array.from({ length: 6 }, (_, i) => i / 2);
     await writeV2Group(store, {
       t: { shape: [2, 3], chunks: [1, 3], dtype: "<f4", items, dimensions: ["y", "x"] },
@@ -168,11 +167,11 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
   });
 
   test("zeros keep their sign in Parquet", async () => {
-    const store = join(folder, "zeros.zarr");
+    const store = join(folder.path, "zeros.zarr");
     const items = Float64Array.from({ length: 1000 }, (_, i) => (i === 0 ? -0 : i % 3));
     const array = { shape: [1000], chunks: [1000], dtype: "<f8", items, fillValue: 9, dimensions: ["x"] };
     await writeV2Group(store, { t: array });
-    const file = join(folder, "zeros.parquet");
+    const file = join(folder.path, "zeros.parquet");
     const stream = formatSlice(slice(`${store}/t`), "parquet");
     await pipeline(Readable.fromWeb(stream as ReadableStream), createWriteStream(file));
     const program = `import numpy, pyarrow.parquet; print(numpy.signbit(pyarrow.parquet.read_table("${file}")[1].to_numpy()).nonzero()[0])`;

@@ -1,11 +1,12 @@
 // @module-tag slow
-import { appendFile, mkdir, readdir, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { taskNumber } from "../../../src/cli/task-number.ts";
 import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
 import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
 import { copy, planCopy, planRechunk } from "../../../src/index.ts";
+import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { testFolder } from "../../support/cli.ts";
 import { changed, ENCODERS, textOf, withChecksum } from "./plans.ts";
 import { makeSource } from "./processes.ts";
@@ -14,13 +15,15 @@ const DIRECT = { chunks: [48, 8, 8], threads: 1, maxMemory: "200kB", strategy: "
 let text = "";
 let staged = "";
 
+const made = temporaryFolder();
+
 async function planIn(folder: string): Promise<string> {
   await makeSource(join(folder, "src.zarr"));
   return textOf(planRechunk(join(folder, "src.zarr"), join(folder, "out.zarr"), DIRECT));
 }
 
 beforeAll(async () => {
-  const folder = await import("node:fs/promises").then(({ mkdtemp }) => mkdtemp("/tmp/zarrflow-plans-"));
+  const folder = made.path;
   text = await planIn(folder);
   const how = {
     ...DIRECT,
@@ -28,7 +31,7 @@ beforeAll(async () => {
     scratch: join(folder, "scratch"),
   } as const;
   staged = await textOf(planRechunk(join(folder, "src.zarr"), join(folder, "out.zarr"), how));
-  await import("node:fs/promises").then(({ rm }) => rm(folder, { recursive: true }));
+  await rm(folder, { recursive: true });
 });
 
 test("a plan that nobody changed is what was written", () => {
