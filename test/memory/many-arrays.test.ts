@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag long
 // @module-tag alone
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

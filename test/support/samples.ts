@@ -4,11 +4,11 @@ const { ZARRFLOW_SAMPLES } = process.env;
 export const drawsAll = ZARRFLOW_SAMPLES === "all";
 
 /**
- * How many samples a property of a file tagged `sampled` draws: all in the long run, a quarter in `npm test`, a sixteenth
+ * How many samples a property of a file tagged `sampled` draws: all in the long run, a sixth in `npm test`, a sixteenth
  * in the quick run.
  */
 export function samples(all: number): number {
-  return drawsAll ? all : Math.ceil(all / (ZARRFLOW_SAMPLES === "few" ? 16 : 4));
+  return drawsAll ? all : Math.ceil(all / (ZARRFLOW_SAMPLES === "few" ? 16 : 6));
 }
 
 /** The numbers below `all`: each in the long run, one in seven in the others, so that all bits of a byte occur. */
