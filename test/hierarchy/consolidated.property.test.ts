@@ -99,8 +99,8 @@ async function consolidatedGroups(store: TestedStore, zarrFormat: "v2" | "v3"): 
 
 describe.each(["v2", "v3"] as const)("consolidated metadata of %s", (zarrFormat) => {
   const stores: [string, number, () => TestedStore][] = [
-    ["memory", samples(100), () => new MemoryStore()],
-    ["a directory", samples(72), () => new DirectoryStore(folder.next("p.zarr"))],
+    ["memory", samples(150), () => new MemoryStore()],
+    ["a directory", samples(108), () => new DirectoryStore(folder.next("p.zarr"))],
   ];
   test.each(stores)(
     "are after each operation what consolidating gives, in %s",

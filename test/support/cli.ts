@@ -44,7 +44,8 @@ export async function runCli(cwd: string, ...args: readonly string[]): Promise<R
 export function continuing(stderr: string): readonly string[] {
   const [, words] = /^ {2}to continue(?:, [^:]+)?: zarrflow (.+)$/m.exec(stderr) ?? [];
   if (words === undefined) throw new Error(`no command that continues the run in: ${stderr}`);
-  return words.split(" ");
+  // as a shell takes them: those with spaces stand in quotes
+  return [...words.matchAll(/'([^']*)'|[^ ]+/g)].map(([word, quoted]) => quoted ?? word);
 }
 
 export async function zarrflow(...args: readonly string[]): Promise<Buffer> {

@@ -25,7 +25,11 @@ async function offeredBy(functions: string, ...words: readonly string[]): Promis
   const program = `${script}
 ${functions}
 COMP_WORDS=(zarrflow ${line}); COMP_CWORD=${words.length}; _zarrflow; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const { stdout, stderr, status } = spawnSync("bash", ["-c", program], { encoding: "utf8" });
+  const { stdout, stderr, status } = spawnSync("bash", ["-c", program], {
+    encoding: "utf8",
+    // bash warns of a language that is not installed
+    env: { ...process.env, LC_ALL: "C" },
+  });
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
   return stdout.split("\n").filter(Boolean);
 }

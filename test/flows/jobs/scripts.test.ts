@@ -17,8 +17,9 @@ test.each(SCRIPTS)("the script for %s is one that bash reads", (engine) => {
 /** Runs a script with commands of its engine that note what they are called with. */
 async function callsOf(script: string, engine: string, env: Readonly<Record<string, string>> = {}) {
   const folder = await testFolder();
-  const log = join(folder, "log");
-  writeFileSync(log, "");
+  const file = join(folder, "log");
+  const log = `'${file}'`;
+  writeFileSync(file, "");
   for (const name of [engine, "zarrflow"]) {
     const body = `#!/bin/bash\nprintf '%s|' ${name} "$@" >> ${log}\nif [ ! -t 0 ] && [ "${name}" != aws ] && [ "${name}" != zarrflow ]; then printf '\\n' >> ${log}; timeout 5 cat >> ${log}; fi\nprintf '\\n' >> ${log}\necho 17\n`;
     writeFileSync(join(folder, name), body);
@@ -31,7 +32,7 @@ async function callsOf(script: string, engine: string, env: Readonly<Record<stri
     env: { ...process.env, ...env, PATH: path },
     stdio: [...stdio],
   });
-  return readFileSync(log, "utf8");
+  return readFileSync(file, "utf8");
 }
 
 describe("what the scripts call", () => {

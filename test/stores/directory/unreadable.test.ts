@@ -89,7 +89,8 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
       const keys: string[] = [];
       for await (const { key } of new DirectoryStore(root).list("", { onUnreadable })) keys.push(key);
       expect(keys).toEqual(["c/1"]);
-      expect(told.slice(-2)).toEqual([
+      const at = told.indexOf("c/0");
+      expect(told.slice(at, at + 2)).toEqual([
         "c/0",
         expect.objectContaining({ ...refused, details: expect.objectContaining({ key: "c/0" }) }),
       ]);
