@@ -30,7 +30,7 @@ const freePort = () =>
   });
 
 /** Seconds that a process may live; all of this takes two minutes. */
-const LONGEST = 400;
+const LONGEST = 800;
 
 function start(file, args, env = {}) {
   const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
