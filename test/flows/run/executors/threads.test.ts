@@ -265,7 +265,7 @@ describe("tasks in threads", () => {
     const [zip, whole, damaged] = [place(".zip"), place(), place()];
     const shards = { chunks: [1, 64, 64], shards: [64, 64, 64], to: "v3", codec: "none" } as const;
     await run(await steps(64), zip, shards);
-    const options = { chunks: [2, 64, 64], maxMemory: "300kB", strategy: "direct" } as const;
+    const options = { chunks: [2, 64, 64], maxMemory: "300kB", threads: 2, strategy: "direct" } as const;
     const { uncheckedEntries, tasks } = await runShared(zip, whole, options);
     expect(uncheckedEntries).toBe(0);
     expect(tasks).toBeGreaterThan(8);
