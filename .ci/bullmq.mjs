@@ -162,10 +162,16 @@ function oldVersion() {
   cpSync("examples/queue/worker.mjs", join(folder, "worker.mjs"));
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   const quoted = new RegExp(`(["'\`])${version.replaceAll(".", "\\.")}\\1`, "g");
-  const paths = readdirSync(join(folder, "dist/parts")).map((name) => join(folder, "dist/parts", name));
-  const stating = paths.filter((path) => readFileSync(path, "utf8").search(quoted) !== -1);
-  if (stating.length === 0) throw new Error("no script in dist/parts states the version");
-  for (const path of stating) writeFileSync(path, readFileSync(path, "utf8").replace(quoted, '"0.0.1"'));
+  let stating = 0;
+  for (const name of readdirSync(join(folder, "dist/parts"))) {
+    const path = join(folder, "dist/parts", name);
+    const text = readFileSync(path, "utf8");
+    const changed = text.replace(quoted, '"0.0.1"');
+    if (changed === text) continue;
+    writeFileSync(path, changed);
+    stating++;
+  }
+  if (stating === 0) throw new Error("no script in dist/parts states the version");
   return start(process.execPath, [join(folder, "worker.mjs")], environment);
 }
 

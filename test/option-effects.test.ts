@@ -7,6 +7,7 @@ import { MemoryStore, nameMemoryStore } from "../src/stores/memory.ts";
 import * as rateLimit from "../src/stores/with/rate-limit.ts";
 import { root } from "./built-package.ts";
 import { BUCKET, type S3Server, serveBucket } from "./stores/s3-server.ts";
+import { all } from "./support/consume.ts";
 import { s3Environment, stubEnvironment } from "./support/s3-environment.ts";
 import { oneIn } from "./support/samples.ts";
 
@@ -33,12 +34,6 @@ interface World {
 }
 
 type Subject = (options: never, world: World) => Promise<unknown>;
-
-async function all(items: AsyncIterable<unknown>): Promise<unknown[]> {
-  const list: unknown[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
 
 const planOf = async (planned: Promise<Awaited<ReturnType<Api["planCopy"]>>>) => {
   const { plan, close } = await planned;

@@ -37,11 +37,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** Runs a command, which shows no secret, neither in its output nor in a file. */
 async function run(...args: readonly string[]) {
-  const { argv } = process;
-  process.argv = [...argv.slice(0, 2), ...args];
-  const ran = await runHere(cwd, ...args).finally(() => {
-    process.argv = argv;
-  });
+  const ran = await runHere(cwd, ...args);
   expect(ran.stdout + ran.stderr).not.toContain(SECRET);
   for (const entry of await readdir(cwd, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || ["headers", "query"].includes(entry.name)) continue;

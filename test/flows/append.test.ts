@@ -1,16 +1,9 @@
 import { describe, expect, test } from "vitest";
-import {
-  append,
-  create,
-  createGroup,
-  type NewArray,
-  openArray,
-  slice,
-  type Values,
-} from "../../src/index.ts";
+import { append, create, createGroup, type NewArray, openArray, type Values } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { failOnUnhandledRejections, rejection } from "../streams/support.ts";
+import { itemsOf } from "../support/consume.ts";
 import { makeImage } from "../support/ome-images.ts";
 
 failOnUnhandledRejections();
@@ -63,10 +56,6 @@ function part({ from, length, chunk = 4, time = {}, lat = [1, 2, 3], values = {}
   );
 }
 
-const valuesOf = async (store: MemoryStore, path: string) => [
-  ...(await slice(await openArray({ store, path })).read()).data,
-];
-
 describe("append", () => {
   test.each([
     [6, 7, 4, 3],
@@ -79,8 +68,8 @@ describe("append", () => {
     const values = { fillValue: null };
     const source = await part({ from: first, length: second, chunk: other, values, zarrFormat: "v2" });
     const { arrays, equal } = await append(source, target, { dim: "time" });
-    expect(await valuesOf(target, "t")).toEqual([...range(0, 3 * (first + second))]);
-    expect(await valuesOf(target, "time")).toEqual([...range(0, first + second)]);
+    expect(await itemsOf(target, "t")).toEqual([...range(0, 3 * (first + second))]);
+    expect(await itemsOf(target, "time")).toEqual([...range(0, first + second)]);
     expect(equal).toEqual(["lat"]);
     const t = arrays.find(({ path }) => path === "t");
     expect(t).toMatchObject({ before: [first, 3], shape: [first + second, 3] });
@@ -116,11 +105,11 @@ describe("append", () => {
     const a = await make({ ...sharded, shape: [2, 3] }, Int32Array.of(0, 1, 2, 5, 6, 7));
     const b = await make({ ...sharded, shape: [2, 2] }, Int32Array.of(3, 4, 8, 9));
     await append(b, a, { dim: "1" });
-    expect(await valuesOf(a, "")).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(await itemsOf(a, "")).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const text = { dataType: "string", chunks: [2], dimensionNames: ["name"] } as const;
     const names = await make({ ...text, shape: [3] }, ["a", "bb", ""]);
     await append(await make({ ...text, shape: [2] }, ["ccc", "d"]), names, { dim: "name" });
-    expect(await valuesOf(names, "")).toEqual(["a", "bb", "", "ccc", "d"]);
+    expect(await itemsOf(names, "")).toEqual(["a", "bb", "", "ccc", "d"]);
   });
 
   test("coordinates that fall go on falling", async () => {
@@ -134,7 +123,7 @@ describe("append", () => {
     const source = await part(falling(0));
     await writer(source, [7, 6]);
     await append(source, target, { dim: "time" });
-    expect(await valuesOf(target, "time")).toEqual([9, 8, 7, 6]);
+    expect(await itemsOf(target, "time")).toEqual([9, 8, 7, 6]);
   });
 
   test.each([
@@ -179,7 +168,7 @@ describe("append", () => {
     const target = await part({ from: 0, length: 2, time: units("days since 2000-01-01") });
     const source = await part({ from: 2, length: 2, time: units("day since 2000-01-01 00:00:00") });
     await append(source, target, { dim: "time" });
-    expect(await valuesOf(target, "time")).toEqual([0, 1, 2, 3]);
+    expect(await itemsOf(target, "time")).toEqual([0, 1, 2, 3]);
   });
 });
 

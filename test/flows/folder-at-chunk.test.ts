@@ -25,6 +25,7 @@ import {
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { drain } from "../support/consume.ts";
 import { someOf } from "../support/samples.ts";
 
 const folder = temporaryFolder();
@@ -36,10 +37,6 @@ const ARRAYS = {
   v3: { key: "c/0/1", zarrFormat: "v3" },
   "v3 with shards": { key: "c/0/1", zarrFormat: "v3", chunks: [2, 2], shards: [4, 4] },
 } as const;
-
-async function drain(stream: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of stream);
-}
 
 /** A zip of what is in a folder, with entries for empty folders. */
 async function zipOf(root: string): Promise<string> {

@@ -13,7 +13,7 @@ import {
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
-import { all } from "../support/consume.ts";
+import { all, valuesIn } from "../support/consume.ts";
 import { makeImage } from "../support/ome-images.ts";
 
 const servers: ValueServer[] = [];
@@ -25,16 +25,10 @@ afterEach(async () => {
 /** The keys of a store below a URL of a server that lists nothing. */
 async function serve(store: MemoryStore, below = "image.zarr"): Promise<string> {
   const values = new Map<string, Uint8Array>();
-  for (const [key, value] of await valuesOf(store)) values.set(`${below}/${key}`, value);
+  for (const [key, value] of await valuesIn(store)) values.set(`${below}/${key}`, value);
   const server = await serveValues(values);
   servers.push(server);
   return `${server.url}/${below}`;
-}
-
-async function valuesOf(store: MemoryStore): Promise<Map<string, Uint8Array>> {
-  const values = new Map<string, Uint8Array>();
-  for await (const { key } of store.list("")) values.set(key, (await store.get(key)) ?? new Uint8Array());
-  return values;
 }
 
 const recipe = {
@@ -67,7 +61,7 @@ describe.each(["v2", "v3"] as const)(
       const store = await makeImage({ ...recipe, zarrFormat });
       const target = new MemoryStore("copied");
       await copy(await serve(store), target);
-      expect(await valuesOf(target)).toEqual(await valuesOf(store));
+      expect(await valuesIn(target)).toEqual(await valuesIn(store));
     });
 
     test("is converted and cut", async () => {
@@ -77,7 +71,7 @@ describe.each(["v2", "v3"] as const)(
       const to = zarrFormat === "v2" ? "v3" : "v2";
       await convert(url, converted, { to });
       await convert(store, expected, { to });
-      expect(await valuesOf(converted)).toEqual(await valuesOf(expected));
+      expect(await valuesIn(converted)).toEqual(await valuesIn(expected));
       const [cut, cutHere] = [new MemoryStore("cut"), new MemoryStore("cut here")];
       await sliceTo(`${url}/labels/cells/0`, cut, { slice: [[2, 6]] });
       await sliceTo({ store, path: "labels/cells/0" }, cutHere, { slice: [[2, 6]] });

@@ -20,6 +20,7 @@ import {
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
+import { all } from "../support/consume.ts";
 import { type ImageRecipe, makeImage } from "../support/ome-images.ts";
 
 const recipe: Omit<ImageRecipe, "zarrFormat"> = {
@@ -62,12 +63,6 @@ function places({ coordinateTransformations }: Dataset, shape: readonly number[]
   return shape.map((n, d) =>
     Array.from({ length: n }, (_, i) => (translation[d] ?? 0) + i * (scale[d] ?? 1)),
   );
-}
-
-async function digests(source: MemoryStore): Promise<unknown[]> {
-  const all: unknown[] = [];
-  for await (const one of digest(source)) all.push(one);
-  return all;
 }
 
 async function attributesOf(store: MemoryStore, path: string): Promise<Attributes> {
@@ -346,7 +341,7 @@ describe("names of axes of OME-Zarr 0.4", () => {
       [3, 6, 4],
     ]);
     expect(await target.get("0/.zattrs")).toBeUndefined();
-    expect(await digests(target)).toEqual(await digests(source));
+    expect(await all(digest(target))).toEqual(await all(digest(source)));
   });
 
   test("serve for a level that is opened alone", async () => {

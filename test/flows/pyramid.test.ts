@@ -14,6 +14,7 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../streams/support.ts";
+import { itemsOf } from "../support/consume.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
@@ -38,10 +39,6 @@ async function leastMemory(source: MemoryStore, options: object): Promise<number
   if (!isZarrflowError(error, "budget-too-small")) throw error;
   return error.details.neededBytes;
 }
-
-const valuesOf = async (store: MemoryStore, path: string) => [
-  ...(await slice(await openArray({ store, path })).read()).data,
-];
 
 describe("pyramid", () => {
   test("of an array: arrays 0, 1, ... until each axis is one chunk, each chunk read and written once", async () => {
@@ -68,7 +65,7 @@ describe("pyramid", () => {
     expect(new Set(chunks).size).toBe(chunks.length);
     expect(written.at(-1)).toBe("zarr.json");
     // the mean of 0, 1, 384 and 385 is 192.5: halves go to the even number
-    expect((await valuesOf(target, "1")).slice(0, 2)).toEqual([192, 194]);
+    expect((await itemsOf(target, "1")).slice(0, 2)).toEqual([192, 194]);
     const { attributes } = await openGroup(target);
     expect(attributes.ome).toMatchObject({
       version: "0.5",
@@ -100,7 +97,7 @@ describe("pyramid", () => {
       await pyramid(source, large, options);
       expect(arrays[0]?.levelsInWindow).toBeLessThan(levels.length);
       expect(peakBuffers).toBeLessThanOrEqual(maxMemory);
-      for (const { path } of levels) expect(await valuesOf(small, path)).toEqual(await valuesOf(large, path));
+      for (const { path } of levels) expect(await itemsOf(small, path)).toEqual(await itemsOf(large, path));
     },
   );
 
@@ -112,7 +109,7 @@ describe("pyramid", () => {
     expect(last.shape).toEqual([4, 5]);
     const memory = new MemoryStore();
     await pyramid(source, memory, {});
-    expect([...(await slice(last).read()).data]).toEqual(await valuesOf(memory, "3"));
+    expect([...(await slice(last).read()).data]).toEqual(await itemsOf(memory, "3"));
     await last.store.close?.();
   });
 
@@ -123,7 +120,7 @@ describe("pyramid", () => {
     const { metadata, shape } = await openArray({ store: target, path: "2" });
     expect(metadata.chunkGrid).toEqual({ chunkShape: [4, 8], innerChunkShape: [2, 2] });
     expect(shape).toEqual([5, 5]);
-    expect((await valuesOf(target, "2"))[0]).toBe(31);
+    expect((await itemsOf(target, "2"))[0]).toBe(31);
   });
 
   test("of a data set: a group for each level, with coordinates of their own", async () => {
@@ -181,16 +178,16 @@ describe("pyramid", () => {
     expect(report.convention).toBe("multiscales");
     expect(report.spatial.toSorted()).toEqual(["lat", "lon"]);
     expect(report.levels.map(({ path }) => path)).toEqual(["0", "1", "2"]);
-    expect(await valuesOf(target, "0/t")).toEqual([...t]);
-    expect(await valuesOf(target, "1/lat")).toEqual([45, 25, 10]);
-    expect(await valuesOf(target, "1/lat_bnds")).toEqual([55, 35, 35, 15, 15, 5]);
-    expect(await valuesOf(target, "1/lon")).toEqual([0.5, 2.5]);
-    expect(await valuesOf(target, "1/time")).toEqual(["a", "b"]);
-    expect(await valuesOf(target, "1/odd")).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await itemsOf(target, "0/t")).toEqual([...t]);
+    expect(await itemsOf(target, "1/lat")).toEqual([45, 25, 10]);
+    expect(await itemsOf(target, "1/lat_bnds")).toEqual([55, 35, 35, 15, 15, 5]);
+    expect(await itemsOf(target, "1/lon")).toEqual([0.5, 2.5]);
+    expect(await itemsOf(target, "1/time")).toEqual(["a", "b"]);
+    expect(await itemsOf(target, "1/odd")).toEqual([1, 2, 3, 4, 5, 6]);
     // of classes the most frequent, the least of several
-    expect(await valuesOf(target, "1/kind")).toEqual([1, 3, 1, 3, 1, 3]);
+    expect(await itemsOf(target, "1/kind")).toEqual([1, 3, 1, 3, 1, 3]);
     // 0 is missing
-    expect((await valuesOf(target, "1/t"))[0]).toBe((1 + 4 + 5) / 3);
+    expect((await itemsOf(target, "1/t"))[0]).toBe((1 + 4 + 5) / 3);
     const { attributes } = await openGroup(target);
     expect(attributes).toMatchObject({
       title: "weather",
@@ -226,11 +223,11 @@ describe("pyramid", () => {
     const target = await arrayOf([1, 1], [1, 1]);
     expect(String(await rejection(pyramid(image, target)))).toMatch(/exists/);
     expect(await pyramid(image, target, { ifExists: "skip" })).toMatchObject({ skipped: true });
-    expect(await valuesOf(target, "")).toEqual([0]);
+    expect(await itemsOf(target, "")).toEqual([0]);
     const dry = new MemoryStore();
     await pyramid(image, dry, { dryRun: true });
     expect(await exists(dry)).toBe(false);
     await pyramid(image, target, { ifExists: "replace" });
-    expect((await valuesOf(target, "1")).length).toBe(16);
+    expect((await itemsOf(target, "1")).length).toBe(16);
   });
 });

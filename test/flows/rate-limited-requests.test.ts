@@ -5,6 +5,7 @@ import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import * as pauses from "../../src/util/pause.ts";
 import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { type Fault, serveValues } from "../stores/value-server.ts";
+import { valuesIn } from "../support/consume.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { settled } from "../support/until.ts";
 
@@ -20,12 +21,6 @@ async function makeArray(chunkBytes = CHUNK_BYTES, count = CHUNKS): Promise<Memo
   await array.write({}, new Uint8Array(count * chunkBytes).fill(1));
   await array.close();
   return store;
-}
-
-async function valuesOf(store: MemoryStore): Promise<Map<string, Uint8Array>> {
-  const values = new Map<string, Uint8Array>();
-  for await (const { key } of store.list("")) values.set(key, (await store.get(key)) ?? new Uint8Array());
-  return values;
 }
 
 /** Milliseconds that have passed: they do for those who pause, when all is done that can be done before. */
@@ -88,7 +83,7 @@ describe("requests of a second, as a bucket sees them", () => {
     server.requests.filter(({ query }) => isMeant(query)).length;
 
   it("are no more than asked for, with pages of listings and requests that are made again", async () => {
-    for (const [key, bytes] of await valuesOf(await makeArray()))
+    for (const [key, bytes] of await valuesIn(await makeArray()))
       server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
     server.fault = watched(7);
     await letPass(copy(`s3://${BUCKET}/x.zarr`, "memory:paced", { requestsPerSecond: PER_SECOND }));
@@ -119,7 +114,7 @@ describe("requests of a second, as a bucket sees them", () => {
   });
 
   it("leave the copy to the server where it can copy", async () => {
-    for (const [key, bytes] of await valuesOf(await makeArray()))
+    for (const [key, bytes] of await valuesIn(await makeArray()))
       server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
     await letPass(copy(`s3://${BUCKET}/x.zarr`, `s3://${BUCKET}/y.zarr`, { requestsPerSecond: 200 }));
     expect(server.objects.size).toBe(2 * (CHUNKS + 1));
@@ -129,7 +124,7 @@ describe("requests of a second, as a bucket sees them", () => {
 
 describe("requests of a second, as a web server sees them", () => {
   it("are no more than asked for, with those that are made again or sent on", async () => {
-    const server = await serveValues(await valuesOf(await makeArray()));
+    const server = await serveValues(await valuesIn(await makeArray()));
     const times: number[] = [];
     const noted: Fault = (response, { url }) => {
       times.push(performance.now());
@@ -152,7 +147,7 @@ describe("requests of a second, as a web server sees them", () => {
   });
 
   it("come after what the program wants to do before each", async () => {
-    const server = await serveValues(await valuesOf(await makeArray()));
+    const server = await serveValues(await valuesIn(await makeArray()));
     let asked = 0;
     const beforeRequest = async () => void asked++;
     await letPass(copy(server.url, "memory:paced", { beforeRequest, requestsPerSecond: 1000 }));

@@ -29,6 +29,7 @@ import { pause } from "../../src/util/pause.ts";
 import { ACCESS_KEY, BUCKET, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { drain } from "../support/consume.ts";
 import { FATES, makeArray, N } from "./changed-sources.ts";
 
 const folder = temporaryFolder();
@@ -140,10 +141,6 @@ async function nodeIn(store: Store) {
   const node = await open(store);
   if (node.kind !== "array") throw new Error("no array");
   return node;
-}
-
-async function drain(stream: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of stream);
 }
 
 describe("a shard that is replaced between its index and its chunks", () => {

@@ -1,4 +1,3 @@
-import "../support/short-pauses.ts";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { planRechunk, rechunk } from "../../src/flows/copy.ts";
@@ -8,8 +7,10 @@ import { create } from "../../src/hierarchy/create/create.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
+import { withoutPauses } from "../support/no-pauses.ts";
 
 const folder = temporaryFolder();
+withoutPauses();
 let server: ValueServer;
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isListable } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { serveValues } from "../stores/value-server.ts";
-import { digestsOf } from "../support/consume.ts";
+import { digestsOf, valuesIn } from "../support/consume.ts";
 import { hasPython, runPython } from "./python.ts";
 import { dataSets, goRound, type Ring, ringOf } from "./s3-ring.ts";
 import { type Bucket, environmentOf, servers } from "./s3-servers.ts";
@@ -68,9 +68,7 @@ async function valuesOf(url: string): Promise<Map<string, Uint8Array>> {
   const store = await openStore(parseStoreUrl(url).spec);
   try {
     if (!isListable(store)) throw new Error(`${url} cannot be listed`);
-    const values = new Map<string, Uint8Array>();
-    for await (const { key } of store.list("")) values.set(key, (await store.get(key)) ?? new Uint8Array());
-    return values;
+    return await valuesIn(store);
   } finally {
     await store.close?.();
   }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Retry } from "../../src/stores/remote/retry-events.ts";
 import { S3Store, type S3StoreOptions } from "../../src/stores/s3.ts";
+import { all } from "../support/consume.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { settled, until } from "../support/until.ts";
 import { ACCESS_KEY, BUCKET, type S3Fault, type S3Server, SECRET_KEY, serveBucket } from "./s3-server.ts";
@@ -438,9 +439,3 @@ describe("S3Store", () => {
     );
   });
 });
-
-async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of stream) items.push(item);
-  return items;
-}

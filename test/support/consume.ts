@@ -1,5 +1,7 @@
 import { digest } from "../../src/flows/digest.ts";
-import type { ListableStore } from "../../src/stores/store.ts";
+import { slice } from "../../src/flows/slice.ts";
+import { openArray } from "../../src/hierarchy/open/open.ts";
+import type { ListableStore, Store } from "../../src/stores/store.ts";
 
 /** All that comes. */
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -24,6 +26,18 @@ export async function contentsOf(store: ListableStore, prefix = ""): Promise<Rec
   for (const key of await keysOf(store, prefix))
     contents[key] = Buffer.from((await store.get(key)) ?? []).toString("hex");
   return contents;
+}
+
+/** The values of a store by key. */
+export async function valuesIn(store: ListableStore): Promise<Map<string, Uint8Array>> {
+  const values = new Map<string, Uint8Array>();
+  for (const key of await keysOf(store)) values.set(key, (await store.get(key)) ?? new Uint8Array());
+  return values;
+}
+
+/** The items of an array, in C order. */
+export async function itemsOf(store: Store, path: string): Promise<unknown[]> {
+  return [...(await slice(await openArray({ store, path })).read()).data];
 }
 
 /** The SHA-256 of each array's items, by path. */

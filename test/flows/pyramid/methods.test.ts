@@ -1,24 +1,13 @@
 import { describe, expect, test } from "vitest";
-import {
-  createGroup,
-  type FlowEvent,
-  openArray,
-  openGroup,
-  pyramid,
-  setAttributes,
-  slice,
-} from "../../../src/index.ts";
+import { createGroup, type FlowEvent, openGroup, pyramid, setAttributes } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { itemsOf } from "../../support/consume.ts";
 import { fillImage, imageAttributes, makeImage } from "../../support/ome-images.ts";
 
 const shapes = [[8, 8]];
 const axes = ["y", "x"];
 /** Labels far apart: means of them are no labels. */
 const LABELS = Uint16Array.from({ length: 64 }, (_, i) => [0, 900, 17, 4][(i * 7 + (i >> 3)) % 4] ?? 0);
-
-const valuesOf = async (store: MemoryStore, path: string) => [
-  ...(await slice(await openArray({ store, path })).read()).data,
-];
 
 /** An image of one level with these items. */
 async function image(
@@ -64,7 +53,7 @@ describe.each(["v2", "v3"] as const)("without a method, in %s", (zarrFormat) => 
   const made = async (source: Parameters<typeof pyramid>[0], options: object = {}) => {
     const target = new MemoryStore();
     const report = await pyramid(source, target, { levels: 2, ...options });
-    return { report, target, values: await valuesOf(target, "1") };
+    return { report, target, values: await itemsOf(target, "1") };
   };
 
   test("a label image is made by mode, and says why", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createGroup, exists, openArray, openGroup, pyramid, slice, validate } from "../../../src/index.ts";
+import { createGroup, exists, openArray, openGroup, pyramid, validate } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { failOnUnhandledRejections, rejection } from "../../streams/support.ts";
+import { itemsOf } from "../../support/consume.ts";
 import { makeImage } from "../../support/ome-images.ts";
 
 failOnUnhandledRejections();
@@ -26,10 +27,6 @@ async function dataSet(zarrFormat: "v2" | "v3", names: readonly (string | null)[
   return store;
 }
 
-const valuesOf = async (store: MemoryStore, path: string) => [
-  ...(await slice(await openArray({ store, path })).read()).data,
-];
-
 describe.each([
   ["v2", "v3"],
   ["v3", "v2"],
@@ -44,7 +41,7 @@ describe.each([
         const array = await openArray({ store: target, path: `${level}/${name}` });
         expect(array.layout.zarrFormat).toBe(to);
         expect(array.metadata.codecs.map((codec) => codec.name)).toEqual(["bytes", "zstd"]);
-        expect(await valuesOf(target, array.path)).toEqual(await valuesOf(same, array.path));
+        expect(await itemsOf(target, array.path)).toEqual(await itemsOf(same, array.path));
       }
     }
     expect((await openGroup(target)).layout.zarrFormat).toBe(to);
@@ -55,7 +52,7 @@ describe.each([
     const [again, once] = [new MemoryStore(), new MemoryStore()];
     await pyramid({ store: target, path: "1" }, again, { to: from, levels: 2 });
     await pyramid({ store: same, path: "1" }, once, { levels: 2 });
-    expect(await valuesOf(again, "1/t")).toEqual(await valuesOf(once, "1/t"));
+    expect(await itemsOf(again, "1/t")).toEqual(await itemsOf(once, "1/t"));
   });
 
   test("keeps what an image says of its channels", async () => {
@@ -68,7 +65,7 @@ describe.each([
     const image = (to === "v3" ? attributes.ome : attributes) as Record<string, unknown>;
     expect(image.omero).toEqual(omero);
     expect(Object.keys(attributes).sort()).toEqual(to === "v3" ? ["ome"] : ["multiscales", "omero"]);
-    expect(await valuesOf(target, "0")).toEqual(await valuesOf(source, "0"));
+    expect(await itemsOf(target, "0")).toEqual(await itemsOf(source, "0"));
   });
 });
 
@@ -115,7 +112,7 @@ describe.each(["v2", "v3"] as const)("what attributes of %s state as missing", (
     ] as const) {
       const target = new MemoryStore();
       await pyramid(store, target, { levels: 2, method });
-      expect((await valuesOf(target, "1/t")).map(Number)).toEqual([first, expected[1]]);
+      expect((await itemsOf(target, "1/t")).map(Number)).toEqual([first, expected[1]]);
     }
   });
 });

@@ -7,10 +7,10 @@ import {
   openGroup,
   pyramid,
   type SliceOption,
-  slice,
   sliceTo,
 } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { itemsOf } from "../../support/consume.ts";
 
 type Axis = readonly number[];
 /** Groups by path, each with the coordinates x and y and a variable `v` of them. */
@@ -74,10 +74,6 @@ async function make(tree: Tree): Promise<MemoryStore> {
 const cells = (count: number, size: number) => Array.from({ length: count }, (_, i) => (i + 0.5) * size);
 const down = (axis: Axis) => [...axis].reverse();
 
-const valuesOf = async (store: MemoryStore, path: string) => [
-  ...(await slice(await openArray({ store, path })).read()).data,
-];
-
 async function cut(source: MemoryStore, options: { readonly slice: SliceOption | string }) {
   const [target, warnings] = [new MemoryStore(), [] as string[]];
   const onEvent = (event: FlowEvent) =>
@@ -101,31 +97,31 @@ describe("a slice of levels side by side", () => {
   ])("by %s takes of each the cells that overlap", async (_, option) => {
     const { target, warnings } = await cut(await make(product), { slice: option });
     expect(warnings).toEqual([]);
-    expect(await valuesOf(target, "reflectance/r10/x")).toEqual([95, 105, 115, 125, 135, 145]);
-    expect(await valuesOf(target, "reflectance/r20/x")).toEqual([90, 110, 130, 150]);
-    expect(await valuesOf(target, "reflectance/r60/x")).toEqual([90, 150]);
-    expect(await valuesOf(target, "geometry/x")).toEqual([60, 180]);
-    expect(await valuesOf(target, "reflectance/r10/y")).toEqual([235, 225, 215]);
-    expect(await valuesOf(target, "reflectance/r20/y")).toEqual([230, 210]);
-    expect(await valuesOf(target, "reflectance/r60/y")).toEqual([210]);
-    expect(await valuesOf(target, "reflectance/r20/v")).toEqual([4, 5, 6, 7, 16, 17, 18, 19]);
-    expect(await valuesOf(target, "reflectance/r60/v")).toEqual([1, 2]);
+    expect(await itemsOf(target, "reflectance/r10/x")).toEqual([95, 105, 115, 125, 135, 145]);
+    expect(await itemsOf(target, "reflectance/r20/x")).toEqual([90, 110, 130, 150]);
+    expect(await itemsOf(target, "reflectance/r60/x")).toEqual([90, 150]);
+    expect(await itemsOf(target, "geometry/x")).toEqual([60, 180]);
+    expect(await itemsOf(target, "reflectance/r10/y")).toEqual([235, 225, 215]);
+    expect(await itemsOf(target, "reflectance/r20/y")).toEqual([230, 210]);
+    expect(await itemsOf(target, "reflectance/r60/y")).toEqual([210]);
+    expect(await itemsOf(target, "reflectance/r20/v")).toEqual([4, 5, 6, 7, 16, 17, 18, 19]);
+    expect(await itemsOf(target, "reflectance/r60/v")).toEqual([1, 2]);
   });
 
   test("takes no neighbour whose edge alone touches, one cell of one item, and steps of each", async () => {
     const source = await make(product);
     const { target } = await cut(source, { slice: { x: [6, 12] } });
-    expect(await valuesOf(target, "reflectance/r20/x")).toEqual([70, 90, 110]);
-    expect(await valuesOf(target, "reflectance/r60/x")).toEqual([90]);
+    expect(await itemsOf(target, "reflectance/r20/x")).toEqual([70, 90, 110]);
+    expect(await itemsOf(target, "reflectance/r60/x")).toEqual([90]);
     const one = await cut(source, { slice: { x: 7 } });
-    expect(await valuesOf(one.target, "reflectance/r60/x")).toEqual([90]);
+    expect(await itemsOf(one.target, "reflectance/r60/x")).toEqual([90]);
     const steps = await cut(source, { slice: { x: [0, 24, 2] } });
-    expect(await valuesOf(steps.target, "reflectance/r20/x")).toEqual([10, 50, 90, 130, 170, 210]);
+    expect(await itemsOf(steps.target, "reflectance/r20/x")).toEqual([10, 50, 90, 130, 170, 210]);
   });
 
   test("of nothing leaves nothing of any", async () => {
     const { target } = await cut(await make(product), { slice: { x: [3, 3] } });
-    expect(await valuesOf(target, "reflectance/r60/x")).toEqual([]);
+    expect(await itemsOf(target, "reflectance/r60/x")).toEqual([]);
   });
 
   test("takes whole what has no coordinates, none in order, or none there, and says so", async () => {
@@ -173,13 +169,13 @@ describe("a slice of a pyramid of a data set", () => {
         spatial_dimensions: string[];
       };
     };
-    const [xs, ys] = [await valuesOf(target, "0/x"), await valuesOf(target, "0/y")] as number[][];
+    const [xs, ys] = [await itemsOf(target, "0/x"), await itemsOf(target, "0/y")] as number[][];
     const axes: Record<string, number[]> = { x: xs ?? [], y: ys ?? [] };
     for (const [level, { transform }] of multiscales.layout.entries()) {
       for (const [d, name] of multiscales.spatial_dimensions.entries()) {
         const [first = 0, second = 0] = axes[name] ?? [];
         const at = (item: number) => first + (second - first) * item;
-        const own = (await valuesOf(target, `${level}/${name}`)) as number[];
+        const own = (await itemsOf(target, `${level}/${name}`)) as number[];
         // the last block may be cut off by the end of the data
         const stated = own.map((_, i) => at((transform.translation[d] ?? 0) + i * (transform.scale[d] ?? 1)));
         expect(own.slice(0, -1)).toEqual(stated.slice(0, -1));
@@ -215,7 +211,7 @@ describe("a slice of a pyramid of a data set", () => {
     };
     const d = multiscales.spatial_dimensions.indexOf("x");
     for (const [level, labels] of expected.entries()) {
-      expect(await valuesOf(target, `${level}/x`)).toEqual(labels);
+      expect(await itemsOf(target, `${level}/x`)).toEqual(labels);
       const { scale, translation } = multiscales.layout[level]?.transform ?? { scale: [], translation: [] };
       const [first = 0] = expected[0] ?? [];
       expect(labels).toEqual(

@@ -4,6 +4,7 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { BUCKET, serveBucket } from "../../stores/s3-server.ts";
 import { type Manners, PAGE, serveValues } from "../../stores/value-server.ts";
+import { valuesIn } from "../../support/consume.ts";
 import { s3Environment, stubEnvironment } from "../../support/s3-environment.ts";
 
 const closings: (() => Promise<void>)[] = [];
@@ -18,9 +19,7 @@ async function valuesOf(format: "v2" | "v3", attributes = {}): Promise<Map<strin
   const array = await create({ store, path: "a" }, { ...shape, zarrFormat: format, attributes });
   await array.write({}, [1, 2, 3, 4, 9, 9]);
   await array.close();
-  const values = new Map<string, Uint8Array>();
-  for await (const { key } of store.list("")) values.set(key, (await store.get(key)) ?? new Uint8Array());
-  return values;
+  return await valuesIn(store);
 }
 
 async function serve(values: Map<string, Uint8Array>, manners: Manners) {
