@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { append, create, createGroup, type NewArray, openArray, type Values } from "../../src/index.ts";
+import { append, createGroup, type NewArray, openArray, type Values } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { failOnUnhandledRejections, rejection } from "../streams/support.ts";
 import { itemsOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { makeImage } from "../support/ome-images.ts";
 
 failOnUnhandledRejections();
@@ -94,13 +95,7 @@ describe("append", () => {
   });
 
   test("along another dimension than the first, of an array in shards, and of strings", async () => {
-    const make = async (array: NewArray, items: Values) => {
-      const store = new MemoryStore();
-      const writer = await create(store, array);
-      await writer.write([], items);
-      await writer.close();
-      return store;
-    };
+    const make = (array: NewArray, values: Values) => given({ ...array, values });
     const sharded = { dataType: "int32", shards: [2, 4], chunks: [1, 2] } as const;
     const a = await make({ ...sharded, shape: [2, 3] }, Int32Array.of(0, 1, 2, 5, 6, 7));
     const b = await make({ ...sharded, shape: [2, 2] }, Int32Array.of(3, 4, 8, 9));

@@ -1,10 +1,11 @@
 // @module-tag slow
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { copy, create, digest, rechunk, slice } from "../../src/index.ts";
-import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { copy, digest, rechunk, slice } from "../../src/index.ts";
+import { nameMemoryStore } from "../../src/stores/memory.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
+import { given } from "../support/given.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const folders = temporaryFolder();
@@ -26,19 +27,14 @@ afterEach(async () => {
 
 /** An array, in shards or not, one of whose chunks is damaged, and where it is to be read from. */
 async function damaged(sharded: boolean) {
-  const store = new MemoryStore();
-  const array = await create(store, {
+  const store = await given({
     shape: [4, 4],
     chunks: [2, 2],
     ...(sharded && { shards: [4, 4] }),
     dataType: "int32",
     codec: "gzip:5",
+    values: (i) => i + 1,
   });
-  await array.write(
-    [],
-    Int32Array.from({ length: 16 }, (_, i) => i + 1),
-  );
-  await array.close();
   const key = sharded ? "c/0/0" : "c/1/0";
   const bytes = (await store.get(key)) as Uint8Array;
   await store.set(key, bytes.fill(7, 12, sharded ? bytes.length - 80 : undefined));

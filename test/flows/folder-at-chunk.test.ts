@@ -26,6 +26,7 @@ import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { drain } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { someOf } from "../support/samples.ts";
 
 const folder = temporaryFolder();
@@ -67,9 +68,7 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (n
 
       beforeEach(async () => {
         const root = folder.next();
-        const array = await create(root, { shape: [8, 8], chunks: [4, 4], dataType: "uint8", ...how });
-        await array.write({}, new Uint8Array(64).fill(5));
-        await array.close();
+        await given({ at: root, shape: [8, 8], chunks: [4, 4], dataType: "uint8", ...how, values: () => 5 });
         good = `${root}-good`;
         fs.cpSync(root, good, { recursive: true });
         fs.rmSync(join(root, key));
@@ -125,8 +124,7 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (n
 
   it("is an error for a write that has to read it", async () => {
     const root = folder.next();
-    const array = await create(root, { shape: [8, 8], chunks: [4, 4], dataType: "uint8", ...how });
-    await array.close();
+    await given({ at: root, shape: [8, 8], chunks: [4, 4], dataType: "uint8", ...how, values: null });
     fs.mkdirSync(join(root, key), { recursive: true });
     const writing = writeRegion(
       (await openArray(new DirectoryStore(root))) as ZarrArray<WritableStore>,
@@ -142,8 +140,7 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (n
 
 it("a folder at the key of one of many missing chunks is an error", async () => {
   const root = folder.next();
-  const array = await create(root, { shape: [3000], chunks: [1], dataType: "uint8", fillValue: 0 });
-  await array.close();
+  await given({ at: root, shape: [3000], chunks: [1], dataType: "uint8", fillValue: 0, values: null });
   fs.mkdirSync(join(root, "c/2500"), { recursive: true });
   await expect(drain(digest(root))).rejects.toMatchObject(REFUSED);
 });
@@ -174,9 +171,7 @@ describe.each([
     const root = folder.next();
     await (await createGroup(root, { zarrFormat })).close();
     const array = { shape: [4], chunks: [2], dataType: "int8", attributes: { units: "K" } } as const;
-    const made = await create(join(root, "a"), array);
-    await made.write({}, new Int8Array(4).fill(1));
-    await made.close();
+    await given({ at: join(root, "a"), ...array, values: () => 1 });
     fs.rmSync(join(root, key), { force: true });
     fs.mkdirSync(join(root, key));
     const source = kind === "zip" ? await zipOf(root) : root;

@@ -15,6 +15,7 @@ import {
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { drain } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { until } from "../support/until.ts";
 
 const source = new MemoryStore();
@@ -117,10 +118,7 @@ const writes: Record<string, (target: MemoryStore, signal: AbortSignal) => Promi
     }
   },
   "copy with this codec": async (target, signal) => {
-    const plain = new MemoryStore();
-    const array = await create(plain, { ...shape, codec: "gzip" });
-    await array.write([], values);
-    await array.close();
+    const plain = await given({ ...shape, codec: "gzip", values });
     await copy(plain, target, { codec: "hanging", signal });
   },
 };

@@ -1,12 +1,13 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
 import { planRechunk, runFlow, slice } from "../../src/flows/index.ts";
-import { create, createGroup, open, openArray, ZarrflowError } from "../../src/index.ts";
+import { open, openArray, ZarrflowError } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { testFolder } from "../support/cli.ts";
 import { digestOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 const SHAPE = [64, 64, 64];
 const ITEMS = Uint16Array.from({ length: 64 ** 3 }, (_, i) => (i * 2654435761) >>> 16);
@@ -20,13 +21,9 @@ interface Grid {
   readonly codecs?: readonly { readonly name: string; readonly configuration?: object }[];
 }
 
-async function arrayOf(grid: Grid): Promise<MemoryStore> {
-  const store = new MemoryStore();
+function arrayOf(grid: Grid): Promise<MemoryStore> {
   const codec = grid.codecs ? {} : { codec: "none" };
-  const writer = await create(store, { shape: SHAPE, dataType: "uint16", ...codec, ...grid });
-  await writer.write({ start: [0, 0, 0], shape: SHAPE }, ITEMS);
-  await writer.close();
-  return store;
+  return given({ shape: SHAPE, dataType: "uint16", ...codec, ...grid, values: ITEMS });
 }
 
 describe("a shard larger than the budget", () => {
@@ -152,14 +149,8 @@ describe("a task that fails", () => {
   }
 
   test("ends the others, whose requests are aborted", async () => {
-    const store = new StuckStore();
-    const group = await createGroup(store);
-    for (const name of ["broken", "stuck"]) {
-      const array = await group.create(name, { shape: [64], dataType: "uint8", chunks: [8], shards: [64] });
-      await array.write([], ITEMS_OF_A_SHARD);
-      await array.close();
-    }
-    await group.close();
+    const array = { shape: [64], dataType: "uint8", chunks: [8], shards: [64], values: ITEMS_OF_A_SHARD };
+    const store = await given({ at: new StuckStore(), arrays: { broken: array, stuck: array } });
     await store.set("broken/c/0", new Uint8Array(3));
     const planned = await planRechunk(await open(store), "memory:failing", { chunks: {}, codec: "gzip" });
     expect(planned.plan.totals.tasks).toBe(2);

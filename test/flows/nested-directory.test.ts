@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copy, create, createGroup, open, rechunk } from "../../src/index.ts";
+import { copy, createGroup, open, rechunk } from "../../src/index.ts";
 import { runHere } from "../support/cli-here.ts";
 import { digestOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 const nested = { v2: { separator: "/" } } as const;
 let folder: string;
@@ -16,7 +17,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "zarrflow-nested-"));
   source = join(folder, "old.zarr");
   await (await createGroup(source, { zarrFormat: "v2" })).close();
-  const array = await create(join(source, "a"), {
+  await given({
+    at: join(source, "a"),
     zarrFormat: "v2",
     shape: [4, 6],
     chunks: [2, 3],
@@ -24,11 +26,6 @@ beforeAll(async () => {
     separator: "/",
     dimensionNames: ["y", "x"],
   });
-  await array.write(
-    {},
-    Int32Array.from({ length: 24 }, (_, i) => i),
-  );
-  await array.close();
   const { dimension_separator: _, ...zarray } = JSON.parse(readFileSync(join(source, "a/.zarray"), "utf8"));
   writeFileSync(join(source, "a/.zarray"), JSON.stringify(zarray));
 });

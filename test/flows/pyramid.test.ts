@@ -1,7 +1,6 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
 import {
-  create,
   createGroup,
   exists,
   isZarrflowError,
@@ -15,21 +14,13 @@ import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../streams/support.ts";
 import { itemsOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
 
-async function arrayOf(shape: readonly number[], chunks: readonly number[], more: object = {}) {
-  const store = new MemoryStore();
-  const length = shape.reduce((a, b) => a * b, 1);
-  const writer = await create(store, { shape, chunks, dataType: "int32", codec: "none", ...more });
-  await writer.write(
-    [],
-    Int32Array.from({ length }, (_, i) => i),
-  );
-  await writer.close();
-  return store;
-}
+const arrayOf = (shape: readonly number[], chunks: readonly number[], more: object = {}) =>
+  given({ shape, chunks, dataType: "int32", codec: "none", ...more });
 
 /** The smallest budget that works. */
 async function leastMemory(source: MemoryStore, options: object): Promise<number> {

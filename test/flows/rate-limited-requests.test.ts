@@ -1,11 +1,12 @@
 // @module-tag slow
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { copy, create, rechunk } from "../../src/index.ts";
-import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { copy, rechunk } from "../../src/index.ts";
+import { type MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import * as pauses from "../../src/util/pause.ts";
 import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { type Fault, serveValues } from "../stores/value-server.ts";
 import { valuesIn } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { settled } from "../support/until.ts";
 
@@ -14,13 +15,9 @@ const CHUNK_BYTES = 1000;
 const PER_SECOND = 40;
 
 /** An array of chunks that are no smaller when they are encoded. */
-async function makeArray(chunkBytes = CHUNK_BYTES, count = CHUNKS): Promise<MemoryStore> {
-  const store = new MemoryStore();
+function makeArray(chunkBytes = CHUNK_BYTES, count = CHUNKS): Promise<MemoryStore> {
   const shape = [count * chunkBytes];
-  const array = await create(store, { shape, chunks: [chunkBytes], dataType: "uint8", codec: "none" });
-  await array.write({}, new Uint8Array(count * chunkBytes).fill(1));
-  await array.close();
-  return store;
+  return given({ shape, chunks: [chunkBytes], dataType: "uint8", codec: "none", values: () => 1 });
 }
 
 /** Milliseconds that have passed: they do for those who pause, when all is done that can be done before. */

@@ -4,11 +4,11 @@ import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import type { NewCodec } from "../../src/codecs/descriptors.ts";
 import { encodeBytes } from "../../src/codecs/index.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
 import type { NewArray } from "../../src/hierarchy/create/metadata.ts";
 import { convert, copy, digest, info, openArray, planCopy, rechunk, slice } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { errorOf } from "../codecs/support.ts";
+import { given } from "../support/given.ts";
 
 type Formats = "v2" | "v3";
 
@@ -33,20 +33,9 @@ function register(descriptor: string | NewCodec, mask = 0x5a): string {
 
 const values = Int32Array.from({ length: 64 }, (_, i) => i * i);
 
-async function arrayOf(zarrFormat: Formats, codecs: NewArray["codecs"], more: Partial<NewArray> = {}) {
-  const store = new MemoryStore();
-  const array = {
-    shape: [8, 8],
-    chunks: [4, 4],
-    dataType: "int32",
-    zarrFormat,
-    ...(codecs && { codecs }),
-    ...more,
-  };
-  const writer = await create(store, array as NewArray);
-  await writer.write([], new Uint8Array(values.buffer));
-  await writer.close();
-  return store;
+function arrayOf(zarrFormat: Formats, codecs: NewArray["codecs"], more: Partial<NewArray> = {}) {
+  const array = { shape: [8, 8], chunks: [4, 4], dataType: "int32", zarrFormat, ...(codecs && { codecs }) };
+  return given({ ...array, ...more, values: new Uint8Array(values.buffer) });
 }
 
 const stated = (zarrFormat: Formats, name: string, settings = {}) =>

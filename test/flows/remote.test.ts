@@ -23,6 +23,7 @@ import { ZARRAY, ZGROUP } from "../hierarchy/stores.ts";
 import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { digestsOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
@@ -126,9 +127,7 @@ describe("S3", () => {
       await (await group.create("old", array)).close();
       await group.close();
       const store = (await open(root)).store as ListableStore;
-      const writer = await create(`${root}/g/t2m`, array);
-      await writer.write([], Int16Array.of(1, 2, 3, 4));
-      await writer.close();
+      await given({ at: `${root}/g/t2m`, ...array, values: [1, 2, 3, 4] });
       await expectTrueConsolidation(store);
       expect((await open(`${root}/g`)).kind).toBe("group");
       await setAttributes(`${root}/g/t2m`, { units: "K" });

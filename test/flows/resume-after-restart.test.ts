@@ -8,9 +8,9 @@ import { rechunk } from "../../src/flows/copy.ts";
 import { digest } from "../../src/flows/digest.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { ofEarlierStart } from "../support/edit-ledger.ts";
+import { given } from "../support/given.ts";
 
 const folder = temporaryFolder();
 let source = "";
@@ -18,17 +18,14 @@ let expected = "";
 
 beforeAll(async () => {
   source = join(folder.path, "source.zarr");
-  const array = await create(source, {
+  await given({
+    at: source,
     shape: [32, 128],
     chunks: [1, 128],
     dataType: "int32",
     zarrFormat: "v2",
+    values: (i) => (i * 2654435761) % 1000,
   });
-  await array.write(
-    [],
-    Int32Array.from({ length: 32 * 128 }, (_, i) => (i * 2654435761) % 1000),
-  );
-  await array.close();
   expected = await digestOf(source);
 });
 

@@ -2,7 +2,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
 import { setAttributes } from "../../src/hierarchy/edit/attributes.ts";
 import { open } from "../../src/index.ts";
 import { leftoversAt } from "../../src/stores/target/leftovers.ts";
@@ -12,6 +11,7 @@ import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { digestOf } from "../support/consume.ts";
 import { editLedger } from "../support/edit-ledger.ts";
+import { given } from "../support/given.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { until } from "../support/until.ts";
@@ -39,18 +39,15 @@ afterEach(() => bucket.close());
 
 /** An array in which no chunk is like another. */
 async function write(path: string, factor: number): Promise<void> {
-  const array = await create(path, {
+  await given({
+    at: path,
     shape: [10, 6, 6],
     chunks: [1, 6, 6],
     dataType: "int32",
     codec: "none",
     zarrFormat: "v2",
+    values: (i) => i * factor,
   });
-  await array.write(
-    [],
-    Int32Array.from({ length: 10 * 36 }, (_, i) => i * factor),
-  );
-  await array.close();
 }
 
 /** A rechunk that is stopped after its first tasks. */

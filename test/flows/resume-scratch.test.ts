@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { given } from "../support/given.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { withBucket } from "../support/s3-environment.ts";
 
@@ -21,17 +21,14 @@ let undisturbed = new Map<string, string>();
 
 beforeAll(async () => {
   source = join(folder.path, "source.zarr");
-  const array = await create(source, {
+  await given({
+    at: source,
     shape: [80, 24, 24],
     chunks: [1, 24, 24],
     dataType: "int32",
     zarrFormat: "v2",
+    values: (i) => (i * 2654435761) % 1000,
   });
-  await array.write(
-    [],
-    Int32Array.from({ length: 80 * 576 }, (_, i) => (i * 2654435761) % 1000),
-  );
-  await array.close();
   const onEvent = (event: FlowEvent) => {
     if (event.type === "plan") tasks.first = event.plan.stages[0] ?? 0;
   };

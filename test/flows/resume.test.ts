@@ -5,9 +5,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { given } from "../support/given.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { withParts } from "../support/small-parts.ts";
@@ -22,17 +22,14 @@ let source = "";
 
 beforeAll(async () => {
   source = join(folder.path, "source.zarr");
-  const array = await create(source, {
+  await given({
+    at: source,
     shape: [24, 12, 12],
     chunks: [1, 12, 12],
     dataType: "int32",
     zarrFormat: "v2",
+    values: (i) => (i * 2654435761) % 1000,
   });
-  await array.write(
-    [],
-    Int32Array.from({ length: 24 * 144 }, (_, i) => (i * 2654435761) % 1000),
-  );
-  await array.close();
 });
 
 /** What decides windows, beside the memory budget. */

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { planRechunk, runFlow } from "../../src/flows/index.ts";
-import { copy, create, isZarrflowError, openArray, ZarrflowError } from "../../src/index.ts";
+import { copy, isZarrflowError, openArray, ZarrflowError } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { S3_PART_BYTES } from "../../src/stores/store-memory.ts";
@@ -12,6 +12,7 @@ import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { failOnUnhandledRejections } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";
 import { digestOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 failOnUnhandledRejections();
@@ -20,13 +21,9 @@ const SHAPE = [96, 256, 256];
 /** 12 MiB that no codec makes smaller. */
 const ITEMS = Uint16Array.from({ length: 96 * 2 ** 16 }, (_, i) => Math.imul(i, 2654435761) >>> 16);
 
-async function arrayOf(chunks: readonly number[], shards?: readonly number[]): Promise<MemoryStore> {
-  const store = new MemoryStore();
+function arrayOf(chunks: readonly number[], shards?: readonly number[]): Promise<MemoryStore> {
   const grid = { chunks, ...(shards && { shards }) };
-  const writer = await create(store, { shape: SHAPE, dataType: "uint16", codec: "none", ...grid });
-  await writer.write([], ITEMS);
-  await writer.close();
-  return store;
+  return given({ shape: SHAPE, dataType: "uint16", codec: "none", ...grid, values: ITEMS });
 }
 
 let server: S3Server;

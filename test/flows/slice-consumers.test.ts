@@ -8,10 +8,10 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { create, openArray, type SliceChunk, slice, type ZarrArray } from "../../src/index.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
 import { coordsOf, product } from "../../src/util/shape.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, settle, TestStore } from "../streams/support.ts";
+import { given } from "../support/given.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
@@ -23,15 +23,13 @@ const whole = Buffer.from(values.buffer);
 
 let array: ZarrArray;
 beforeAll(async () => {
-  const store = new MemoryStore();
-  const writer = await create(store, {
+  const store = await given({
     shape,
     dataType: "float32",
     chunks: [5, 40, 60],
     dimensionNames: ["time", "y", "x"],
+    values,
   });
-  await writer.write([], values);
-  await writer.close();
   array = await openArray(store);
 });
 
@@ -130,10 +128,7 @@ describe("bytes()", () => {
   });
 
   test("of strings are refused where they are read", async () => {
-    const store = new MemoryStore();
-    const words = await create(store, { shape: [2], dataType: "string", chunks: [2] });
-    await words.write([], ["a", "b"]);
-    await words.close();
+    const store = await given({ shape: [2], dataType: "string", chunks: [2], values: ["a", "b"] });
     const bytes = slice(await openArray(store)).bytes();
     expect(await rejection(new Response(bytes).text())).toMatchObject({ code: "unsupported-operation" });
   });

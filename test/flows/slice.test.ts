@@ -12,6 +12,7 @@ import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
+import { given } from "../support/given.ts";
 
 const NAME = "slice-test";
 
@@ -80,10 +81,8 @@ describe("chunks() give exactly the items of their region", () => {
   });
 
   test("of complex numbers, two to an item", async () => {
-    const store = new MemoryStore();
-    const writer = await create(store, { shape: [3], chunks: [3], dataType: "complex64" });
-    await writer.write([], Float32Array.of(1, 2, 3, 4, 5, 6));
-    await writer.close();
+    const values = Float32Array.of(1, 2, 3, 4, 5, 6);
+    const store = await given({ shape: [3], dataType: "complex64", values });
     expect(listsOf(await chunksOf(slice(await openArray(store), [[1, 2]])))).toEqual([[3, 4]]);
   });
 

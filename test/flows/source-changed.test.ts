@@ -30,6 +30,7 @@ import { ACCESS_KEY, BUCKET, SECRET_KEY, serveBucket } from "../stores/s3-server
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { drain } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { FATES, makeArray, N } from "./changed-sources.ts";
 
 const folder = temporaryFolder();
@@ -320,14 +321,12 @@ describe.each([
 ] as const)("chunks %s that are removed one by one while documents stay", (_, made) => {
   let root: string;
   let target: string;
-  const [rows, columns] = made.shape;
+  const [rows] = made.shape;
 
   beforeEach(async () => {
     root = folder.next();
     target = join(dirname(root), "target.zarr");
-    const array = await create(root, { ...made, dataType: "uint8", codec: "none", fillValue: 0 });
-    await array.write({}, new Uint8Array(rows * columns).fill(1));
-    await array.close();
+    await given({ at: root, ...made, dataType: "uint8", codec: "none", fillValue: 0, values: () => 1 });
   });
 
   /** Removes a chunk of the last rows, later than the run began by any clock. */
@@ -440,9 +439,7 @@ describe.each([
 it("is noticed when a chunk is removed while calls that block read others", async () => {
   const root = folder.next();
   const shape = [64, 65536];
-  const array = await create(root, { shape, chunks: [1, 65536], dataType: "uint8", codec: "none" });
-  await array.write({}, new Uint8Array(64 * 65536).fill(1));
-  await array.close();
+  await given({ at: root, shape, chunks: [1, 65536], dataType: "uint8", codec: "none", values: () => 1 });
   const reader = slice(root, {}, { maxMemory: 500e3, consistent: true }).bytes().getReader();
   await reader.read();
   await pause(20);
@@ -482,8 +479,7 @@ it("is no change of the source when a run writes beside an array whose chunks ar
   const root = folder.next();
   await createGroup(root).then((group) => group.close());
   const path = `${root}/sparse`;
-  const array = await create(path, { shape: [64, 64], chunks: [8, 8], dataType: "uint8", fillValue: 7 });
-  await array.close();
+  await given({ at: path, shape: [64, 64], chunks: [8, 8], dataType: "uint8", fillValue: 7, values: null });
   await rechunk(path, `${root}/other`, { chunks: [16, 4], writeEmpty: true });
   await copy(path, `${root}/update`, {});
   await copy(path, `${root}/update`, { ifExists: "update" });

@@ -3,10 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { planRechunk, rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import type { PlanOptions } from "../../src/flows/request/flow-options.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
+import { given } from "../support/given.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 
 const folder = temporaryFolder();
@@ -14,18 +13,13 @@ withoutPauses();
 let server: ValueServer;
 
 beforeAll(async () => {
-  const store = new MemoryStore();
-  const array = await create(store, {
+  const store = await given({
     shape: [256, 32, 32],
     chunks: [1, 32, 32],
     dataType: "int32",
     zarrFormat: "v2",
+    values: (i) => (i * 2654435761) % 1000,
   });
-  await array.write(
-    [],
-    Int32Array.from({ length: 256 * 1024 }, (_, i) => (i * 2654435761) % 1000),
-  );
-  await array.close();
   const values = new Map<string, Uint8Array>();
   for await (const { key } of store.list("")) values.set(key, (await store.get(key)) ?? new Uint8Array());
   server = await serveValues(values);

@@ -7,11 +7,11 @@ import { convert, copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import type { FlowTarget } from "../../src/flows/target/flow-target.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { isReservedKey } from "../../src/stores/reserved-names.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { given } from "../support/given.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { someOf } from "../support/samples.ts";
@@ -27,13 +27,8 @@ afterAll(() => console.log(`${runs} runs with a flipped bit, each found`));
 beforeAll(async () => {
   bucket = await serveReachableBucket();
   source = join(folder.path, "source.zarr");
-  const made = { shape: [8, 6], chunks: [2, 3], dataType: "int32", zarrFormat: "v2" } as const;
-  const array = await create(source, made);
-  await array.write(
-    [],
-    Int32Array.from({ length: 48 }, (_, i) => i * 2654435761),
-  );
-  await array.close();
+  const values = (i: number) => i * 2654435761;
+  await given({ at: source, shape: [8, 6], chunks: [2, 3], dataType: "int32", zarrFormat: "v2", values });
 });
 
 type Flow = (target: FlowTarget, options: FlowOptions) => Promise<RunReport>;

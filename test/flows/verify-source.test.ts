@@ -5,10 +5,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { given } from "../support/given.ts";
 
 const folder = temporaryFolder();
 const HOW = { chunks: [8, 3], strategy: "direct", maxMemory: "100kB", threads: 1, io: 1 } as const;
@@ -19,13 +19,8 @@ let target = "";
 beforeEach(async () => {
   source = folder.next("source.zarr");
   target = folder.next("target.zarr");
-  const layout = { shape: [40, 12], chunks: [1, 12], dataType: "int32", codec: "none" } as const;
-  const array = await create(source, { ...layout, zarrFormat: "v2" });
-  await array.write(
-    [],
-    Int32Array.from({ length: 480 }, (_, i) => i),
-  );
-  await array.close();
+  const grid = { shape: [40, 12], chunks: [1, 12] };
+  await given({ at: source, ...grid, dataType: "int32", codec: "none", zarrFormat: "v2" });
 });
 
 /** What may happen to a source, none of which its metadata show. */

@@ -9,6 +9,7 @@ import { open, openArray, openGroup } from "../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { keysOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { BOOTSTRAP, DRAFT_ARRAY, draftStore } from "./draft-stores.ts";
 import { everythingIn, jsonAt } from "./keys.ts";
 import { storeOf } from "./stores.ts";
@@ -156,8 +157,7 @@ describe("in folders", () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   it("a node is made in the hierarchy around it", async () => {
-    const begun = await create(`${folder}/x.zarr/g/a`, { ...ARRAY, zarrFormat: draft });
-    await begun.close();
+    await given({ at: `${folder}/x.zarr/g/a`, ...ARRAY, zarrFormat: draft, values: null });
     await (await create(`${folder}/x.zarr/g/b`, ARRAY)).close();
     await (await createGroup(`${folder}/x.zarr/h`)).close();
     const files = everythingIn(folder).filter((name) => !name.endsWith("/"));
@@ -201,8 +201,7 @@ describe("in folders", () => {
   // D19-14
   it("a name that is too long with its suffix leaves nothing behind", async () => {
     const name = "x".repeat(255);
-    const writer = await create(`${folder}/x.zarr/a`, { ...ARRAY, zarrFormat: draft });
-    await writer.close();
+    await given({ at: `${folder}/x.zarr/a`, ...ARRAY, zarrFormat: draft, values: null });
     const error = await create(`${folder}/x.zarr/${name}`, ARRAY).catch((e) => e);
     expect(error).toMatchObject({ code: "path-not-allowed", details: { key: `meta/root/${name}.array` } });
     expect(everythingIn(folder).join()).not.toContain("xxx");

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { create, openArray, rechunk, slice } from "../../src/index.ts";
+import { openArray, rechunk, slice } from "../../src/index.ts";
 import { FileSystemStore, FilesStore, openZipBlob } from "../../src/stores/file-system.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
 import { zipInStore, zipIntoStream } from "../../src/stores/zip.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { keysOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { FakeFolder, namesBelow } from "./file-system/fake-handles.ts";
 
 type Values = ReadonlyMap<string, Uint8Array>;
@@ -106,14 +107,7 @@ describe("FilesStore", () => {
 describe("a zip in a browser", () => {
   let source: MemoryStore;
   beforeAll(async () => {
-    source = new MemoryStore();
-    const options = { zarrFormat: "v3", dataType: "float32", shape: [40, 500], chunks: [10, 500] } as const;
-    const array = await create(source, options);
-    await array.write(
-      [],
-      Float32Array.from({ length: 20_000 }, (_, i) => i),
-    );
-    await array.close();
+    source = await given({ zarrFormat: "v3", dataType: "float32", shape: [40, 500], chunks: [10, 500] });
   });
 
   /** The zip as a run of another kind of target writes it. */

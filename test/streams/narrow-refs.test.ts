@@ -1,19 +1,16 @@
 import { expect, test } from "vitest";
-import { create, openArray, rechunk, slice } from "../../src/index.ts";
-import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { type NewArray, openArray, rechunk, slice } from "../../src/index.ts";
+import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
+import { given } from "../support/given.ts";
 
 const [ROWS, COLUMNS] = [512, 1024];
 const ROW = COLUMNS * 4;
 
 /** One chunk of 2 MiB, and the bytes that are read of it. */
-async function oneChunk(options: Partial<Parameters<typeof create>[1]>) {
-  const store = new MemoryStore();
+async function oneChunk(options: Partial<NewArray>) {
   const items = Float32Array.from({ length: ROWS * COLUMNS }, (_, i) => i);
-  const shape = [ROWS, COLUMNS];
-  const writer = await create(store, { shape, dataType: "float32", chunks: shape, ...options });
-  await writer.write([], items);
-  await writer.close();
+  const store = await given({ shape: [ROWS, COLUMNS], dataType: "float32", ...options, values: items });
   const read: number[] = [];
   const counting = {
     description: "a store that counts",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
 import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
-import { create, planRechunk } from "../../../src/index.ts";
+import { planRechunk } from "../../../src/index.ts";
 import type { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openJointInPlace } from "../../../src/stores/target/joint/value-build.ts";
@@ -12,6 +12,7 @@ import type { JointRun } from "../../../src/stores/target/options.ts";
 import { openTargetBuild } from "../../../src/stores/target.ts";
 import { filesOf } from "../../interop/trees.ts";
 import { testFolder } from "../../support/cli.ts";
+import { given } from "../../support/given.ts";
 import { ENCODERS, textOf } from "./plans.ts";
 
 test("a process that is too slow changes nothing of a folder that was published without it", async () => {
@@ -107,12 +108,7 @@ test("no process begins while the run is being finished", async () => {
   const folder = await testFolder();
   const shape = [24, 32, 32];
   const array = { shape, chunks: [2, 32, 32], dataType: "float32", zarrFormat: "v2" } as const;
-  const source = await create(join(folder, "src.zarr"), array);
-  await source.write(
-    [],
-    Float32Array.from({ length: 24 * 32 * 32 }, (_, i) => i % 99),
-  );
-  await source.close();
+  await given({ at: join(folder, "src.zarr"), ...array, values: (i) => i % 99 });
   const how = { chunks: [24, 8, 8], threads: 1, maxMemory: "150kB", strategy: "direct" } as const;
   const target = join(folder, "out.zarr");
   const file = parsePlan(await textOf(planRechunk(join(folder, "src.zarr"), target, how)));

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { copy } from "../../../src/flows/copy.ts";
 import { diff } from "../../../src/flows/diff.ts";
-import { create } from "../../../src/hierarchy/create/create.ts";
 import { writerMemory } from "../../../src/stores/store-memory.ts";
 import { pooledSize } from "../../../src/streams/buffer-pool.ts";
 import { BUCKET } from "../../stores/s3-server.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { given } from "../../support/given.ts";
 import { withBucket } from "../../support/s3-environment.ts";
 
 const folder = temporaryFolder();
@@ -15,12 +15,7 @@ it.each([0, 1, pooledSize(1), 100_000, 1_000_000, 3_000_000])(
   "a copy to S3 ends with the least memory that its plan takes, and %i bytes",
   async (more) => {
     const source = folder.next("s.zarr");
-    const array = await create(source, { shape: [20_000, 2], chunks: [5_000, 2], dataType: "int32" });
-    await array.write(
-      [],
-      Int32Array.from({ length: 40_000 }, (_, i) => i),
-    );
-    await array.close();
+    await given({ at: source, shape: [20_000, 2], chunks: [5_000, 2], dataType: "int32" });
     await withBucket(async () => {
       const target = `s3://${BUCKET}/a.zarr`;
       await copy(source, target, { threads: 1, io: 2, maxMemory: LEAST + more });

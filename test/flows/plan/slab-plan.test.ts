@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { planSlice } from "../../../src/flows/plan-slice.ts";
-import { create } from "../../../src/hierarchy/create/create.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { given } from "../../support/given.ts";
 
 const MIB = 2 ** 20;
 
@@ -18,8 +18,7 @@ async function planned(
   option: Parameters<typeof planSlice>[1],
   { io = 4, store = new BlockingStore() }: { io?: number; store?: MemoryStore } = {},
 ) {
-  const target = await create(store, { shape: [512, 256, 256], dataType: "float32", chunks });
-  await target.close();
+  await given({ at: store, shape: [512, 256, 256], dataType: "float32", chunks, values: null });
   return planSlice(await openArray(store), option, { maxMemory: 256 * MIB, io });
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import {
-  create,
   createGroup,
   type FlowEvent,
   isZarrflowError,
@@ -11,6 +10,7 @@ import {
   slice,
 } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { given } from "../../support/given.ts";
 import { fillImage, type ImageRecipe, imageAttributes, makeImage } from "../../support/ome-images.ts";
 
 const recipe: Omit<ImageRecipe, "zarrFormat"> = {
@@ -157,17 +157,8 @@ describe("a pyramid", () => {
   });
 
   test("of an array takes other names for its axes only where its own are none", async () => {
-    const arrayOf = async (dimensionNames: readonly (string | null)[]) => {
-      const store = new MemoryStore();
-      const writer = await create(store, {
-        dataType: "uint8",
-        shape: [2, 4, 4],
-        chunks: [2, 4, 4],
-        dimensionNames,
-      });
-      await writer.close();
-      return store;
-    };
+    const arrayOf = (dimensionNames: readonly (string | null)[]) =>
+      given({ dataType: "uint8", shape: [2, 4, 4], dimensionNames, values: null });
     const named = await arrayOf(["z", "y", "x"]);
     expect(await failure(named, { axes: "cyx" })).toMatch(
       /the array names its dimensions otherwise.*z, y, x.*cyx/,

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { copy, create, openArray, rechunk } from "../../../src/index.ts";
-import { MemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
+import { copy, openArray, rechunk } from "../../../src/index.ts";
+import { nameMemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
+import { given } from "../../support/given.ts";
 
 // time passes as fast as those who wait for it
 beforeEach(() => {
@@ -15,11 +16,9 @@ const CHUNK_BYTES = 20_000;
 
 /** An array of chunks that are no smaller when they are encoded, and its requests. */
 async function makeArray() {
-  const store = new MemoryStore();
   const shape = [CHUNKS * CHUNK_BYTES];
-  const array = await create(store, { shape, chunks: [CHUNK_BYTES], dataType: "uint8", codec: "none" });
-  await array.write({}, new Uint8Array(CHUNKS * CHUNK_BYTES).fill(1));
-  await array.close();
+  const grid = { shape, chunks: [CHUNK_BYTES] };
+  const store = await given({ ...grid, dataType: "uint8", codec: "none", values: () => 1 });
   let requests = 0;
   const logged = withRequestLog(store, () => requests++);
   return { source: logged, requests: () => requests };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ItemValues } from "../../../src/flows/slabs/typed-values.ts";
-import { create } from "../../../src/hierarchy/create/create.ts";
 import { openArray, slice } from "../../../src/index.ts";
-import { MemoryStore } from "../../../src/stores/memory.ts";
+import { given } from "../../support/given.ts";
 
 describe("items that no typed array holds", () => {
   const letters = new ItemValues(3, (i) => "abc".charAt(i));
@@ -30,10 +29,7 @@ test.each([
   ["U4", ["ab", "c"], "ab"],
   ["datetime64[ns]", BigInt64Array.of(7n, 8n), 7n],
 ] as const)("the first item of %s has the type that `is` says", async (dataType, values, first) => {
-  const store = new MemoryStore();
-  const writer = await create(store, { shape: [2], chunks: [2], dataType });
-  await writer.write([], values as never);
-  await writer.close();
+  const store = await given({ shape: [2], chunks: [2], dataType, values: values as never });
   const array = await openArray(store);
   expect(array.is(dataType)).toBe(true);
   expect(array.is(dataType === "float32" ? "float64" : "float32")).toBe(false);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { create, createGroup, open, openArray, resizeArray, slice } from "../../../src/index.ts";
+import { createGroup, open, openArray, resizeArray, slice } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
 import { keysOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { expectTrueConsolidation } from "../fresh-consolidation.ts";
 
 failOnUnhandledRejections();
@@ -20,9 +21,7 @@ async function filled(
   zarrFormat: (typeof zarrFormats)[number],
   more: object = {},
 ) {
-  const writer = await create({ store, path: "a" }, { ...array, zarrFormat, ...more });
-  await writer.write([], items);
-  await writer.close();
+  await given({ at: { store, path: "a" }, ...array, zarrFormat, ...more, values: items });
   const node = await open({ store, path: "a" });
   if (node.kind === "group") throw new Error("a group");
   return node;

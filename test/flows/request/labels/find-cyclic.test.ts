@@ -16,6 +16,7 @@ import {
 } from "../../../../src/index.ts";
 import { MemoryStore } from "../../../../src/stores/memory.ts";
 import { temporaryFolder } from "../../../stores/temporary-folder.ts";
+import { given } from "../../../support/given.ts";
 
 const folders = temporaryFolder();
 
@@ -56,7 +57,8 @@ async function made(
   const n = longitudes.length;
   const at = (name: string) => ({ store, path: group === "" ? name : `${group}/${name}` });
   await (await createGroup({ store, path: group }, { zarrFormat })).close();
-  const t = await create(at("t"), {
+  await given({
+    at: at("t"),
     shape: [3, n],
     chunks: [...chunks],
     ...(shards && { shards: [...shards] }),
@@ -64,12 +66,8 @@ async function made(
     zarrFormat,
     dimensionNames: ["y", "longitude"],
     attributes: attributesOfT,
+    values: (i) => 1000 * Math.floor(i / n) + (i % n),
   });
-  await t.write(
-    [],
-    Int32Array.from({ length: 3 * n }, (_, i) => 1000 * Math.floor(i / n) + (i % n)),
-  );
-  await t.close();
   const Values = ARRAYS[dataType] ?? Float64Array;
   const longitude = await create(at("longitude"), {
     shape: [n],

@@ -22,6 +22,7 @@ import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
 import { type Fault, serveValues } from "../../../stores/value-server.ts";
 import { digestOf } from "../../../support/consume.ts";
+import { given } from "../../../support/given.ts";
 import { makeArray } from "../../../support/made-array.ts";
 import { rechunked } from "../../../support/recipes.ts";
 import { samples } from "../../../support/samples.ts";
@@ -188,12 +189,7 @@ describe("tasks in threads", () => {
   it("tell in which folders chunks are missing, whichever thread looked for them", async () => {
     const source = place();
     const how = { shape: [16, 64, 64], chunks: [1, 64, 64], dataType: "float32", codec: "zstd:1" } as const;
-    const array = await create(source, how);
-    await array.write(
-      [],
-      Float32Array.from({ length: 16 * STEP }, (_, i) => Math.sin(i / 100) + (i % 7)),
-    );
-    await array.close();
+    await given({ at: source, ...how, values: (i) => Math.sin(i / 100) + (i % 7) });
     for (let step = 0; step < 16; step += 4) await rm(join(source, `c/${step}/0/0`));
     const missing = new Set<string>();
     const watch = new FolderWatch(source, { onNote: (note) => missing.add(note.folder) });

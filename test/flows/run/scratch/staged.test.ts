@@ -17,11 +17,11 @@ import { openScratch } from "../../../../src/flows/run/scratch/open-scratch.ts";
 import { slice } from "../../../../src/flows/slice.ts";
 import type { ZarrArray } from "../../../../src/hierarchy/node.ts";
 import { openArray } from "../../../../src/hierarchy/open/open.ts";
-import { create } from "../../../../src/index.ts";
 import { asyncFileCalls } from "../../../../src/stores/files/file-calls.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../../src/stores/memory.ts";
 import { processTag, thisProcess } from "../../../../src/stores/target/process-record.node.ts";
 import { product } from "../../../../src/util/shape.ts";
+import { given } from "../../../support/given.ts";
 import { withBucket } from "../../../support/s3-environment.ts";
 import { samples } from "../../../support/samples.ts";
 
@@ -39,11 +39,8 @@ afterEach(async () => {
 
 /** Rows in memory, each a chunk; item `i` in C order is the number `i`. */
 async function rowsOf(n: number): Promise<{ array: ZarrArray; items: Float64Array }> {
-  const store = new MemoryStore();
   const items = Float64Array.from({ length: n * n }, (_, i) => i);
-  const writer = await create(store, { shape: [n, n], dataType: "float64", chunks: [1, n] });
-  await writer.write([], items);
-  await writer.close();
+  const store = await given({ shape: [n, n], dataType: "float64", chunks: [1, n], values: items });
   return { array: await openArray(store), items };
 }
 
@@ -91,9 +88,7 @@ test("as many items as are worth the kernels' heap are gathered and scattered in
     const [rows, staged] = [join(folder, "rows.zarr"), join(folder, "columns.zarr")];
     const items = Float64Array.from({ length: n * n }, (_, i) => i);
     expect(items.byteLength).toBeGreaterThan(WORTH_A_HEAP);
-    const writer = await create(rows, { shape: [n, n], dataType: "float64", chunks: [41, n] });
-    await writer.write([], items);
-    await writer.close();
+    await given({ at: rows, shape: [n, n], dataType: "float64", chunks: [41, n], values: items });
     const options = { chunks: [n, 32], strategy: "staged", scratch, threads: 1 } as const;
     const planned = await planRechunk(rows, staged, { ...options, maxMemory: 12e6 });
     expect(planned.plan.stages[1]).toBeGreaterThan(1);
@@ -121,11 +116,8 @@ test("strings go through scratch objects, of any shape, and missing ones stay mi
     fc.asyncProperty(fc.array(axis, { minLength: 1, maxLength: 3 }), words, async (axes, some) => {
       const shape = axes.map(({ n }) => n);
       const values = Array.from({ length: product(shape) }, (_, i) => some[(i * i) % some.length] ?? "");
-      const store = new MemoryStore();
       const chunks = axes.map(({ from }) => from);
-      const writer = await create(store, { shape, dataType: "string", chunks, fillValue: "empty" });
-      await writer.write([], values);
-      await writer.close();
+      const store = await given({ shape, dataType: "string", chunks, fillValue: "empty", values });
       const options = { chunks: axes.map(({ to }) => to), scratch, maxMemory: 2e6 };
       const array = await openArray(store);
       await rechunk(array, "memory:direct", { ...options, strategy: "direct" });
