@@ -6,7 +6,7 @@ import { bundleForBrowsers, loadedAtOnce } from "./support/browser-bundle.ts";
 /** What flows need that write, and stores that a page of HTTP does not open. */
 const NOT_FOR_READING = [
   /^stores\/(s3|zip)/,
-  /^flows\/plan\/(?!chunk-|strategies\/grid-strategy)/,
+  /^flows\/plan\/(?!chunk-)/,
   /pyramid|ledger|executors/,
   /^hierarchy\/(create|write|edit)\//,
   /\.node\.ts$/,

@@ -1,4 +1,4 @@
-import { gridStrategies } from "../flows/plan/strategies/grid-strategy.ts";
+import { gridStrategies } from "../hierarchy/read-options.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
 import type { Effect, Options } from "./parse-arguments.ts";
 

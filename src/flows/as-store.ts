@@ -1,3 +1,4 @@
+import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { MemoryStore } from "../stores/memory.ts";
 import type { ListableStore, Store } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
@@ -19,7 +20,6 @@ import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { type FlowSource, type Planned, planFlow } from "./request/flow.ts";
 import { PLANNING_OPTIONS } from "./request/flow-options.ts";
 import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
-import { READ_OPTIONS, type ReadOptions } from "./request/read-options.ts";
 import { limitFoundIo } from "./request/usual-io.ts";
 import { planWarnings, sourceWarnings } from "./request/warnings.ts";
 import { loadDocuments } from "./run/documents.ts";

@@ -1,6 +1,7 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
@@ -19,7 +20,6 @@ import type { FlowSource } from "./request/flow.ts";
 import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
-import { READ_OPTIONS, type ReadOptions } from "./request/read-options.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 

@@ -1,4 +1,5 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
+import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
@@ -11,7 +12,6 @@ import { itemBytes } from "./digest/item-bytes.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
 import type { FlowSource } from "./request/open-source.ts";
-import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "./request/read-options.ts";
 import { openSliceOptions, slice } from "./slice.ts";
 import { isFault } from "./validate/finding.ts";
 

@@ -5,6 +5,13 @@
  */
 
 export type { CyclicRange } from "../hierarchy/cyclic-range.ts";
+export type {
+  GridStrategy,
+  IoOption,
+  ReadOptions,
+  SlabOptions,
+  SourceOptions,
+} from "../hierarchy/read-options.ts";
 export type { Label, Labelled, LabelOptions, LabelRange, SelOption } from "../hierarchy/slice-labels.ts";
 export type { IndexRange, MaybeYears, Range, SliceOption } from "../hierarchy/slice-option.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
@@ -55,7 +62,6 @@ export type { Prices, SimulatedStage, Simulation, SimulationOptions } from "./jo
 export { type CopyEstimate, type EstimateOptions, estimateCopy } from "./keys/estimate-copy.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
 export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";
-export type { GridStrategy } from "./plan/strategies/grid-strategy.ts";
 export type { StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { type PlanSliceOptions, planSlice, type SlicePlan } from "./plan-slice.ts";
@@ -76,8 +82,6 @@ export type { FlowOptions, PlanningOptions, PlanOptions, RunOptions } from "./re
 export type { KeyFilter } from "./request/key-filter.ts";
 export type { TakenItems } from "./request/labels/found-labels.ts";
 export type { FlowSource } from "./request/open-source.ts";
-export type { ReadOptions, SlabOptions, SourceOptions } from "./request/read-options.ts";
-export type { IoOption } from "./request/usual-io.ts";
 export type { Warning } from "./request/warnings.ts";
 export { type PageWorker, registerWorker } from "./run/executors/registered-worker.ts";
 export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";

@@ -1,6 +1,7 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { SOURCE_OPTIONS, type SourceOptions } from "../hierarchy/read-options.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { parseMissing, statedMissing } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
@@ -20,7 +21,6 @@ import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { type FlowSource, openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
-import { SOURCE_OPTIONS, type SourceOptions } from "./request/read-options.ts";
 
 /** What there is to know of one array without decoding it. */
 export interface ArrayInfo {

@@ -1,4 +1,5 @@
 import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
+import type { ReadOptions, SlabOptions } from "../hierarchy/read-options.ts";
 import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
@@ -11,7 +12,6 @@ import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
-import type { ReadOptions, SlabOptions } from "./request/read-options.ts";
 import { resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";

@@ -5,6 +5,14 @@ import { maxStoredSize } from "../codecs/limits.ts";
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import { assertArray, throughStore, type ZarrArray } from "../hierarchy/node.ts";
 import { groupInPlace } from "../hierarchy/open/open.ts";
+import {
+  assertGridStrategy,
+  OPENING_OPTIONS,
+  READ_OPTIONS,
+  type ReadOptions,
+  SLAB_OPTIONS,
+  type SlabOptions,
+} from "../hierarchy/read-options.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import type { ResolvedSlice, SliceOption } from "../hierarchy/slice-option.ts";
@@ -29,18 +37,10 @@ import { checkedOptions, isObject, type OptionNames, pickOptions } from "../util
 import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
-import { assertGridStrategy } from "./plan/strategies/grid-strategy.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { withPace } from "./request/rate-limits.ts";
-import {
-  OPENING_OPTIONS,
-  READ_OPTIONS,
-  type ReadOptions,
-  SLAB_OPTIONS,
-  type SlabOptions,
-} from "./request/read-options.ts";
 import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";

@@ -1,6 +1,7 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
+import { SOURCE_OPTIONS, type SourceOptions } from "../hierarchy/read-options.ts";
 import type { Finding } from "../meta/format.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
@@ -8,7 +9,6 @@ import { belowPath } from "../util/node-path.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
 import type { FlowSource } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
-import { SOURCE_OPTIONS, type SourceOptions } from "./request/read-options.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
 export type TreeNode = TreeArray | TreeGroup | TreeBroken;

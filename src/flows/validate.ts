@@ -1,6 +1,7 @@
 import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
+import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { textOfUrl } from "../stores/assertions.ts";
@@ -17,7 +18,6 @@ import type { ReadEvent } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { FlowSource } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
-import { READ_OPTIONS, type ReadOptions } from "./request/read-options.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { conflictsOf } from "./target/dimension-lengths.ts";
 import { targetSpec } from "./target/flow-target.ts";

@@ -1,6 +1,7 @@
 import { createPipeline } from "../../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../../codecs/codec.ts";
+import type { GridStrategy } from "../../hierarchy/read-options.ts";
 import { type ArrayMetadata, gridShape, type ZarrFormat } from "../../meta/array-metadata.ts";
 import { expectedItemSize, isFixed } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
@@ -15,7 +16,6 @@ import { gridSide, type SideSizes } from "./grid-side.ts";
 import type { JobKind } from "./jobs-of-kinds.ts";
 import type { Alternative, Driver, GridSide } from "./plan.ts";
 import type { StoreProfiles } from "./store-profile.ts";
-import type { GridStrategy } from "./strategies/grid-strategy.ts";
 import { strategies } from "./strategies/strategies.ts";
 import { type Arrays, type MissingChunks, mayMiss, type Strategy } from "./strategies/strategy.ts";
 import type { Sides } from "./task-memory.ts";

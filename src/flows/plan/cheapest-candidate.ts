@@ -1,3 +1,4 @@
+import type { GridStrategy } from "../../hierarchy/read-options.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
@@ -6,7 +7,6 @@ import { countTouched } from "./chunk-visits.ts";
 import { costOf } from "./costs.ts";
 import { usefulThreads } from "./execution.ts";
 import type { Alternative, ArrayJob, Cost } from "./plan.ts";
-import type { GridStrategy } from "./strategies/grid-strategy.ts";
 import type { Candidate, Strategy, StrategyRequest } from "./strategies/strategy.ts";
 import { itemBytes, type Sides } from "./task-memory.ts";
 import type { Windows } from "./windows.ts";

@@ -1,3 +1,4 @@
+import type { GridStrategy } from "../../hierarchy/read-options.ts";
 import type { ArrayMetadata, NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { FormatDefinition, NodeLayout } from "../../meta/format.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
@@ -6,7 +7,6 @@ import type { Selection } from "../../streams/selection.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
 import type { PlanPace, StoreProfiles } from "./store-profile.ts";
-import type { GridStrategy } from "./strategies/grid-strategy.ts";
 import type { MissingChunks } from "./strategies/strategy.ts";
 
 /** A node of the source as it was opened. */

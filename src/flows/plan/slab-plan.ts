@@ -1,9 +1,9 @@
+import type { GridStrategy } from "../../hierarchy/read-options.ts";
 import { product } from "../../util/shape.ts";
 import { chooseStrategy, type Rival } from "./choose-strategy.ts";
 import { countTouched } from "./chunk-visits.ts";
 import { directSlabPlan } from "./direct-slabs.ts";
 import type { SlabCandidate, SlabPlan, SlabRequest } from "./slabs.ts";
-import type { GridStrategy } from "./strategies/grid-strategy.ts";
 import { strategies } from "./strategies/strategies.ts";
 
 /** Where slabs decode no more than this times the chunks that they touch, nothing else is tried. */

@@ -1,6 +1,7 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { walkPastBroken } from "../../hierarchy/open/walk.ts";
+import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import type { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
@@ -9,7 +10,6 @@ import { readableArray } from "./chunk-separators.ts";
 import { skippedWarning, undecodable } from "./not-known.ts";
 import { type FlowSource, openSource } from "./open-source.ts";
 import { noteAccess } from "./option-effects.ts";
-import type { ReadOptions } from "./read-options.ts";
 
 /** An array, and how it is named in messages. */
 export interface ArrayBelow {

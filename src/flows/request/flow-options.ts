@@ -1,15 +1,15 @@
-import type { OptionNames } from "../../util/check-options.ts";
-import { EVENT_OPTIONS, type EventOptions, READ_EVENT_OPTIONS, type ReadEventOptions } from "../events.ts";
-import { CHANGES, type Changes } from "./changes.ts";
-import { KEY_FILTER, type KeyFilter } from "./key-filter.ts";
-import type { PaceOptions } from "./rate-limits.ts";
 import {
   OPENING_OPTIONS,
+  type PaceOptions,
   READ_OPTIONS,
   type ReadOptions,
   SLAB_OPTIONS,
   type SlabOptions,
-} from "./read-options.ts";
+} from "../../hierarchy/read-options.ts";
+import type { OptionNames } from "../../util/check-options.ts";
+import { EVENT_OPTIONS, type EventOptions, READ_EVENT_OPTIONS, type ReadEventOptions } from "../events.ts";
+import { CHANGES, type Changes } from "./changes.ts";
+import { KEY_FILTER, type KeyFilter } from "./key-filter.ts";
 
 /** How a flow is planned, and how it reads and writes. */
 export interface PlanOptions extends ReadOptions, SlabOptions {

@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { closeOpened, open } from "../../hierarchy/open/open.ts";
+import { assertGridStrategy } from "../../hierarchy/read-options.ts";
 import { hasLabels, hasPoints } from "../../hierarchy/slice-option.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { assertPlace } from "../../stores/assertions.ts";
@@ -18,7 +19,6 @@ import { otherFormatsLeftOut } from "../plan/other-formats.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 import { needsSeparator } from "../plan/planned-documents.ts";
 import type { PlanPace, StoreProfiles } from "../plan/store-profile.ts";
-import { assertGridStrategy } from "../plan/strategies/grid-strategy.ts";
 import { targetPath } from "../plan/target-path.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import { parseScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";

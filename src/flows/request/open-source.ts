@@ -1,12 +1,12 @@
 import { throughStore, type ZarrArray, type ZarrGroup } from "../../hierarchy/node.ts";
 import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
+import type { SourceOptions } from "../../hierarchy/read-options.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pacedAccess, withPace } from "./rate-limits.ts";
-import type { SourceOptions } from "./read-options.ts";
 import { limitIo, openWithin } from "./usual-io.ts";
 
 /** What a flow reads: anything that can be opened, or a node that was. */

@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
+import type { IoOption } from "../../hierarchy/read-options.ts";
 import { resolveArraySlice } from "../../hierarchy/resolve-array-slice.ts";
 import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
 import {
@@ -17,7 +18,7 @@ import type { NodeWarning } from "../plan/plan.ts";
 import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
-import { type IoOption, usualIo } from "./usual-io.ts";
+import { usualIo } from "./usual-io.ts";
 
 /** Options that bear on the look-up of labels. */
 export interface SliceReading extends LabelOptions {

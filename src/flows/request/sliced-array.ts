@@ -3,13 +3,14 @@ import { type Ancestor, ancestorsOf, isUnreadableAbove } from "../../hierarchy/o
 import { findNode } from "../../hierarchy/open/find-node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode } from "../../hierarchy/open/walk.ts";
+import type { PaceOptions } from "../../hierarchy/read-options.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
 import { childSpec } from "../../stores/folder-spec.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, belowPath, isAtOrBelow } from "../../util/node-path.ts";
 import { companionsOf } from "./companions.ts";
 import { type KeyFilter, pathFilter } from "./key-filter.ts";
-import { type PaceOptions, withPace } from "./rate-limits.ts";
+import { withPace } from "./rate-limits.ts";
 
 /** An array that is sliced with what belongs to it, as members of the nearest group that holds all of them. */
 export interface SlicedArray {

@@ -1,4 +1,5 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import type { IoOption } from "../../hierarchy/read-options.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { expectedItemSize } from "../../meta/data-type.ts";
 import { FIRST_ALLOWED, MAX_ALLOWED } from "../../stores/remote/concurrency-control.ts";
@@ -7,9 +8,6 @@ import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { product } from "../../util/shape.ts";
 import type { Execution } from "../plan/plan.ts";
-
-/** Requests in flight: so many for each store, or as many as are found to be of use. */
-export type IoOption = number | "auto";
 
 const NEAR = 16;
 /** The part of the budget that may hold what requests ask for, where they are more than at the start. */

@@ -1,5 +1,6 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { GridStrategy } from "../../hierarchy/read-options.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { specOf } from "../../stores/url.ts";
@@ -9,7 +10,6 @@ import type { Selection } from "../../streams/selection.ts";
 import { followSignals } from "../../util/abort.ts";
 import { product } from "../../util/shape.ts";
 import { planSlabs } from "../plan/slab-plan.ts";
-import type { GridStrategy } from "../plan/strategies/grid-strategy.ts";
 import { runInline } from "../run/executors/inline.ts";
 import { coresAvailable, singleThreadReason } from "../run/executors/thread-count.ts";
 import type { WorkerSettings } from "../run/executors/worker-settings.ts";

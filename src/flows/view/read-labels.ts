@@ -1,8 +1,8 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { findCoordinate } from "../request/labels/find-coordinate.ts";
 import { labelScaleOf } from "../request/labels/label-scale.ts";
-import type { ReadOptions } from "../request/read-options.ts";
 import { openSliceOptions, slice } from "../slice.ts";
 import type { Cut } from "./read-numbers.ts";
 

@@ -1,8 +1,8 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import { numbersPerItem } from "../../meta/typed-array.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
-import type { ReadOptions } from "../request/read-options.ts";
 import { typedValues } from "../slabs/typed-values.ts";
 import { openSliceOptions, slice } from "../slice.ts";
 import { isDrawn, numberDecoding } from "./decoding.ts";

@@ -1,8 +1,8 @@
+import { assertGridStrategy, type GridStrategy } from "../../../hierarchy/read-options.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
 import { parseStoreUrl } from "../../../stores/url.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { isNode } from "../../../util/platform.node.ts";
-import { assertGridStrategy, type GridStrategy } from "../../plan/strategies/grid-strategy.ts";
 import { machine } from "../machine.node.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
