@@ -28,6 +28,7 @@ export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hiera
 export type { ValueList, Values } from "./hierarchy/write/values.ts";
 export type { DataTypeName } from "./meta/data-type-name.ts";
 export type { DataTypeOption } from "./meta/data-type-option.ts";
+export { defineStore, type StoreDefinition } from "./stores/define-store.ts";
 export {
   type DetailsByCode,
   type DetailsOf,

@@ -1,4 +1,5 @@
-import type { StoreCheck, StoreHarness } from "./testing/harness.ts";
+import { invalid } from "../util/check-options.ts";
+import type { Filled, StoreCheck, StoreHarness } from "./testing/harness.ts";
 import { listChecks } from "./testing/list-checks.ts";
 import { readChecks } from "./testing/read-checks.ts";
 import { writeChecks } from "./testing/write-checks.ts";
@@ -6,29 +7,34 @@ import { writeChecks } from "./testing/write-checks.ts";
 export type { StoreCheck, StoreHarness } from "./testing/harness.ts";
 
 /**
- * What every store must keep, as checks for any test runner: for authors of stores, and for those of zarrflow.
+ * The promises that every store keeps, as checks for any test runner. A check that fails names the call, what was expected,
+ * and what was found.
  *
+ * @throws `invalid-option` for a harness with neither `filled` nor `empty`.
  * @example
  * ```ts
  * import { MemoryStore } from "zarrflow/stores/memory";
- * import { type StoreHarness, storeChecks } from "zarrflow/stores/testing";
+ * import { storeChecks } from "zarrflow/stores/testing";
  *
- * const harness: StoreHarness = {
- *   lists: true,
- *   empty: async () => new MemoryStore(),
- *   async filled(values) {
- *     const store = new MemoryStore();
- *     for (const [key, value] of values) await store.set(key, value);
- *     return store;
- *   },
- * };
- * for (const { run } of storeChecks(harness)) await run(); // in a test runner: test(name, run)
+ * const checks = storeChecks({ lists: true, empty: async () => new MemoryStore() });
+ * for (const { run } of checks) await run(); // in a test runner: test(name, run)
  * ```
  */
 export function storeChecks(harness: StoreHarness): StoreCheck[] {
+  const { empty, lists, filled = filledBy(harness) } = harness;
   return [
-    ...readChecks(harness),
-    ...(harness.lists ? listChecks(harness) : []),
-    ...(harness.empty ? writeChecks(harness, harness.empty) : []),
+    ...readChecks(filled),
+    ...(lists ? listChecks(filled) : []),
+    ...(empty ? writeChecks(harness, empty) : []),
   ];
+}
+
+/** Sets values one by one. */
+function filledBy({ empty, reopened }: StoreHarness): Filled {
+  if (!empty) throw invalid("the harness makes no stores", "`filled`, `empty` or both", undefined);
+  return async (values) => {
+    const store = await empty();
+    for (const [key, value] of values) await store.set(key, value);
+    return reopened ? reopened(store) : store;
+  };
 }

@@ -3,13 +3,5 @@ import { type StoreCheck, storeChecks } from "../../src/stores/testing.ts";
 
 /** The checks of a store that lists and is written, in which their values are set one by one. */
 export function writableStoreChecks(empty: () => Promise<WritableStore & ListableStore>): StoreCheck[] {
-  return storeChecks({
-    lists: true,
-    empty,
-    async filled(values) {
-      const store = await empty();
-      for (const [key, value] of values) await store.set(key, value);
-      return store;
-    },
-  });
+  return storeChecks({ lists: true, empty });
 }

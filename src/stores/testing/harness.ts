@@ -1,20 +1,31 @@
 import type { Store, WritableStore } from "../store.ts";
+import { BrokenPromise, describeError } from "./assert.ts";
+import { callOf, recorded } from "./recorded-calls.ts";
 
-/** How the checks come by stores of the kind that is to be checked. */
+/** How the checks come by stores of the kind that is to be checked: `filled`, `empty` or both. */
 export interface StoreHarness {
-  /** A store that holds exactly `values`, whatever way they came there. */
-  readonly filled: (values: ReadonlyMap<string, Uint8Array>) => Promise<Store>;
+  /** A store that holds exactly `values`, whatever way they came there. By default they are set in one of `empty`. */
+  readonly filled?: Filled | undefined;
   /** Whether the kind can list. */
   readonly lists: boolean;
   /** A store without keys, to be written; absent for a kind that cannot be written. */
-  readonly empty?: () => Promise<WritableStore>;
+  readonly empty?: (() => Promise<WritableStore>) | undefined;
   /** What was written to a store of `empty`, to be read; absent where that store itself can be read. */
-  readonly reopened?: (store: WritableStore) => Promise<Store>;
+  readonly reopened?: ((store: WritableStore) => Promise<Store>) | undefined;
 }
 
-/** One promise of the store interfaces; `run` rejects when it is not kept. */
+/** Makes a store that holds exactly some values. */
+export type Filled = (values: ReadonlyMap<string, Uint8Array>) => Promise<Store>;
+
+/** One promise of the store interfaces. */
 export interface StoreCheck {
+  /** The promise, in words. */
   readonly name: string;
+  /**
+   * Rejects if the promise is not kept, with an error that names the check, the call, what was expected and what was found:
+   * `ranges are cut at the end of the value: get("ten", { range: { offset: 2, length: 3 } }): expected 3 bytes (from byte
+   * 2 of the value on), found 10 bytes (the whole value)`.
+   */
   run(): Promise<void>;
 }
 
@@ -27,11 +38,18 @@ export function check<S extends Store>(
   return {
     name,
     async run() {
-      const store = await open();
       try {
-        await body(store);
-      } finally {
-        await store.close?.();
+        const store = await open();
+        try {
+          await body(recorded(store));
+        } finally {
+          await store.close?.();
+        }
+      } catch (error) {
+        if (error instanceof BrokenPromise)
+          throw new Error(`${name}: ${error.message}`, { cause: error.cause });
+        const call = callOf(error) ?? "a call";
+        throw new Error(`${name}: ${call} failed with ${describeError(error)}`, { cause: error });
       }
     },
   };
@@ -44,3 +62,6 @@ export function sample(length: number, seed = 1): Uint8Array {
 
 /** What must never be a key. */
 export const BAD_KEYS = ["", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/./b", "a\\b", "..\\a", "a\0b"];
+
+/** The way out for stores that take what is no key, or no notice of a signal. */
+export const DEFINED = "`defineStore` takes care of that.";

@@ -1,6 +1,7 @@
-import { isListable, type ListableStore, type ListedEntry } from "../store.ts";
-import { equal, refuses, rejectsWith } from "./assert.ts";
-import { BAD_KEYS, check, type StoreCheck, type StoreHarness, sample } from "./harness.ts";
+import { isListable, type ListableStore } from "../store.ts";
+import { equal, lists, namesOf, refuses, rejectsWith } from "./assert.ts";
+import { BAD_KEYS, check, DEFINED, type Filled, type StoreCheck, sample } from "./harness.ts";
+import { show } from "./recorded-calls.ts";
 
 /** In the order of their UTF-8 bytes; the last two are the other way round as JavaScript orders strings. */
 const KEYS = [
@@ -28,83 +29,77 @@ function byUtf8(a: string, b: string): number {
   }
 }
 
-export function listChecks(harness: StoreHarness): StoreCheck[] {
-  const filled = (keys: readonly string[]) => async (): Promise<ListableStore> => {
-    const store = await harness.filled(new Map(keys.map((key, i) => [key, sample(i)])));
-    if (!isListable(store)) throw new Error("the store cannot list");
+export function listChecks(filled: Filled): StoreCheck[] {
+  const opened = (keys: readonly string[]) => async (): Promise<ListableStore> => {
+    const store = await filled(new Map(keys.map((key, i) => [key, sample(i)])));
+    if (!isListable(store)) throw new Error("the store has no `list` or no `listDirectory`");
     return store;
   };
-  const open = filled(KEYS);
+  const open = opened(KEYS);
   return [
     check("list lists every key once, sorted by UTF-8 bytes", open, async (store) => {
-      equal(await keysOf(store.list("")), KEYS, "all keys");
-      equal(
-        await keysOf(store.list("a/")),
+      await lists(store.list(""), KEYS);
+      await lists(
+        store.list("a/"),
         KEYS.filter((key) => key.startsWith("a/")),
-        "keys below a/",
       );
-      equal(await keysOf(store.list("a/deep/er/")), ["a/deep/er/0"], "keys below a/deep/er/");
-      for (const prefix of ["none/", "a0/", "a/deep/none/"])
-        equal(await keysOf(store.list(prefix)), [], prefix);
+      await lists(store.list("a/deep/er/"), ["a/deep/er/0"]);
+      for (const prefix of ["none/", "a0/", "a/deep/none/"]) await lists(store.list(prefix), []);
     }),
     check("listDirectory lists one level, each prefix once, sorted by UTF-8 bytes", open, async (store) => {
-      const names = async (prefix: string) => keysOf(store.listDirectory(prefix));
-      equal(
-        await names(""),
-        [".zgroup", "a-b", "a.b", "a/", "a0", "été", "\uff5e/", "\u{1f600}"],
-        "the root",
-      );
-      equal(await names("a/"), ["a/.zarray", "a/0.0", "a/0.1", "a/10.0", "a/deep.er", "a/deep/"], "a/");
-      for (const prefix of ["none/", "a0/"]) equal(await names(prefix), [], prefix);
+      const root = [".zgroup", "a-b", "a.b", "a/", "a0", "été", "\uff5e/", "\u{1f600}"];
+      await lists(store.listDirectory(""), root);
+      const below = ["a/.zarray", "a/0.0", "a/0.1", "a/10.0", "a/deep.er", "a/deep/"];
+      await lists(store.listDirectory("a/"), below);
+      for (const prefix of ["none/", "a0/"]) await lists(store.listDirectory(prefix), []);
     }),
     check("listings give the right sizes", open, async (store) => {
       for await (const { key, size } of store.list("")) {
-        if (size !== undefined) equal(size, await store.size(key), key);
+        if (size !== undefined) equal(size, await store.size(key), `list(""): the size of ${show(key)}`);
       }
       for await (const entry of store.listDirectory("a/")) {
         if ("key" in entry && entry.size !== undefined)
-          equal(entry.size, await store.size(entry.key), entry.key);
+          equal(
+            entry.size,
+            await store.size(entry.key),
+            `listDirectory("a/"): the size of ${show(entry.key)}`,
+          );
       }
     }),
-    check("a store without keys lists nothing", filled([]), async (store) => {
-      equal(await keysOf(store.list("")), [], "list");
-      equal(await keysOf(store.listDirectory("")), [], "listDirectory");
+    check("a store without keys lists nothing", opened([]), async (store) => {
+      await lists(store.list(""), []);
+      await lists(store.listDirectory(""), []);
     }),
     check("a listing may be ended early", open, async (store) => {
       for await (const { key } of store.list("a/")) {
-        equal(key, "a/.zarray", "the first key");
+        equal(key, "a/.zarray", 'list("a/"): the first key');
         break;
       }
       await store.listDirectory("").cancel();
-      equal(await keysOf(store.list("")), KEYS, "all keys");
+      await lists(store.list(""), KEYS);
     }),
     check("invalid prefixes are rejected", open, async (store) => {
-      for (const prefix of [
-        "a",
-        ...BAD_KEYS.filter((key) => key !== "" && key !== "a/").map((key) => `${key}/`),
-      ]) {
-        const list = async () => keysOf(store.list(prefix));
-        const listDirectory = async () => keysOf(store.listDirectory(prefix));
-        await refuses(list(), "path-not-allowed", `list ${JSON.stringify(prefix)}`);
-        await refuses(listDirectory(), "path-not-allowed", `listDirectory ${JSON.stringify(prefix)}`);
+      const bad = ["a", ...BAD_KEYS.filter((key) => key !== "" && key !== "a/").map((key) => `${key}/`)];
+      for (const prefix of bad) {
+        for (const name of ["list", "listDirectory"] as const) {
+          const names = async () => namesOf(store[name](prefix));
+          const call = `${name}(${show(prefix)})`;
+          await refuses(names(), "path-not-allowed", { call, hint: DEFINED });
+        }
       }
     }),
     check("an aborted signal ends a listing with its reason", open, async (store) => {
       const reason = { why: "enough" };
-      const aborted = AbortSignal.abort(reason);
-      await rejectsWith(keysOf(store.list("", { signal: aborted })), reason, "list");
-      await rejectsWith(keysOf(store.listDirectory("", { signal: aborted })), reason, "listDirectory");
+      const signal = AbortSignal.abort(reason);
+      for (const name of ["list", "listDirectory"] as const) {
+        const names = async () => namesOf(store[name]("", { signal }));
+        await rejectsWith(names(), reason, `${name}("", { signal })`);
+      }
       const controller = new AbortController();
       const abortMidway = async () => {
         for await (const _ of store.list("", { signal: controller.signal })) controller.abort(reason);
       };
-      await rejectsWith(abortMidway(), reason, "list, aborted midway");
+      await rejectsWith(abortMidway(), reason, 'list("", { signal }), aborted at the first key');
     }),
   ];
-}
-
-async function keysOf(entries: AsyncIterable<ListedEntry>): Promise<string[]> {
-  const names: string[] = [];
-  for await (const entry of entries) names.push("key" in entry ? entry.key : entry.prefix);
-  return names;
 }

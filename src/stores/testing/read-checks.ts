@@ -1,6 +1,7 @@
 import type { ByteRange } from "../../util/byte-range.ts";
-import { equal, refuses, rejectsWith } from "./assert.ts";
-import { BAD_KEYS, check, type StoreCheck, type StoreHarness, sample } from "./harness.ts";
+import { equal, refuses, rejectsWith, returns } from "./assert.ts";
+import { BAD_KEYS, check, DEFINED, type Filled, type StoreCheck, sample } from "./harness.ts";
+import { show } from "./recorded-calls.ts";
 
 const TEN = sample(10);
 const LONG = sample(300_000, 5);
@@ -25,58 +26,50 @@ const RANGES: readonly (readonly [ByteRange, Uint8Array])[] = [
   [{ suffix: 0 }, TEN.subarray(0, 0)],
 ];
 
-export function readChecks(harness: StoreHarness): StoreCheck[] {
-  const open = () => harness.filled(VALUES);
+export function readChecks(filled: Filled): StoreCheck[] {
+  const open = () => filled(VALUES);
   return [
     check("get returns whole values, also empty and long ones", open, async (store) => {
-      for (const [key, value] of VALUES) equal(await store.get(key), value, key);
+      for (const [key, value] of VALUES) await returns(store.get(key), value);
     }),
     check("a missing key is undefined, also a folder and a key below a value", open, async (store) => {
       for (const key of ["none", "group", "group/deep/c", "group/none", "none/none", "ten/below"]) {
-        equal(await store.get(key), undefined, `get ${key}`);
-        equal(await store.get(key, { range: { suffix: 1 } }), undefined, `a range of ${key}`);
-        equal(await store.size(key), undefined, `size ${key}`);
+        await returns(store.get(key), undefined);
+        await returns(store.get(key, { range: { suffix: 1 } }), undefined);
+        await returns(store.size(key), undefined);
       }
     }),
     check("size returns the number of bytes of a value", open, async (store) => {
-      for (const [key, value] of VALUES) equal(await store.size(key), value.length, key);
+      for (const [key, value] of VALUES) await returns(store.size(key), value.length);
     }),
     check("ranges are cut at the end of the value", open, async (store) => {
-      for (const [range, expected] of RANGES) {
-        equal(await store.get("ten", { range }), expected, JSON.stringify(range));
-      }
-      equal(
-        await store.get("nothing", { range: { offset: 0, length: 5 } }),
-        new Uint8Array(0),
-        "of an empty value",
-      );
+      for (const [range, expected] of RANGES)
+        await returns(store.get("ten", { range }), expected, { of: TEN });
+      await returns(store.get("nothing", { range: { offset: 0, length: 5 } }), new Uint8Array(0));
       const inside = { offset: 123_456, length: 70_000 };
-      equal(
-        await store.get("group/deep/c/0/0", { range: inside }),
-        LONG.subarray(123_456, 193_456),
-        "a long one",
-      );
+      await returns(store.get("group/deep/c/0/0", { range: inside }), LONG.subarray(123_456, 193_456));
     }),
     check("a value is read into the buffer that allocate returns, and not beyond it", open, async (store) => {
       for (const [range, expected] of [...RANGES, [undefined, TEN] as const]) {
         const memory = new Uint8Array(64).fill(0xee);
         const asked: number[] = [];
-        const bytes = await store.get("ten", {
+        const options = {
           range,
-          allocate(length) {
+          allocate(length: number) {
             asked.push(length);
             return memory.subarray(20, 20 + length);
           },
-        });
-        equal(asked, [expected.length], "lengths asked for");
-        equal(
-          bytes?.buffer === memory.buffer && bytes.byteOffset === 20,
-          true,
-          "the buffer is the given one",
-        );
+        };
+        const call = `get("ten", ${show(options)})`;
+        const bytes = await store.get("ten", options);
+        equal(asked.length, 1, `${call}: the number of calls of allocate`);
+        equal(asked[0], expected.length, `${call}: the length that allocate is asked for`);
+        const isGiven = bytes?.buffer === memory.buffer && bytes.byteOffset === 20;
+        equal(isGiven, true, `${call}: whether it returns the buffer of allocate`);
         const around = new Uint8Array(64).fill(0xee);
         around.set(expected, 20);
-        equal(memory, around, "the memory around it");
+        const isKept = memory.every((byte, i) => byte === around[i]);
+        equal(isKept, true, `${call}: whether the buffer has the bytes, and nothing else was written`);
       }
     }),
     check("allocate is not called for a missing key, and its failure comes through", open, async (store) => {
@@ -84,29 +77,28 @@ export function readChecks(harness: StoreHarness): StoreCheck[] {
       const allocate = () => {
         throw failure;
       };
-      equal(await store.get("none", { allocate }), undefined, "a missing key");
-      await rejectsWith(store.get("ten", { allocate }), failure, "a failing allocate");
+      await returns(store.get("none", { allocate }), undefined);
+      await rejectsWith(store.get("ten", { allocate }), failure);
     }),
     check("the caller may change what get returned", open, async (store) => {
       (await store.get("ten"))?.fill(0);
-      equal(await store.get("ten"), TEN, "the value read again");
+      await returns(store.get("ten"), TEN, { hint: "Return a copy." });
     }),
     check("concurrent reads do not mix", open, async (store) => {
       const ranges = Array.from({ length: 40 }, (_, i) => ({ offset: i * 7000, length: 5000 }));
       const reads = ranges.map((range) => store.get("group/deep/c/0/0", { range }));
-      for (const [i, bytes] of (await Promise.all(reads)).entries()) {
-        equal(bytes, LONG.subarray(i * 7000, i * 7000 + 5000), `read ${i}`);
-      }
+      await Promise.all(reads.map((read, i) => returns(read, LONG.subarray(i * 7000, i * 7000 + 5000))));
     }),
     check("invalid keys are rejected", open, async (store) => {
       for (const key of BAD_KEYS) {
-        await refuses(store.get(key), "path-not-allowed", `get ${JSON.stringify(key)}`);
-        await refuses(store.size(key), "path-not-allowed", `size ${JSON.stringify(key)}`);
+        await refuses(store.get(key), "path-not-allowed", { hint: DEFINED });
+        await refuses(store.size(key), "path-not-allowed", { hint: DEFINED });
       }
     }),
     check("names of JavaScript properties are ordinary keys", open, async (store) => {
+      const hint = "Keep values in a Map, not in an object.";
       for (const key of ["__proto__", "constructor", "group/__proto__", "toString"]) {
-        equal(await store.get(key), undefined, key);
+        await returns(store.get(key), undefined, { hint });
       }
     }),
     check(
@@ -115,8 +107,8 @@ export function readChecks(harness: StoreHarness): StoreCheck[] {
       async (store) => {
         const reason = { why: "enough" };
         const signal = AbortSignal.abort(reason);
-        await rejectsWith(store.get("ten", { signal }), reason, "get");
-        await rejectsWith(store.size("ten", { signal }), reason, "size");
+        await rejectsWith(store.get("ten", { signal }), reason);
+        await rejectsWith(store.size("ten", { signal }), reason);
       },
     ),
   ];

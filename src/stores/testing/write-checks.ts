@@ -1,21 +1,26 @@
 import type { Store, WritableStore } from "../store.ts";
-import { equal, refuses, rejectsWith } from "./assert.ts";
-import { BAD_KEYS, check, type StoreCheck, type StoreHarness, sample } from "./harness.ts";
+import { equal, type Reading, refuses, rejectsWith, returns } from "./assert.ts";
+import { BAD_KEYS, check, DEFINED, type StoreCheck, type StoreHarness, sample } from "./harness.ts";
+import { recorded, unrecorded } from "./recorded-calls.ts";
 import { renameChecks } from "./rename-checks.ts";
 
 export function writeChecks(harness: StoreHarness, empty: () => Promise<WritableStore>): StoreCheck[] {
   const read = async (store: WritableStore, body: (store: Store) => Promise<void>) => {
     if (harness.reopened === undefined) return body(store);
-    const reopened = await harness.reopened(store);
+    const reopened = await harness.reopened(unrecorded(store));
     try {
-      await body(reopened);
+      await body(recorded(reopened));
     } finally {
       await reopened.close?.();
     }
   };
-  const holds = (store: WritableStore, values: Readonly<Record<string, Uint8Array | undefined>>) =>
+  const holds = (
+    store: WritableStore,
+    values: Readonly<Record<string, Uint8Array | undefined>>,
+    reading?: Reading,
+  ) =>
     read(store, async (written) => {
-      for (const [key, value] of Object.entries(values)) equal(await written.get(key), value, key);
+      for (const [key, value] of Object.entries(values)) await returns(written.get(key), value, reading);
     });
   return [
     check("set writes values of any length", empty, async (store) => {
@@ -35,7 +40,8 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
         await store.set(`${length}`, value);
         value.fill(0);
       }
-      await holds(store, { 7: sample(39).subarray(16, 23), 300000: sample(300_032).subarray(16, 300_016) });
+      const values = { 7: sample(39).subarray(16, 23), 300000: sample(300_032).subarray(16, 300_016) };
+      await holds(store, values, { hint: "Copy the bytes that `set` is given." });
     }),
     check("values are set concurrently, in folders that do not exist", empty, async (store) => {
       const values = Object.fromEntries(
@@ -55,7 +61,8 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
       await writer.commit();
       const unused = await store.openWriter("none");
       await unused.commit();
-      await holds(store, { "shard/c/0": sample(500_000), none: new Uint8Array(0) });
+      const values = { "shard/c/0": sample(500_000), none: new Uint8Array(0) };
+      await holds(store, values, { hint: "Copy the bytes that `write` is given." });
     }),
     check("an unused writer that is aborted leaves the key free", empty, async (store) => {
       const writer = await store.openWriter("a/0");
@@ -68,35 +75,35 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
       const committed = await store.openWriter("a");
       await committed.write(sample(4));
       await committed.commit();
-      await refuses(committed.write(sample(1)), undefined, "write after commit");
-      await refuses(committed.commit(), undefined, "commit after commit");
+      await refuses(committed.write(sample(1)), undefined);
+      await refuses(committed.commit(), undefined);
       await committed.abort();
       await holds(store, { a: sample(4) });
     }),
     check("invalid keys are rejected", empty, async (store) => {
       for (const key of BAD_KEYS) {
-        await refuses(store.set(key, sample(1)), "path-not-allowed", `set ${JSON.stringify(key)}`);
-        await refuses(store.openWriter(key), "path-not-allowed", `openWriter ${JSON.stringify(key)}`);
-        await refuses(store.delete(key), "path-not-allowed", `delete ${JSON.stringify(key)}`);
+        await refuses(store.set(key, sample(1)), "path-not-allowed", { hint: DEFINED });
+        await refuses(store.openWriter(key), "path-not-allowed", { hint: DEFINED });
+        await refuses(store.delete(key), "path-not-allowed", { hint: DEFINED });
       }
     }),
     check("names of JavaScript properties are ordinary keys", empty, async (store) => {
       for (const key of ["__proto__", "constructor"]) await store.set(key, sample(3));
       await read(store, async (written) => {
-        for (const key of ["__proto__", "constructor"]) equal(await written.get(key), sample(3), key);
+        for (const key of ["__proto__", "constructor"]) await returns(written.get(key), sample(3));
       });
     }),
     check("an aborted signal's reason is passed on, and nothing is written", empty, async (store) => {
       const reason = { why: "enough" };
       const signal = AbortSignal.abort(reason);
-      await rejectsWith(store.set("a", sample(1), { signal }), reason, "set");
-      await rejectsWith(store.openWriter("a", { signal }), reason, "openWriter");
-      await rejectsWith(store.delete("a", { signal }), reason, "delete");
+      await rejectsWith(store.set("a", sample(1), { signal }), reason);
+      await rejectsWith(store.openWriter("a", { signal }), reason);
+      await rejectsWith(store.delete("a", { signal }), reason);
       const controller = new AbortController();
       const writer = await store.openWriter("a", { signal: controller.signal });
       controller.abort(reason);
-      await rejectsWith(writer.write(sample(1)), reason, "write");
-      await rejectsWith(writer.commit(), reason, "commit");
+      await rejectsWith(writer.write(sample(1)), reason);
+      await rejectsWith(writer.commit(), reason);
       await writer.abort(reason);
       await holds(store, { a: undefined });
     }),
@@ -112,18 +119,18 @@ function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
   return [
     check("set replaces a value, also with a shorter one", empty, async (store) => {
       for (const length of [100, 300_000, 3]) await store.set("a/b", sample(length));
-      equal(await store.get("a/b"), sample(3), "the value");
+      await returns(store.get("a/b"), sample(3));
     }),
     check("delete removes only the value", empty, async (store) => {
       await store.set("a/b/0", sample(1));
       await store.set("a/b/1", sample(2));
       await store.delete("a/b");
       await store.delete("a/b/0");
-      equal(await store.get("a/b/0"), undefined, "the deleted value");
-      equal(await store.get("a/b/1"), sample(2), "its neighbour");
+      await returns(store.get("a/b/0"), undefined);
+      await returns(store.get("a/b/1"), sample(2));
       await store.delete("a/b/1");
       await store.set("a/b/0", sample(3));
-      equal(await store.get("a/b/0"), sample(3), "written again");
+      await returns(store.get("a/b/0"), sample(3));
     }),
     check("concurrent deletes and sets in one folder", empty, async (store) => {
       for (let i = 0; i < 20; i++) {
@@ -133,7 +140,7 @@ function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
           store.set("x/y/1", sample(2)),
           store.set("x/z/1", sample(3)),
         ]);
-        equal(await store.get("x/y/1"), sample(2), "a value beside a deleted one");
+        await returns(store.get("x/y/1"), sample(2));
         await Promise.all([store.delete("x/y/1"), store.delete("x/z/1")]);
       }
     }),
@@ -143,9 +150,9 @@ function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
         const before = await store.get(key);
         const writer = await store.openWriter(key);
         await writer.write(sample(300_000));
-        equal(await store.get(key), before, `${key} while it is written`);
+        await returns(store.get(key), before, { hint: "A writer publishes its value when it is committed." });
         await writer.commit();
-        equal(await store.get(key), sample(300_000), `${key} after commit`);
+        await returns(store.get(key), sample(300_000));
       }
     }),
     check("an aborted writer changes nothing", empty, async (store) => {
@@ -157,11 +164,11 @@ function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
         await writer.write(sample(300_000));
         const late = writer
           .write(sample(300_000))
-          .catch((error) => equal(error === reason, true, "a late write"));
+          .catch((error) => equal(error, reason, "the error of a write that is aborted"));
         await Promise.all([writer.abort(reason), late]);
-        await rejectsWith(writer.write(sample(1)), reason, "write after abort");
-        await rejectsWith(writer.commit(), reason, "commit after abort");
-        equal(await store.get(key), before, `${key} after abort`);
+        await rejectsWith(writer.write(sample(1)), reason);
+        await rejectsWith(writer.commit(), reason);
+        await returns(store.get(key), before, { hint: "An aborted writer leaves the value as it was." });
       }
     }),
   ];

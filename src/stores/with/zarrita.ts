@@ -1,13 +1,9 @@
-import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { sortUtf8 } from "../../util/utf8-order.ts";
-import { forKey, storeFailure } from "../error-context.ts";
+import { defineStore } from "../define-store.ts";
 import { isMissing } from "../files/file-error.ts";
-import { markNativeStore } from "../native-stores.ts";
-import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
-import { isWritable, type ListableStore, type Store, type WritableStore } from "../store.ts";
-import { bufferedWriter } from "../writer.ts";
+import { isKey } from "../key.ts";
+import { isWritable, type KeyEntry, type Store, type WritableStore } from "../store.ts";
 import { withWrappedErrors } from "./wrapped-errors.ts";
 
 /** A key as zarrita has it. */
@@ -73,33 +69,34 @@ export function toZarrita(store: Store): ZarritaReader {
  * it has `delete`.
  */
 export function fromZarrita(store: ZarritaStore): Store {
-  const description = `zarrita ${store.constructor?.name ?? "store"}`;
-  const about = <T>(key: string, signal: AbortSignal | undefined, call: (path: Path) => Promise<T>) =>
-    forKey({ store: description, key, signal }, () => call(`/${key}`));
-  const reader: Store = {
-    description,
-    get: (key, { range, allocate = plainBuffers.take, signal } = {}) =>
-      about(key, signal, async (path) => {
-        const found = await readFrom(store, path, range, signal && { signal });
-        if (found === undefined) return undefined;
-        const bytes = allocate(found.length); // what is found may be the store's own
-        bytes.set(found);
-        return bytes;
-      }),
-    size: (key, { signal } = {}) =>
-      about(
-        key,
-        signal,
-        async (path) => (await readFrom(store, path, undefined, signal && { signal }))?.length,
-      ),
-  };
-  const made: Store = {
-    ...reader,
-    ...(store instanceof Map && listing(store)),
-    ...(store.set !== undefined && writing(store, about)),
-  };
-  markNativeStore(made);
-  return made;
+  const readValue = (key: string, { signal }: ReadOptions) =>
+    missingAsUndefined(async () => store.get(`/${key}`, signal && { signal }));
+  return defineStore({
+    description: `zarrita ${store.constructor?.name ?? "store"}`,
+    get: readValue,
+    ...(store.getRange && {
+      async getRange(key, range, { signal }) {
+        const query = queryOf(range);
+        if (query)
+          return missingAsUndefined(async () => store.getRange?.(`/${key}`, query, signal && { signal }));
+        const value = await readValue(key, { signal });
+        if (value === undefined) return undefined;
+        const { offset, length } = resolveRange(range, value.length);
+        return value.subarray(offset, offset + length);
+      },
+    }),
+    ...(store instanceof Map && { list: () => entriesOf(store) }),
+    ...(store.set && {
+      set: (key, bytes) => store.set?.(`/${key}`, bytes),
+      async delete(key, options) {
+        if (store.delete === undefined) {
+          throw new ZarrflowError("unsupported-operation", "this store cannot delete", { key });
+        }
+        // its store of files fails where there is nothing to delete
+        if ((await readValue(key, options)) !== undefined) await store.delete(`/${key}`);
+      },
+    }),
+  });
 }
 
 const ours = new WeakMap<ZarritaStore, Store>();
@@ -107,25 +104,16 @@ const ours = new WeakMap<ZarritaStore, Store>();
 /** A store, of zarrflow's shape or of zarrita's, as one of zarrflow, which fails with a `ZarrflowError` alone: the same one each time. */
 export function toStore(store: Store | ZarritaStore): Store {
   if (isOurs(store)) return withWrappedErrors(store);
-  const known = ours.get(store) ?? fromZarrita(store);
+  const known = ours.get(store) ?? withWrappedErrors(fromZarrita(store));
   ours.set(store, known);
   return known;
 }
 
-function listing(map: ReadonlyMap<unknown, Uint8Array>): Omit<ListableStore, keyof Store> {
-  const index: KeyIndex = {
-    sortedKeys: () =>
-      sortUtf8(
-        [...map.keys()].flatMap((path) =>
-          typeof path === "string" && path.startsWith("/") ? [path.slice(1)] : [],
-        ),
-      ),
-    sizeOf: (key) => map.get(`/${key}`)?.length,
-  };
-  return {
-    list: (prefix, { signal } = {}) => listKeys(index, prefix, { signal }),
-    listDirectory: (prefix, { signal } = {}) => listLevel(index, prefix, { signal }),
-  };
+function* entriesOf(map: ReadonlyMap<unknown, Uint8Array>): Generator<KeyEntry> {
+  for (const [path, { length: size }] of map) {
+    const key = typeof path === "string" && path.startsWith("/") ? path.slice(1) : "";
+    if (isKey(key)) yield { key, size };
+  }
 }
 
 /** A `Map` has a size too, but as a number. */
@@ -133,81 +121,21 @@ function isOurs(store: Store | ZarritaStore): store is Store {
   return "size" in store && typeof store.size === "function";
 }
 
-type About = <T>(
-  key: string,
-  signal: AbortSignal | undefined,
-  call: (path: Path) => Promise<T>,
-) => Promise<T>;
-
-function writing(store: ZarritaStore, about: About): Omit<WritableStore, keyof Store> {
-  const set: WritableStore["set"] = (key, bytes, { signal } = {}) =>
-    about(key, signal, async (path) => {
-      await callForeignStore(() => store.set?.(path, bytes.slice()));
-    });
-  return {
-    set,
-    openWriter: (key, { signal } = {}) =>
-      about(key, signal, async () => bufferedWriter(key, (bytes) => set(key, bytes, { signal }), signal)),
-    delete: (key, { signal } = {}) =>
-      about(key, signal, async (path) => {
-        if (store.delete === undefined) {
-          throw new ZarrflowError("unsupported-operation", "this store cannot delete");
-        }
-        const found = await readFrom(store, path, undefined, signal && { signal });
-        if (found !== undefined) await callForeignStore(() => store.delete?.(path));
-      }),
-  };
-}
-
-/** Makes a call of the caller's store. @throws what it throws, as an error of ours. */
-async function callForeignStore(call: () => unknown): Promise<void> {
+/** What a store of zarrita reads; its store of files fails where a folder has the name. */
+async function missingAsUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
-    await call();
-  } catch (error) {
-    throw storeFailure(error);
-  }
-}
-
-/**
- * A value, or a part of it, cut at its end; its store of files fails where a folder has the name.
- *
- * @throws `short-read` for more than was asked for.
- */
-async function readFrom(
-  store: ZarritaStore,
-  path: Path,
-  range: ByteRange | undefined,
-  options: ReadOptions | undefined,
-): Promise<Uint8Array | undefined> {
-  try {
-    const query = range && queryOf(range);
-    if (query !== undefined && store.getRange !== undefined) {
-      return noMore(await store.getRange(path, query, options), query);
-    }
-    const value = await store.get(path, options);
-    if (value === undefined || range === undefined) return value;
-    const { offset, length } = resolveRange(range, value.length);
-    return value.subarray(offset, offset + length);
+    return await read();
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw storeFailure(error);
+    throw error;
   }
-}
-
-function noMore(part: Uint8Array | undefined, query: RangeQuery): Uint8Array | undefined {
-  const asked = "suffixLength" in query ? query.suffixLength : query.length;
-  if (part === undefined || part.length <= asked) return part;
-  throw new ZarrflowError("short-read", "the store returns more than the requested range", {
-    expected: asked,
-    found: part.length,
-  });
 }
 
 /** Undefined for what zarrita cannot ask for. */
 function queryOf(range: ByteRange): RangeQuery | undefined {
-  if ("suffix" in range) return range.suffix > 0 ? { suffixLength: range.suffix } : undefined;
+  if ("suffix" in range) return { suffixLength: range.suffix };
   const { offset, length } = range;
-  return length ? { offset, length } : undefined;
+  return length === undefined ? undefined : { offset, length };
 }
 
 function rangeOf(query: RangeQuery): ByteRange {

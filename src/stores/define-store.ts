@@ -1,0 +1,298 @@
+import { throwIfAborted, unlessAborted } from "../util/abort.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { plainBuffers } from "../util/buffers.ts";
+import { type ByteRange, resolveRange } from "../util/byte-range.ts";
+import { assertKnown, invalid, type OptionNames } from "../util/check-options.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { sortUtf8 } from "../util/utf8-order.ts";
+import { pagesFrom, type ReadableStream, streamFromPages } from "../util/web-streams.ts";
+import { assertKey, assertPrefix, assertRename, isKey } from "./key.ts";
+import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
+import type {
+  GetOptions,
+  KeyEntry,
+  ListableStore,
+  ListedEntry,
+  ListOptions,
+  Store,
+  StoreOptions,
+  VersionOptions,
+  WritableStore,
+} from "./store.ts";
+import { bufferedWriter } from "./writer.ts";
+
+/** The options of `Store.get`, except those that `defineStore` handles. */
+export type ValueOptions = Omit<GetOptions, "range" | "allocate">;
+
+/** Keys, or entries with sizes, in any order. */
+export type DefinedListing = Iterable<string | ListedEntry> | AsyncIterable<string | ListedEntry>;
+
+/**
+ * The calls that `defineStore` makes a store of. They may return a value or a promise, get checked keys only, and may throw
+ * anything: a failure is an error, never a missing key.
+ */
+export interface StoreDefinition
+  extends Partial<Pick<Store, "version" | "ageOf" | "close">>,
+    Partial<Pick<WritableStore, "singleWriter" | "openWriter" | "setIfAbsent" | "deleteMany" | "rename">> {
+  /**
+   * Kind and place for error messages, never a credential.
+   *
+   * @default "custom store"
+   */
+  readonly description?: string | undefined;
+  /** The whole value, or `undefined` if the key is missing. The bytes are copied. */
+  get(key: string, options: ValueOptions): Awaitable<Uint8Array | undefined>;
+  /**
+   * The bytes of a value from `offset` on, `length` of them if that is given, or its last `suffix` bytes; fewer if the value
+   * ends before, none if it ends before `offset`; `undefined` if the key is missing. Never called for a range of 0 bytes.
+   * Without it, ranges are cut from whole values.
+   */
+  getRange?(key: string, range: ByteRange, options: ValueOptions): Awaitable<Uint8Array | undefined>;
+  /** Size of a value in bytes, or `undefined` if the key is missing. Without it, the value is read. */
+  size?(key: string, options: VersionOptions): Awaitable<number | undefined>;
+  /** Keys that begin with `prefix`, which is empty or ends in `/`. Others are dropped, duplicates too, and the rest is sorted. */
+  list?(prefix: string, options: StoreOptions): Awaitable<DefinedListing>;
+  /**
+   * Keys one level below `prefix`, and prefixes (ending in `/`) with keys below them. Without it, this is derived from all keys
+   * below.
+   */
+  listDirectory?(prefix: string, options: StoreOptions): Awaitable<DefinedListing>;
+  /** Writes a value, whole or not at all. `bytes` are a copy, which the store may keep. */
+  set?(key: string, bytes: Uint8Array, options: StoreOptions): unknown;
+  /** Removes a key, which may be missing. */
+  delete?(key: string, options: StoreOptions): unknown;
+}
+
+const MEMBERS: OptionNames<StoreDefinition> = {
+  description: true,
+  get: true,
+  getRange: true,
+  size: true,
+  version: true,
+  ageOf: true,
+  close: true,
+  list: true,
+  listDirectory: true,
+  set: true,
+  delete: true,
+  singleWriter: true,
+  openWriter: true,
+  setIfAbsent: true,
+  deleteMany: true,
+  rename: true,
+};
+
+/** Members without effect unless another one is there. */
+const NEEDED: Partial<Record<keyof StoreDefinition, keyof StoreDefinition>> = {
+  listDirectory: "list",
+  set: "delete",
+  delete: "set",
+  openWriter: "set",
+  setIfAbsent: "set",
+  deleteMany: "set",
+  rename: "set",
+  singleWriter: "set",
+};
+
+/**
+ * A store of one's own, from as little as `get`. The other members of the store interfaces are derived: ranges, sizes,
+ * sorted listings with `/` as delimiter, writers that publish a value as a whole, checked keys and prefixes, abort signals,
+ * the caller's buffers. `list` makes it listable, `set` and `delete` make it writable. Members that are given are used.
+ *
+ * A listing holds the keys below its prefix in memory, and a writer its value: a store that lists hundreds of millions of
+ * keys, or streams shards of gigabytes, implements `ListableStore`, or gives `openWriter`.
+ *
+ * @throws `invalid-option` for members that are unknown, of the wrong type, or have no effect without another one.
+ * @example
+ * ```ts
+ * import { copy, defineStore, open } from "zarrflow";
+ *
+ * const values = new Map<string, Uint8Array>(); // or a database
+ * const store = defineStore({
+ *   get: (key) => values.get(key),
+ *   set: (key, bytes) => values.set(key, bytes),
+ *   delete: (key) => values.delete(key),
+ *   list: () => values.keys(),
+ * });
+ * await copy("era5.zarr", store);
+ * console.log((await open(store)).kind, values.has("t2m/.zarray")); // group true
+ * ```
+ */
+export function defineStore(
+  definition: StoreDefinition & Required<Pick<StoreDefinition, "list" | "set" | "delete">>,
+): ListableStore & WritableStore;
+export function defineStore(
+  definition: StoreDefinition & Required<Pick<StoreDefinition, "set" | "delete">>,
+): WritableStore;
+export function defineStore(
+  definition: StoreDefinition & Required<Pick<StoreDefinition, "list">>,
+): ListableStore;
+export function defineStore(definition: StoreDefinition): Store;
+export function defineStore(definition: StoreDefinition): Store {
+  assertDefinition(definition);
+  const { description = "custom store" } = definition;
+  const size = async (key: string, options: VersionOptions): Promise<number | undefined> =>
+    definition.size ? definition.size(key, options) : (await definition.get(key, options))?.length;
+  const store: Store = {
+    description,
+    get: (key, { range, allocate = plainBuffers.take, ...options } = {}) =>
+      reading(key, options, async () => {
+        const found = await readPart(definition, size, key, range, options);
+        // what is neither bytes nor undefined is refused by whoever wraps the store
+        if (!(found instanceof Uint8Array)) return found;
+        const bytes = allocate(found.length);
+        bytes.set(found);
+        return bytes;
+      }),
+    size: (key, options = {}) => reading(key, options, () => size(key, options)),
+    ...(definition.version && { version: async (options) => definition.version?.(options) }),
+    ...(definition.ageOf && {
+      ageOf: (key, options = {}) => reading(key, options, async () => definition.ageOf?.(key, options)),
+    }),
+    ...(definition.close && { close: async () => definition.close?.() }),
+    ...(definition.list &&
+      listing(definition.list.bind(definition), definition.listDirectory?.bind(definition), description)),
+    ...(definition.set && writing(definition)),
+  };
+  return store;
+}
+
+function assertDefinition(definition: StoreDefinition): void {
+  assertKnown(definition, MEMBERS, "member");
+  for (const name of Object.keys(MEMBERS) as (keyof StoreDefinition)[]) {
+    const value: unknown = definition[name];
+    const expected =
+      name === "description" ? "string" : name === "singleWriter" ? "boolean" : ("function" as const);
+    if ((value !== undefined || name === "get") && typeof value !== expected)
+      throw invalid(`invalid value for the member \`${name}\``, `a ${expected}`, value);
+    const needed = NEEDED[name];
+    if (value === undefined || needed === undefined || definition[needed] !== undefined) continue;
+    throw new ZarrflowError("invalid-option", `\`${name}\` has no effect without \`${needed}\``, {
+      hint: `Define \`${needed}\` too, or omit \`${name}\`.`,
+    });
+  }
+}
+
+/** Makes a call about a key. @throws `path-not-allowed`, `aborted`, and what `call` throws. */
+async function atKey<T>(key: string, { signal }: StoreOptions, call: () => Awaitable<T>): Promise<T> {
+  throwIfAborted(signal);
+  assertKey(key);
+  return call();
+}
+
+/** As `atKey`, but does not wait for a call that nobody wants any more. */
+function reading<T>(key: string, options: StoreOptions, call: () => Awaitable<T>): Promise<T> {
+  return unlessAborted(atKey(key, options, call), options.signal);
+}
+
+/** @throws `short-read` for more bytes than the range has. */
+async function readPart(
+  definition: StoreDefinition,
+  size: (key: string, options: VersionOptions) => Promise<number | undefined>,
+  key: string,
+  range: ByteRange | undefined,
+  options: ValueOptions,
+): Promise<Uint8Array | undefined> {
+  const wanted = range && ("suffix" in range ? range.suffix : range.length);
+  if (wanted === 0) return (await size(key, options)) === undefined ? undefined : new Uint8Array(0);
+  if (range === undefined || !definition.getRange) {
+    const whole = await definition.get(key, options);
+    if (!(whole instanceof Uint8Array)) return whole;
+    const { offset, length } = resolveRange(range, whole.length);
+    return whole.subarray(offset, offset + length);
+  }
+  const part = await definition.getRange(key, range, options);
+  if (part === undefined || wanted === undefined || !(part.length > wanted)) return part;
+  throw new ZarrflowError("short-read", "the store returns more than the requested range", {
+    key,
+    expected: wanted,
+    found: part.length,
+  });
+}
+
+type List = NonNullable<StoreDefinition["list"]>;
+
+function listing(
+  list: List,
+  listDirectory: List | undefined,
+  store: string,
+): Omit<ListableStore, keyof Store> {
+  const stream = <T>(
+    entriesOf: (index: KeyIndex, prefix: string, options: ListOptions) => ReadableStream<T>,
+    prefix: string,
+    { signal }: ListOptions,
+    isLevel = false,
+  ): ReadableStream<T> => {
+    assertPrefix(prefix);
+    const pages = async function* () {
+      const sizes = new Map<string, number | undefined>();
+      for await (const entry of await (isLevel && listDirectory ? listDirectory : list)(prefix, { signal })) {
+        const [name, size] = nameAndSize(entry, store);
+        if (!name.startsWith(prefix) || name === prefix) continue;
+        if (!name.endsWith("/") || isLevel) sizes.set(name, size);
+      }
+      const keys = sortUtf8([...sizes.keys()]);
+      yield* pagesFrom(entriesOf({ sortedKeys: () => keys, sizeOf: (key) => sizes.get(key) }, prefix, {}));
+    };
+    return streamFromPages(pages(), signal);
+  };
+  return {
+    list: (prefix, options = {}) => stream<KeyEntry>(listKeys, prefix, options),
+    listDirectory: (prefix, options = {}) => stream<ListedEntry>(listLevel, prefix, options, true),
+  };
+}
+
+/** @throws `corrupt-store` for what is no key. */
+function nameAndSize(entry: string | ListedEntry, store: string): [name: string, size: number | undefined] {
+  const isObject = typeof entry === "object" && entry !== null;
+  const name: unknown = !isObject ? entry : "key" in entry ? entry.key : entry.prefix;
+  if (typeof name === "string" && isKey(name.replace(/\/$/, "")))
+    return [name, isObject && "key" in entry ? entry.size : undefined];
+  throw new ZarrflowError("corrupt-store", "the store lists what is no key", {
+    store,
+    value: name,
+    hint: "Let `list` give keys as `get` takes them: relative, without empty segments, `.` or `..`. Leave out others.",
+  });
+}
+
+function writing(definition: StoreDefinition): Omit<WritableStore, keyof Store> {
+  const { singleWriter, openWriter, setIfAbsent, deleteMany, rename } = definition;
+  return {
+    ...(singleWriter !== undefined && { singleWriter }),
+    set: (key, bytes, options = {}) =>
+      atKey(key, options, async () => {
+        await definition.set?.(key, new Uint8Array(bytes), options);
+      }),
+    openWriter: (key, options = {}) =>
+      atKey(key, options, () => {
+        if (openWriter) return openWriter.call(definition, key, options);
+        const { signal } = options;
+        const set = async (bytes: Uint8Array) => {
+          await definition.set?.(key, bytes, { signal });
+        };
+        return bufferedWriter(key, set, signal);
+      }),
+    delete: (key, options = {}) =>
+      atKey(key, options, async () => {
+        await definition.delete?.(key, options);
+      }),
+    ...(setIfAbsent && {
+      setIfAbsent: (key, bytes, options = {}) =>
+        atKey(key, options, () => setIfAbsent.call(definition, key, new Uint8Array(bytes), options)),
+    }),
+    ...(deleteMany && {
+      async deleteMany(keys, options = {}) {
+        throwIfAborted(options.signal);
+        keys.forEach(assertKey);
+        await deleteMany.call(definition, keys, options);
+      },
+    }),
+    ...(rename && {
+      async rename(from, to, options = {}) {
+        throwIfAborted(options.signal);
+        assertRename(from, to);
+        await rename.call(definition, from, to, options);
+      },
+    }),
+  };
+}

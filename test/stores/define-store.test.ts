@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { copy, defineStore, openArray, slice } from "../../src/index.ts";
+import type { StoreDefinition } from "../../src/stores/define-store.ts";
+import { isListable, isWritable, type KeyEntry, type ListedEntry } from "../../src/stores/store.ts";
+import { storeChecks } from "../../src/stores/testing.ts";
+import { all, keysOf } from "../support/consume.ts";
+import { makeArray } from "../support/made-array.ts";
+import { serveValues, type ValueServer } from "./value-server.ts";
+
+const VALUE = Uint8Array.from({ length: 100 }, (_, i) => i);
+
+/** A store over a `Map`, whose values it gives and keeps as they are. */
+const overMap = (values = new Map<string, Uint8Array>()) =>
+  defineStore({
+    get: (key) => values.get(key),
+    set: (key, bytes) => values.set(key, bytes),
+    delete: (key) => values.delete(key),
+    list: () => values.keys(),
+  });
+
+/** A read-only store over a web server. */
+const overFetch = (url: string) => {
+  const ask = async (key: string, headers: Record<string, string>, signal: AbortSignal | undefined) => {
+    const response = await fetch(`${url}/${encodeURIComponent(key)}`, { headers, signal: signal ?? null });
+    if (response.status === 416) return new Uint8Array();
+    if (response.status === 404) return undefined;
+    if (!response.ok) throw new Error(`${response.status}`);
+    return new Uint8Array(await response.arrayBuffer());
+  };
+  return defineStore({
+    description: url,
+    get: (key, { signal }) => ask(key, {}, signal),
+    getRange(key, range, { signal }) {
+      const last = "suffix" in range || !range.length ? "" : range.offset + range.length - 1;
+      const bytes = "suffix" in range ? `-${range.suffix}` : `${range.offset}-${last}`;
+      return ask(key, { range: `bytes=${bytes}` }, signal);
+    },
+  });
+};
+
+describe("a defined store keeps every promise of a store:", () => {
+  describe("over a Map", () => {
+    for (const { name, run } of storeChecks({ lists: true, empty: async () => overMap() })) it(name, run);
+  });
+
+  describe("read only", () => {
+    const filled = async (values: ReadonlyMap<string, Uint8Array>) =>
+      defineStore({ get: async (key) => values.get(key), list: async () => [...values.keys()].reverse() });
+    for (const { name, run } of storeChecks({ lists: true, filled })) it(name, run);
+  });
+
+  describe("without listings", () => {
+    const filled = async (values: ReadonlyMap<string, Uint8Array>) =>
+      defineStore({ get: (key) => values.get(key), size: (key) => values.get(key)?.length });
+    for (const { name, run } of storeChecks({ lists: false, filled })) it(name, run);
+  });
+
+  describe("over fetch", () => {
+    const servers: ValueServer[] = [];
+    const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
+      const server = await serveValues(values);
+      servers.push(server);
+      return overFetch(server.url);
+    };
+    afterAll(() => Promise.all(servers.map((server) => server.close())));
+    for (const { name, run } of storeChecks({ lists: false, filled })) it(name, run);
+  });
+
+  describe("with a listing of one level", () => {
+    const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
+      const keys = [...values.keys()];
+      const below = (prefix: string) => keys.filter((key) => key.startsWith(prefix));
+      return defineStore({
+        get: (key) => values.get(key),
+        async *list(prefix) {
+          for (const key of below(prefix)) yield { key, size: values.get(key)?.length ?? 0 };
+        },
+        async *listDirectory(prefix): AsyncGenerator<ListedEntry> {
+          for (const key of below(prefix)) {
+            const slash = key.indexOf("/", prefix.length);
+            yield slash < 0 ? { key } : { prefix: key.slice(0, slash + 1) };
+          }
+        },
+      });
+    };
+    for (const { name, run } of storeChecks({ lists: true, filled })) it(name, run);
+  });
+});
+
+describe("defineStore", () => {
+  it("uses what is given: ranges, sizes, listings, writers, and the rest", async () => {
+    const calls: string[] = [];
+    const noted = (name: string) => calls.push(name);
+    const written: Uint8Array[] = [];
+    const store = defineStore({
+      description: "noted",
+      get: () => VALUE,
+      getRange: (key, range, { maxBytes }) => {
+        noted(`getRange ${key} ${JSON.stringify(range)} ${maxBytes}`);
+        return VALUE.subarray(1, 3);
+      },
+      size(key, { onVersion }) {
+        onVersion?.("v1");
+        noted(`size ${key}`);
+        return 100;
+      },
+      list: () => [],
+      listDirectory(prefix) {
+        noted(`listDirectory ${prefix}`);
+        return [`${prefix}b/`, `${prefix}a`];
+      },
+      set: () => {},
+      delete: () => {},
+      openWriter: async () => ({
+        write: async (bytes) => void written.push(bytes),
+        commit: async () => {},
+        abort: async () => {},
+      }),
+      setIfAbsent: async () => false,
+      deleteMany: async (keys) => void noted(`deleteMany ${keys}`),
+      rename: async (from, to) => void noted(`rename ${from} ${to}`),
+      version: async () => "whole",
+      ageOf: async () => 7,
+      close: async () => void noted("close"),
+      singleWriter: true,
+    });
+    expect(store.description).toBe("noted");
+    const range = { offset: 1, length: 2 };
+    expect(await store.get("a", { range, maxBytes: 9 })).toEqual(VALUE.slice(1, 3));
+    let version = "";
+    const onVersion = (found: string) => {
+      version = found;
+    };
+    expect([await store.size("a", { onVersion }), version]).toEqual([100, "v1"]);
+    expect(await store.get("a", { range: { suffix: 0 } })).toEqual(new Uint8Array());
+    expect(await all(store.listDirectory("x/"))).toEqual([{ key: "x/a" }, { prefix: "x/b/" }]);
+    await (await store.openWriter("a")).write(VALUE);
+    expect(written).toEqual([VALUE]);
+    expect(await store.setIfAbsent?.("a", VALUE)).toBe(false);
+    await store.deleteMany?.(["a", "b"]);
+    await store.rename?.("a", "b");
+    expect([await store.version?.(), await store.ageOf?.("a"), store.singleWriter]).toEqual([
+      "whole",
+      7,
+      true,
+    ]);
+    await store.close?.();
+    expect(calls).toEqual([
+      `getRange a ${JSON.stringify(range)} 9`,
+      "size a",
+      "size a",
+      "listDirectory x/",
+      "deleteMany a,b",
+      "rename a b",
+      "close",
+    ]);
+  });
+
+  it("is listable and writable where it can be", () => {
+    const get = () => undefined;
+    const change = { set: () => {}, delete: () => {} };
+    const kinds = [
+      { get },
+      { get, list: () => [] },
+      { get, ...change },
+      { get, list: () => [], ...change },
+    ].map((definition: StoreDefinition) => {
+      const store = defineStore(definition);
+      return [isListable(store), isWritable(store)];
+    });
+    expect(kinds).toEqual([
+      [false, false],
+      [true, false],
+      [false, true],
+      [true, true],
+    ]);
+  });
+
+  it("gives an author keys that are checked, and bytes that nobody else has", async () => {
+    const seen: string[] = [];
+    const kept = new Map<string, Uint8Array>();
+    const noted = <T>(key: string, result: T): T => {
+      seen.push(key);
+      return result;
+    };
+    const store = defineStore({
+      get: (key) => noted(key, kept.get(key)),
+      set: (key, bytes) => noted(key, kept.set(key, bytes)),
+      delete: (key) => noted(key, undefined),
+      list: (prefix) => noted(prefix, []),
+      rename: async (from) => noted(from, undefined),
+      deleteMany: async ([key = ""]) => noted(key, undefined),
+      setIfAbsent: async (key) => noted(key, true),
+    });
+    const bad = { code: "path-not-allowed" };
+    for (const key of ["../etc/passwd", "/a", "a//b", "a\\..\\b", "a/%2e/..", "\0", "a/"]) {
+      await expect(store.get(key)).rejects.toMatchObject(bad);
+      await expect(store.size(key)).rejects.toMatchObject(bad);
+      await expect(store.set(key, VALUE)).rejects.toMatchObject(bad);
+      await expect(store.delete(key)).rejects.toMatchObject(bad);
+      await expect(store.openWriter(key)).rejects.toMatchObject(bad);
+      await expect(store.rename?.("a", key.replace(/\/$/, "//"))).rejects.toMatchObject(bad);
+      await expect(store.deleteMany?.(["a", key])).rejects.toMatchObject(bad);
+      await expect(store.setIfAbsent?.(key, VALUE)).rejects.toMatchObject(bad);
+    }
+    expect(() => store.list("../")).toThrow("must not have the segment `..`");
+    expect(seen).toEqual([]);
+    const bytes = Buffer.from([1, 2, 3]);
+    await store.set("a", bytes);
+    bytes.fill(0);
+    (await store.get("a"))?.fill(9);
+    expect(kept.get("a")).toEqual(new Uint8Array([1, 2, 3]));
+  });
+
+  it("refuses more bytes than the range has", async () => {
+    const store = defineStore({ description: "mine", get: () => VALUE, getRange: () => VALUE });
+    await expect(store.get("a", { range: { offset: 2, length: 3 } })).rejects.toMatchObject({
+      code: "short-read",
+      details: { key: "a", expected: 3, found: 100 },
+    });
+    await expect(store.get("a", { range: { suffix: 3 } })).rejects.toMatchObject({ code: "short-read" });
+  });
+
+  it.each([["/a"], ["a//b"], ["../a"], [""], [7], [null], [{ key: 7 }], [{}]])(
+    "refuses to list %j",
+    async (entry) => {
+      const list = () => [entry as string];
+      const store = defineStore({ description: "mine", get: () => undefined, list });
+      await expect(keysOf(store)).rejects.toMatchObject({
+        code: "corrupt-store",
+        details: { store: "mine", hint: expect.stringMatching(/relative/) },
+      });
+    },
+  );
+
+  it("lists keys once, sorted, with sizes, and neither what is elsewhere nor folders", async () => {
+    const entries: (KeyEntry | string)[] = ["b/2", { key: "b/1", size: 4 }, "b/2", "a", "b/", "b/c/", "bb/1"];
+    const store = defineStore({ get: () => undefined, list: () => entries });
+    expect(await all(store.list("b/"))).toEqual([{ key: "b/1", size: 4 }, { key: "b/2" }]);
+    expect(await all(store.listDirectory(""))).toEqual([{ key: "a" }, { prefix: "b/" }, { prefix: "bb/" }]);
+  });
+
+  it("does not wait for a call that ignores the signal", async () => {
+    const never = new Promise<undefined>(() => {});
+    const store = defineStore({ get: () => never, list: () => never as never });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const results = [
+      store.get("a", { signal }),
+      store.size("a", { signal }),
+      keysOf({ ...store, list: (prefix) => store.list(prefix, { signal }) }),
+    ].map((result) => expect(result).rejects.toMatchObject({ code: "aborted", cause: "enough" }));
+    controller.abort("enough");
+    await Promise.all(results);
+  });
+
+  it.each<[object, RegExp]>([
+    [{}, /invalid value for the member `get` \(expected a function, found undefined\)/],
+    [{ get: 1 }, /`get`/],
+    [{ get: () => VALUE, size: 4 }, /`size`.*a function/],
+    [{ get: () => VALUE, description: 4 }, /`description`.*a string/],
+    [{ get: () => VALUE, lst: () => [] }, /unknown member `lst`/],
+    [{ get: () => VALUE, set: () => {} }, /`set` has no effect without `delete`/],
+    [{ get: () => VALUE, delete: () => {} }, /`delete` has no effect without `set`/],
+    [{ get: () => VALUE, listDirectory: () => [] }, /`listDirectory` has no effect without `list`/],
+    [{ get: () => VALUE, rename: () => {} }, /`rename` has no effect without `set`/],
+    [new Map(), /`size`|`get`/],
+  ])("refuses %o", (definition, message) => {
+    const define = () => defineStore(definition as StoreDefinition);
+    expect(define).toThrow(expect.objectContaining({ code: "invalid-option" }));
+    expect(define).toThrow(message);
+  });
+});
+
+describe("arrays in defined stores", () => {
+  let server: ValueServer;
+  const values = new Map<string, Uint8Array>();
+  beforeAll(async () => {
+    const source = await makeArray({
+      shape: [20, 20],
+      chunks: [5, 5],
+      order: "C",
+      itemSize: 2,
+      missing: 0,
+      seed: 1,
+    });
+    await copy(source.store, overMap(values));
+    server = await serveValues(values);
+  });
+  afterAll(() => server.close());
+
+  it("are copied to one, and read from another", async () => {
+    expect(values.size).toBe(17);
+    const { data } = await slice(await openArray(overFetch(server.url))).read();
+    expect([...data]).toEqual([...(await slice(await openArray(overMap(values))).read()).data]);
+  });
+
+  it("fail with what the author threw as cause, the store and the key", async () => {
+    const failure = new Error("the database is away");
+    const store = defineStore({
+      description: "database",
+      get(key) {
+        if (/^\d/.test(key)) throw failure;
+        return values.get(key);
+      },
+    });
+    const read = slice(await openArray(store)).read();
+    await expect(read).rejects.toMatchObject({ code: "transient", details: { store: "database" } });
+    await expect(read).rejects.toHaveProperty("cause", failure);
+  });
+
+  it("fail where the author gives no bytes", async () => {
+    const get = () => new ArrayBuffer(4) as never;
+    await expect(openArray(defineStore({ get }))).rejects.toMatchObject({
+      code: "corrupt-store",
+      details: { hint: expect.stringMatching(/Uint8Array/) },
+    });
+  });
+});
