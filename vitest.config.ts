@@ -32,7 +32,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    setupFiles: ["test/support/equal-bytes.ts"],
+    setupFiles: ["test/support/equal-bytes.ts", "test/support/kept-environment.ts"],
     pool: "forks",
     isolate: false,
     // many tests wait for servers and for processes of their own

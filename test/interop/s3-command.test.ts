@@ -3,11 +3,12 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { copy, open } from "../../src/index.ts";
 import { requireBuild } from "../built-package.ts";
 import { continuing, exitOf, type Run, runCli, startCli } from "../support/cli.ts";
 import { digestsOf } from "../support/consume.ts";
+import { stubEnvironment } from "../support/s3-environment.ts";
 import { type FaultChoice, type FaultProxy, proxyTo } from "./fault-proxy.ts";
 import { type Bucket, bucketAt, canPass, environmentOf, LISTS_UPLOADS, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
@@ -16,7 +17,6 @@ const source = `${shared}data/basin-mask.zarr`;
 const wrong = { AWS_ACCESS_KEY_ID: "wrongkey1", AWS_SECRET_ACCESS_KEY: "wrongsecret1" };
 
 describe.runIf(hasShared).each(servers)("the command and $name", ({ name: server, openBucket }) => {
-  const env = { ...process.env };
   const proxies: FaultProxy[] = [];
   let bucket: Bucket;
   let folder: string;
@@ -34,14 +34,14 @@ describe.runIf(hasShared).each(servers)("the command and $name", ({ name: server
   });
   beforeEach(() => reach(bucket));
   afterAll(async () => {
-    process.env = env;
+    vi.unstubAllEnvs();
     rmSync(folder, { recursive: true, force: true });
     for (const proxy of proxies) await proxy.close();
     await bucket.close();
   });
 
   const reach = (way: Bucket, more: Readonly<Record<string, string>> = {}) =>
-    Object.assign(process.env, environmentOf(way), more);
+    stubEnvironment({ ...environmentOf(way), ...more });
   const reachWith = async (faultOf: FaultChoice) => {
     const proxy = await proxyTo(bucket.endpoint, faultOf);
     proxies.push(proxy);

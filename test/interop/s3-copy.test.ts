@@ -1,8 +1,9 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { copy, rechunk } from "../../src/index.ts";
+import { stubEnvironment } from "../support/s3-environment.ts";
 import { type FaultProxy, proxyTo } from "./fault-proxy.ts";
 import { type Bucket, bucketAt, environmentOf, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
@@ -11,7 +12,6 @@ import { filesOf } from "./trees.ts";
 const data = `${shared}data/basin-mask.zarr`;
 
 describe.runIf(hasShared).each(servers)("copies to and in $name", ({ openBucket }) => {
-  const env = { ...process.env };
   let bucket: Bucket;
   let proxy: FaultProxy;
   let folder: string;
@@ -28,12 +28,12 @@ describe.runIf(hasShared).each(servers)("copies to and in $name", ({ openBucket 
     remote = `s3://${bucket.name}/target-${tests++}.zarr`;
     cpSync(data, source, { recursive: true });
     proxy = await proxyTo(bucket.endpoint);
-    Object.assign(process.env, environmentOf(bucketAt(proxy.endpoint, bucket)));
+    stubEnvironment(environmentOf(bucketAt(proxy.endpoint, bucket)));
     await copy(source, remote);
     return () => proxy.close();
   });
   afterAll(async () => {
-    process.env = env;
+    vi.unstubAllEnvs();
     rmSync(folder, { recursive: true, force: true });
     await bucket.close();
   });

@@ -2,10 +2,11 @@
 // @module-tag alone
 import "../faults/crash/mocked-calls.ts";
 import { rmSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Case, casesAt, formatsOf, IS_LONG } from "../faults/crash/cases.ts";
 import { cutEverywhere } from "../faults/crash/every-cut.ts";
 import { newFolder, type Place } from "../faults/crash/places.ts";
+import { stubEnvironment } from "../support/s3-environment.ts";
 import { proxiedPlace } from "./proxied-place.ts";
 import { bucketAt, environmentOf, servers } from "./s3-servers.ts";
 
@@ -20,7 +21,6 @@ const short: readonly Case[] = [
 ];
 
 describe.each(servers)("a run that is cut as it writes to $name", ({ name, openBucket }) => {
-  const env = { ...process.env };
   const scratch = newFolder();
   const counts = { cuts: 0, wrong: 0 };
   let place: Place;
@@ -29,7 +29,7 @@ describe.each(servers)("a run that is cut as it writes to $name", ({ name, openB
   beforeAll(async () => {
     const bucket = await openBucket();
     const proxied = await proxiedPlace(bucket);
-    Object.assign(process.env, environmentOf(bucketAt(proxied.endpoint, bucket)));
+    stubEnvironment(environmentOf(bucketAt(proxied.endpoint, bucket)));
     place = proxied;
     close = async () => {
       await proxied.close();
@@ -38,7 +38,7 @@ describe.each(servers)("a run that is cut as it writes to $name", ({ name, openB
   });
   afterAll(async () => {
     await close();
-    process.env = env;
+    vi.unstubAllEnvs();
     rmSync(scratch, { recursive: true, force: true });
     console.log(`${name}: ${counts.cuts} cuts, ${counts.wrong} of them followed by a wrong value`);
   });

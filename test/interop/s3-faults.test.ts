@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { onRetry, type Retry } from "../../src/stores/remote/retry-events.ts";
+import { stubEnvironment } from "../support/s3-environment.ts";
 import { FAULTS, type FaultProxy, oneOf, type ProxiedRequest, proxyTo } from "./fault-proxy.ts";
 import { dataSets, goRound, type Ring, ringOf } from "./s3-ring.ts";
 import { type Bucket, bucketAt, environmentOf, servers } from "./s3-servers.ts";
@@ -21,7 +22,6 @@ interface Round {
 }
 
 describe.runIf(hasShared).each(servers)("the ring through $name when requests fail", ({ openBucket }) => {
-  const env = { ...process.env };
   let bucket: Bucket;
   let folder: string;
   let sound: Round;
@@ -34,13 +34,13 @@ describe.runIf(hasShared).each(servers)("the ring through $name when requests fa
     faulty = await roundThrough(await proxyTo(bucket.endpoint, oneOf(10)));
   });
   afterAll(async () => {
-    process.env = env;
+    vi.unstubAllEnvs();
     rmSync(folder, { recursive: true, force: true });
     await bucket.close();
   });
 
   async function roundThrough(proxy: FaultProxy): Promise<Round> {
-    Object.assign(process.env, environmentOf(bucketAt(proxy.endpoint, bucket)));
+    stubEnvironment(environmentOf(bucketAt(proxy.endpoint, bucket)));
     const retries: Retry[] = [];
     const endWatch = onRetry((retry) => retries.push(retry));
     try {

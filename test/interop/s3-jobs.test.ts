@@ -3,11 +3,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { requireBuild } from "../built-package.ts";
 import { buildKiller } from "../faults/crash/killed-process.ts";
 import { makeSource, mustRun, stagesOf, startShare } from "../flows/jobs/processes.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
+import { stubEnvironment } from "../support/s3-environment.ts";
 import { drawsAll } from "../support/samples.ts";
 import { type Bucket, environmentOf, servers } from "./s3-servers.ts";
 
@@ -17,7 +18,6 @@ const COUNT = drawsAll || process.env.ZARRFLOW_S3_SERVERS ? 8 : 2;
 withoutPauses();
 
 describe.each(servers)(`plans that ${COUNT} processes run at $name`, ({ openBucket }) => {
-  const env = { ...process.env };
   let bucket: Bucket;
   let folder: string;
 
@@ -25,14 +25,14 @@ describe.each(servers)(`plans that ${COUNT} processes run at $name`, ({ openBuck
     requireBuild();
     bucket = await openBucket();
     folder = mkdtempSync(join(tmpdir(), "zarrflow-s3-jobs-"));
-    Object.assign(process.env, environmentOf(bucket));
+    stubEnvironment(environmentOf(bucket));
     await buildKiller(folder);
     mkdirSync(join(folder, "src.zarr"));
     writeFileSync(join(folder, "src.zarr/.zgroup"), '{"zarr_format":2}');
     for (let i = 0; i < 2 * COUNT; i++) await makeSource(join(folder, `src.zarr/${i}`), [16, 24, 24]);
   });
   afterAll(async () => {
-    process.env = env;
+    vi.unstubAllEnvs();
     rmSync(folder, { recursive: true, force: true });
     await bucket.close();
   });

@@ -3,11 +3,12 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { isListable } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { digestsOf, valuesIn } from "../support/consume.ts";
+import { stubEnvironment } from "../support/s3-environment.ts";
 import { hasPython, runPython } from "./python.ts";
 import { dataSets, goRound, type Ring, ringOf } from "./s3-ring.ts";
 import { type Bucket, environmentOf, servers } from "./s3-servers.ts";
@@ -15,17 +16,16 @@ import { hasShared, shared } from "./shared.ts";
 import { filesOf } from "./trees.ts";
 
 describe.runIf(hasShared).each(servers)("the ring through $name", ({ openBucket }) => {
-  const env = { ...process.env };
   let bucket: Bucket;
   let folder: string;
 
   beforeAll(async () => {
     bucket = await openBucket();
-    Object.assign(process.env, environmentOf(bucket));
+    stubEnvironment(environmentOf(bucket));
     folder = mkdtempSync(join(tmpdir(), "zarrflow-s3-ring-"));
   });
   afterAll(async () => {
-    process.env = env;
+    vi.unstubAllEnvs();
     rmSync(folder, { recursive: true, force: true });
     await bucket.close();
   });

@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { copy, open } from "../../src/index.ts";
 import { onRetry } from "../../src/stores/remote/retry-events.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
 import { digestsOf } from "../support/consume.ts";
+import { stubEnvironment } from "../support/s3-environment.ts";
 import { type Bucket, bucketAt, environmentOf, FAULTS, servers } from "./s3-servers.ts";
 import { hasShared, shared } from "./shared.ts";
 import { hasToxiproxy, openToxicProxy, type Toxic, type ToxicProxy } from "./toxiproxy.ts";
@@ -45,7 +46,6 @@ const faulty = new Set(Object.values(FAULTS).flat());
 
 describe.runIf(hasToxiproxy && hasShared).each(servers)("$name through toxiproxy", ({ openBucket }) => {
   const source = `${shared}data/era5-uk-t2m.zarr`;
-  const env = { ...process.env };
   let straight: Bucket;
   let bucket: Bucket;
   let proxy: ToxicProxy;
@@ -59,13 +59,13 @@ describe.runIf(hasToxiproxy && hasShared).each(servers)("$name through toxiproxy
     folder = mkdtempSync(join(tmpdir(), "zarrflow-toxic-"));
   });
   afterAll(async () => {
-    process.env = env;
+    vi.unstubAllEnvs();
     rmSync(folder, { recursive: true, force: true });
     await proxy.remove();
     await straight.close();
   });
 
-  const reach = (way: Bucket) => Object.assign(process.env, environmentOf(way));
+  const reach = (way: Bucket) => stubEnvironment(environmentOf(way));
   const remoteTarget = () => `s3://${bucket.name}/target-${targets++}/x.zarr`;
   const localTarget = () => join(folder, `target-${targets++}`);
 

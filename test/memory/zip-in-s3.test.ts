@@ -2,8 +2,9 @@
 // @module-tag alone
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { stubEnvironment } from "../support/s3-environment.ts";
 import { type DiscardingBucket, discardingBucket } from "./discarding-bucket.ts";
 import { makeRows } from "./made-sources.ts";
 import { describePeaks, expectPeaks, MB, peakMemoryOf } from "./peak-memory.ts";
@@ -17,13 +18,12 @@ const source = (mebibytes: number) => join(folder.path, `${mebibytes}.zarr`);
 const zip = (mebibytes: number) => join(folder.path, `${mebibytes}.zip`);
 
 let bucket: DiscardingBucket;
-const env = { ...process.env };
 beforeAll(async () => {
   bucket = await discardingBucket();
-  Object.assign(process.env, bucket.env);
+  stubEnvironment(bucket.env);
 });
 afterAll(async () => {
-  process.env = env;
+  vi.unstubAllEnvs();
   await bucket.close();
 });
 
