@@ -7,19 +7,21 @@ import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { withIoLimit } from "../../stores/with/io-limit.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
-import type { ChunkCodec, ChunkStore } from "../../streams/chunk.ts";
+import type { ChunkCodec, ChunkStore, DecodedChunk } from "../../streams/chunk.ts";
 import type { RegridTarget } from "../../streams/regrid.ts";
 import type { WritableStream } from "../../streams/web.ts";
 import { asyncDispose } from "../../util/async-dispose.ts";
+import { parseBytes } from "../../util/byte-size.ts";
 import type { OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { type ArrayDescription, describeArray, documentsOf, type NewArray } from "../create/metadata.ts";
 import type { NodeDraft, OpenCreateTarget } from "../create/node-draft.ts";
 import { deleteKeys } from "../edit/delete.ts";
 import { appendFrames, type Frames, type GrowingArray } from "./frames.ts";
-import { type ArrayPart, partsInto } from "./parts.ts";
+import { type ArrayPart, isDecoded, partsInto } from "./parts.ts";
 import { PendingCalls } from "./pending-calls.ts";
-import { type RegionOption, regionOf, writeBox } from "./region.ts";
+import { type RegionOption, regionOf } from "./region.ts";
+import { UnfinishedChunks } from "./unfinished-chunks.ts";
 import { chunkDataOf, type Values } from "./values.ts";
 
 export interface NodeWriterOptions {
@@ -27,6 +29,11 @@ export interface NodeWriterOptions {
   readonly io?: number;
   /** Stores chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
+  /**
+   * Bytes, as a number or as text such as `256MB`, of chunks that wait in memory for the rest of their items, and of those
+   * that are being stored; 256 MB by default.
+   */
+  readonly maxMemory?: number | string;
   /** Bytes that a metadata document of the hierarchy around it may have; 32 MiB by default. */
   readonly maxMetadata?: number;
   readonly signal?: AbortSignal | undefined;
@@ -35,6 +42,7 @@ export interface NodeWriterOptions {
 export const NODE_WRITER_OPTIONS: OptionNames<NodeWriterOptions> = {
   io: true,
   writeEmpty: true,
+  maxMemory: true,
   maxMetadata: true,
   signal: true,
 };
@@ -44,8 +52,11 @@ const POOLED = 256e6;
 
 /**
  * A new array while it is written. Nobody sees it before `close`, and `abort` leaves nothing of it. Values come as
- * regions (`write`), as a stream of parts (`writable`), one after another along the first dimension (`append`), or as
- * chunks: it is the target that `regrid`, `encodeChunks` and `writeChunks` want.
+ * regions (`write`), as a stream of parts or of chunks (`writable`), one after another along the first dimension
+ * (`append`), or as encoded chunks: it is the target that `regrid`, `encodeChunks` and `writeChunks` want.
+ *
+ * A chunk of which a part was written waits in memory for its other items, so that it is stored once. Where that takes
+ * more than `maxMemory`, it is stored in part, and read back when more of it comes.
  *
  * Once something that it was given could not be written, `close` gives the array up and throws that failure. What waits
  * ends with its signal, also while a codec hangs.
@@ -60,19 +71,22 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   readonly #pipeline: CodecPipeline;
   readonly #calls: PendingCalls;
   readonly #options: { readonly io: number; readonly writeEmpty: boolean; readonly buffers: BufferPool };
+  readonly #unfinished: UnfinishedChunks;
   #metadata: ArrayMetadata;
-  #writable: WritableStream<ArrayPart> | undefined;
+  #writable: WritableStream<ArrayPart | DecodedChunk> | undefined;
   #appended: Promise<void> = Promise.resolve();
 
   private constructor(site: NodeDraft, { metadata, pipeline }: ArrayDescription, options: NodeWriterOptions) {
     const { io = 16, writeEmpty = false, signal } = options;
+    const maxMemory = options.maxMemory === undefined ? undefined : parseBytes(options.maxMemory);
     this.store = withIoLimit(site.store, io);
     this.layout = site.layout;
     this.findings = site.findings ?? [];
     this.#site = site;
     this.#metadata = metadata;
     this.#pipeline = pipeline;
-    this.#options = { io, writeEmpty, buffers: new BufferPool(POOLED) };
+    this.#options = { io, writeEmpty, buffers: new BufferPool(maxMemory ?? POOLED) };
+    this.#unfinished = new UnfinishedChunks(this, pipeline, { ...this.#options, maxMemory });
     this.#calls = new PendingCalls(this.path, signal);
   }
 
@@ -152,29 +166,41 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   }
 
   /**
-   * Writes a region. Chunks that it covers wholly are written without being read; others are read, changed and written
-   * back; calls at once do not undo one another. The values are the caller's again when it resolves.
+   * Writes a region. Chunks that it covers wholly are stored; others wait in memory for the rest of their items. Items may
+   * be written again; of calls at once on the same ones, the last wins. The values are the caller's again when it resolves.
    *
    * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of another type or number;
-   *   `unsupported-operation` for a part of a chunk in a zip, which takes each chunk once.
+   *   `unsupported-operation` for a chunk in a zip, which takes each once, that was stored before.
    */
   async write(region: RegionOption, values: Values): Promise<void> {
     await this.writePart({ region: regionOf(region, this), data: values });
   }
 
-  /** Writes a region whose values may lie in any order and with gaps between them. @throws as `write` */
-  async writePart({ region, data, stride }: ArrayPart): Promise<void> {
+  /**
+   * Writes a region whose values may lie in any order and with gaps between them; or a chunk of the stages of
+   * `zarrflow/streams`, whose data it takes for good.
+   *
+   * @throws as `write`
+   */
+  async writePart(part: ArrayPart | DecodedChunk): Promise<void> {
+    const region = regionOf(part.region, this);
+    const { shape, start } = region;
+    const isOwned = isDecoded(part);
     const { dataType } = this.#metadata;
-    const { shape } = regionOf(region, this);
-    const chunkData = chunkDataOf(data, { dataType, shape, stride });
-    await this.#calls.run((signal) => writeBox(this, region, chunkData, { ...this.#options, signal }));
+    const data = isDecoded(part)
+      ? part.data
+      : chunkDataOf(part.data, { dataType, shape, stride: part.stride });
+    const release = isDecoded(part) ? part.release : undefined;
+    const piece = { index: 0, coords: start, region, data, ...(release && { release }) };
+    await this.#calls.run((signal) => this.#unfinished.write(piece, signal, isOwned));
   }
 
   /**
-   * Takes parts, several at a time, and must be given each part's values for good. Closing it publishes the array;
-   * aborting it, or a part that cannot be written, leaves nothing.
+   * Takes parts, as `slice(...).chunks()` gives them, or chunks, as `readDecoded` and `regrid` do; several at a time, in any
+   * order, cut by any grid. Each must be given for good. Closing it publishes the array; aborting it, or a part that cannot
+   * be written, leaves nothing.
    */
-  get writable(): WritableStream<ArrayPart> {
+  get writable(): WritableStream<ArrayPart | DecodedChunk> {
     this.#writable ??= partsInto(this, this.#options.io);
     return this.#writable;
   }
@@ -190,6 +216,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
     const before = this.#appended;
     this.#appended = this.#calls.run(async (signal) => {
       await before;
+      await this.#unfinished.flush(signal);
       await appendFrames(this, frames, { ...this.#options, signal });
     });
     await this.#appended;
@@ -219,7 +246,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   async close(): Promise<void> {
     this.#calls.assertOpen();
     try {
-      await this.#calls.finish();
+      await this.#calls.finish((signal) => this.#unfinished.flush(signal));
       await this.#site.publish(documentsOf(this.#metadata, this.layout), this.#undo);
     } catch (error) {
       await this.#site.discard(this.#undo, error).catch(() => {});

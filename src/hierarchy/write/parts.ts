@@ -1,4 +1,4 @@
-import type { Region } from "../../streams/chunk.ts";
+import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { WritableStream } from "../../streams/web.ts";
 import type { Values } from "./values.ts";
@@ -12,14 +12,15 @@ export interface ArrayPart {
 }
 
 interface PartWriter {
-  writePart(part: ArrayPart): Promise<void>;
+  writePart(part: ArrayPart | DecodedChunk): Promise<void>;
   close(): Promise<void>;
   abort(reason: unknown): Promise<void>;
 }
 
 /** A stream that writes up to `concurrency` parts at a time, and closes and aborts the writer as it is itself. */
-export function partsInto(writer: PartWriter, concurrency: number): WritableStream<ArrayPart> {
-  const { readable, writable } = mapConcurrent((part: ArrayPart) => writer.writePart(part), { concurrency });
+export function partsInto(writer: PartWriter, concurrency: number): WritableStream<ArrayPart | DecodedChunk> {
+  const write = (part: ArrayPart | DecodedChunk) => writer.writePart(part);
+  const { readable, writable } = mapConcurrent(write, { concurrency });
   // Whoever writes learns of failures from the writable side.
   readable.pipeTo(new WritableStream()).catch(() => {});
   const parts = writable.getWriter();
@@ -34,7 +35,7 @@ export function partsInto(writer: PartWriter, concurrency: number): WritableStre
       throw error;
     }
   };
-  return new WritableStream<ArrayPart>({
+  return new WritableStream<ArrayPart | DecodedChunk>({
     write: (part) => orGiveUp(parts.write(part)),
     async close() {
       await orGiveUp(parts.close());
@@ -44,4 +45,9 @@ export function partsInto(writer: PartWriter, concurrency: number): WritableStre
       await Promise.all([parts.abort(reason), writer.abort(reason)]);
     },
   });
+}
+
+/** Whether a part is a chunk of the stages of `zarrflow/streams`: it has data in its codecs' form, or none. */
+export function isDecoded(part: ArrayPart | DecodedChunk): part is DecodedChunk {
+  return part.data === undefined || "kind" in part.data;
 }

@@ -21,13 +21,19 @@ export class PendingCalls {
     return this.#isOver;
   }
 
-  /** Runs one call. @throws `unsupported-operation` when the writer's life is over. */
+  /** Runs one call; its failure stops all others. @throws `unsupported-operation` when the writer's life is over; that failure. */
   async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.assertOpen();
+    await this.#run(work);
+  }
+
+  async #run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     throwIfAborted(this.#signal);
+    if (this.#failure) throw this.#failure.error;
     const controller = new AbortController();
     const running = work(controller.signal).catch((error: unknown) => {
       this.#failure ??= { error };
+      this.#abortAll(error);
       throw error;
     });
     this.#running.set(running, controller);
@@ -38,18 +44,25 @@ export class PendingCalls {
     }
   }
 
-  /** Ends the writer's life when what is running has ended. @throws the first failure of any call. */
-  async finish(): Promise<void> {
+  /** Ends the writer's life when what is running has ended, and then `last`. @throws the first failure of any call. */
+  async finish(last: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.assertOpen();
-    await this.#end();
-    if (this.#failure) throw this.#failure.error;
-    throwIfAborted(this.#signal);
+    this.#isOver = true;
+    await Promise.allSettled(this.#running.keys());
+    try {
+      await this.#run(last);
+      throwIfAborted(this.#signal);
+    } finally {
+      this.#stopListening();
+    }
   }
 
   /** Stops what is running and ends the writer's life. */
   async stop(reason: unknown): Promise<void> {
     this.#abortAll(reason);
-    await this.#end();
+    this.#isOver = true;
+    await Promise.allSettled(this.#running.keys());
+    this.#stopListening();
   }
 
   assertOpen(): void {
@@ -57,12 +70,6 @@ export class PendingCalls {
     throw new ZarrflowError("unsupported-operation", "the target is published or aborted", {
       path: this.#path,
     });
-  }
-
-  async #end(): Promise<void> {
-    this.#isOver = true;
-    await Promise.allSettled(this.#running.keys());
-    this.#stopListening();
   }
 
   #abortAll(reason: unknown): void {

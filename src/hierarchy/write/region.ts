@@ -1,32 +1,23 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
-import { maxStoredSize } from "../../codecs/limits.ts";
 import { assertWritable } from "../../stores/assertions.ts";
 import type { WritableStore } from "../../stores/store.ts";
-import type { Assembly } from "../../streams/assembly.ts";
-import {
-  type ChunkCodec,
-  type ChunkRef,
-  type ChunkStore,
-  type DecodedChunk,
-  type Region,
-  withChunkContext,
-} from "../../streams/chunk.ts";
-import { encodeChunks } from "../../streams/encode-chunks.ts";
-import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import { tooLarge } from "../../streams/read-options.ts";
-import { beginAssembly, chunksIn } from "../../streams/regrid.ts";
-import { chunkRegion, intersect, wholeSelection } from "../../streams/selection.ts";
-import { streamFrom } from "../../streams/web.ts";
-import { writeChunks } from "../../streams/write-chunks.ts";
-import { type Buffers, plainBuffers } from "../../util/buffers.ts";
+import type { Region } from "../../streams/chunk.ts";
+import { chunksIn } from "../../streams/regrid.ts";
+import { plainBuffers } from "../../util/buffers.ts";
 import { checkedOptions, isObject, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { product } from "../../util/shape.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
 import { assertArray, type ZarrArray } from "../node.ts";
 import { assertOneStorage } from "../other-format.ts";
 import { resolveSlice, type SliceOption } from "../slice-option.ts";
-import { KeyMutex } from "./key-mutex.ts";
+import {
+  addPiece,
+  beginDraft,
+  type ChunkDraft,
+  type WriteDraftsOptions,
+  type WrittenArray,
+  writeDrafts,
+} from "./chunk-draft.ts";
 import { chunkDataOf, type Values } from "./values.ts";
 
 /** A part of an array: a box, or ranges by dimension name or in order, as `slice` takes them, but without steps. */
@@ -47,7 +38,7 @@ const WRITE_REGION_OPTIONS: OptionNames<WriteRegionOptions> = {
 };
 
 /** An array that regions are written to. */
-export type RegionTarget = Pick<ZarrArray, "metadata"> & ChunkStore<WritableStore> & ChunkCodec;
+export type RegionTarget = Pick<ZarrArray, "metadata"> & WrittenArray;
 
 /**
  * Writes a part of an open array, in place. Chunks that it covers wholly are written without being read;
@@ -113,108 +104,22 @@ function isWithin(n: number | undefined, least: number, most: number): boolean {
   return n !== undefined && Number.isSafeInteger(n) && n >= least && n <= most;
 }
 
-interface WriteBoxOptions extends WriteRegionOptions {
-  readonly buffers?: Buffers;
-}
-
 /** Writes the items of `data` to `region`; `data` stay the caller's. */
 export async function writeBox(
   target: RegionTarget,
   region: Region,
   data: ChunkData,
-  { io = 16, writeEmpty = false, signal, buffers = plainBuffers }: WriteBoxOptions,
+  options: WriteDraftsOptions,
 ): Promise<void> {
-  const { shape, chunkGrid } = target.metadata;
-  const { spec, strides } = await target.pipeline();
-  const selection = wholeSelection(shape);
+  const { shape } = target.metadata;
+  const { spec: chunk, strides } = await target.pipeline();
   const piece = { index: 0, coords: region.start, region, data };
-  const turns = new KeyMutex(target.store);
-
-  const refs = function* (): Generator<ChunkRef> {
-    let index = 0;
-    for (const coords of chunksIn(region, chunkGrid.chunkShape)) {
-      yield { index: index++, coords, region: chunkRegion(coords, chunkGrid.chunkShape, shape) };
+  const drafts = function* (): Generator<ChunkDraft> {
+    for (const coords of chunksIn(region, chunk.shape)) {
+      const draft = beginDraft({ shape, chunk, strides }, coords, options.buffers ?? plainBuffers);
+      addPiece(draft, piece);
+      yield draft;
     }
   };
-  const assemble = async (ref: ChunkRef, context: { signal: AbortSignal }): Promise<DecodedChunk> => {
-    const release = await turns.take(target.chunkKey(ref.coords));
-    const assembly = beginAssembly({ chunk: spec, strides }, ref.region, { selection, buffers });
-    const part = intersect(region, ref.region);
-    if (!part) return { ...ref, data: undefined, release };
-    if (!covers(part, ref.region)) await addRest(assembly, ref, part, context.signal);
-    assembly.add(piece, part);
-    return { ...ref, data: assembly.finish(), release };
-  };
-  /** Adds what the chunk holds already outside of `part`. */
-  const addRest = async (assembly: Assembly, ref: ChunkRef, part: Region, partSignal: AbortSignal) => {
-    const stored = await readChunk(target, ref, buffers, partSignal);
-    for (const box of boxesAround(part, ref.region)) assembly.add(stored, box);
-    if (stored.data) buffers.give(stored.data.bytes);
-  };
-
-  try {
-    await streamFrom(refs())
-      .pipeThrough(mapConcurrent(assemble, { concurrency: io, signal }))
-      .pipeThrough(encodeChunks(target, { buffers, writeEmpty }))
-      .pipeTo(writeChunks(target, { buffers, concurrency: io, removeMissing: true, signal }));
-  } finally {
-    turns.endAll();
-  }
-}
-
-async function readChunk(
-  target: RegionTarget,
-  ref: ChunkRef,
-  buffers: Buffers,
-  signal: AbortSignal,
-): Promise<DecodedChunk> {
-  const key = target.chunkKey(ref.coords);
-  if (target.store.singleWriter) throw cannotReadBack(target, ref);
-  try {
-    const pipeline = await target.pipeline();
-    const limit = maxStoredSize(pipeline);
-    const allocate = (size: number) => {
-      if (size > limit) throw tooLarge(size, limit);
-      return buffers.take(size);
-    };
-    const bytes = await target.store.get(key, { isLeaf: true, signal, allocate });
-    const data = bytes && (await pipeline.decode(bytes, buffers));
-    return { ...ref, data };
-  } catch (error) {
-    throw withChunkContext(error, target, { coords: ref.coords, key });
-  }
-}
-
-/** The boxes that make up `outer` without `inner`, which lies inside it. */
-function* boxesAround(inner: Region, outer: Region): Generator<Region> {
-  let { start, shape } = outer;
-  for (let d = 0; d < start.length; d++) {
-    const from = start[d] ?? 0;
-    const first = inner.start[d] ?? 0;
-    const count = inner.shape[d] ?? 0;
-    const end = from + (shape[d] ?? 0);
-    if (first > from) yield { start, shape: shape.with(d, first - from) };
-    if (first + count < end) {
-      yield { start: start.with(d, first + count), shape: shape.with(d, end - first - count) };
-    }
-    start = start.with(d, first);
-    shape = shape.with(d, count);
-  }
-}
-
-function covers(part: Region, whole: Region): boolean {
-  return product(part.shape) === product(whole.shape);
-}
-
-function cannotReadBack({ store, path }: RegionTarget, { coords }: ChunkRef): ZarrflowError {
-  return new ZarrflowError(
-    "unsupported-operation",
-    "a chunk cannot be written in parts: this store cannot read it back",
-    {
-      store: store.description,
-      path,
-      coords,
-      hint: "Write regions of whole chunks, or append.",
-    },
-  );
+  await writeDrafts(target, drafts(), options);
 }

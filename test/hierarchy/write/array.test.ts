@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { type ArrayPart, type ArrayWriter, create, openArray, slice } from "../../../src/index.ts";
+import {
+  type ArrayPart,
+  type ArrayWriter,
+  create,
+  type ErrorOf,
+  openArray,
+  slice,
+} from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import type { WritableStore } from "../../../src/stores/store.ts";
+import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import {
   type DecodedChunk,
   decodeChunks,
@@ -11,6 +20,7 @@ import {
 } from "../../../src/streams/index.ts";
 import { asyncDispose } from "../../../src/util/async-dispose.ts";
 import { streamFrom } from "../../../src/util/web-streams.ts";
+import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import {
   deferred,
   failOnUnhandledRejections,
@@ -22,6 +32,7 @@ import {
 import { keysOf } from "../../support/consume.ts";
 
 failOnUnhandledRejections();
+const folder = temporaryFolder();
 
 const array = { shape: [5, 6], dataType: "int16", chunks: [2, 4], dimensionNames: ["y", "x"] } as const;
 const ramp = Int16Array.from({ length: 30 }, (_, i) => i);
@@ -246,5 +257,87 @@ describe("writable", () => {
     expect(await rejection(streamFrom(failing()).pipeTo(writer.writable))).toBe(broken);
     expect(await keysOf(store)).toEqual([]);
     expect(await rejection(writer.close())).toMatchObject({ code: "unsupported-operation" });
+  });
+});
+
+describe("a chunk that comes in parts", () => {
+  const rows = { shape: [40, 6], dataType: "int16", chunks: [20, 4], codec: "none" } as const;
+  const values = Int16Array.from({ length: 240 }, (_, i) => i + 1);
+  const parts = Array.from({ length: 40 }, (_, y) => ({
+    region: { start: [y, 0], shape: [1, 6] },
+    data: values.slice(6 * y, 6 * y + 6),
+  }));
+
+  async function counted(run: (store: WritableStore) => Promise<void>) {
+    const store = new MemoryStore();
+    const calls = { get: 0, set: 0 };
+    const logged = withRequestLog(store, ({ operation, key }) => {
+      if (key.startsWith("c/") && (operation === "get" || operation === "set")) calls[operation]++;
+    });
+    await run(logged);
+    expect([...(await slice(await openArray(store)).read()).data]).toEqual([...values]);
+    return calls;
+  }
+
+  test("is stored once, and never read", async () => {
+    const calls = await counted(async (store) => {
+      const writer = await create(store, rows);
+      await streamFrom(parts).pipeTo(writer.writable);
+    });
+    expect(calls).toEqual({ get: 0, set: 4 });
+  });
+
+  test("is stored in part and read back where memory has no room for all", async () => {
+    const tight = await rejection(create(new MemoryStore(), rows, { maxMemory: "1 kB" }));
+    expect(tight).toMatchObject({ code: "budget-too-small", details: { found: "1000 bytes" } });
+    const { neededBytes } = (tight as ErrorOf<"budget-too-small">).details;
+    const calls = await counted(async (store) => {
+      const writer = await create(store, rows, { maxMemory: neededBytes });
+      await Promise.all(parts.map((part) => writer.writePart(part)));
+      await writer.close();
+    });
+    expect(calls.set).toBeGreaterThan(4);
+    expect(calls.get).toBeLessThanOrEqual(calls.set);
+  });
+
+  test("in a zip, which takes each once", async () => {
+    const path = folder.next("a.zip");
+    await streamFrom(parts).pipeTo((await create(path, rows)).writable);
+    expect([...(await slice(path).read()).data]).toEqual([...values]);
+    const again = await create(folder.next("a.zip"), rows);
+    await again.write([], values);
+    const error = await rejection(again.write([0], values.subarray(0, 6)).then(() => again.close()));
+    expect(error).toMatchObject({
+      code: "unsupported-operation",
+      details: { coords: [0, 0], hint: expect.stringContaining("maxMemory") },
+    });
+  });
+
+  test("the last write of an item counts; what nobody writes is the fill value", async () => {
+    const store = new MemoryStore();
+    const writer = await create(store, { ...rows, fillValue: -1 });
+    await writer.write([0], values.subarray(0, 6));
+    await writer.write([0, [1, 3]], Int16Array.of(50, 51));
+    await writer.close();
+    const { data } = await slice(await openArray(store), [[0, 2]]).read();
+    expect([...data]).toEqual([1, 50, 51, 4, 5, 6, -1, -1, -1, -1, -1, -1]);
+  });
+
+  test.each([
+    ["chunks of another grid", false],
+    ["chunks of the target's grid", true],
+  ])("may be what the stages give: %s", async (_, isRegridded) => {
+    const from = await create(new MemoryStore(), { ...rows, chunks: [7, 3], order: "F" });
+    await from.write([], values);
+    await from.close();
+    const source = await openArray(from.store);
+    const calls = await counted(async (store) => {
+      const writer = await create(store, rows);
+      const decoded = readChunks(source, refsOf(source.shape, source.chunkShape)).pipeThrough(
+        decodeChunks(source),
+      );
+      await (isRegridded ? decoded.pipeThrough(regrid(writer)) : decoded).pipeTo(writer.writable);
+    });
+    expect(calls).toEqual({ get: 0, set: 4 });
   });
 });

@@ -1,0 +1,160 @@
+import { maxStoredSize } from "../../codecs/limits.ts";
+import type { WritableStore } from "../../stores/store.ts";
+import type { Assembly } from "../../streams/assembly.ts";
+import {
+  type ChunkCodec,
+  type ChunkRef,
+  type ChunkStore,
+  type DecodedChunk,
+  type Region,
+  withChunkContext,
+} from "../../streams/chunk.ts";
+import { encodeChunks } from "../../streams/encode-chunks.ts";
+import { mapConcurrent } from "../../streams/map-concurrent.ts";
+import { tooLarge } from "../../streams/read-options.ts";
+import { beginAssembly, type RegridTarget } from "../../streams/regrid.ts";
+import { chunkRegion, intersect, wholeSelection } from "../../streams/selection.ts";
+import { streamFrom } from "../../streams/web.ts";
+import { writeChunks } from "../../streams/write-chunks.ts";
+import { type Buffers, plainBuffers } from "../../util/buffers.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { KeyMutex } from "./key-mutex.ts";
+
+/** An array whose chunks are written. */
+export type WrittenArray = ChunkStore<WritableStore> & ChunkCodec;
+
+/** A chunk while it is put together from parts of the array. */
+export interface ChunkDraft {
+  readonly ref: ChunkRef;
+  readonly assembly: Pick<Assembly, "add" | "finish">;
+  /** The boxes of the chunk's region that no part has brought yet. */
+  missing: readonly Region[];
+  /** Whether the store has a chunk there, with the items that are missing; true by default. */
+  readonly isStored?: boolean;
+}
+
+/** Begins the chunk at `coords` of a grid. */
+export function beginDraft(grid: RegridTarget, coords: readonly number[], buffers: Buffers): ChunkDraft {
+  const region = chunkRegion(coords, grid.chunk.shape, grid.shape);
+  const selection = wholeSelection(grid.shape);
+  const assembly = beginAssembly(grid, region, { selection, buffers });
+  return { ref: { index: 0, coords, region }, assembly, missing: [region] };
+}
+
+/** Copies the items that a chunk shares with a piece, which stays the caller's. */
+export function addPiece(draft: ChunkDraft, piece: DecodedChunk): void {
+  const part = intersect(piece.region, draft.ref.region);
+  if (!part) return;
+  draft.assembly.add(piece, part);
+  draft.missing = draft.missing.flatMap((box) => {
+    const shared = intersect(part, box);
+    return shared ? [...boxesAround(shared, box)] : [box];
+  });
+}
+
+/** The boxes that make up `outer` without `inner`, which lies inside it. */
+function* boxesAround(inner: Region, outer: Region): Generator<Region> {
+  let { start, shape } = outer;
+  for (let d = 0; d < start.length; d++) {
+    const from = start[d] ?? 0;
+    const first = inner.start[d] ?? 0;
+    const count = inner.shape[d] ?? 0;
+    const end = from + (shape[d] ?? 0);
+    if (first > from) yield { start, shape: shape.with(d, first - from) };
+    if (first + count < end) {
+      yield { start: start.with(d, first + count), shape: shape.with(d, end - first - count) };
+    }
+    start = start.with(d, first);
+    shape = shape.with(d, count);
+  }
+}
+
+export interface WriteDraftsOptions {
+  /** Requests in flight; 16 by default. */
+  readonly io?: number;
+  readonly writeEmpty?: boolean;
+  readonly buffers?: Buffers;
+  readonly signal?: AbortSignal | undefined;
+  /** Waits until there is memory to write one more chunk. Returns what gives it back. */
+  readonly admit?: (signal: AbortSignal) => Promise<() => void>;
+}
+
+/**
+ * Writes chunks; items that are missing stay as they are stored. Calls at once on one store do not undo one another.
+ *
+ * @throws `unsupported-operation` for items that are missing and cannot be read back; whatever the store throws, with
+ *   path, coords and key.
+ */
+export async function writeDrafts(
+  target: WrittenArray,
+  drafts: Iterable<ChunkDraft> | AsyncIterable<ChunkDraft>,
+  { io = 16, writeEmpty = false, buffers = plainBuffers, signal, admit }: WriteDraftsOptions,
+): Promise<void> {
+  const turns = new KeyMutex(target.store);
+  const held = new Set<() => void>();
+
+  const finish = async (draft: ChunkDraft, context: { signal: AbortSignal }): Promise<DecodedChunk> => {
+    const { ref, assembly, missing, isStored = true } = draft;
+    const ends = [ref.release];
+    const release = () => {
+      held.delete(release);
+      for (const end of ends.splice(0)) end?.();
+    };
+    held.add(release);
+    ends.push(await admit?.(context.signal), await turns.take(target.chunkKey(ref.coords)));
+    if (missing.length > 0) {
+      const rest = isStored
+        ? await readStored(target, ref, buffers, context.signal)
+        : { ...ref, data: undefined };
+      for (const box of missing) assembly.add(rest, box);
+      if (rest.data) buffers.give(rest.data.bytes);
+    }
+    return { ...ref, data: assembly.finish(), release };
+  };
+
+  try {
+    await streamFrom(drafts)
+      .pipeThrough(mapConcurrent(finish, { concurrency: io, signal }))
+      .pipeThrough(encodeChunks(target, { buffers, writeEmpty }))
+      .pipeTo(writeChunks(target, { buffers, concurrency: io, removeMissing: true, signal }));
+  } finally {
+    for (const release of held) release();
+    turns.endAll();
+  }
+}
+
+async function readStored(
+  target: WrittenArray,
+  ref: ChunkRef,
+  buffers: Buffers,
+  signal: AbortSignal,
+): Promise<DecodedChunk> {
+  const key = target.chunkKey(ref.coords);
+  if (target.store.singleWriter) throw cannotReadBack(target, ref);
+  try {
+    const pipeline = await target.pipeline();
+    const limit = maxStoredSize(pipeline);
+    const allocate = (size: number) => {
+      if (size > limit) throw tooLarge(size, limit);
+      return buffers.take(size);
+    };
+    const bytes = await target.store.get(key, { isLeaf: true, signal, allocate });
+    const data = bytes && (await pipeline.decode(bytes, buffers));
+    return { ...ref, data };
+  } catch (error) {
+    throw withChunkContext(error, target, { coords: ref.coords, key });
+  }
+}
+
+function cannotReadBack({ store, path }: WrittenArray, { coords }: ChunkRef): ZarrflowError {
+  return new ZarrflowError(
+    "unsupported-operation",
+    "a chunk that is stored cannot be changed: this store cannot read it back",
+    {
+      store: store.description,
+      path,
+      coords,
+      hint: "Write each item once, in regions of whole chunks or within `maxMemory`.",
+    },
+  );
+}
