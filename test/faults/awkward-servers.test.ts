@@ -1,10 +1,11 @@
 // @module-tag slow
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copy, digest, rechunk } from "../../src/flows/index.ts";
+import { copy, rechunk } from "../../src/flows/index.ts";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { digestOf } from "../support/consume.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket, stubEnvironment } from "../support/s3-environment.ts";
@@ -35,12 +36,6 @@ afterEach(async () => {
   nameMemoryStore("awkward-back", undefined);
   await server.close();
 });
-
-async function digestOf(url: string): Promise<string> {
-  const hashes: string[] = [];
-  for await (const { sha256 } of digest(url)) hashes.push(sha256);
-  return hashes.join();
-}
 
 const TREATMENTS: Readonly<Record<string, Treatment>> = {
   "closes connections that idle": ({ client, server: end }) => {

@@ -10,6 +10,7 @@ import { onRetry } from "../../src/stores/remote/retry-events.ts";
 import { S3Store } from "../../src/stores/s3.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../stores/s3-server.ts";
+import { all } from "../support/consume.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { tenthFails } from "./failing-requests.ts";
@@ -117,8 +118,7 @@ describe("what a killed run has left", () => {
     const store = new S3Store({ bucket: BUCKET, endpoint: server.endpoint, credentials });
     await (await store.openWriter("x.zarr/t2m/c")).write(new Uint8Array(9e6));
     lock();
-    const findings = [];
-    for await (const finding of validate(url)) findings.push(finding);
+    const findings = await all(validate(url));
     const [id] = server.uploads.keys();
     expect(findings.filter(({ what }) => what === "lock" || what === "open-upload")).toEqual([
       expect.objectContaining({

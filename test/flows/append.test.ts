@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { append, createGroup, type NewArray, openArray, type Values } from "../../src/index.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
+import { append, type NewArray, openArray, type Values } from "../../src/index.ts";
+import type { MemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { failOnUnhandledRejections, rejection } from "../streams/support.ts";
 import { itemsOf } from "../support/consume.ts";
@@ -8,20 +8,6 @@ import { given } from "../support/given.ts";
 import { makeImage } from "../support/ome-images.ts";
 
 failOnUnhandledRejections();
-
-type Arrays = Readonly<Record<string, readonly [array: Omit<NewArray, "zarrFormat">, items: Values]>>;
-
-async function group(arrays: Arrays, zarrFormat: "v2" | "v3" = "v3"): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const root = await createGroup(store, { zarrFormat });
-  for (const [name, [array, items]] of Object.entries(arrays)) {
-    const writer = await root.create(name, array);
-    await writer.write([], items);
-    await writer.close();
-  }
-  await root.close();
-  return store;
-}
 
 const range = (from: number, count: number) => Float64Array.from({ length: count }, (_, i) => from + i);
 
@@ -37,24 +23,16 @@ interface Part {
 
 /** `t` (time, lat) of 0, 1, 2, ... in C order with its coordinates. */
 function part({ from, length, chunk = 4, time = {}, lat = [1, 2, 3], values = {}, zarrFormat }: Part) {
-  const float = { dataType: "float64", codec: "none" } as const;
-  return group(
-    {
-      t: [
-        {
-          ...{ ...float, shape: [length, 3], chunks: [chunk, 2], dimensionNames: ["time", "lat"] },
-          ...values,
-        },
-        range(from * 3, length * 3),
-      ],
-      time: [
-        { ...float, shape: [length], chunks: [chunk], dimensionNames: ["time"], ...time },
-        range(from, length),
-      ],
-      lat: [{ ...float, shape: [3], chunks: [3], dimensionNames: ["lat"] }, Float64Array.from(lat)],
+  const along = (...dimensionNames: string[]) => ({ dataType: "float64", codec: "none", dimensionNames });
+  const t = { ...along("time", "lat"), shape: [length, 3], chunks: [chunk, 2] };
+  return given({
+    zarrFormat: zarrFormat ?? "v3",
+    arrays: {
+      t: { ...t, values: (i) => from * 3 + i, ...values },
+      time: { ...along("time"), chunks: [chunk], values: range(from, length), ...time },
+      lat: { ...along("lat"), values: lat },
     },
-    zarrFormat,
-  );
+  });
 }
 
 describe("append", () => {
@@ -142,18 +120,7 @@ describe("append", () => {
     const logged = withRequestLog(target, ({ operation, key }) => {
       if (operation === "set" && !key.includes("lock")) written.push(key);
     });
-    const isOf64 = "values" in recipe && "dataType" in recipe.values;
-    const source = isOf64
-      ? await group({
-          t: [
-            { dataType: "int64", shape: [2, 3], chunks: [2, 3], dimensionNames: ["time", "lat"] },
-            BigInt64Array.from({ length: 6 }, () => 1n),
-          ],
-          time: [{ dataType: "float64", shape: [2], chunks: [2], dimensionNames: ["time"] }, range(6, 2)],
-          lat: [{ dataType: "float64", shape: [3], chunks: [3], dimensionNames: ["lat"] }, range(1, 3)],
-        })
-      : await part(recipe);
-    const error = await rejection(append(source, logged, { dim: "time" }));
+    const error = await rejection(append(await part(recipe), logged, { dim: "time" }));
     expect(String(error)).toContain(message);
     expect(written).toEqual([]);
   });
@@ -259,12 +226,10 @@ describe("append to images", () => {
 });
 
 describe("append to rasters without coordinates", () => {
-  const raster = (names: readonly string[], attributes: Record<string, string | readonly number[]>) =>
-    group({
-      r: [
-        { shape: [2, 3], chunks: [2, 3], dataType: "float64", dimensionNames: names, attributes },
-        range(0, 6),
-      ],
+  const raster = (dimensionNames: readonly string[], attributes: Record<string, unknown>) =>
+    given({
+      zarrFormat: "v3",
+      arrays: { r: { shape: [2, 3], dataType: "float64", dimensionNames, attributes } },
     });
 
   test.each([

@@ -1,26 +1,24 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type AsStoreOptions, asStore, copy, digest } from "../../src/flows/index.ts";
-import { create, createGroup, open, walk } from "../../src/index.ts";
+import { type AsStoreOptions, asStore, copy } from "../../src/flows/index.ts";
+import { open, walk } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { isListable, type Store } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
 import { compareUtf8 } from "../../src/util/utf8-order.ts";
+import { all, digestsOf, valuesIn } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { makeArray } from "../support/made-array.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 import { rechunked } from "../support/recipes.ts";
 import { samples } from "../support/samples.ts";
 
-/** All keys of a store as listed, with their values as text. */
-async function contentsOf(store: Store): Promise<[key: string, value: string][]> {
+/** All keys of a store as listed, with their values. */
+async function contentsOf(store: Store): Promise<[key: string, value: Uint8Array][]> {
   if (!isListable(store)) throw new Error("the store cannot be listed");
-  const contents: [string, string][] = [];
-  for await (const { key } of store.list("")) {
-    contents.push([key, Buffer.from((await store.get(key)) ?? []).toString("latin1")]);
-  }
-  return contents;
+  return [...(await valuesIn(store))];
 }
 
 /** What is written of a source, whole, and copied from `asStore`, is the same, and so is what that lists. */
@@ -37,23 +35,14 @@ async function expectSame(source: Store, changes: AsStoreOptions): Promise<Memor
   return whole;
 }
 
-async function digestOf(store: Store): Promise<string[]> {
-  const digests: string[] = [];
-  for await (const { sha256 } of digest(store)) digests.push(sha256);
-  return digests;
-}
-
 /** Both list the same one level below each prefix. */
 async function expectLevels(store: Store, other: MemoryStore): Promise<void> {
   if (!isListable(store)) throw new Error("the store cannot be listed");
   const prefixes = [""];
   for (let prefix = prefixes.pop(); prefix !== undefined; prefix = prefixes.pop()) {
     const levels = [store, other].map(async (one) => {
-      const names: string[] = [];
-      for await (const entry of one.listDirectory(prefix ?? "")) {
-        names.push("prefix" in entry ? entry.prefix : entry.key);
-      }
-      return names;
+      const entries = await all(one.listDirectory(prefix ?? ""));
+      return entries.map((entry) => ("prefix" in entry ? entry.prefix : entry.key));
     });
     const [found, expected = []] = await Promise.all(levels);
     expect(found).toEqual(expected);
@@ -82,13 +71,8 @@ describe("asStore", () => {
   it.each(["v2", "v3"] as const)(
     "gives groups of %s that arrays imply a document, with `consolidated`",
     async (zarrFormat) => {
-      const source = new MemoryStore();
-      const writer = await create(
-        { store: source, path: "a/b" },
-        { zarrFormat, shape: [4], chunks: [2], dataType: "int8" },
-      );
-      await writer.write({}, Int8Array.of(1, 2, 3, 4));
-      await writer.close();
+      const b = { shape: [4], chunks: [2], dataType: "int8", values: [1, 2, 3, 4] };
+      const source = await given({ zarrFormat, arrays: { "a/b": b } });
       await source.delete(zarrFormat === "v2" ? "a/.zgroup" : "a/zarr.json");
       const store = await asStore(source, { consolidated: true });
       const unlisted: Store = {
@@ -113,23 +97,14 @@ describe("asStore", () => {
     });
 
     it("is what sliceTo writes", async () => {
-      const source = new MemoryStore();
-      const root = await createGroup(source, { zarrFormat, attributes: {} });
-      for (const name of ["a", "b"]) {
-        const dimensionNames = ["time", name === "a" ? "x" : "y"];
-        const writer = await root.create(name, {
-          dataType: "float32",
-          shape: [8, 6],
-          chunks: [3, 4],
-          dimensionNames,
-        });
-        await writer.write(
-          [],
-          Float32Array.from({ length: 48 }, (_, i) => (i % 9 < 6 ? 0 : i)),
-        );
-        await writer.close();
-      }
-      await root.close();
+      const values = (i: number) => (i % 9 < 6 ? 0 : i);
+      const array = { dataType: "float32", shape: [8, 6], chunks: [3, 4], values };
+      const a = { ...array, dimensionNames: ["time", "x"] };
+      const source = await given({
+        zarrFormat,
+        attributes: {},
+        arrays: { a, b: { ...a, dimensionNames: ["time", "y"] } },
+      });
       await expectSame(source, { slice: "time=2:7:2,x=1:" });
       await expectSame(source, { slice: "x=3", chunks: "time=1", codec: "none" });
     });
@@ -152,7 +127,7 @@ describe("asStore", () => {
         const maxMemory = 16 * recipe.itemSize * items + 200_000 + spare;
         const whole = await expectSame(source, { chunks, maxMemory, writeEmpty });
         const store = await asStore(source, { chunks, maxMemory });
-        expect(await digestOf(store)).toEqual(await digestOf(whole));
+        expect(await digestsOf(store)).toEqual(await digestsOf(whole));
       }),
       { numRuns: samples(30) },
     );

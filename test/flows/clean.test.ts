@@ -7,6 +7,7 @@ import { DirectoryStore } from "../../src/stores/directory.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { all } from "../support/consume.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 import { withBucket } from "../support/s3-environment.ts";
 import { makeUnheard } from "../support/unheard-run.ts";
@@ -14,11 +15,8 @@ import { makeUnheard } from "../support/unheard-run.ts";
 const folder = temporaryFolder();
 const OLD = new Date(Date.now() - 60 * 60_000);
 
-async function cleaned(...args: Parameters<typeof clean>): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { kind, isRemoved } of clean(...args)) found.push(`${kind} ${isRemoved}`);
-  return found.sort();
-}
+const cleaned = async (...args: Parameters<typeof clean>) =>
+  (await all(clean(...args))).map(({ kind, isRemoved }) => `${kind} ${isRemoved}`).sort();
 
 async function warnings(url: string): Promise<string[]> {
   const found: string[] = [];

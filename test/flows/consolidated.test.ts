@@ -6,6 +6,7 @@ import { convert, copy, rechunk } from "../../src/flows/copy.ts";
 import { digest } from "../../src/flows/digest.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import { testFolder } from "../support/cli.ts";
+import { all } from "../support/consume.ts";
 import { ramp, writeV2Group } from "../support/v2-store.ts";
 
 let folder: string;
@@ -39,11 +40,8 @@ async function removeDocuments(root: string): Promise<void> {
   for (const key of (await documentsIn(root)).keys()) await rm(join(root, key));
 }
 
-async function digestOf(url: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { path, sha256 } of digest(url)) found.push(`${path} ${sha256}`);
-  return found;
-}
+const digestOf = async (url: string) =>
+  (await all(digest(url))).map(({ path, sha256 }) => `${path} ${sha256}`);
 
 async function chunksOf(document: string, ...names: string[]): Promise<unknown> {
   const json = JSON.parse(await readFile(join(target, document), "utf8"));

@@ -4,17 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openKernelHeap } from "../../src/codecs/kernels/kernels.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
-import {
-  type ArrayDigest,
-  convert,
-  copy,
-  type Difference,
-  type DiffOptions,
-  diff,
-  digest,
-  rechunk,
-} from "../../src/index.ts";
+import { type ArrayDigest, convert, copy, type Difference, diff, digest, rechunk } from "../../src/index.ts";
 import { testFolder } from "../support/cli.ts";
+import { all } from "../support/consume.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
 const array: V2Array = {
@@ -27,11 +19,7 @@ const array: V2Array = {
   fillValue: 0,
 };
 
-async function differences(a: string, b: string, options: DiffOptions = {}): Promise<Difference[]> {
-  const found: Difference[] = [];
-  for await (const difference of diff(a, b, options)) found.push(difference);
-  return found;
-}
+const differences = (...of: Parameters<typeof diff>): Promise<Difference[]> => all(diff(...of));
 
 describe("metadata", () => {
   it.each<{ change: Partial<V2Array>; what: string; a: unknown; b: unknown }>([

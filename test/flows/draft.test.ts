@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { create, createGroup } from "../../src/hierarchy/create/create.ts";
+import { create } from "../../src/hierarchy/create/create.ts";
 import {
   convert,
   copy,
@@ -20,6 +20,7 @@ import { BOOTSTRAP, DRAFT_ARRAY } from "../hierarchy/draft-stores.ts";
 import { everythingIn, jsonAt } from "../hierarchy/keys.ts";
 import { storeOf } from "../hierarchy/stores.ts";
 import { all, keysOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -30,28 +31,13 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** A hierarchy with both memory layouts, both separators, groups with and without documents. */
 async function makeSource(url: string): Promise<void> {
-  const root = await createGroup(url, { zarrFormat: "v3-draft-2019", attributes: { title: "a draft" } });
-  await root.close();
-  const values = Float32Array.from({ length: 4 * 6 }, (_, i) => i);
+  await given({ at: url, zarrFormat: "v3-draft-2019", attributes: { title: "a draft" } });
   const made = [
     ["g/deep/t", { order: "F", codec: "gzip:1", separator: "/", fillValue: Number.NaN }],
     ["g/u", { order: "C", codec: "blosc:lz4:5:shuffle", fillValue: 1.5, attributes: { units: "K" } }],
   ] as const;
   for (const [path, array] of made) {
-    const writer = await create(`${url}/${path}`, {
-      ...array,
-      shape: [4, 6],
-      chunks: [3, 4],
-      dataType: ">f4",
-    });
-    await writer.write(
-      [
-        [0, 4],
-        [0, 6],
-      ],
-      values,
-    );
-    await writer.close();
+    await given({ at: `${url}/${path}`, ...array, shape: [4, 6], chunks: [3, 4], dataType: ">f4" });
   }
 }
 
@@ -162,9 +148,8 @@ describe("converting", () => {
   });
 
   it("puts keys that are no Zarr among the chunks", async () => {
-    const group = await createGroup(`${folder}/notes.zarr`, { zarrFormat: "v2" });
-    await (await group.create("a", { shape: [2], chunks: [2], dataType: "int8" })).close();
-    await group.close();
+    const a = { shape: [2], dataType: "int8", values: null };
+    await given({ at: `${folder}/notes.zarr`, zarrFormat: "v2", arrays: { a } });
     await writeFile(`${folder}/notes.zarr/a/notes.txt`, "x");
     await convert(`${folder}/notes.zarr`, `${folder}/notes-draft.zarr`, { to: "v3-draft-2019" });
     expect(filesIn("notes-draft.zarr")).toEqual([
@@ -203,10 +188,8 @@ describe("converting", () => {
 
   it("refuses names that the draft does not tell apart, or cannot have", async () => {
     for (const names of [["a", "A"], ["a b"]]) {
-      const url = `${folder}/names-${names.length}.zarr`;
-      const group = await createGroup(url);
-      for (const name of names) await (await group.createGroup(name)).close();
-      await group.close();
+      const groups = Object.fromEntries(names.map((name) => [name, {}]));
+      const url = await given({ at: `${folder}/names-${names.length}.zarr`, groups });
       await expect(convert(url, `${url}-draft`, { to: "v3-draft-2019" })).rejects.toMatchObject({
         code: "invalid-node-name",
       });

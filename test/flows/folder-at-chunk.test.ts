@@ -25,7 +25,7 @@ import {
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { drain } from "../support/consume.ts";
+import { all, drain } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 import { someOf } from "../support/samples.ts";
 
@@ -94,8 +94,7 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (n
           await expect(flow(), name).rejects.toMatchObject(REFUSED);
           expect(fs.existsSync(target), name).toBe(false);
         }
-        const differences = [];
-        for await (const { what, path } of diff(good, source)) differences.push(`${what} ${path}`);
+        const differences = (await all(diff(good, source))).map(({ what, path }) => `${what} ${path}`);
         expect(differences).toContain("broken ");
         await copy(good, target);
         await expect(copy(source, target, { ifExists: "update" })).rejects.toMatchObject(REFUSED);
@@ -109,8 +108,7 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (n
             if (found.level === "error") errors.push(found);
           expect(errors).toEqual([expect.objectContaining(finding)]);
         }
-        const found = [];
-        for await (const { level } of validate(good)) found.push(level);
+        const found = (await all(validate(good))).map(({ level }) => level);
         expect(found).not.toContain("error");
       });
 
@@ -146,13 +144,8 @@ it("a folder at the key of one of many missing chunks is an error", async () => 
 });
 
 it("a folder where no chunk is, and nodes named as documents, are none", async () => {
-  const root = folder.next();
-  const group = await createGroup(root, { zarrFormat: "v2" });
-  for (const name of ["meta", "attrs"]) {
-    const array = await group.create(name, { shape: [8, 8], chunks: [4, 4], dataType: "uint8" });
-    await array.close();
-  }
-  await group.close();
+  const array = { shape: [8, 8], chunks: [4, 4], dataType: "uint8", values: null };
+  const root = await given({ at: folder.next(), zarrFormat: "v2", arrays: { meta: array, attrs: array } });
   for (const name of ["0", "0.0.0", "9.9", "notes"]) fs.mkdirSync(join(root, "meta", name));
   await drain(digest(root));
   for await (const { level, message } of validate(root)) expect(level, message).not.toBe("error");

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { digest, openArray, rechunk, slice, validate, writeRegion } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
+import { all } from "../support/consume.ts";
 import { codeOf, encoder, FROM, storeOf, TO, withoutLeftStores, ZARRAY } from "./hostile-documents.ts";
 
 withoutLeftStores();
@@ -36,8 +37,7 @@ describe("a stored chunk far larger than its codecs can explain", () => {
     expect(await codeOf(() => rechunk(array, TO, { chunks: [3] }))).toBe("resource-limit");
     nameMemoryStore("hostile", store);
     expect(await codeOf(() => writeRegion(array, [[1, 3]], Uint8Array.of(1, 2)))).toBe("resource-limit");
-    const findings: string[] = [];
-    for await (const { message } of validate(array, { deep: true })) findings.push(message);
+    const findings = (await all(validate(array, { deep: true }))).map(({ message }) => message);
     expect(findings.join()).toContain("larger than its metadata allow");
     expect(store.allocated).toBe(0);
   });

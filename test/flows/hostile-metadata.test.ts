@@ -15,6 +15,7 @@ import {
 } from "../../src/index.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
 import type { Store } from "../../src/stores/store.ts";
+import { all } from "../support/consume.ts";
 import {
   BOOTSTRAP,
   type Content,
@@ -389,8 +390,7 @@ describe("names", () => {
       [`${name}/.zarray`]: ZARRAY,
       [`${name}/.zattrs`]: dimension,
     });
-    const paths: string[] = [];
-    for await (const { path } of tree(FROM)) paths.push(path);
+    const paths = (await all(tree(FROM))).map(({ path }) => path);
     expect(paths).toEqual(["", name]);
     await copy(FROM, TO);
     const taken = await slice(`${TO}/${name}`, JSON.parse(`{"${name}": [1, 3]}`)).read();

@@ -1,36 +1,17 @@
 import { describe, expect, test } from "vitest";
-import {
-  copy,
-  createGroup,
-  deleteNode,
-  exists,
-  open,
-  openArray,
-  rechunk,
-  renameNode,
-  sliceTo,
-} from "../../src/index.ts";
+import { copy, deleteNode, exists, open, openArray, rechunk, renameNode, sliceTo } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { everythingIn, jsonAt } from "../hierarchy/keys.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { given } from "../support/given.ts";
 
 const folder = temporaryFolder();
 const array = { shape: [4, 6], dataType: "int16", chunks: [2, 3], dimensionNames: ["y", "x"] } as const;
 
 /** A group with an array `a`, and its consolidated metadata. */
-async function made(zarrFormat: "v2" | "v3"): Promise<string> {
-  const root = folder.next("h.zarr");
-  const group = await createGroup(root, { zarrFormat }, { consolidated: true });
-  const a = await group.create("a", array);
-  await a.write(
-    [],
-    Int16Array.from({ length: 24 }, (_, i) => i),
-  );
-  await a.close();
-  await group.close();
-  return root;
-}
+const made = (zarrFormat: "v2" | "v3"): Promise<string> =>
+  given({ at: folder.next("h.zarr"), zarrFormat, arrays: { a: array }, consolidated: true });
 
 describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (zarrFormat) => {
   test("is part of it: consolidated metadata tell of it, and groups on the way are made", async () => {
@@ -60,20 +41,11 @@ describe.each(["v2", "v3"] as const)("what flows make in a hierarchy of %s", (za
   });
 
   test("may be a slice with its companions, of an array in which chunks are missing", async () => {
-    const root = folder.next("h.zarr");
-    const group = await createGroup(root, { zarrFormat });
-    for (const name of ["y", "x", "lone"]) {
-      const member = await group.create(name, {
-        shape: [6],
-        chunks: [6],
-        dataType: "int16",
-        dimensionNames: [name],
-      });
-      await member.close();
-    }
-    const v = await group.create("v", { ...array, shape: [6, 6] });
-    await v.close();
-    await group.close();
+    const along = (name: string) =>
+      ({ shape: [6], dataType: "int16", dimensionNames: [name], values: null }) as const;
+    const v = { ...array, shape: [6, 6], values: null };
+    const arrays = { y: along("y"), x: along("x"), lone: along("lone"), v };
+    const root = await given({ at: folder.next("h.zarr"), zarrFormat, arrays });
     for (const threads of [1, 2]) {
       await sliceTo(`${root}/v`, `${root}/sub${threads}`, { slice: { y: [0, 4] }, threads, codec: "gzip:1" });
       expect((await openArray(`${root}/sub${threads}/v`)).shape).toEqual([4, 6]);

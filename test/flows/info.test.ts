@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { info } from "../../src/flows/info.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { streamFrom } from "../../src/streams/web.ts";
+import { all, drain } from "../support/consume.ts";
 
 const NODE = { zarr_format: 3, node_type: "group", attributes: { title: "many" } };
 const ARRAY = {
@@ -34,8 +35,7 @@ describe("info of a group", () => {
       now--;
     }
     store.list = (...args) => streamFrom(slow(...args));
-    const paths = [];
-    for await (const { path } of info(store)) paths.push(path);
+    const paths = (await all(info(store))).map(({ path }) => path);
     expect(paths).toEqual(Array.from({ length: 20 }, (_, i) => nameOf(i)));
     expect(most).toBeGreaterThan(4);
   });
@@ -43,14 +43,10 @@ describe("info of a group", () => {
   it("throws for the first broken node, or with `all` reports it and adds up the others", async () => {
     const store = await group(3);
     await store.set("a01/zarr.json", new TextEncoder().encode("{"));
-    const nodes = [];
-    for await (const node of info(store, { all: true })) nodes.push(node);
+    const nodes = await all(info(store, { all: true }));
     expect(nodes.map((node) => node.kind)).toEqual(["group", "array", "broken", "array", "totals"]);
     expect(nodes[0]).toMatchObject({ attributes: { title: "many" } });
     expect(nodes.at(-1)).toMatchObject({ arrays: 2, groups: 1, broken: 1, chunks: 4, chunksPresent: 0 });
-    const all = async () => {
-      for await (const _ of info(store));
-    };
-    await expect(all()).rejects.toMatchObject({ code: "invalid-metadata" });
+    await expect(drain(info(store))).rejects.toMatchObject({ code: "invalid-metadata" });
   });
 });

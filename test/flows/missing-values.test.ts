@@ -5,8 +5,6 @@ import {
   copy,
   createGroup,
   diff,
-  digest,
-  type GroupWriter,
   openArray,
   planConvert,
   rechunk,
@@ -17,6 +15,8 @@ import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
+import { digestsOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { memoryTargets } from "../support/memory-targets.ts";
 
 const target = memoryTargets();
@@ -37,20 +37,6 @@ interface Sparse {
 async function sparse(url: string, array: Sparse): Promise<void> {
   const { zarrFormat, fillValue, attributes = {}, shards, dataType = "int16", named = true } = array;
   const root = await createGroup(url, { zarrFormat });
-  await addSparse(root, { dataType, fillValue, attributes, shards, named });
-  await root.close();
-}
-
-async function addSparse(
-  root: GroupWriter,
-  {
-    dataType,
-    fillValue,
-    attributes,
-    shards,
-    named,
-  }: Pick<Sparse, "fillValue" | "attributes" | "shards" | "dataType" | "named">,
-): Promise<void> {
   const writer = await root.create("a", {
     shape: SHAPE,
     chunks: CHUNKS,
@@ -65,17 +51,12 @@ async function addSparse(
     Int16Array.from({ length: 16 }, (_, i) => i - 3),
   );
   await writer.close();
+  await root.close();
 }
 
 async function valuesAt(url: string): Promise<number[]> {
   const { data } = await slice(await openArray(`${url}/a`)).read();
   return Array.from(data as ArrayLike<number>, Number);
-}
-
-async function digests(url: string): Promise<string[]> {
-  const all: string[] = [];
-  for await (const { sha256 } of digest(url)) all.push(sha256);
-  return all;
 }
 
 async function countingDifferences(a: string, b: string): Promise<string[]> {
@@ -108,11 +89,11 @@ describe("missing chunks of a v3 array whose missing value is another become chu
     if ("chunks" in options) await rechunk(source, to, { to: "v2", ...options });
     else await convert(source, to, { to: "v2", ...options });
     expect(await valuesAt(to), name).toEqual(EXPECTED);
-    expect(await digests(to)).toEqual(await digests(source));
+    expect(await digestsOf(to)).toEqual(await digestsOf(source));
     expect((await jsonAt(storeAt("v2"), "a/.zarray")).fill_value).toBe(-999);
     const back = target("back");
     await convert(to, back, { to: "v3" });
-    expect(await digests(back)).toEqual(await digests(source));
+    expect(await digestsOf(back)).toEqual(await digestsOf(source));
     if (name === "transcode") expect(await countingDifferences(source, back)).toEqual([]);
   });
 
@@ -161,19 +142,8 @@ describe("missing chunks of a v3 array whose missing value is another become chu
 
 describe("where nothing is missing that would read otherwise, copy stored bytes as they are", () => {
   test("a v3 array that has all of its chunks", async () => {
-    const source = target("source");
-    const root = await createGroup(source, { zarrFormat: "v3" });
-    const array = {
-      shape: [4],
-      chunks: [2],
-      dataType: "int16",
-      fillValue: 0,
-      dimensionNames: ["x"],
-    } as const;
-    const writer = await root.create("a", array);
-    await writer.write([], Int16Array.of(1, 2, 3, 4));
-    await writer.close();
-    await root.close();
+    const a = { chunks: [2], dataType: "int16", fillValue: 0, dimensionNames: ["x"], values: [1, 2, 3, 4] };
+    const source = await given({ at: target("source"), zarrFormat: "v3", arrays: { a } });
     const { plan, close } = await planConvert(source, target("v2"), { to: "v2" });
     await close();
     expect(plan.jobs).toMatchObject([{ strategy: "verbatim", tasks: 0 }]);
@@ -189,11 +159,11 @@ describe("where nothing is missing that would read otherwise, copy stored bytes 
       await convert(source, to, { to: "v3" });
       expect(await storeAt("v3").get("a/c/2/2")).toBeUndefined();
       expect((await jsonAt(storeAt("v3"), "a/zarr.json")).fill_value).toBe(fillValue ?? 0);
-      expect(await digests(to)).toEqual(await digests(source));
+      expect(await digestsOf(to)).toEqual(await digestsOf(source));
       const back = target("back");
       await convert(to, back, { to: "v2" });
       expect(await countingDifferences(source, back)).toEqual([]);
-      expect(await digests(back)).toEqual(await digests(source));
+      expect(await digestsOf(back)).toEqual(await digestsOf(source));
       expect((await jsonAt(storeAt("back"), "a/.zarray")).fill_value).toBe(fillValue);
     },
   );
@@ -244,17 +214,9 @@ describe("the plan", () => {
   });
 
   test("more than 10,000 are refused by their pointer, unless allowed", async () => {
-    const source = target("source");
-    const root = await createGroup(source, { zarrFormat: "v3" });
-    const array = {
-      shape: [10_001],
-      chunks: [1],
-      dataType: "int8",
-      fillValue: 1,
-      dimensionNames: ["x"],
-    } as const;
-    await (await root.create("a", array)).close();
-    await root.close();
+    const grid = { shape: [10_001], chunks: [1], dimensionNames: ["x"] };
+    const a = { ...grid, dataType: "int8", fillValue: 1, values: null };
+    const source = await given({ at: target("source"), zarrFormat: "v3", arrays: { a } });
     const to = target("v2");
     await expect(convert(source, to, { to: "v2" })).rejects.toMatchObject({
       code: "loss-refused",
@@ -262,7 +224,7 @@ describe("the plan", () => {
       details: { path: "a", pointers: ["/fill_value"] },
     });
     await convert(source, to, { to: "v2", allowLoss: ["/fill_value"] });
-    expect(await digests(to)).toEqual(await digests(source));
+    expect(await digestsOf(to)).toEqual(await digestsOf(source));
     expect(await storeAt("v2").get("a/10000")).toBeDefined();
   });
 
@@ -287,19 +249,8 @@ describe("the plan", () => {
   });
 
   test("warns of what xarray will not find, and says so when it runs", async () => {
-    const source = target("source");
-    const root = await createGroup(source, { zarrFormat: "v2" });
-    const array = {
-      shape: [2],
-      chunks: [2],
-      dataType: "string",
-      fillValue: "x",
-      dimensionNames: ["x"],
-    } as const;
-    const writer = await root.create("names", array);
-    await writer.write([], ["a", "x"]);
-    await writer.close();
-    await root.close();
+    const names = { dataType: "string", fillValue: "x", dimensionNames: ["x"], values: ["a", "x"] };
+    const source = await given({ at: target("source"), zarrFormat: "v2", arrays: { names } });
     const warnings: unknown[] = [];
     await convert(source, target("v3"), {
       to: "v3",
@@ -328,12 +279,9 @@ test("empty bytes are written where the fill value is the number 0, which zarr-p
 test.each(["direct", "staged"] as const)(
   "an array without items fits every strategy (%s)",
   async (strategy) => {
-    const url = target(`items-${strategy}`);
-    const root = await createGroup(url, { zarrFormat: "v3" });
-    const array = { chunks: [1, 8], dataType: "int32", dimensionNames: ["t", "x"] } as const;
-    await (await root.create("full", { ...array, shape: [8, 8] })).close();
-    await (await root.create("empty", { ...array, shape: [8, 0] })).close();
-    await root.close();
+    const array = { chunks: [1, 8], dataType: "int32", dimensionNames: ["t", "x"], values: null };
+    const arrays = { full: { ...array, shape: [8, 8] }, empty: { ...array, shape: [8, 0] } };
+    const url = await given({ at: target(`items-${strategy}`), zarrFormat: "v3", arrays });
     const rechunked = target(`no-items-${strategy}`);
     await rechunk(url, rechunked, { chunks: { t: 4, x: 2 }, strategy });
     expect((await openArray(`${rechunked}/empty`)).chunkShape).toEqual([4, 2]);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copy, createGroup, open, rechunk } from "../../src/index.ts";
+import { copy, open, rechunk } from "../../src/index.ts";
 import { runHere } from "../support/cli-here.ts";
 import { digestOf } from "../support/consume.ts";
 import { given } from "../support/given.ts";
@@ -15,17 +15,9 @@ let source: string;
 /** A group as nested directories were written before their arrays stated a separator. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "zarrflow-nested-"));
-  source = join(folder, "old.zarr");
-  await (await createGroup(source, { zarrFormat: "v2" })).close();
-  await given({
-    at: join(source, "a"),
-    zarrFormat: "v2",
-    shape: [4, 6],
-    chunks: [2, 3],
-    dataType: "int32",
-    separator: "/",
-    dimensionNames: ["y", "x"],
-  });
+  const grid = { shape: [4, 6], chunks: [2, 3], dimensionNames: ["y", "x"] };
+  const a = { ...grid, dataType: "int32", separator: "/" } as const;
+  source = await given({ at: join(folder, "old.zarr"), zarrFormat: "v2", arrays: { a } });
   const { dimension_separator: _, ...zarray } = JSON.parse(readFileSync(join(source, "a/.zarray"), "utf8"));
   writeFileSync(join(source, "a/.zarray"), JSON.stringify(zarray));
 });

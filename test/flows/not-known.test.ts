@@ -3,7 +3,6 @@ import type { FlowEvent } from "../../src/flows/events.ts";
 import {
   convert,
   copy,
-  createGroup,
   diff,
   digest,
   info,
@@ -16,6 +15,7 @@ import {
 } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { all, contentsOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 
@@ -37,12 +37,8 @@ const UNKNOWN = {
 
 /** A group with an array that is known, and one with something that is not. */
 async function group(unknown: object): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const root = await createGroup(store, { zarrFormat: "v3" }, { consolidated: true });
-  const writer = await root.create("known", { shape: [6], chunks: [2], dataType: "int16", fillValue: 0 });
-  await writer.write([], Int16Array.of(1, 2, 3, 4, 5, 6));
-  await writer.close();
-  await root.close();
+  const known = { chunks: [2], dataType: "int16", fillValue: 0, values: [1, 2, 3, 4, 5, 6] };
+  const store = await given({ zarrFormat: "v3", arrays: { known }, consolidated: true });
   await store.set("other/zarr.json", encode({ ...array, ...unknown }));
   await store.set("other/c/0", Uint8Array.of(1, 2, 3));
   await store.set("other/x/1", Uint8Array.of(4));

@@ -8,7 +8,6 @@ import {
   convert,
   copy,
   createGroup,
-  digest,
   type FlowEvent,
   type FlowTarget,
   open,
@@ -24,6 +23,7 @@ import { S3Store } from "../../src/stores/s3.ts";
 import { isListable, type Store } from "../../src/stores/store.ts";
 import { fromZarrita, type ZarritaStore } from "../../src/stores/with/zarrita.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
+import { digestOf } from "../support/consume.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 
 let folder: string;
@@ -102,13 +102,8 @@ describe.each(stores)("%s of the caller's as the target", (_, newStore) => {
     await sliceTo(converted, part, { slice: [[0, 2], 0] });
     const array = await open(part);
     expect(array).toMatchObject({ kind: "array", shape: [2, 1] });
-    const sums = async (from: Parameters<typeof digest>[0]) => {
-      const found: string[] = [];
-      for await (const { sha256 } of digest(from)) found.push(sha256);
-      return found;
-    };
-    expect(await sums(rechunked)).toEqual(await sums({ store: source, path: "2024/t2m" }));
-    expect(await sums(converted)).toEqual(await sums(rechunked));
+    expect(await digestOf(rechunked)).toEqual(await digestOf({ store: source, path: "2024/t2m" }));
+    expect(await digestOf(converted)).toEqual(await digestOf(rechunked));
   });
 
   it("gets a node at a path, with the groups above it, beside what is there", async () => {

@@ -243,8 +243,7 @@ describe("a slice of an image of OME-Zarr 0.6", () => {
     const named: unknown[] = [];
     for await (const node of tree(store)) if ("dimensionNames" in node) named.push(node.dimensionNames);
     expect(named).toEqual(Array(3).fill(["c", "y", "x"]));
-    const found: string[] = [];
-    for await (const { message } of validate(store)) found.push(message);
+    const found = (await all(validate(store))).map(({ message }) => message);
     expect(found).toEqual([expect.stringContaining("only nodes that OME-Zarr metadata name can be found")]);
     const warnings: unknown[] = [];
     const onEvent = (event: FlowEvent) => void (event.type === "warning" && warnings.push(event));

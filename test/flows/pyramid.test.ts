@@ -1,14 +1,6 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
-import {
-  createGroup,
-  exists,
-  isZarrflowError,
-  openArray,
-  openGroup,
-  pyramid,
-  slice,
-} from "../../src/index.ts";
+import { exists, isZarrflowError, openArray, openGroup, pyramid, slice } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
@@ -115,55 +107,28 @@ describe("pyramid", () => {
   });
 
   test("of a data set: a group for each level, with coordinates of their own", async () => {
-    const store = new MemoryStore();
-    const group = await createGroup(store, { attributes: { title: "weather" } });
-    const add = async (
-      name: string,
-      array: object,
-      items: Float64Array | Float32Array | Int32Array | readonly string[],
-    ) => {
-      const writer = await group.create(name, { codec: "none", ...array } as never);
-      await writer.write([], items);
-      await writer.close();
-    };
     const t = Float64Array.from({ length: 2 * 5 * 4 }, (_, i) => (i % 7 === 0 ? Number.NaN : i));
-    const names = ["time", "lat", "lon"];
-    await add("t", { shape: [2, 5, 4], chunks: [1, 2, 2], dataType: "float64", dimensionNames: names }, t);
-    await add(
-      "lat",
-      {
-        shape: [5],
-        chunks: [5],
-        dataType: "float32",
-        dimensionNames: ["lat"],
-        attributes: { bounds: "lat_bnds" },
+    const along = (...dimensionNames: string[]) => ({ dimensionNames, codec: "none" });
+    const lat = { ...along("lat"), dataType: "float32", values: [50, 40, 30, 20, 10] };
+    const bounds = [55, 45, 45, 35, 35, 25, 25, 15, 15, 5];
+    const kind = {
+      ...along("lat", "lon"),
+      dataType: "int32",
+      values: (i: number) => [1, 3, 3, 3][i % 4] ?? 0,
+    };
+    const grid = { shape: [2, 5, 4], chunks: [1, 2, 2] };
+    const store = await given({
+      attributes: { title: "weather" },
+      arrays: {
+        t: { ...along("time", "lat", "lon"), ...grid, dataType: "float64", values: t },
+        lat: { ...lat, attributes: { bounds: "lat_bnds" } },
+        lat_bnds: { ...along("lat", "nv"), shape: [5, 2], dataType: "float64", values: bounds },
+        lon: { ...along("lon"), dataType: "int32", values: [0, 1, 2, 3] },
+        kind: { ...kind, shape: [5, 4], attributes: { flag_values: [1, 2, 3] } },
+        odd: { codec: "none", shape: [3, 2], dataType: "int32", values: [1, 2, 3, 4, 5, 6] },
+        time: { ...along("time"), dataType: "string", values: ["a", "b"] },
       },
-      Float32Array.of(50, 40, 30, 20, 10),
-    );
-    await add(
-      "lat_bnds",
-      { shape: [5, 2], chunks: [5, 2], dataType: "float64", dimensionNames: ["lat", "nv"] },
-      Float64Array.of(55, 45, 45, 35, 35, 25, 25, 15, 15, 5),
-    );
-    await add(
-      "lon",
-      { shape: [4], chunks: [4], dataType: "int32", dimensionNames: ["lon"] },
-      Int32Array.of(0, 1, 2, 3),
-    );
-    await add(
-      "kind",
-      {
-        shape: [5, 4],
-        chunks: [5, 4],
-        dataType: "int32",
-        dimensionNames: ["lat", "lon"],
-        attributes: { flag_values: [1, 2, 3] },
-      },
-      Int32Array.from({ length: 20 }, (_, i) => [1, 3, 3, 3][i % 4] ?? 0),
-    );
-    await add("odd", { shape: [3, 2], chunks: [3, 2], dataType: "int32" }, Int32Array.of(1, 2, 3, 4, 5, 6));
-    await add("time", { shape: [2], chunks: [2], dataType: "string", dimensionNames: ["time"] }, ["a", "b"]);
-    await group.close();
+    });
     const target = new MemoryStore();
     const report = await pyramid(store, target, {});
     expect(report.convention).toBe("multiscales");

@@ -9,16 +9,11 @@ import { nameMemoryStore } from "../../src/stores/memory.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
+import { bytesOf } from "../support/consume.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { tasksOf } from "../support/plan-tasks.ts";
 import { rechunked } from "../support/recipes.ts";
 import { samples } from "../support/samples.ts";
-
-async function allBytes(url: string): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of slice(url).bytes()) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
 
 /** Bytes that one source chunk and one target chunk take decoded and encoded, in buffers of 4 KiB at least. */
 function leastMemory({ itemSize, chunks: from }: Recipe, to: readonly number[]): number {
@@ -35,7 +30,7 @@ test("a rechunked array holds what the naive model holds", async () => {
       const maxMemory = leastMemory(recipe, chunks) + spare;
       await rechunk(source, "memory:rechunked", { chunks, maxMemory, verify: true });
       expect((await openArray("memory:rechunked")).chunkShape).toEqual(chunks);
-      expect((await allBytes("memory:rechunked")).equals(made.bytes)).toBe(true);
+      expect((await bytesOf(slice("memory:rechunked").bytes())).equals(made.bytes)).toBe(true);
       nameMemoryStore("rechunked", undefined);
     }),
     { numRuns: samples(150) },
@@ -86,7 +81,7 @@ test("totals equal the request log, and a plan runs as well after a trip through
         const chunkWrites = writes.filter(({ operation, key }) => operation === "set" && isChunk(key));
         expect(chunkWrites.length).toBeLessThanOrEqual(plan.totals.chunksWritten);
       }
-      expect((await allBytes("memory:logged")).equals(made.bytes)).toBe(true);
+      expect((await bytesOf(slice("memory:logged").bytes())).equals(made.bytes)).toBe(true);
       nameMemoryStore("logged", undefined);
     }),
     { numRuns: samples(60) },

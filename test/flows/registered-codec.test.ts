@@ -5,9 +5,10 @@ import type { NewCodec } from "../../src/codecs/descriptors.ts";
 import { encodeBytes } from "../../src/codecs/index.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
 import type { NewArray } from "../../src/hierarchy/create/metadata.ts";
-import { convert, copy, digest, info, openArray, planCopy, rechunk, slice } from "../../src/index.ts";
+import { convert, copy, info, openArray, planCopy, rechunk, slice } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { errorOf } from "../codecs/support.ts";
+import { digestsOf } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 
 type Formats = "v2" | "v3";
@@ -173,7 +174,7 @@ describe("a codec of the program's within shards", () => {
     await rechunk(sharded, plain, { chunks: "8,2", shards: "none", to: "v2" });
     expect(await namesIn(plain)).toEqual({ filters: null, compressor: name });
     await expectValues(plain);
-    expect(await digests(plain)).toEqual(await digests(source));
+    expect(await digestsOf(plain)).toEqual(await digestsOf(source));
   });
 });
 
@@ -279,12 +280,6 @@ describe("registerCodec", () => {
 async function described(store: MemoryStore): Promise<readonly string[] | undefined> {
   for await (const { codecs } of info(store)) return codecs;
   return undefined;
-}
-
-async function digests(store: MemoryStore): Promise<string[]> {
-  const found = [];
-  for await (const { sha256 } of digest(store)) found.push(sha256);
-  return found;
 }
 
 async function firstChunk(store: MemoryStore): Promise<Uint8Array> {

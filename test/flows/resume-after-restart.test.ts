@@ -5,10 +5,10 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:f
 import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { rechunk } from "../../src/flows/copy.ts";
-import { digest } from "../../src/flows/digest.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { digestOf } from "../support/consume.ts";
 import { ofEarlierStart } from "../support/edit-ledger.ts";
 import { given } from "../support/given.ts";
 
@@ -30,12 +30,6 @@ beforeAll(async () => {
 });
 
 const HOW = { chunks: [16, 16], maxMemory: "48kB", threads: 1, io: 1, strategy: "direct" } as const;
-
-async function digestOf(path: string): Promise<string> {
-  const digests: string[] = [];
-  for await (const array of digest(path)) digests.push(array.sha256);
-  return digests.join();
-}
 
 /** What a run has left that was stopped when some tasks had ended: its control folder, and how many had. */
 async function unfinishedAt(

@@ -9,6 +9,7 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { openZipValue } from "../../src/stores/zip.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { all } from "../support/consume.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { withParts } from "../support/small-parts.ts";
@@ -138,8 +139,7 @@ describe("an unfinished zip in S3", () => {
 
   it("is removed with its parts by clean", async () => {
     await stopped();
-    const found: unknown[] = [];
-    for await (const leftover of clean(TARGET)) found.push(leftover);
+    const found = await all(clean(TARGET));
     expect(found).toMatchObject([{ kind: "half-target", isRemoved: true }]);
     expect(keys()).toEqual([]);
     expect(bucket.uploads.size).toBe(0);

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { convert, copy, createGroup, info, open, rechunk, slice } from "../../src/index.ts";
 import { inRounds, type Round } from "../stores/request-rounds.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
+import { given } from "../support/given.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const remote = `s3://${BUCKET}/data`;
@@ -61,16 +62,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "zarrflow-rounds-"));
   for (const format of FORMATS) {
     for (const at of [far({ format, path: "" }), near({ format, path: "" })]) {
-      const group = await createGroup(at, { zarrFormat: format, attributes: { title: "rounds" } });
-      for (const name of MEMBERS) {
-        const array = await group.create(name, { ...SHAPE, ...NAMED[format] });
-        await array.write(
-          {},
-          Int16Array.from({ length: 64 }, (_, i) => i),
-        );
-        await array.close();
-      }
-      await group.close();
+      const arrays = Object.fromEntries(MEMBERS.map((name) => [name, { ...SHAPE, ...NAMED[format] }]));
+      await given({ at, zarrFormat: format, attributes: { title: "rounds" }, arrays });
     }
     // what is loaded on use takes no part in what is measured
     for (const flow of Object.values(FLOWS)) await flow({ format, path: "/t" });

@@ -87,15 +87,9 @@ describe("bytes()", () => {
   });
 
   test("are read as they are asked for: who stops early stops the reading", async () => {
-    const store = new TestStore();
-    const source = await create(store, {
-      shape: [200, 1000],
-      dataType: "float64",
-      chunks: [1, 1000],
-      codec: "none",
-    });
-    await source.write([], new Float64Array(200_000).fill(1));
-    await source.close();
+    const grid = { shape: [200, 1000], chunks: [1, 1000] };
+    const rows = { ...grid, dataType: "float64", codec: "none", values: () => 1 };
+    const store = await given({ at: new TestStore(), ...rows });
     let reads = 0;
     store.beforeGet = () => {
       reads++;
@@ -113,10 +107,8 @@ describe("bytes()", () => {
   });
 
   test("a chunk that cannot be decoded fails the consumer, whichever it is", async () => {
-    const store = new TestStore();
-    const source = await create(store, { shape: [4], dataType: "uint8", chunks: [2], codec: "gzip" });
-    await source.write([], Uint8Array.of(1, 2, 3, 4));
-    await source.close();
+    const array = { dataType: "uint8", chunks: [2], codec: "gzip", values: [1, 2, 3, 4] };
+    const store = await given({ at: new TestStore(), ...array });
     store.values.set("c/1", Uint8Array.of(1, 2, 3));
     const broken = await openArray(store);
     const code = "corrupt-chunk";

@@ -12,6 +12,7 @@ import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { product } from "../../src/util/shape.ts";
+import { all } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 
 const NAME = "slice-test";
@@ -35,9 +36,7 @@ async function counting(
 }
 
 async function chunksOf(part: Slice, options = {}): Promise<SliceChunk[]> {
-  const chunks: SliceChunk[] = [];
-  for await (const chunk of part.chunks(options)) chunks.push(chunk);
-  return chunks.toSorted(
+  return (await all(part.chunks(options))).sort(
     (a, b) => Number(`${a.region.start.join("")}`) - Number(`${b.region.start.join("")}`),
   );
 }

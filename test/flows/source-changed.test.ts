@@ -4,18 +4,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import * as pieces from "../../src/flows/keys/read-pieces.ts";
-import {
-  convert,
-  copy,
-  create,
-  createGroup,
-  diff,
-  digest,
-  open,
-  rechunk,
-  slice,
-  sliceTo,
-} from "../../src/index.ts";
+import { convert, copy, diff, digest, open, rechunk, slice, sliceTo } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { FileReader } from "../../src/stores/files/file-reader.ts";
 import { HttpStore } from "../../src/stores/http.ts";
@@ -294,12 +283,7 @@ describe("a large value that is replaced while it is copied in pieces", () => {
     const size = 2.5 * piece;
     const spy = vi.spyOn(pieces, "pieceBytesWithin").mockReturnValue(piece);
     const root = folder.next();
-    await create(root, { shape: [size], chunks: [size], dataType: "uint8", codec: "none" }).then(
-      async (array) => {
-        await array.write({}, new Uint8Array(size).fill(1));
-        await array.close();
-      },
-    );
+    await given({ at: root, shape: [size], dataType: "uint8", codec: "none", values: () => 1 });
     const values = new Map<string, Buffer>();
     for (const key of ["zarr.json", "c/0"]) values.set(key, fs.readFileSync(join(root, key)));
     const { store, server } = await bucketWith(values);
@@ -452,9 +436,8 @@ it("is noticed when a chunk is removed while calls that block read others", asyn
 
 it("is noticed when a chunk is removed before the stored ones are listed", async () => {
   const root = folder.next();
-  const array = await create(root, { shape: [50, 100], chunks: [1, 1], dataType: "uint8", fillValue: 0 });
-  await array.write([[49, 50]], new Uint8Array(100).fill(1));
-  await array.close();
+  const values = (i: number) => (i < 4900 ? 0 : 1);
+  await given({ at: root, shape: [50, 100], chunks: [1, 1], dataType: "uint8", fillValue: 0, values });
   const store = new DirectoryStore(root);
   let left = 500;
   const vanishing = new Proxy(store, {
@@ -476,10 +459,9 @@ it("is noticed when a chunk is removed before the stored ones are listed", async
 });
 
 it("is no change of the source when a run writes beside an array whose chunks are all missing", async () => {
-  const root = folder.next();
-  await createGroup(root).then((group) => group.close());
+  const sparse = { shape: [64, 64], chunks: [8, 8], dataType: "uint8", fillValue: 7, values: null };
+  const root = await given({ at: folder.next(), arrays: { sparse } });
   const path = `${root}/sparse`;
-  await given({ at: path, shape: [64, 64], chunks: [8, 8], dataType: "uint8", fillValue: 7, values: null });
   await rechunk(path, `${root}/other`, { chunks: [16, 4], writeEmpty: true });
   await copy(path, `${root}/update`, {});
   await copy(path, `${root}/update`, { ifExists: "update" });

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   copy,
-  create,
   createGroup,
   diff,
   digest,
@@ -21,7 +20,8 @@ import {
 import type { Store } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { runHere } from "../support/cli-here.ts";
-import { digestOf } from "../support/consume.ts";
+import { all, digestOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 const VALUES = Int32Array.from({ length: 24 }, (_, i) => i + 1);
 let folder: string;
@@ -85,8 +85,7 @@ describe("chunks at nested keys of an array that states no separator", () => {
     expect(await digestOf(url)).toBe(told);
     for await (const { chunksPresent } of info(url)) expect(chunksPresent).toBe(4);
     await copy(url, join(folder, "told.zarr"), { v2: { separator: "/" } });
-    const found = [];
-    for await (const difference of diff(url, join(folder, "told.zarr"))) found.push(difference);
+    const found = await all(diff(url, join(folder, "told.zarr")));
     expect(found).toEqual([]);
   });
 
@@ -164,15 +163,13 @@ describe("chunks at nested keys of an array that states no separator", () => {
     writeFileSync(join(url, "a/1.0"), flat);
     const { data } = await slice(`${url}/a`).read();
     expect(Array.from(data as Int32Array, Number).slice(0, 13)).toEqual([...Array(12).fill(-1), 0x01010101]);
-    const messages = [];
-    for await (const { what, level } of validate(url)) messages.push([what, level]);
+    const messages = (await all(validate(url))).map(({ what, level }) => [what, level]);
     expect(messages).toContainEqual(["other-separator", "warning"]);
   });
 
   test("are reported by validate", async () => {
     const url = await nestedGroup("validated.zarr");
-    const findings = [];
-    for await (const finding of validate(url, { deep: true })) findings.push(finding);
+    const findings = await all(validate(url, { deep: true }));
     expect(findings).toEqual([
       {
         level: "warning",
@@ -214,10 +211,8 @@ describe("chunks at nested keys of an array that states no separator", () => {
 
 describe("arrays at flat keys that state no separator", () => {
   test("cost one look at the first chunk, and nothing where that shows nothing", async () => {
-    const url = join(folder, "flat.zarr");
-    const array = await create(url, { zarrFormat: "v2", shape: [4, 6], chunks: [2, 3], dataType: "int32" });
-    await array.write({}, VALUES);
-    await array.close();
+    const flat = { shape: [4, 6], chunks: [2, 3], dataType: "int32", values: VALUES };
+    const url = await given({ at: join(folder, "flat.zarr"), zarrFormat: "v2", ...flat });
     const { store, asked } = await unlisted(url);
     const opened = await openArray(store);
     for (let i = 0; i < 3; i++) expect((await slice(opened).read()).data).toEqual(VALUES);

@@ -18,6 +18,7 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { UnlistedStore } from "../hierarchy/stores.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { all, digestOf, keysOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { documentIn, writeV1Array } from "../support/v1-store.ts";
 
 const folder = temporaryFolder();
@@ -32,16 +33,8 @@ async function made(array: Parameters<typeof writeV1Array>[1], items: ArrayBuffe
 describe("arrays side by side", () => {
   const folderOfTwo = async () => {
     const root = folder.next("two");
-    for (const name of ["b", "a"]) {
-      const writer = await create(join(root, name), {
-        shape: [4],
-        chunks: [2],
-        dataType: "uint8",
-        zarrFormat: "v1",
-      });
-      await writer.write([], Uint8Array.of(1, 2, 3, 4));
-      await writer.close();
-    }
+    const array = { chunks: [2], dataType: "uint8", zarrFormat: "v1", values: [1, 2, 3, 4] } as const;
+    for (const name of ["b", "a"]) await given({ at: join(root, name), ...array });
     return root;
   };
 
@@ -60,17 +53,8 @@ describe("arrays side by side", () => {
   });
 
   test("are what is left of a group, where that is allowed", async () => {
-    const source = folder.next("group.zarr");
-    const group = await createGroup(source, { attributes: { title: "x" } });
-    const member = await group.create("a", {
-      shape: [4],
-      chunks: [2],
-      dataType: "uint8",
-      codec: "blosc",
-    });
-    await member.write([], Uint8Array.of(1, 2, 3, 4));
-    await member.close();
-    await group.close();
+    const a = { chunks: [2], dataType: "uint8", codec: "blosc", values: [1, 2, 3, 4] };
+    const source = await given({ at: folder.next("group.zarr"), attributes: { title: "x" }, arrays: { a } });
     await expect(convert(source, `${source}.v1`, { to: "v1" })).rejects.toMatchObject({
       code: "loss-refused",
       details: { pointers: ["/node_type", "/attributes"] },
@@ -134,13 +118,9 @@ describe("an array of v1 in place", () => {
   });
 
   test("lies in a folder of any store, also of one that cannot list", async () => {
-    const store = new MemoryStore();
-    const writer = await create(
-      { store, path: "a/b" },
-      { shape: [4], chunks: [2], dataType: "uint8", zarrFormat: "v1", attributes: { a: 1 } },
-    );
-    await writer.write([], Uint8Array.of(1, 2, 3, 4));
-    await writer.close();
+    const items = { chunks: [2], dataType: "uint8", attributes: { a: 1 }, values: [1, 2, 3, 4] };
+    const place = { store: new MemoryStore(), path: "a/b" };
+    const { store } = await given({ at: place, zarrFormat: "v1", ...items });
     expect(await keysOf(store)).toEqual(["a/b/0", "a/b/1", "a/b/attrs", "a/b/meta"]);
     const array = await openArray({ store: new UnlistedStore(store), path: "a/b" });
     expect(array.attributes).toEqual({ a: 1 });

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { FlowSource } from "../../src/flows/index.ts";
+import type { OpenSource } from "../../src/flows/index.ts";
 import {
   convert,
   createGroup,
@@ -23,10 +23,11 @@ import { wrapStore } from "../../src/stores/with/wrap-store.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { array, faulty, filesOf, replaceIn, zipOf } from "../support/faulty-hierarchy.ts";
+import { given } from "../support/given.ts";
 import { withBucket } from "../support/s3-environment.ts";
 import { ramp, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
-async function findings(source: FlowSource, options: ValidateOptions = {}): Promise<ValidateFinding[]> {
+async function findings(source: OpenSource, options: ValidateOptions = {}): Promise<ValidateFinding[]> {
   const found: ValidateFinding[] = [];
   for await (const finding of validate(source, options)) {
     // One test has them as its subject; here chunks are few on purpose.
@@ -139,14 +140,10 @@ describe("fixing", () => {
 
     /** A consolidated group with a variable, whose missing value is NaN, and a plain array. */
     async function consolidated(): Promise<string> {
-      const root = join(await testFolder(), "c.zarr");
-      const group = await createGroup(root, { zarrFormat: "v3" }, { consolidated: true });
-      const made = { shape: [4], chunks: [2], dataType: "float32", fillValue: "NaN" } as const;
-      const attributes = { _FillValue: "AAAAAAAA+H8=" };
-      for (const [name, more] of [["t", { dimensionNames: ["x"], attributes }] as const, ["u", {}] as const])
-        await (await group.create(name, { ...made, ...more })).close();
-      await group.close();
-      return root;
+      const u = { shape: [4], chunks: [2], dataType: "float32", fillValue: "NaN", values: null };
+      const t = { ...u, dimensionNames: ["x"], attributes: { _FillValue: "AAAAAAAA+H8=" } };
+      const at = join(await testFolder(), "c.zarr");
+      return given({ at, zarrFormat: "v3", arrays: { t, u }, consolidated: true });
     }
 
     it.each(places)("in the root of %s, whose consolidated metadata alone have it", async (_, place) => {

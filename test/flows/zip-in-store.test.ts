@@ -8,6 +8,7 @@ import { openZipFile } from "../../src/stores/zip.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
+import { all } from "../support/consume.ts";
 import { makeArray } from "../support/made-array.ts";
 import { type S3Server, withBucket } from "../support/s3-environment.ts";
 
@@ -53,11 +54,8 @@ async function expectSameFiles(a: string, b: string): Promise<void> {
   for (const [key, bytes] of first) expect(second.get(key)?.equals(bytes), key).toBe(true);
 }
 
-async function digestOf(source: string): Promise<string[]> {
-  const digests: string[] = [];
-  for await (const { path, sha256 } of digest(source)) digests.push(`${path} ${sha256}`);
-  return digests;
-}
+const digestOf = async (source: string) =>
+  (await all(digest(source))).map(({ path, sha256 }) => `${path} ${sha256}`);
 
 /** The most bytes that one request brought. */
 function largestBody({ requests }: S3Server): number {

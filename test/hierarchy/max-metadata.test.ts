@@ -6,6 +6,7 @@ import { create, createGroup, open, rechunk, renameNode, validate } from "../../
 import { DEFAULT_MAX_METADATA } from "../../src/meta/format.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { all } from "../support/consume.ts";
 
 const folder = temporaryFolder();
 const LARGE = 2 * DEFAULT_MAX_METADATA;
@@ -68,11 +69,8 @@ describe("consolidated metadata above the limit", () => {
     const array = await create(`${root}/c`, ARRAY, { maxMetadata: LARGE });
     await array.close();
     fs.rmSync(join(root, "c"), { recursive: true });
-    const fix = async (limits: object) => {
-      const found: string[] = [];
-      for await (const { what } of validate(root, { fix: true, ...limits })) found.push(what);
-      return found;
-    };
+    const fix = async (limits: object) =>
+      (await all(validate(root, { fix: true, ...limits }))).map(({ what }) => what);
     expect(await fix({})).toEqual(["metadata"]);
     expect(members(root)).toEqual(["a", "b", "c"]);
     expect(await fix({ maxMetadata: LARGE })).toEqual(["stale-consolidated"]);

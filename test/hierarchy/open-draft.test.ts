@@ -6,15 +6,14 @@ import type { ZarrGroup } from "../../src/hierarchy/node.ts";
 import { open, openArray, openGroup } from "../../src/hierarchy/open/open.ts";
 import { walk } from "../../src/hierarchy/open/walk.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { all } from "../support/consume.ts";
 import { BOOTSTRAP, DRAFT_ARRAY, DRAFT_DOCUMENTS, DRAFT_GROUP, draftStore } from "./draft-stores.ts";
 import { storeOf, UnlistedStore, ZARRAY } from "./stores.ts";
 
 async function below(group: ZarrGroup): Promise<string[]> {
-  const nodes: string[] = [];
-  for await (const { path, kind, documents } of walk(group)) {
-    nodes.push(`${path} ${kind}${documents.size === 0 ? " implied" : ""}`);
-  }
-  return nodes;
+  return (await all(walk(group))).map(
+    ({ path, kind, documents }) => `${path} ${kind}${documents.size === 0 ? " implied" : ""}`,
+  );
 }
 
 describe("a hierarchy of the draft of 2019", () => {

@@ -14,6 +14,8 @@ import { ZipWriter } from "../../src/stores/zip.ts";
 import { dist, requireBuild } from "../built-package.ts";
 import { BUCKET, SECRET_KEY } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { valuesIn } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const run = promisify(execFile);
@@ -37,15 +39,12 @@ describe("the spec and the path of a node, as JSON", () => {
   beforeAll(async () => {
     requireBuild();
     folder = await mkdtemp(join(tmpdir(), "zarrflow-spec-"));
-    const group = await createGroup(join(folder, "x.zarr"));
-    const array = { shape: [2], chunks: [2], dataType: "int8", attributes: { units: "K" } } as const;
-    await (await group.create("t", array)).close();
-    await group.close();
+    const array = { shape: [2], dataType: "int8", attributes: { units: "K" }, values: null };
+    await given({ at: join(folder, "x.zarr"), arrays: { t: array } });
     const source = new DirectoryStore(join(folder, "x.zarr"));
     await mkdir(join(folder, "zips"));
     const zip = new ZipWriter(await FileSink.create(join(folder, "zips/x.zip")), "zip");
-    for await (const { key } of source.list("")) {
-      const value = (await source.get(key)) ?? new Uint8Array();
+    for (const [key, value] of await valuesIn(source)) {
       values.set(`x.zarr/${key}`, value);
       await zip.set(key, value);
     }

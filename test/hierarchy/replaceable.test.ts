@@ -12,6 +12,7 @@ import { readLock } from "../../src/stores/target/lock-record.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { digestOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 const zarrAt = async (url: string) => (await createGroup(url, { zarrFormat: "v3" })).close();
 
@@ -148,13 +149,8 @@ describe("a node in a zip, which is replaced as a whole", () => {
   /** A folder with a group of two arrays. */
   async function made(zarrFormat: "v2" | "v3"): Promise<(name: string) => string> {
     const cwd = await testFolder();
-    const source = await createGroup(join(cwd, "g.zarr"), { zarrFormat });
-    for (const [i, name] of ["a", "b"].entries()) {
-      const created = await source.create(name, array);
-      await created.write({}, Int8Array.of(i, i + 1));
-      await created.close();
-    }
-    await source.close();
+    const arrays = { a: { ...array, values: [0, 1] }, b: { ...array, values: [1, 2] } };
+    await given({ at: join(cwd, "g.zarr"), zarrFormat, arrays });
     return (name) => join(cwd, name);
   }
 });

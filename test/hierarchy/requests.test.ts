@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { open } from "../../src/hierarchy/open/open.ts";
 import { walk } from "../../src/hierarchy/open/walk.ts";
-import { createGroup, openGroup } from "../../src/index.ts";
+import { openGroup } from "../../src/index.ts";
 import { HttpStore } from "../../src/stores/http.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
 import { S3Store } from "../../src/stores/s3.ts";
 import { ACCESS_KEY, BUCKET, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { all, valuesIn } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -18,29 +19,13 @@ const ARRAYS = ["a/t", "a/u", "a/v", "b/t", "b/u", "b/v", "b/w", "z"];
 
 /** A hierarchy of groups and arrays: its documents. */
 async function documentsOf(zarrFormat: "v2" | "v3"): Promise<Map<string, Uint8Array>> {
-  const store = new MemoryStore();
-  const root = await createGroup({ store, path: "" }, { zarrFormat });
-  const groups = new Map([["", root]]);
-  for (const name of ["a", "b"]) groups.set(name, await root.createGroup(name));
-  for (const path of ARRAYS) {
-    const [name = "", group = ""] = path.split("/").reverse();
-    const shape = [CHUNKS / ARRAYS.length];
-    const attributes = { units: "K" };
-    const array = await groups.get(group)?.create(name, { shape, chunks: [1], dataType: "int8", attributes });
-    await array?.close();
-  }
-  for (const name of ["a", "b", ""]) await groups.get(name)?.close();
-  const documents = new Map<string, Uint8Array>();
-  for await (const { key } of store.list("")) {
-    documents.set(key, (await store.get(key)) ?? new Uint8Array());
-  }
-  return documents;
+  const grid = { shape: [CHUNKS / ARRAYS.length], chunks: [1], dataType: "int8", values: null };
+  const arrays = ARRAYS.map((path) => [path, { ...grid, attributes: { units: "K" } }]);
+  return valuesIn(await given({ zarrFormat, arrays: Object.fromEntries(arrays) }));
 }
 
 async function pathsBelow(group: Awaited<ReturnType<typeof openGroup>>): Promise<string[]> {
-  const paths: string[] = [];
-  for await (const { path } of walk(group)) paths.push(path);
-  return paths;
+  return (await all(walk(group))).map(({ path }) => path);
 }
 
 describe.each(["v2", "v3"] as const)("the nodes of a hierarchy of %s", (zarrFormat) => {

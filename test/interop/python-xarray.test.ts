@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { convert, copy, diff, digest, rechunk, sliceTo } from "../../src/index.ts";
+import { all } from "../support/consume.ts";
 import { hasPython, runPython } from "./python.ts";
 import { hasShared, shared } from "./shared.ts";
 
@@ -157,7 +158,5 @@ async function differences(a: string, b: string): Promise<string[]> {
 }
 
 async function digests(store: string): Promise<unknown[]> {
-  const all: unknown[] = [];
-  for await (const { path, sha256, missingValue } of digest(store)) all.push({ path, sha256, missingValue });
-  return all;
+  return (await all(digest(store))).map(({ path, sha256, missingValue }) => ({ path, sha256, missingValue }));
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { S3Store } from "../../src/stores/s3.ts";
 import type { UploadedPart } from "../../src/stores/upload.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
-import { keysOf } from "../support/consume.ts";
+import { all, keysOf } from "../support/consume.ts";
 import { type Bucket, canPass, FAULTS, LISTS_UPLOADS, servers } from "./s3-servers.ts";
 
 describe.each(servers.map((server) => [server.name, server] as const))("%s", (server, { openBucket }) => {
@@ -101,11 +101,7 @@ describe.each(servers.map((server) => [server.name, server] as const))("%s", (se
     const store = bucket.store();
     const writers = await Promise.all(["a/1", "b/2"].map((key) => store.openWriter(key)));
     for (const writer of writers) await writer.write(new Uint8Array(1e7));
-    const begun = async (prefix: string) => {
-      const keys: string[] = [];
-      for await (const { key } of store.listUploads(prefix)) keys.push(key);
-      return keys;
-    };
+    const begun = async (prefix: string) => (await all(store.listUploads(prefix))).map(({ key }) => key);
     expect(await begun("")).toEqual(["a/1", "b/2"]);
     expect(await begun("b/")).toEqual(["b/2"]);
     await writers[0]?.abort();

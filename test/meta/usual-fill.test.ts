@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import { slice, validate } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { all } from "../support/consume.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -51,8 +52,7 @@ describe("fill values as other writers spell them", () => {
       expected,
       expected,
     ]);
-    const findings = [];
-    for await (const { level, pointer } of validate(store)) findings.push({ level, pointer });
+    const findings = (await all(validate(store))).map(({ level, pointer }) => ({ level, pointer }));
     expect(findings).toContainEqual({ level: "warning", pointer: "/fill_value" });
   });
 

@@ -4,10 +4,15 @@ import { openArray } from "../../src/hierarchy/open/open.ts";
 import type { ListableStore, Store } from "../../src/stores/store.ts";
 
 /** All that comes. */
-export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+export async function all<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
+}
+
+/** All bytes that come, as one. */
+export async function bytesOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await all(pieces));
 }
 
 /** Waits until all has come, and keeps nothing. */

@@ -13,7 +13,9 @@ import type { WritableStore } from "../../src/stores/store.ts";
 import { product } from "../../src/util/shape.ts";
 
 /** An array as `create` takes it, with its items. */
-export interface GivenArray extends Omit<NewArray, "chunks"> {
+export interface GivenArray extends Omit<NewArray, "shape" | "chunks"> {
+  /** That of a list of values by default. */
+  readonly shape?: readonly number[];
   /** One chunk by default. */
   readonly chunks?: readonly number[];
   /** Its items, or each one by its index in C order; 0, 1, 2, ... by default, none at all for null. */
@@ -33,7 +35,7 @@ export type Given<T = CreateTarget> = (GivenArray | GivenGroup) & { readonly at?
 /** Makes an array, or a group with all that is in it, at a place or in a new store in memory, and gives that back. */
 export async function given<T extends CreateTarget = MemoryStore>({ at, ...node }: Given<T>): Promise<T> {
   const target: CreateTarget = at ?? new MemoryStore();
-  await ("shape" in node ? fill(await create(target, newArray(node)), node) : makeGroup(target, node));
+  await ("dataType" in node ? fill(await create(target, newArray(node)), node) : makeGroup(target, node));
   return target as T;
 }
 
@@ -74,8 +76,13 @@ export async function givenKeys(
   return store;
 }
 
-function newArray({ values: _, chunks, ...array }: GivenArray): NewArray {
-  return { ...array, chunks: chunks ?? array.shape.map(() => -1) };
+function newArray({ values, ...array }: GivenArray): NewArray {
+  const shape = shapeOf({ values, ...array });
+  return { chunks: shape.map(() => -1), ...array, shape };
+}
+
+function shapeOf({ shape, values }: Pick<GivenArray, "shape" | "values">): readonly number[] {
+  return shape ?? [Array.from((values ?? []) as Iterable<unknown>).length];
 }
 
 async function fill(writer: Awaited<ReturnType<typeof create>>, array: GivenArray): Promise<void> {
@@ -83,9 +90,9 @@ async function fill(writer: Awaited<ReturnType<typeof create>>, array: GivenArra
   await writer.close();
 }
 
-function itemsOf({ shape, dataType, values = (i) => i }: GivenArray): Values {
+function itemsOf({ dataType, values = (i) => i, ...array }: GivenArray): Values {
   if (typeof values !== "function") return values ?? [];
-  const count = product(shape);
+  const count = product(shapeOf(array));
   const Numbers = typedArrayOf(parseDataTypeOption(dataType).dataType);
   if (!Numbers) return Array.from({ length: count }, (_, i) => values(i));
   const numbers = new Numbers(count);

@@ -2,9 +2,9 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createGroup } from "../../../src/index.ts";
 import { testFolder } from "../../support/cli.ts";
 import { runHere } from "../../support/cli-here.ts";
+import { given } from "../../support/given.ts";
 import { folderWithGroup } from "../../support/v2-store.ts";
 
 describe("zarrflow convert", () => {
@@ -131,12 +131,10 @@ describe("zarrflow convert", () => {
 
   it("prints with --dry-run how many missing chunks are written out", async () => {
     const cwd = await testFolder();
-    const root = await createGroup(join(cwd, "a.zarr"), { zarrFormat: "v3" });
-    const shape = { shape: [6, 8], chunks: [2, 3], dataType: "int16", dimensionNames: ["y", "x"] } as const;
-    const writer = await root.create("t", { ...shape, fillValue: 7, attributes: { _FillValue: -999 } });
-    await writer.write([[0, 2]], new Int16Array(16));
-    await writer.close();
-    await root.close();
+    const grid = { shape: [6, 8], chunks: [2, 3], dataType: "int16", dimensionNames: ["y", "x"] };
+    const values = (i: number) => (i < 16 ? 0 : 7);
+    const t = { ...grid, fillValue: 7, attributes: { _FillValue: -999 }, values };
+    await given({ at: join(cwd, "a.zarr"), zarrFormat: "v3", arrays: { t } });
     const { code, stdout } = await runHere(cwd, "convert", "a.zarr", "b.zarr", "--to", "v2", "--dry-run");
     expect(code).toBe(0);
     expect(stdout).toMatch(/missing +6 source chunks, written with the fill value of the source/);

@@ -2,9 +2,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createGroup } from "../../../src/index.ts";
 import { testFolder } from "../../support/cli.ts";
 import { runHere } from "../../support/cli-here.ts";
+import { given } from "../../support/given.ts";
 import { ramp, writeV2Array, writeV2Group } from "../../support/v2-store.ts";
 
 const array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
@@ -66,11 +66,9 @@ describe("zarrflow diff", () => {
     const cwd = await testFolder();
     const missing = { "a.zarr": "AAAAAAAA+H8=", "b.zarr": "AAAAAAA8j8A=" };
     for (const [name, _FillValue] of Object.entries(missing)) {
-      const root = await createGroup(join(cwd, name), { zarrFormat: "v3" });
-      const shape = { shape: [2], chunks: [2], dimensionNames: ["x"] } as const;
-      const writer = await root.create("t", { ...shape, dataType: "float64", attributes: { _FillValue } });
-      await writer.close();
-      await root.close();
+      const grid = { shape: [2], dimensionNames: ["x"] };
+      const t = { ...grid, dataType: "float64", attributes: { _FillValue }, values: null };
+      await given({ at: join(cwd, name), zarrFormat: "v3", arrays: { t } });
     }
     const { code, stdout } = await runHere(cwd, "diff", "a.zarr", "b.zarr");
     expect(stdout).toBe(

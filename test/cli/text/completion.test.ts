@@ -5,11 +5,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { commandNames, loadCommands } from "../../../src/cli/command-list.ts";
 import { namesInside } from "../../../src/cli/complete-names.ts";
 import { completionScript } from "../../../src/cli/text/completion.ts";
-import { create, createGroup } from "../../../src/hierarchy/create/create.ts";
-import { MemoryStore } from "../../../src/stores/memory.ts";
+import { create } from "../../../src/hierarchy/create/create.ts";
 import { BUCKET } from "../../stores/s3-server.ts";
 import { serveValues } from "../../stores/value-server.ts";
 import { testFolder } from "../../support/cli.ts";
+import { valuesIn } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
 import { ramp, writeV2Group } from "../../support/v2-store.ts";
 
@@ -83,10 +84,6 @@ describe.each(["zsh", "fish"] as const)("completion in %s", (shell) => {
   });
 });
 
-async function bytesOf(store: MemoryStore, key: string): Promise<Uint8Array> {
-  return (await store.get(key)) ?? new Uint8Array();
-}
-
 describe("completion of names inside stores", () => {
   async function store(): Promise<string> {
     const cwd = await testFolder();
@@ -130,16 +127,10 @@ describe("completion of names inside stores", () => {
   });
 
   it("are found over HTTP where consolidated metadata name them, by a server that answers in time", async () => {
-    const store = new MemoryStore();
-    const group = await createGroup(store, {}, { consolidated: true });
-    const array = { shape: [4], chunks: [2], dataType: "float32" } as const;
-    for (const name of ["t2m", "time"]) await (await group.create(name, array)).close();
-    const inner = await group.createGroup("sub");
-    await (await inner.create("u", array)).close();
-    await inner.close();
-    await group.close();
-    const values = new Map<string, Uint8Array>();
-    for await (const { key } of store.list("")) values.set(`d.zarr/${key}`, await bytesOf(store, key));
+    const array = { shape: [4], chunks: [2], dataType: "float32", values: null };
+    const arrays = { t2m: array, time: array, "sub/u": array };
+    const stored = [...(await valuesIn(await given({ arrays, consolidated: true })))];
+    const values = new Map(stored.map(([key, value]) => [`d.zarr/${key}`, value]));
     const server = await serveValues(values);
     onTestFinished(() => server.close());
     const url = `${server.url}/d.zarr`;

@@ -5,9 +5,9 @@ import { rmSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { append, createGroup, openArray, slice } from "../../../src/index.ts";
-import { MemoryStore } from "../../../src/stores/memory.ts";
+import { append, openArray, slice } from "../../../src/index.ts";
 import { LOCK_NAME } from "../../../src/stores/reserved-names.ts";
+import { given } from "../../support/given.ts";
 import { IS_LONG } from "./cases.ts";
 import { Cut } from "./cut.ts";
 import { filePlace, newFolder } from "./places.ts";
@@ -18,23 +18,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const NAMES = ["t2m", "time", "lat"] as const;
 
 /** A data set of `length` times from `from` on. */
-async function dataSet(zarrFormat: "v2" | "v3", consolidated: boolean, from: number, length: number) {
-  const store = new MemoryStore();
-  const group = await createGroup(store, { zarrFormat }, { consolidated });
-  const values = (count: number, factor: number) =>
-    Float32Array.from({ length: count }, (_, i) => from * factor + i + 1);
-  const made = { dataType: "float32", codec: "none" } as const;
-  for (const [name, shape, chunks, dimensionNames, items] of [
-    ["t2m", [length, 3], [4, 3], ["time", "lat"], values(length * 3, 3)],
-    ["time", [length], [4], ["time"], values(length, 1)],
-    ["lat", [3], [3], ["lat"], Float32Array.of(1, 2, 3)],
-  ] as const) {
-    const array = await group.create(name, { ...made, shape, chunks, dimensionNames });
-    await array.write([], items);
-    await array.close();
-  }
-  await group.close();
-  return store;
+function dataSet(zarrFormat: "v2" | "v3", consolidated: boolean, from: number, length: number) {
+  const made = (shape: number[], chunks: number[], dimensionNames: string[], first: number) => ({
+    ...{ dataType: "float32", codec: "none", shape, chunks, dimensionNames },
+    values: (i: number) => first + i + 1,
+  });
+  const t2m = made([length, 3], [4, 3], ["time", "lat"], from * 3);
+  const time = made([length], [4], ["time"], from);
+  return given({ zarrFormat, consolidated, arrays: { t2m, time, lat: made([3], [3], ["lat"], 0) } });
 }
 
 /** The values of each array, by its own document. */

@@ -1,13 +1,13 @@
 import {
   convert,
   copy,
-  createGroup,
   type FlowEvent,
   type FlowTarget,
   type RunReport,
   rechunk,
 } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { given } from "../../support/given.ts";
 
 export type Operation = "copy" | "direct" | "staged" | "convert";
 export type Mode = "fresh" | "replace" | "skip" | "update" | "member" | "new member";
@@ -23,28 +23,19 @@ export interface Run {
 const SHAPE = [4, 6];
 
 /** A consolidated group with arrays of these names, all of whose values are above `start`. */
-export async function hierarchy(
+export function hierarchy(
   zarrFormat: "v2" | "v3",
   { names, start, chunks }: { names: readonly string[]; start: number; chunks: readonly number[] },
 ): Promise<MemoryStore> {
-  const store = new MemoryStore(`values from ${start}`);
-  const root = await createGroup(store, { zarrFormat, attributes: { start } }, { consolidated: true });
-  for (const [n, name] of names.entries()) {
-    const writer = await root.create(name, {
-      dataType: "int16",
-      shape: SHAPE,
-      chunks,
-      codec: "none",
-      attributes: { start },
-    } as Parameters<typeof root.create>[1]);
-    await writer.write(
-      [],
-      Int16Array.from({ length: 24 }, (_, i) => start + 100 * n + i),
-    );
-    await writer.close();
-  }
-  await root.close();
-  return store;
+  const made = { dataType: "int16", shape: SHAPE, chunks, codec: "none", attributes: { start } };
+  const arrays = names.map((name, n) => [name, { ...made, values: (i: number) => start + 100 * n + i }]);
+  return given({
+    at: new MemoryStore(`values from ${start}`),
+    zarrFormat,
+    attributes: { start },
+    arrays: Object.fromEntries(arrays),
+    consolidated: true,
+  });
 }
 
 /** What is at the target before; undefined where nothing is. */

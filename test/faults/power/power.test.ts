@@ -6,7 +6,8 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { copy, create, digest, type RunReport, rechunk } from "../../../src/index.ts";
+import { copy, create, type RunReport, rechunk } from "../../../src/index.ts";
+import { digestOf } from "../../support/consume.ts";
 import { ofEarlierStart } from "../../support/edit-ledger.ts";
 import { Disk, type Left, type Loss, restore } from "./disk.ts";
 import { watched } from "./watched-disk.ts";
@@ -63,12 +64,6 @@ const FLOWS: Readonly<Record<string, (target: string, options: Options) => Promi
 };
 
 const LOSSES: readonly Loss[] = ["all that was not synced", "contents that were not synced"];
-
-async function digestOf(path: string): Promise<string> {
-  const digests: string[] = [];
-  for await (const { sha256 } of digest(path)) digests.push(sha256);
-  return digests.join();
-}
 
 /** Says in the ledgers below a folder that the machine has been started anew since. */
 function restartMachine(place: string): void {

@@ -7,6 +7,7 @@ import type { Store, WritableStore } from "../../../src/stores/store.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
 import { ByteBudget } from "../../../src/streams/byte-budget.ts";
 import { crc32 } from "../../../src/util/crc32.ts";
+import { all } from "../../support/consume.ts";
 
 const value = new Uint8Array([1, 2, 3, 4, 5]);
 const { signal } = new AbortController();
@@ -33,18 +34,12 @@ function setUp({ ms = 0, target = new MemoryStore("target") as WritableStore, sk
   return { copier, target, ledger, held: () => [budget.leased, buffers.taken] };
 }
 
-async function entriesOf(ledger: MemoryLedger) {
-  const entries = [];
-  for await (const entry of ledger.entries()) entries.push(entry);
-  return entries;
-}
-
 describe("SyncCopier", () => {
   it("copies a value of listed size, and enters it in the ledger", async () => {
     const { copier, target, ledger, held } = setUp();
     expect(await copier.copy({ ...keysToCopy, size: 5 }, signal)).toBe(true);
     expect(await target.get("to/k")).toEqual(value);
-    expect(await entriesOf(ledger)).toEqual([{ key: "to/k", size: 5, crc32: crc32(value) }]);
+    expect(await all(ledger.entries())).toEqual([{ key: "to/k", size: 5, crc32: crc32(value) }]);
     expect(held()).toEqual([0, 0]);
   });
 
@@ -57,7 +52,7 @@ describe("SyncCopier", () => {
     expect(await copier.copy(keysToCopy, signal)).toBe(false);
     copier.noteSize(5);
     expect(await copier.copy(keysToCopy, signal)).toBe(true);
-    expect(await entriesOf(ledger)).toEqual([{ key: "to/k", size: 5 }]);
+    expect(await all(ledger.entries())).toEqual([{ key: "to/k", size: 5 }]);
     expect(held()).toEqual([0, 0]);
   });
 

@@ -173,16 +173,8 @@ describe("a pyramid", () => {
   });
 
   test("of a data set takes no axes, and of items that are no numbers is refused", async () => {
-    const store = new MemoryStore();
-    const group = await createGroup(store);
-    const writer = await group.create("a", {
-      dataType: "complex64",
-      shape: [4, 4],
-      chunks: [4, 4],
-      dimensionNames: ["y", "x"],
-    });
-    await writer.close();
-    await group.close();
+    const a = { dataType: "complex64", shape: [4, 4], dimensionNames: ["y", "x"], values: null };
+    const store = await given({ arrays: { a } });
     expect(await failure(store, { axes: "yx" })).toMatch(/axes are of an array.*leave out --axes/);
     expect(await failure(store)).toMatch(/pyramids are made of numbers, not of complex64/);
     expect(await failure({ store, path: "a" })).toMatch(/pyramids are made of numbers, not of complex64/);
@@ -238,10 +230,8 @@ describe.each(["v2", "v3"] as const)("groups of images that are none themselves,
   });
 
   test("are collections too", async () => {
-    const store = new MemoryStore();
-    const root = await createGroup(store, { zarrFormat, attributes: inOme({ "bioformats2raw.layout": 3 }) });
-    await (await root.createGroup("OME", { attributes: inOme({ series: ["b", "a"] }) })).close();
-    await root.close();
+    const groups = { OME: { attributes: inOme({ series: ["b", "a"] }) } };
+    const store = await given({ zarrFormat, attributes: inOme({ "bioformats2raw.layout": 3 }), groups });
     expect(await failure(store)).toMatch(/this is a collection of images.*such as b\./);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createGroup, type FlowEvent, openGroup, pyramid, setAttributes } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { itemsOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { fillImage, imageAttributes, makeImage } from "../../support/ome-images.ts";
 
 const shapes = [[8, 8]];
@@ -18,22 +19,9 @@ async function image(
     items = LABELS,
   }: { more?: object; array?: object; items?: Uint16Array | boolean[] } = {},
 ): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const root = await createGroup(store, {
-    zarrFormat,
-    attributes: imageAttributes({ zarrFormat, axes, shapes }, more),
-  });
-  const writer = await root.create("0", {
-    dataType: "uint16",
-    shape: [8, 8],
-    chunks: [4, 4],
-    fillValue: 0,
-    ...array,
-  } as never);
-  await writer.write([], items as never);
-  await writer.close();
-  await root.close();
-  return store;
+  const level = { dataType: "uint16", shape: [8, 8], chunks: [4, 4], fillValue: 0, ...array, values: items };
+  const attributes = imageAttributes({ zarrFormat, axes, shapes }, more);
+  return given({ zarrFormat, attributes, arrays: { 0: level } });
 }
 
 /** The most frequent item of each block of 2 x 2, of several the least, as plain loops find it. */

@@ -1,30 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { createGroup, exists, openArray, openGroup, pyramid, validate } from "../../../src/index.ts";
+import { exists, openArray, openGroup, pyramid, validate } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { failOnUnhandledRejections, rejection } from "../../streams/support.ts";
-import { itemsOf } from "../../support/consume.ts";
+import { all, itemsOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { makeImage } from "../../support/ome-images.ts";
 
 failOnUnhandledRejections();
 
 /** A data set with missing values, in which the latitude is of whole numbers. */
-async function dataSet(zarrFormat: "v2" | "v3", names: readonly (string | null)[] = ["y", "x"]) {
-  const store = new MemoryStore();
-  const group = await createGroup(store, { zarrFormat });
-  const t = await group.create("t", {
-    ...{ shape: [4, 6], chunks: [2, 3], dataType: "int16", codec: "gzip:1", dimensionNames: names },
+function dataSet(zarrFormat: "v2" | "v3", dimensionNames: readonly (string | null)[] = ["y", "x"]) {
+  const t = {
+    ...{ shape: [4, 6], chunks: [2, 3], dataType: "int16", codec: "gzip:1", dimensionNames },
     ...(zarrFormat === "v2" ? { fillValue: -1 } : { attributes: { _FillValue: -1 } }),
-  });
-  await t.write(
-    [],
-    Int16Array.from({ length: 24 }, (_, i) => (i % 5 === 0 ? -1 : i)),
-  );
-  await t.close();
-  const y = await group.create("y", { shape: [4], chunks: [4], dataType: "int32", dimensionNames: ["y"] });
-  await y.write([], Int32Array.of(0, 10, 20, 30));
-  await y.close();
-  await group.close();
-  return store;
+    values: (i: number) => (i % 5 === 0 ? -1 : i),
+  };
+  const y = { dataType: "int32", dimensionNames: ["y"], values: [0, 10, 20, 30] };
+  return given({ zarrFormat, arrays: { t, y } });
 }
 
 describe.each([
@@ -45,8 +37,7 @@ describe.each([
       }
     }
     expect((await openGroup(target)).layout.zarrFormat).toBe(to);
-    const findings = [];
-    for await (const finding of validate(target, { deep: true })) findings.push(finding);
+    const findings = await all(validate(target, { deep: true }));
     expect(findings).toEqual([]);
     // what is missing is missing to the next pyramid too
     const [again, once] = [new MemoryStore(), new MemoryStore()];
@@ -95,17 +86,12 @@ describe.each(["v2", "v3"] as const)("what attributes of %s state as missing", (
     ["int16", [1, -999, 3, -1, -999, -1], { missing_value: [-999, -1] }, [2, -999]],
     ["int16", [1, -999, 3, -1, -999, -1], { _FillValue: [-999, -1] }, [2, -999]],
   ])("is no item of a block: %s of %j, %j", async (dataType, values, attributes, expected) => {
-    const store = new MemoryStore();
-    const group = await createGroup(store, { zarrFormat });
     const more = { attributes, dimensionNames: ["y", "x"], codec: "none" };
     const fillValue = zarrFormat === "v2" ? null : 0;
-    const t = await group.create("t", { shape: [2, 3], chunks: [2, 3], dataType, fillValue, ...more });
     // blocks of four items and of two
     const items = [0, 1, 4, 2, 3, 5].map((i) => values[i] ?? 0);
-    const Items = { float32: Float32Array, float16: Float32Array, int16: Int16Array }[dataType];
-    await t.write([], Items ? Items.from(items) : BigInt64Array.from(items, BigInt));
-    await t.close();
-    await group.close();
+    const t = { shape: [2, 3], dataType, fillValue, ...more, values: items };
+    const store = await given({ zarrFormat, arrays: { t } });
     for (const [method, first] of [
       ["mean", expected[0]],
       ["min", 1],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Changes } from "../../../src/flows/request/changes.ts";
-import { type ChunkSize, copy, createGroup, openArray, planRechunk, rechunk } from "../../../src/index.ts";
+import { type ChunkSize, copy, openArray, planRechunk, rechunk } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { given } from "../../support/given.ts";
 
 const ARRAYS: Record<string, { shape: number[]; chunks: number[]; dims: string[] }> = {
   t2m: { shape: [40, 30, 20], chunks: [1, 30, 20], dims: ["time", "lat", "lon"] },
@@ -12,19 +13,12 @@ const ARRAYS: Record<string, { shape: number[]; chunks: number[]; dims: string[]
   crs: { shape: [], chunks: [], dims: [] },
 };
 
-async function source(): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const root = await createGroup(store, { zarrFormat: "v3" });
-  for (const [name, { shape, chunks, dims }] of Object.entries(ARRAYS)) {
-    const array = await root.create(name, { shape, chunks, dataType: "float64", dimensionNames: dims });
-    await array.write(
-      [],
-      Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => i),
-    );
-    await array.close();
-  }
-  await root.close();
-  return store;
+function source(): Promise<MemoryStore> {
+  const arrays = Object.entries(ARRAYS).map(([name, { shape, chunks, dims }]) => [
+    name,
+    { shape, chunks, dataType: "float64", dimensionNames: dims },
+  ]);
+  return given({ zarrFormat: "v3", arrays: Object.fromEntries(arrays) });
 }
 
 /** Arrays whose chunks are other ones, with these; and those that are named as keeping theirs. */

@@ -5,6 +5,7 @@ import { copy, type KeyFilter, open, walk } from "../../../src/index.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import type { GetOptions } from "../../../src/stores/store.ts";
 import { expectTrueConsolidation } from "../../hierarchy/fresh-consolidation.ts";
+import { keysOf } from "../../support/consume.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
 
 describe("pathFilter", () => {
@@ -28,11 +29,9 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
     nameMemoryStore("filter-target", undefined);
   });
 
-  async function keysOf(filter: KeyFilter): Promise<string[]> {
+  async function copiedKeys(filter: KeyFilter): Promise<string[]> {
     await copy("memory:filter-source", "memory:filter-target", filter);
-    const keys: string[] = [];
-    for await (const { key } of (namedMemoryStore("filter-target") as MemoryStore).list("")) keys.push(key);
-    return keys;
+    return keysOf(namedMemoryStore("filter-target") as MemoryStore);
   }
 
   async function nodesOf(): Promise<string[]> {
@@ -43,7 +42,7 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
   }
 
   test("takes whole arrays with the groups that they are in, and the keys that are named", async () => {
-    const keys = await keysOf({ include: ["2024/t2m", "*.md"] });
+    const keys = await copiedKeys({ include: ["2024/t2m", "*.md"] });
     expect(await nodesOf()).toEqual(["2024", "2024/t2m"]);
     expect(keys.filter((key) => /md|txt/.test(key))).toEqual([
       "2024/readme.md",
@@ -54,7 +53,7 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
   });
 
   test("leaves arrays, groups and other keys out, also from consolidated metadata", async () => {
-    const keys = await keysOf({ exclude: ["2023", "u10", "*.txt"] });
+    const keys = await copiedKeys({ exclude: ["2023", "u10", "*.txt"] });
     expect(await nodesOf()).toEqual(["2024", "2024/t2m", "empty", "time"]);
     expect(keys.filter((key) => /^2023|u10|txt/.test(key))).toEqual([]);
     const zmetadata = new TextDecoder().decode(
@@ -67,8 +66,8 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
 
   test("never takes some chunks of an array", async () => {
     const chunks = { include: zarrFormat === "v2" ? "0.*" : "c" };
-    await expect(keysOf(chunks)).rejects.toMatchObject({ code: "invalid-option" });
-    const all = await keysOf({ exclude: zarrFormat === "v2" ? "0.*" : "c" });
+    await expect(copiedKeys(chunks)).rejects.toMatchObject({ code: "invalid-option" });
+    const all = await copiedKeys({ exclude: zarrFormat === "v2" ? "0.*" : "c" });
     expect(all.filter((key) => key.startsWith("2024/t2m")).length).toBeGreaterThan(4);
   });
 
@@ -116,7 +115,7 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
   });
 
   test("refuses a glob that makes no sense", async () => {
-    await expect(keysOf({ include: "[a" })).rejects.toMatchObject({ code: "invalid-option" });
+    await expect(copiedKeys({ include: "[a" })).rejects.toMatchObject({ code: "invalid-option" });
   });
 
   test("opens nothing of what is excluded, whatever is wrong with it", async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  createGroup,
   type FlowEvent,
-  type GroupWriter,
   openArray,
   openGroup,
   pyramid,
@@ -11,6 +9,7 @@ import {
 } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { itemsOf } from "../../support/consume.ts";
+import { type GivenArray, given } from "../../support/given.ts";
 
 type Axis = readonly number[];
 /** Groups by path, each with the coordinates x and y and a variable `v` of them. */
@@ -26,48 +25,16 @@ type Tree = Readonly<
   >
 >;
 
-async function make(tree: Tree): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const root = await createGroup(store);
-  const parents = new Map<string, GroupWriter>();
+function make(tree: Tree): Promise<MemoryStore> {
+  const arrays: Record<string, GivenArray> = {};
   for (const [path, { x, y, without, ofX = {} }] of Object.entries(tree)) {
-    const [outer, inner] = path.split("/");
-    const parent =
-      inner === undefined ? root : (parents.get(outer ?? "") ?? (await root.createGroup(outer ?? "")));
-    if (parent !== root) parents.set(outer ?? "", parent);
-    const group = await parent.createGroup(inner ?? path);
-    const axes = { x, y };
-    for (const name of ["x", "y"] as const) {
-      if (name === without) continue;
-      const items = Float64Array.from(axes[name]);
-      const array = {
-        dataType: "float64",
-        shape: [items.length],
-        chunks: [4],
-        dimensionNames: [name],
-        attributes: name === "x" ? ofX : {},
-      } as const;
-      const writer = await group.create(name, array);
-      await writer.write([], items);
-      await writer.close();
-    }
-    const shape = [y.length, x.length];
-    const writer = await group.create("v", {
-      dataType: "float64",
-      shape,
-      chunks: [4, 4],
-      dimensionNames: ["y", "x"],
-    });
-    await writer.write(
-      [],
-      Float64Array.from({ length: y.length * x.length }, (_, i) => i),
-    );
-    await writer.close();
-    await group.close();
+    const axis = { dataType: "float64", chunks: [4] };
+    if (without !== "x") arrays[`${path}/x`] = { ...axis, dimensionNames: ["x"], attributes: ofX, values: x };
+    if (without !== "y") arrays[`${path}/y`] = { ...axis, dimensionNames: ["y"], values: y };
+    const grid = { shape: [y.length, x.length], chunks: [4, 4], dimensionNames: ["y", "x"] };
+    arrays[`${path}/v`] = { dataType: "float64", ...grid };
   }
-  for (const parent of parents.values()) await parent.close();
-  await root.close();
-  return store;
+  return given({ arrays });
 }
 
 /** Middles of cells of a size from 0 on. */

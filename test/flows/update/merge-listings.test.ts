@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Keyed, mergeListings, type Pair } from "../../../src/flows/update/merge-listings.ts";
 import { compareUtf8 } from "../../../src/util/utf8-order.ts";
+import { all } from "../../support/consume.ts";
 
 async function* entries(keys: Iterable<string>, onEnd = () => {}): AsyncGenerator<Keyed> {
   try {
@@ -11,11 +12,8 @@ async function* entries(keys: Iterable<string>, onEnd = () => {}): AsyncGenerato
   }
 }
 
-async function merged(left: Iterable<string>, right: Iterable<string>): Promise<Pair[]> {
-  const pairs: Pair[] = [];
-  for await (const pair of mergeListings(entries(left), entries(right))) pairs.push(pair);
-  return pairs;
-}
+const merged = (left: Iterable<string>, right: Iterable<string>): Promise<Pair[]> =>
+  all(mergeListings(entries(left), entries(right)));
 
 describe("mergeListings", () => {
   test("gives every key once, in order, with what each side has", async () => {

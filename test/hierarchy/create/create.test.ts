@@ -22,7 +22,7 @@ import { BytesReader } from "../../stores/bytes-reader.ts";
 import { MemorySink } from "../../stores/memory-sink.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections } from "../../streams/support.ts";
-import { keysOf } from "../../support/consume.ts";
+import { all, keysOf } from "../../support/consume.ts";
 import { writeSpecExample } from "../../support/spec-example.ts";
 import { everythingIn, jsonAt } from "../keys.ts";
 
@@ -55,8 +55,7 @@ describe("a URL", () => {
       "out.zarr/a/zarr.json",
       "out.zarr/zarr.json",
     ]);
-    const paths = [];
-    for await (const node of walk(await openGroup(root))) paths.push(`${node.kind} ${node.path}`);
+    const paths = (await all(walk(await openGroup(root)))).map((node) => `${node.kind} ${node.path}`);
     expect(paths).toEqual(["group a", "array a/b"]);
   });
 

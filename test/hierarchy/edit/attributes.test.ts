@@ -5,7 +5,8 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../../streams/support.ts";
-import { keysOf } from "../../support/consume.ts";
+import { all, keysOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { jsonAt } from "../keys.ts";
 
 failOnUnhandledRejections();
@@ -96,13 +97,9 @@ test("v2: no attributes, no document", async () => {
 
 describe.each(zarrFormats)("consolidated metadata of %s stay true", (zarrFormat) => {
   async function consolidated() {
-    const root = folder.next("c.zarr");
-    const group = await createGroup(root, { zarrFormat, attributes: { title: "t" } }, { consolidated: true });
-    const inner = await group.createGroup("inner");
-    await (await inner.create("a", { ...array, attributes: { units: "K" } })).close();
-    await inner.close();
-    await group.close();
-    return root;
+    const arrays = { "inner/a": { ...array, attributes: { units: "K" }, values: null } };
+    const attributes = { title: "t" };
+    return given({ at: folder.next("c.zarr"), zarrFormat, attributes, arrays, consolidated: true });
   }
 
   /** Attributes by path, as consolidated metadata of the root tell them. */
@@ -136,8 +133,7 @@ describe.each(zarrFormats)("consolidated metadata of %s stay true", (zarrFormat)
     await setAttributes(await open(root), { title: "new" });
     expect((await told(root))[""]).toEqual({ title: "new" });
     expect((await openGroup(root)).attributes).toEqual({ title: "new" });
-    const nodes = [];
-    for await (const node of walk(await openGroup(root))) nodes.push(node.path);
+    const nodes = (await all(walk(await openGroup(root)))).map((node) => node.path);
     expect(nodes).toEqual(["inner", "inner/a"]);
   });
 

@@ -1,28 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { create, createGroup, deleteNode, open } from "../../../src/index.ts";
+import { deleteNode, open } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
 import { keysOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { everythingIn, jsonAt } from "../keys.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
 
-async function filled(target: Parameters<typeof createGroup>[0], zarrFormat: "v2" | "v3") {
-  const group = await createGroup(target, { zarrFormat }, { consolidated: true });
-  const inner = await group.createGroup("inner");
-  for (const parent of [group, inner]) {
-    const writer = await parent.create("a", { shape: [3, 2], dataType: "uint8", chunks: [2, 2] });
-    await writer.write([], Uint8Array.of(1, 2, 3, 4, 5, 6));
-    await writer.close();
-  }
-  await inner.close();
-  await group.close();
-}
+const array = { shape: [3, 2], dataType: "uint8", chunks: [2, 2], values: [1, 2, 3, 4, 5, 6] };
+const filled = (at: CreateTarget, zarrFormat: "v2" | "v3") =>
+  given({ at, zarrFormat, arrays: { a: array, "inner/a": array }, consolidated: true });
 
 describe.each(["v2", "v3"] as const)("deleting nodes of %s", (zarrFormat) => {
   test("an array, opened by its URL; others and what lists them stay", async () => {
@@ -89,8 +82,7 @@ describe.each(["v2", "v3"] as const)("deleting nodes of %s", (zarrFormat) => {
 });
 
 test("a failure comes out with where it happened, and a signal stops it", async () => {
-  const store = new MemoryStore();
-  await (await create({ store, path: "a" }, { shape: [4], dataType: "uint8", chunks: [1] })).close();
+  const store = await given({ arrays: { a: { shape: [4], dataType: "uint8", chunks: [1], values: null } } });
   const node = await open({ store, path: "a" });
   const reason = new Error("enough");
   expect(await rejection(deleteNode(node, { signal: AbortSignal.abort(reason) }))).toMatchObject({

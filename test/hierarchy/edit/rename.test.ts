@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { create, createGroup, open, renameNode, slice } from "../../../src/index.ts";
+import { create, open, renameNode, slice } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { WritableStore } from "../../../src/stores/store.ts";
@@ -7,6 +7,7 @@ import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
 import { keysOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { DRAFT_GROUP, draftStore } from "../draft-stores.ts";
 import { expectTrueConsolidation } from "../fresh-consolidation.ts";
 import { everythingIn, jsonAt } from "../keys.ts";
@@ -16,22 +17,13 @@ failOnUnhandledRejections();
 const folder = temporaryFolder();
 
 const zarrFormats = ["v2", "v3"] as const;
-type Target = Parameters<typeof createGroup>[0];
 
 /** A group with `a`, `g/a` and `g/h/a`, all of it consolidated. */
-async function filled(target: Target, zarrFormat: (typeof zarrFormats)[number]) {
-  const root = await createGroup(target, { zarrFormat, attributes: { title: "t" } }, { consolidated: true });
-  const g = await root.createGroup("g");
-  const h = await g.createGroup("h");
-  for (const [i, parent] of [root, g, h].entries()) {
-    const shape = { shape: [3, 2], dataType: "uint8", chunks: [2, 2], attributes: { i } } as const;
-    const writer = await parent.create("a", shape);
-    await writer.write([], Uint8Array.of(1, 2, 3, 4, 5, 6));
-    await writer.close();
-  }
-  await h.close();
-  await g.close();
-  await root.close();
+function filled(at: CreateTarget, zarrFormat: (typeof zarrFormats)[number]) {
+  const grid = { shape: [3, 2], dataType: "uint8", chunks: [2, 2], values: (i: number) => i + 1 };
+  const a = (i: number) => ({ ...grid, attributes: { i } });
+  const arrays = { a: a(0), "g/a": a(1), "g/h/a": a(2) };
+  return given({ at, zarrFormat, attributes: { title: "t" }, arrays, consolidated: true });
 }
 
 const dataOf = async (store: WritableStore, path: string) => [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openGroup } from "../../../src/hierarchy/open/open.ts";
 import { children, walk } from "../../../src/hierarchy/open/walk.ts";
+import { all } from "../../support/consume.ts";
 import { ARRAY, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
 const multiscales = (...paths: string[]) => [{ version: "0.4", datasets: paths.map((path) => ({ path })) }];
@@ -114,8 +115,7 @@ describe("members of groups in a store that cannot list", () => {
     const store = new UnlistedStore(
       await storeOf({ ...v2("", { plate: { wells: [{ path: "A/1" }] } }), ...v2("A/1", { well: {} }) }),
     );
-    const paths: string[] = [];
-    for await (const { path } of children(await openGroup(store))) paths.push(path);
+    const paths = (await all(children(await openGroup(store)))).map(({ path }) => path);
     expect(paths).toEqual(["A"]);
   });
 
@@ -140,8 +140,7 @@ describe("members of groups in a store that cannot list", () => {
         "x/.zarray": ZARRAY,
       }),
     );
-    const paths: string[] = [];
-    for await (const { path } of walk(await openGroup({ store, path: "image" }))) paths.push(path);
+    const paths = (await all(walk(await openGroup({ store, path: "image" })))).map(({ path }) => path);
     expect(paths).toEqual(["image/0"]);
     expect(store.asked.every((key) => key.startsWith("image/") || !key.includes("/"))).toBe(true);
   });

@@ -4,15 +4,11 @@ import { openGroup } from "../../../src/hierarchy/open/open.ts";
 import { children, walk } from "../../../src/hierarchy/open/walk.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { serveValues } from "../../stores/value-server.ts";
+import { all } from "../../support/consume.ts";
 import { draftStore } from "../draft-stores.ts";
 import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
-async function nodes(group: ZarrGroup): Promise<ZarrNode[]> {
-  const found: ZarrNode[] = [];
-  for await (const node of walk(group)) found.push(node);
-  return found;
-}
-
+const nodes = (group: ZarrGroup): Promise<ZarrNode[]> => all(walk(group));
 const inWords = async (group: ZarrGroup) => (await nodes(group)).map(({ kind, path }) => `${kind} ${path}`);
 
 describe("walk", () => {
@@ -106,11 +102,8 @@ describe("walk", () => {
 });
 
 describe("children", () => {
-  const members = async (group: ZarrGroup) => {
-    const found: string[] = [];
-    for await (const { kind, path } of children(group)) found.push(`${kind} ${path}`);
-    return found;
-  };
+  const members = async (group: ZarrGroup) =>
+    (await all(children(group))).map(({ kind, path }) => `${kind} ${path}`);
 
   it("are the nodes one level below", async () => {
     const store = await storeOf({

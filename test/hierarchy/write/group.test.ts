@@ -5,7 +5,7 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openZipFile } from "../../../src/stores/zip.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
-import { keysOf } from "../../support/consume.ts";
+import { all, keysOf } from "../../support/consume.ts";
 import { everythingIn, jsonAt } from "../keys.ts";
 
 failOnUnhandledRejections();
@@ -37,8 +37,7 @@ describe("a group with what is in it", () => {
     await group.close();
     const root = await openGroup(target);
     expect(root.attributes).toEqual({ title: "t" });
-    const nodes = [];
-    for await (const node of walk(root)) nodes.push(`${node.kind} ${node.path}`);
+    const nodes = (await all(walk(root))).map((node) => `${node.kind} ${node.path}`);
     expect(nodes).toEqual(["array a", "group inner", "array inner/a"]);
     expect((await slice(`${target}/inner/a`).read()).data).toEqual(values);
   });

@@ -1,33 +1,52 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { create, openArray, slice } from "../../../src/index.ts";
+import {
+  type ArrayWriter,
+  type CreateTarget,
+  create,
+  type ErrorOf,
+  openArray,
+  slice,
+} from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { coordsOf, product } from "../../../src/util/shape.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { rejection } from "../../streams/support.ts";
+import { bytesOf } from "../../support/consume.ts";
 import { samples } from "../../support/samples.ts";
 import { boxIn, NaiveArray, newArray, type Plan, plans, valuesOf } from "../naive-array.ts";
 
 const folder = temporaryFolder();
 
 async function contentOf(target: string | { store: MemoryStore; path: string }): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of slice(await openArray(target)).bytes()) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return bytesOf(slice(await openArray(target)).bytes());
+}
+
+/** Room for all chunks, or for as few as can be. */
+const isTight = fc.boolean();
+
+async function beginIn(target: CreateTarget, plan: Plan, { io = 16, tight = false }): Promise<ArrayWriter> {
+  const array = newArray(plan);
+  if (!tight) return create(target, array, { io });
+  const error = (await rejection(create(target, array, { io, maxMemory: 1 }))) as ErrorOf<"budget-too-small">;
+  return create(target, array, { io, maxMemory: error.details.neededBytes });
 }
 
 const overwritten = plans.chain((plan) =>
-  fc.array(boxIn(plan.shape), { maxLength: 6 }).map((boxes) => ({ plan, boxes })),
+  fc
+    .record({ boxes: fc.array(boxIn(plan.shape), { maxLength: 6 }), tight: isTight })
+    .map((drawn) => ({ plan, ...drawn })),
 );
 
 test.each(["memory", "directory"])(
   "regions that overlap, written one after another, leave what a naive model has (%s)",
   async (kind) => {
     await fc.assert(
-      fc.asyncProperty(overwritten, async ({ plan, boxes }) => {
+      fc.asyncProperty(overwritten, async ({ plan, boxes, tight }) => {
         const target = kind === "memory" ? { store: new MemoryStore(), path: "a/b" } : folder.next("a.zarr");
         const model = new NaiveArray(plan);
-        const writer = await create(target, newArray(plan));
+        const writer = await beginIn(target, plan, { tight });
         for (const [i, box] of boxes.entries()) {
           const values = valuesOf(product(box.shape), plan.itemSize, plan.seed + i);
           model.write(box, values);
@@ -47,8 +66,9 @@ const tiled = plans.chain((plan) =>
     .record({
       tile: fc.tuple(...plan.shape.map((n) => fc.integer({ min: 1, max: n }))),
       order: fc.array(fc.nat(1e6), { minLength: 1, maxLength: 20 }),
+      tight: isTight,
     })
-    .map(({ tile, order }) => ({ plan, tiles: shuffled(tilesOf(plan, tile), order) })),
+    .map(({ tile, order, tight }) => ({ plan, tight, tiles: shuffled(tilesOf(plan, tile), order) })),
 );
 
 function tilesOf({ shape }: Plan, tile: readonly number[]) {
@@ -70,10 +90,10 @@ test.each(["memory", "directory"])(
   "tiles across chunks, all written at once in random order, leave what a naive model has (%s)",
   async (kind) => {
     await fc.assert(
-      fc.asyncProperty(tiled, async ({ plan, tiles }) => {
+      fc.asyncProperty(tiled, async ({ plan, tiles, tight }) => {
         const target = kind === "memory" ? { store: new MemoryStore(), path: "" } : folder.next("a.zarr");
         const model = new NaiveArray(plan);
-        const writer = await create(target, newArray(plan), { io: 3 });
+        const writer = await beginIn(target, plan, { io: 3, tight });
         await Promise.all(
           tiles.map((box, i) => {
             const values = valuesOf(product(box.shape), plan.itemSize, plan.seed + i);

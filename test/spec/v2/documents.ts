@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { open, setAttributes, validate } from "../../../src/index.ts";
+import { all } from "../../support/consume.ts";
 import { type Row, refused } from "../rows.ts";
 import {
   codecsIn,
@@ -256,9 +257,7 @@ async function edited(members: object): Promise<Record<string, unknown>> {
 }
 
 async function reported(content: Record<string, unknown>): Promise<unknown[]> {
-  const pointers: unknown[] = [];
-  for await (const { pointer } of validate(await nodeIn(content))) pointers.push(pointer);
-  return pointers;
+  return (await all(validate(await nodeIn(content)))).map(({ pointer }) => pointer);
 }
 
 export const documentRows: readonly Row[] = [...refusals, ...readings, ...types, ...elements, ...documents];

@@ -9,6 +9,7 @@ import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { asyncFileCalls } from "../../../src/stores/files/file-calls.ts";
 import type { Store } from "../../../src/stores/store.ts";
 import { withBlockingCalls } from "../../../src/stores/with/blocking-calls.ts";
+import { all, keysOf } from "../../support/consume.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const { next } = temporaryFolder();
@@ -86,9 +87,8 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
       fs.writeFileSync(join(root, "c/1"), "");
       const told: unknown[] = [];
       const onUnreadable = (name: string, error: Error) => told.push(name, error);
-      const keys: string[] = [];
-      for await (const { key } of new DirectoryStore(root).list("", { onUnreadable })) keys.push(key);
-      expect(keys).toEqual(["c/1"]);
+      const keys = await all(new DirectoryStore(root).list("", { onUnreadable }));
+      expect(keys.map(({ key }) => key)).toEqual(["c/1"]);
       const at = told.indexOf("c/0");
       expect(told.slice(at, at + 2)).toEqual([
         "c/0",
@@ -185,8 +185,6 @@ describe.skipIf(process.platform === "win32")("unreadable is not missing", () =>
     fs.mkdirSync(join(root, "shared"), { recursive: true });
     fs.writeFileSync(join(root, "shared/value"), "");
     for (let i = 0; i < 600; i++) fs.symlinkSync("shared", join(root, `link${i}`));
-    const keys: string[] = [];
-    for await (const { key } of new DirectoryStore(root).list("")) keys.push(key);
-    expect(keys.length).toBe(601);
+    expect((await keysOf(new DirectoryStore(root))).length).toBe(601);
   });
 });

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.ts";
 import { readBody, readText } from "../../../src/stores/http/read-body.ts";
-
+import { bytesOf } from "../../support/consume.ts";
 import { settled, until } from "../../support/until.ts";
 
 const closings: (() => void)[] = [];
@@ -39,12 +39,6 @@ async function serveBytes(answer: (socket: Socket) => void) {
     for (const socket of sockets) socket.destroy();
   });
   return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), sockets };
-}
-
-async function bytesOf(request: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece);
-  return Buffer.concat(pieces);
 }
 
 describe("fetchByHttp", () => {

@@ -10,7 +10,6 @@ import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
 import {
   asStore,
   copy,
-  createGroup,
   diff,
   digest,
   info,
@@ -22,10 +21,11 @@ import {
   validate,
 } from "../../../src/index.ts";
 import { HttpStore } from "../../../src/stores/http.ts";
-import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openStore, parseStoreUrl } from "../../../src/stores/url.ts";
 import { ZipWriter } from "../../../src/stores/zip.ts";
 import { redact } from "../../../src/util/redact.ts";
+import { valuesIn } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { MemorySink } from "../memory-sink.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { serveValues, type ValueServer } from "../value-server.ts";
@@ -40,22 +40,14 @@ let server: ValueServer;
 let isLetIn: (url: string, headers: ValueServer["requests"][number]["headers"]) => boolean;
 
 beforeEach(async () => {
-  const store = new MemoryStore();
-  const group = await createGroup(
-    { store, path: "g.zarr" },
-    { zarrFormat: "v2", attributes: { title: "x" } },
-  );
-  const array = await group.create("t", { shape: [6], chunks: [2], dataType: "uint8", fillValue: 0 });
-  await array.write({}, [1, 2, 3, 4, 5, 6]);
-  await array.close();
-  await group.close();
+  const t = { chunks: [2], dataType: "uint8", fillValue: 0, values: [1, 2, 3, 4, 5, 6] };
+  const store = await given({ zarrFormat: "v2", attributes: { title: "x" }, arrays: { t } });
   const values = new Map<string, Uint8Array>();
   const sink = new MemorySink();
   const zip = new ZipWriter(sink, "zip");
-  for await (const { key } of store.list("g.zarr/")) {
-    const value = (await store.get(key)) ?? new Uint8Array();
-    values.set(key, value);
-    await zip.set(key.slice("g.zarr/".length), value);
+  for (const [key, value] of await valuesIn(store)) {
+    values.set(`g.zarr/${key}`, value);
+    await zip.set(key, value);
   }
   await zip.finish();
   values.set("z.zarr.zip", sink.bytes);

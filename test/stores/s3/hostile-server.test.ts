@@ -4,6 +4,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Retry } from "../../../src/stores/remote/retry-events.ts";
 import { S3Store, type S3StoreOptions } from "../../../src/stores/s3.ts";
+import { all, keysOf } from "../../support/consume.ts";
 import { withoutPauses } from "../../support/no-pauses.ts";
 import { settled, until } from "../../support/until.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
@@ -31,12 +32,6 @@ function open(more: Partial<S3StoreOptions> = {}): S3Store {
     retry: { attempts: 1 },
     ...more,
   });
-}
-
-async function namesIn(store: S3Store): Promise<string[]> {
-  const names = [];
-  for await (const { key } of store.list("")) names.push(key);
-  return names;
 }
 
 /** Answers every request so. */
@@ -70,9 +65,9 @@ describe("listings", () => {
       response.end(page(["a", "b"]).replace(/<Contents><Key>b.*/s, ""));
       return true;
     });
-    expect(await namesIn(open({ retry: { attempts: 2, firstWait: 1 } }))).toEqual(["a", "b", "c"]);
+    expect(await keysOf(open({ retry: { attempts: 2, firstWait: 1 } }))).toEqual(["a", "b", "c"]);
     always(200);
-    await expect(namesIn(open())).rejects.toMatchObject({ code: "short-read" });
+    await expect(keysOf(open())).rejects.toMatchObject({ code: "short-read" });
   });
 
   it.each([
@@ -89,7 +84,7 @@ describe("listings", () => {
     ["name what is no text", page(["p/%ff"]), /none/],
   ])("that %s are refused", async (_, body, reason) => {
     always(200, body);
-    await expect(namesIn(open({ prefix: "p" }))).rejects.toMatchObject({ code: "corrupt-store", reason });
+    await expect(keysOf(open({ prefix: "p" }))).rejects.toMatchObject({ code: "corrupt-store", reason });
   });
 
   it("of uploads that go in circles are refused", async () => {
@@ -104,9 +99,7 @@ describe("listings", () => {
 
   it("tell no sizes that are none", async () => {
     always(200, page(["a"]).replace("<Size>1<", "<Size>-1e400<"));
-    const entries = [];
-    for await (const entry of open().list("")) entries.push(entry);
-    expect(entries).toEqual([{ key: "a" }]);
+    expect(await all(open().list(""))).toEqual([{ key: "a" }]);
   });
 });
 
@@ -117,7 +110,7 @@ describe("answers", () => {
       sendEndlessly(response, "<Contents><Key>a</Key></Contents>");
       return true;
     };
-    await expect(namesIn(open())).rejects.toMatchObject({ code: "resource-limit" });
+    await expect(keysOf(open())).rejects.toMatchObject({ code: "resource-limit" });
     server.fault = (response) => {
       response.writeHead(500);
       sendEndlessly(response, "<Error>");
@@ -162,7 +155,7 @@ describe("answers", () => {
     always(403, "<Error><Code>AccessDenied</Code></Error>");
     const store = open({ missing403: true });
     expect(await store.get("a")).toBeUndefined();
-    await expect(namesIn(store)).rejects.toMatchObject({ code: "access-denied" });
+    await expect(keysOf(store)).rejects.toMatchObject({ code: "access-denied" });
   });
 });
 

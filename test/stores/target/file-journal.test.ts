@@ -5,16 +5,13 @@ import { describe, expect, it } from "vitest";
 import { FileJournal } from "../../../src/stores/target/file-journal.ts";
 import { checkedLine } from "../../../src/stores/target/whole-lines.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
+import { all } from "../../support/consume.ts";
 import { settled } from "../../support/until.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const folder = temporaryFolder();
 
-async function linesOf(journal: Pick<FileJournal, "lines">): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const line of journal.lines()) lines.push(line);
-  return lines;
-}
+const linesOf = (journal: Pick<FileJournal, "lines">): Promise<string[]> => all(journal.lines());
 
 describe("a journal in a file", () => {
   it("gives what was added, in order", async () => {

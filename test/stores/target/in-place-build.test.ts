@@ -7,6 +7,7 @@ import { S3Store } from "../../../src/stores/s3.ts";
 import type { TargetBuild } from "../../../src/stores/store.ts";
 import { inPlace, openInPlaceBuild } from "../../../src/stores/target/in-place-build.ts";
 import * as pauses from "../../../src/util/pause.ts";
+import { keysOf } from "../../support/consume.ts";
 import { withoutPauses } from "../../support/no-pauses.ts";
 import { until } from "../../support/until.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../s3-server.ts";
@@ -48,9 +49,7 @@ describe("openInPlaceBuild", () => {
     const build = await openBuild(store, { ifExists: "error" });
     expect(keys()).toEqual([LOCK]);
     await build.store.set("a", text("1"));
-    const listed = [];
-    for await (const { key } of store.list("")) listed.push(key);
-    expect(listed).toEqual(["a"]);
+    expect(await keysOf(store)).toEqual(["a"]);
     await build.publish();
     expect(keys()).toEqual(["x.zarr/a"]);
     await build.discard();

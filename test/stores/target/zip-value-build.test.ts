@@ -5,6 +5,7 @@ import { isWritable, type StoreSpec, type TargetBuild } from "../../../src/store
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { assertBytes } from "../../stores/expect-bytes.ts";
+import { all } from "../../support/consume.ts";
 import { type S3Server, withBucket } from "../../support/s3-environment.ts";
 
 const one = new Uint8Array([1]);
@@ -23,11 +24,7 @@ interface Place {
 async function inMemory(run: (place: Place) => Promise<void>): Promise<void> {
   const name = `zip-value-build-${names++}`;
   nameMemoryStore(name, new MemoryStore(`memory ${name}`));
-  const keys = async () => {
-    const found: string[] = [];
-    for await (const { key } of namedMemoryStore(name)?.list("") ?? []) found.push(key);
-    return found;
-  };
+  const keys = async () => (await all(namedMemoryStore(name)?.list("") ?? [])).map(({ key }) => key);
   await run({ around: { kind: "memory", name }, keys, left: () => 0 });
   nameMemoryStore(name, undefined);
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { Store } from "../../../src/stores/store.ts";
 import { withRateLimit } from "../../../src/stores/with/rate-limit.ts";
+import { keysOf } from "../../support/consume.ts";
 import { writableStoreChecks } from "../writable-store-checks.ts";
 
 // time passes as fast as those who wait for it
@@ -63,8 +64,7 @@ describe("withRateLimit", () => {
     for (let i = 0; i < 50; i++) await memory.set(`${i}`, new Uint8Array(1));
     const limited = withRateLimit(memory, { requestsPerSecond: 20 });
     const started = performance.now();
-    const keys: string[] = [];
-    for await (const { key } of limited.list("")) keys.push(key);
+    const keys = await keysOf(limited);
     const writer = await limited.openWriter("b");
     for (let i = 0; i < 50; i++) await writer.write(new Uint8Array(1));
     await writer.commit();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { copy, createGroup } from "../../../src/index.ts";
+import { copy } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type {
@@ -10,6 +10,7 @@ import type {
   WritableStore,
 } from "../../../src/stores/store.ts";
 import { copySource, withWrappedErrors } from "../../../src/stores/with/wrapped-errors.ts";
+import { given } from "../../support/given.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -56,12 +57,8 @@ describe("a store of the program's", () => {
   });
 
   it("is copied by its own methods", async () => {
-    const mirrored = new MirroredDirectory(folder.next());
-    const root = await createGroup(mirrored, {});
-    const array = await root.create("a", { shape: [4], chunks: [2], dataType: "int8" });
-    await array.write([[0, 4]], Int8Array.of(1, 2, 3, 4));
-    await array.close();
-    await root.close();
+    const a = { chunks: [2], dataType: "int8", values: [1, 2, 3, 4] };
+    const mirrored = await given({ at: new MirroredDirectory(folder.next()), arrays: { a } });
     const plain = new DirectoryStore(folder.next());
     await copy(mirrored, plain);
     expect(await plain.get("a/c/1")).toEqual(await mirrored.get("a/c/1"));

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { openZipFile, ZipStore, type ZipStoreOptions } from "../../../src/stores/zip.ts";
-import { keysOf } from "../../support/consume.ts";
+import { all, keysOf } from "../../support/consume.ts";
 import { BytesReader } from "../bytes-reader.ts";
 import { assertBytes } from "../expect-bytes.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -141,8 +141,7 @@ describe("archives that others write", () => {
     const store = await openBytes(bytes, { root: "inner.zarr" });
     expect(await keysOf(store)).toEqual([".zgroup", "a/0"]);
     assertBytes(await store.get("a/0"), BIG);
-    const top: unknown[] = [];
-    for await (const entry of (await openBytes(bytes)).listDirectory("")) top.push(entry);
+    const top = await all((await openBytes(bytes)).listDirectory(""));
     expect(top).toEqual([{ prefix: "inner.zarr-not/" }, { prefix: "inner.zarr/" }]);
     await expect(openBytes(bytes, { root: "../x" })).rejects.toMatchObject({ code: "path-not-allowed" });
   });

@@ -9,6 +9,7 @@ import { FileSink } from "../../../src/stores/files/file-sink.ts";
 import type { WritableStore } from "../../../src/stores/store.ts";
 import { storeChecks } from "../../../src/stores/testing.ts";
 import { openZipFile, ZipStore, ZipWriter, type ZipWriterOptions } from "../../../src/stores/zip.ts";
+import { keysOf } from "../../support/consume.ts";
 import { settled } from "../../support/until.ts";
 import { BytesReader } from "../bytes-reader.ts";
 import { assertBytes } from "../expect-bytes.ts";
@@ -82,9 +83,7 @@ describe.each<[string, ZipWriterOptions, boolean]>([
     await writer.finish();
     await writer.finish();
     await expect(writer.set("c", DATA)).rejects.toMatchObject({ code: "unsupported-operation" });
-    const keys: string[] = [];
-    for await (const { key } of (await reopened(writer)).list("")) keys.push(key);
-    expect(keys).toEqual(["a", "b"]);
+    expect(await keysOf(await reopened(writer))).toEqual(["a", "b"]);
   });
 
   it("makes other calls wait while a writer is open", async () => {

@@ -4,8 +4,6 @@ import { describe, expect, it } from "vitest";
 import {
   asStore,
   copy,
-  create,
-  createGroup,
   formatSlice,
   openArray,
   openGroup,
@@ -55,41 +53,32 @@ async function made(
   const { longitudes, dataType = "float64", attributes = {}, stored = (one) => one, bounds = false } = grid;
   const { chunks = [2, 7], shards, zarrFormat = "v3", coordinateChunk = 5 } = grid;
   const n = longitudes.length;
-  const at = (name: string) => ({ store, path: group === "" ? name : `${group}/${name}` });
-  await (await createGroup({ store, path: group }, { zarrFormat })).close();
-  await given({
-    at: at("t"),
+  const Values = ARRAYS[dataType] ?? Float64Array;
+  const t = {
     shape: [3, n],
-    chunks: [...chunks],
-    ...(shards && { shards: [...shards] }),
+    chunks,
+    ...(shards && { shards }),
     dataType: "int32",
-    zarrFormat,
     dimensionNames: ["y", "longitude"],
     attributes: attributesOfT,
-    values: (i) => 1000 * Math.floor(i / n) + (i % n),
-  });
-  const Values = ARRAYS[dataType] ?? Float64Array;
-  const longitude = await create(at("longitude"), {
-    shape: [n],
+    values: (i: number) => 1000 * Math.floor(i / n) + (i % n),
+  };
+  const longitude = {
     chunks: [coordinateChunk],
     dataType,
-    zarrFormat,
     dimensionNames: ["longitude"],
     attributes: { ...EAST, ...attributes, ...(bounds && { bounds: "lon_bnds" }) },
-  });
-  await longitude.write([], new Values(longitudes.map(stored)));
-  await longitude.close();
-  if (bounds) {
-    const array = await create(at("lon_bnds"), {
-      shape: [n, 2],
-      chunks: [4, 2],
-      dataType: "float64",
-      zarrFormat,
-      dimensionNames: ["longitude", "nv"],
-    });
-    await array.write([], Float64Array.from(longitudes.flatMap((one) => [one - 0.5, one + 0.5])));
-    await array.close();
-  }
+    values: new Values(longitudes.map(stored)),
+  };
+  const lon_bnds = {
+    shape: [n, 2],
+    chunks: [4, 2],
+    dataType: "float64",
+    dimensionNames: ["longitude", "nv"],
+    values: longitudes.flatMap((one) => [one - 0.5, one + 0.5]),
+  };
+  const arrays = { t, longitude, ...(bounds && { lon_bnds }) };
+  await given({ at: { store, path: group }, zarrFormat, arrays });
   return store;
 }
 

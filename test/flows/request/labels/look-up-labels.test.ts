@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { slicesOf } from "../../../../src/flows/slabs/group-slices.ts";
 import { parseSlice } from "../../../../src/hierarchy/slice-option.ts";
 import {
-  createGroup,
   type LabelOptions,
   openArray,
   openGroup,
@@ -15,6 +14,7 @@ import {
 import { MemoryStore } from "../../../../src/stores/memory.ts";
 import type { Store } from "../../../../src/stores/store.ts";
 import { withRequestLog } from "../../../../src/stores/with/request-log.ts";
+import { given } from "../../../support/given.ts";
 
 interface Coordinate {
   readonly values: Float64Array | Float32Array | BigInt64Array | Int16Array | readonly string[];
@@ -31,24 +31,11 @@ interface Place {
 
 /** A store with a coordinate `x`, and an array `v` along it that holds its own indices. */
 async function made(coordinate: Coordinate, { zarrFormat = "v3", group }: Place = {}): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const root = await createGroup(store, { zarrFormat });
   const { values, dataType, attributes = {}, chunk = values.length } = coordinate;
-  const shape = [values.length];
-  const dimensionNames = ["x"];
-  const x = await root.create("x", { shape, dataType, chunks: [chunk], dimensionNames, attributes });
-  await x.write([], values);
-  await x.close();
-  const parent = group === undefined ? root : await root.createGroup(group);
-  const v = await parent.create("v", { shape, dataType: "int32", chunks: [10], dimensionNames });
-  await v.write(
-    [],
-    Int32Array.from({ length: values.length }, (_, i) => i),
-  );
-  await v.close();
-  if (parent !== root) await parent.close();
-  await root.close();
-  return store;
+  const along = { shape: [values.length], dimensionNames: ["x"] };
+  const x = { ...along, dataType, chunks: [chunk], attributes, values };
+  const v = { ...along, dataType: "int32", chunks: [10] };
+  return given({ zarrFormat, arrays: { x, [group === undefined ? "v" : `${group}/v`]: v } });
 }
 
 /** The indices that a slice takes; one where it drops the dimension. */
@@ -292,13 +279,8 @@ describe("the look-up of labels", () => {
   });
 
   it("says where there is none", async () => {
-    const store = new MemoryStore();
-    const root = await createGroup(store);
-    await (
-      await root.create("v", { shape: [4], chunks: [4], dataType: "int8", dimensionNames: ["y"] })
-    ).close();
-    await (await root.create("u", { shape: [4], chunks: [4], dataType: "int8" })).close();
-    await root.close();
+    const u = { shape: [4], dataType: "int8" };
+    const store = await given({ arrays: { v: { ...u, dimensionNames: ["y"] }, u } });
     await expect(taken(store, "y=1.5")).rejects.toMatchObject({
       code: "invalid-selection",
       details: { hint: expect.stringContaining("no 1-d array `y`") },
@@ -429,16 +411,10 @@ describe("what a slice took", () => {
 
 describe("names that no dimension has", () => {
   it("are explained by the dimension that was meant, or by those of a coordinate that has several", async () => {
-    const store = new MemoryStore();
-    const root = await createGroup(store, { zarrFormat: "v3" });
-    for (const [name, dimensionNames] of [
-      ["sst", ["longitude", "j", "i"]],
-      ["latitude", ["j", "i"]],
-    ] as const) {
-      const shape = dimensionNames.map(() => 3);
-      await (await root.create(name, { shape, chunks: shape, dataType: "int32", dimensionNames })).close();
-    }
-    await root.close();
+    const along = (...dimensionNames: string[]) =>
+      ({ shape: dimensionNames.map(() => 3), dataType: "int32", dimensionNames }) as const;
+    const arrays = { sst: along("longitude", "j", "i"), latitude: along("j", "i") };
+    const store = await given({ zarrFormat: "v3", arrays });
     const group = await openGroup(store);
     const sst = await openArray({ store, path: "sst" });
     const several = { details: { hint: "`latitude` is 2-d over (j, i): select by j, i." } };
@@ -503,28 +479,10 @@ describe("labels in plans and targets", () => {
   });
 
   it("must mean the same in coordinates of groups below", async () => {
-    const store = new MemoryStore();
-    const root = await createGroup(store);
-    for (const [name, start] of [
-      ["a", 0],
-      ["b", 2],
-    ] as const) {
-      const group = await root.createGroup(name);
-      const x = await group.create("x", {
-        shape: [9],
-        chunks: [9],
-        dataType: "int16",
-        dimensionNames: ["x"],
-      });
-      await x.write(
-        [],
-        Int16Array.from({ length: 9 }, (_, i) => start + i),
-      );
-      await x.close();
-      await group.close();
-    }
-    await root.close();
-    const source = await openGroup(store);
+    const x = { shape: [9], dataType: "int16", dimensionNames: ["x"] };
+    const source = await openGroup(
+      await given({ arrays: { "a/x": x, "b/x": { ...x, values: (i) => 2 + i } } }),
+    );
     await expect(sliceTo(source, new MemoryStore(), { sel: { x: [3, 4] } })).rejects.toMatchObject({
       code: "invalid-selection",
       reason: "3..4 along dimension x is 3:5 in a/x, and 1:3 in b/x",

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { formatSlice } from "../../../../src/flows/slabs/formats/slice-format.ts";
 import { slice } from "../../../../src/flows/slice.ts";
+import { all } from "../../../support/consume.ts";
 import { type V2Array, writeV2Array } from "../../../support/v2-store.ts";
 
 /** The JSON of an array with these items, in chunks of two. */
@@ -79,8 +80,7 @@ describe("a slice as JSON", () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const items = Float64Array.from({ length: 50_000 }, (_, i) => i / 7);
     await writeV2Array(folder, { shape: [50_000], chunks: [7000], dtype: "<f8", items });
-    const pieces: Uint8Array[] = [];
-    for await (const piece of formatSlice(slice(folder), "json")) pieces.push(piece);
+    const pieces = await all(formatSlice(slice(folder), "json"));
     expect(pieces.length).toBeGreaterThan(10);
     expect(JSON.parse(Buffer.concat(pieces).toString())).toEqual([...items]);
   });
