@@ -10,6 +10,7 @@ export {
   create,
   createGroup,
 } from "./hierarchy/create/create.ts";
+export { like } from "./hierarchy/create/like.ts";
 export type { FillOption, NewArray, NewGroup } from "./hierarchy/create/metadata.ts";
 export type { CreateTarget } from "./hierarchy/create/target.ts";
 export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit/attributes.ts";
