@@ -46,13 +46,18 @@ export function mutationsOf(path) {
     };
     if (ts.isBinaryExpression(node)) {
       const other = OPERATORS.get(node.operatorToken.getText(file));
-      if (other && !ts.isStringLiteralLike(node.left) && !ts.isStringLiteralLike(node.right))
+      if (
+        other &&
+        !isUnreachable(node.right) &&
+        !ts.isStringLiteralLike(node.left) &&
+        !ts.isStringLiteralLike(node.right)
+      )
         add(node.operatorToken, other);
     } else if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
       add(node, `(${node.operand.getText(file)})`);
     } else if (node.kind === ts.SyntaxKind.TrueKeyword) add(node, "false");
     else if (node.kind === ts.SyntaxKind.FalseKeyword) add(node, "true");
-    else if (ts.isNumericLiteral(node)) add(node, String(Number(node.text) + 1));
+    else if (ts.isNumericLiteral(node) && !isUnreachable(node)) add(node, String(Number(node.text) + 1));
     else if (ts.isIfStatement(node)) {
       add(node.expression, "true");
       add(node.expression, "false");
@@ -63,6 +68,17 @@ export function mutationsOf(path) {
   };
   visit(file, undefined);
   return found;
+}
+
+/** Whether a number is what `sizes[d] ?? 1` would be without an item there, which no index leads to. */
+function isUnreachable(node) {
+  const { parent } = node;
+  const isRight = ts.isBinaryExpression(parent) && parent.right === node && ts.isNumericLiteral(node);
+  return (
+    isRight &&
+    parent.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken &&
+    ts.isElementAccessExpression(parent.left)
+  );
 }
 
 /** The name of a function, as the engine counts its calls. */

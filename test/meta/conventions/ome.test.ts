@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
+import { multiscalesOf } from "../../../src/meta/conventions/ome/multiscales.ts";
 import { omeZarr } from "../../../src/meta/conventions/ome/ome.ts";
 import { fromPlain } from "../../../src/util/json-plain.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
@@ -154,6 +155,18 @@ describe("OME-Zarr 0.4 to Zarr v3", () => {
     expect(nodes).toEqual(both);
     expect(notes).toHaveLength(1);
   });
+});
+
+test.each<[string, JsonObject, readonly string[] | undefined]>([
+  ["as objects", { version: "0.4", axes }, ["y", "x"]],
+  ["as texts", { version: "0.3", axes: ["y", "x"] }, ["y", "x"]],
+  ["of five dimensions where 0.1 states none", { version: "0.1" }, ["t", "c", "z", "y", "x"]],
+  ["none where 0.4 states none", { version: "0.4" }, undefined],
+  ["none where two have one name", { version: "0.4", axes: ["y", "y"] }, undefined],
+  ["none where one has no name", { version: "0.4", axes: ["y", { type: "space" }] }, undefined],
+])("names of axes: %s", (_, stated, names) => {
+  const [found] = multiscalesOf({ multiscales: [{ ...stated, datasets: [{ path: "0" }] }] });
+  expect(found?.axes).toEqual(names);
 });
 
 describe("OME-Zarr 0.5 to Zarr v2", () => {
