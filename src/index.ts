@@ -37,6 +37,7 @@ export {
   type ErrorDetails,
   type ErrorOf,
   EXIT_CODES,
+  HTTP_STATUS,
   isZarrflowError,
   type PlainCode,
   ZarrflowError,

@@ -118,6 +118,15 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   },
   sliceTo: (options, { group, target }) =>
     api.sliceTo(group, target, { slice: { x: [0, 3] }, ...(options as object) }),
+  toFetchHandler: async (options, { group }) => {
+    const handler = api.toFetchHandler(group, { chunks: { y: 3 } }, options);
+    await handler.open();
+    const keys = ["t/.zattrs", "t/.zarray", "t/0.0"];
+    const responses = keys.map((key) => handler(new Request(`http://127.0.0.1/${key}`)));
+    const bodies = await Promise.all(responses.map(async (response) => (await response).text()));
+    await handler.close();
+    return bodies;
+  },
   tree: (options, { group }) => all(api.tree(group, options)),
   validate: (options, { group }) => all(api.validate(group, options)),
   walk: async (options, { group }) => all(api.walk(await api.openGroup(group), options)).then(pathsOf),
@@ -317,6 +326,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   allowUnicode: "test/hierarchy/create/create.test.ts",
   alone: "test/flows/companions.test.ts",
   axes: "test/flows/sharded.property.test.ts",
+  base: "test/flows/fetch-handler.test.ts",
   breakLock: "test/flows/locked-folders.test.ts",
   cells: "test/flows/digest-tree.test.ts",
   chunks: "test/flows/request/chunk-selectors.test.ts",
@@ -347,6 +357,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   nearest: "test/flows/request/labels/look-up-labels.test.ts",
   onBroken: "test/flows/diff.test.ts",
   onEvent: "test/flows/resume-scratch.test.ts",
+  onFailure: "test/flows/fetch-handler.test.ts",
   onWarning: "test/flows/followed-conventions.test.ts",
   outside: "test/stores/directory.test.ts",
   part: "test/flows/slice-to.test.ts",

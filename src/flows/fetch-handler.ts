@@ -1,16 +1,113 @@
-import { isKey } from "../../stores/key.ts";
-import type { Store } from "../../stores/store.ts";
-import { ByteBudget, type Lease } from "../../streams/byte-budget.ts";
-import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
-import { type ErrorCode, isZarrflowError } from "../../util/errors.ts";
-import { streamFrom } from "../../util/web-streams.ts";
-import type { RequestHandler } from "./serve-requests.ts";
+import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
+import { assertPlace } from "../stores/assertions.ts";
+import { isKey } from "../stores/key.ts";
+import type { Store } from "../stores/store.ts";
+import { ByteBudget, type Lease } from "../streams/byte-budget.ts";
+import { type ByteRange, resolveRange } from "../util/byte-range.ts";
+import { parseBytes } from "../util/byte-size.ts";
+import { assertKnown, checkedOptions, type OptionNames } from "../util/check-options.ts";
+import { HTTP_STATUS, isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { streamFrom } from "../util/web-streams.ts";
+import { asStore } from "./as-store.ts";
+import { EVENT_OPTIONS, type EventOptions } from "./events.ts";
+import { CHANGES, type Changes } from "./request/changes.ts";
+import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
+import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
 
-export interface StoreHandlerOptions {
-  /** Bytes of values that are on their way to clients, of all together. */
-  readonly maxBytes: number;
-  /** Called with what a value could not be read for. */
-  readonly onFailure: (error: unknown, request: Request) => void;
+/** How a source is served. */
+export interface FetchHandlerOptions extends ReadOptions, EventOptions {
+  /**
+   * The path below which keys lie, not percent-encoded: with `/era5/`, `/era5/t2m/0.0` asks for `t2m/0.0`. Paths elsewhere
+   * are answered with 404.
+   *
+   * @default "/"
+   */
+  readonly base?: string | undefined;
+  /**
+   * Whether chunks that hold only the fill value are served too.
+   *
+   * @default false
+   */
+  readonly writeEmpty?: boolean | undefined;
+  /** Called with the error when a request fails; the client gets its code only. Not called for clients that go away. */
+  readonly onFailure?: ((error: unknown, request: Request) => void) | undefined;
+}
+
+const FETCH_HANDLER_OPTIONS: OptionNames<FetchHandlerOptions> = {
+  ...READ_OPTIONS,
+  ...EVENT_OPTIONS,
+  base: true,
+  writeEmpty: true,
+  onFailure: true,
+};
+
+/** Answers requests for the keys of a source, failures too: it does not reject. */
+export interface FetchHandler {
+  (request: Request): Promise<Response>;
+  /**
+   * Opens the source, so that a server fails at its start; otherwise the first request opens it.
+   *
+   * @throws as `asStore`. The next call, or request, tries again.
+   */
+  open(): Promise<void>;
+  /** Closes the source. Call it when no request is being answered; later ones are answered with 503. */
+  close(): Promise<void>;
+}
+
+/** The part of the budget that holds what is on its way to clients: `asStore` leaves it free. */
+const SENT_PART = 1 / 16;
+
+/**
+ * A source as a read-only Zarr over HTTP, for any server or worker that answers a `Request` with a `Response` (Deno, Bun,
+ * Cloudflare, Hono, Node with an adapter): rechunked, recoded, converted or sliced when a chunk is asked for, as `asStore`
+ * does it. It uses Web APIs only.
+ *
+ * `GET` and `HEAD` are answered, whole or with one range, with entity tags where the source has versions, to pages of any
+ * origin; a missing key is 404. A group has consolidated metadata, since clients cannot list keys. A client that goes away
+ * aborts its reads. The source must not change while it is served.
+ *
+ * @throws `invalid-option` for a source that is no place, and for unknown changes and options. Other failures reach `open`,
+ *   `onFailure`, and the client as a status: that of `HTTP_STATUS`, but 500 in place of 4xx, since the client names only a key.
+ * @example
+ * ```ts
+ * import { toFetchHandler } from "zarrflow";
+ *
+ * const handler = toFetchHandler("era5.zarr", { chunks: { time: -1, latitude: 11 }, to: "v3" });
+ * // Deno.serve(handler), Bun.serve({ fetch: handler }), export default { fetch: handler }
+ * const response = await handler(new Request("http://127.0.0.1/t2m/zarr.json"));
+ * console.log(response.status, response.headers.get("content-type")); // 200 application/json
+ * await handler.close();
+ * ```
+ */
+export function toFetchHandler(
+  source: Parameters<typeof asStore>[0],
+  changes: Changes & KeyFilter = {},
+  options: FetchHandlerOptions = {},
+): FetchHandler {
+  assertPlace(source, "source");
+  assertKnown(changes, { ...CHANGES, ...KEY_FILTER });
+  const { base, onFailure, ...reading } = checkedOptions(options, FETCH_HANDLER_OPTIONS);
+  const maxBytes = Math.ceil(parseBytes(reading.maxMemory ?? DEFAULT_MAX_MEMORY) * SENT_PART);
+  let opened: Promise<Store> | undefined;
+  let isClosed = false;
+  const open = (): Promise<Store> => {
+    if (isClosed) return Promise.reject(new ZarrflowError("aborted", "the handler is closed"));
+    opened ??= asStore(source, { ...changes, ...reading, consolidated: true }).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+  return Object.assign(storeHandler(open, { base, maxBytes, onFailure }), {
+    open: async () => {
+      await open();
+    },
+    close: async () => {
+      isClosed = true;
+      const store = await opened?.catch(() => undefined);
+      await store?.close?.();
+    },
+  });
 }
 
 /** Most bytes of a value that are read at one time. */
@@ -31,43 +128,58 @@ const PREFLIGHT = {
   "access-control-max-age": "86400",
 };
 
-/** Failures of the source, which may be well again when it is asked once more. */
-const OF_SOURCE: readonly ErrorCode[] = [
-  "transient",
-  "short-read",
-  "access-denied",
-  "corrupt-chunk",
-  "corrupt-store",
-  "codec-error",
-  "source-changed",
-];
+/** How the values of a store are served. */
+export interface StoreHandlerOptions extends Pick<FetchHandlerOptions, "base" | "onFailure"> {
+  /** Bytes of values that are on their way to clients, of all together. */
+  readonly maxBytes: number;
+}
 
-/**
- * Answers requests for the values of a store, by key: whole or one range of them, with an entity tag. What is not there
- * is 404. A failure is 502 where the source has failed, else 500, with its code alone.
- */
-export function storeHandler(store: Store, { maxBytes, onFailure }: StoreHandlerOptions): RequestHandler {
+/** Answers requests for the values of a store, by key: whole or one range of them, with an entity tag. */
+export function storeHandler(
+  open: () => Promise<Store>,
+  { base = "", maxBytes, onFailure = () => {} }: StoreHandlerOptions,
+): (request: Request) => Promise<Response> {
   const budget = new ByteBudget(maxBytes);
+  const root = `/${base}/`.replace(/\/+/g, "/");
   return async (request) => {
     if (request.method === "OPTIONS")
       return new Response(null, { status: 204, headers: { ...CROSS_ORIGIN, ...PREFLIGHT } });
     if (request.method !== "GET" && request.method !== "HEAD") {
       return refusal(405, "method not allowed", { allow: "GET, HEAD, OPTIONS" });
     }
+    const fail = (error: unknown) => {
+      if (!request.signal.aborted) onFailure(error, request);
+    };
     try {
-      return await answer(store, request, budget);
+      return await answer(await open(), request, { root, budget, fail });
     } catch (error) {
-      if (request.signal.aborted) throw error;
-      onFailure(error, request);
-      const isOfSource = isZarrflowError(error) && OF_SOURCE.includes(error.code);
-      return refusal(isOfSource ? 502 : 500, isZarrflowError(error) ? error.code : "internal error");
+      fail(error);
+      return failure(error);
     }
   };
 }
 
-async function answer(store: Store, request: Request, budget: ByteBudget): Promise<Response> {
+/**
+ * The code of an error. A client names a key and nothing else: if that was not the fault, the server or the source failed.
+ * 404 is for keys that are not there, since a client takes their chunks for empty.
+ */
+function failure(error: unknown): Response {
+  if (!isZarrflowError(error)) return refusal(500, "internal error");
+  const status = HTTP_STATUS[error.code];
+  const wait = isZarrflowError(error, "transient") ? error.details.retryAfter : undefined;
+  const headers = wait === undefined ? undefined : { "retry-after": `${Math.ceil(wait)}` };
+  return refusal(status >= 500 || error.code === "path-not-allowed" ? status : 500, error.code, headers);
+}
+
+interface Answering {
+  readonly root: string;
+  readonly budget: ByteBudget;
+  readonly fail: (error: unknown) => void;
+}
+
+async function answer(store: Store, request: Request, { root, budget, fail }: Answering): Promise<Response> {
   const { signal, headers: asked } = request;
-  const key = keyOf(request);
+  const key = keyOf(request, root);
   if (key === undefined) return refusal(400, "bad request");
   if (key.length > MAX_KEY || !isKey(key)) return refusal(404, "not found");
   let version: string | undefined;
@@ -100,7 +212,7 @@ async function answer(store: Store, request: Request, budget: ByteBudget): Promi
   const pieces = piecesOf(store, key, { offset, length, version, budget, signal });
   // The first piece is read before the status is sent: it may fail.
   const first = await pieces.next();
-  return new Response(streamFrom(resumed(first, pieces)), { status, headers: all });
+  return new Response(streamFrom(resumed(first, pieces, fail)), { status, headers: all });
 }
 
 interface Part {
@@ -134,19 +246,27 @@ async function* piecesOf(
   }
 }
 
-async function* resumed<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+async function* resumed<T>(
+  first: IteratorResult<T>,
+  rest: AsyncGenerator<T>,
+  fail: (error: unknown) => void,
+): AsyncGenerator<T> {
   try {
     if (!first.done) yield first.value;
     yield* rest;
+  } catch (error) {
+    fail(error);
+    throw error;
   } finally {
     await rest.return(undefined);
   }
 }
 
-/** Undefined where the path is no percent-encoded text. */
-function keyOf({ url }: Request): string | undefined {
+/** The key that a path asks for, empty outside of the root; undefined where the path is no percent-encoded text. */
+function keyOf({ url }: Request, root: string): string | undefined {
   try {
-    return decodeURIComponent(new URL(url).pathname.slice(1));
+    const path = decodeURIComponent(new URL(url).pathname);
+    return path.startsWith(root) ? path.slice(root.length) : "";
   } catch {
     return undefined;
   }

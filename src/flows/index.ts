@@ -48,6 +48,7 @@ export type {
   ThreadReport,
   WarningEvent,
 } from "./events.ts";
+export { type FetchHandler, type FetchHandlerOptions, toFetchHandler } from "./fetch-handler.ts";
 export {
   type ArrayInfo,
   type BrokenInfo,

@@ -47,6 +47,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   signal: { expected: "an AbortSignal", holds: isSignal },
   stop: { expected: "an AbortSignal", holds: isSignal },
   onEvent: call,
+  onFailure: call,
+  base: text,
   wrap: call,
   beforeRequest: call,
   headers: {

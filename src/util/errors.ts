@@ -40,6 +40,62 @@ export const EXIT_CODES = {
 export type ErrorCode = keyof typeof EXIT_CODES;
 
 /**
+ * The HTTP status with which a service that is built on zarrflow answers an error of each code: 4xx if another request may
+ * succeed, 502 if the source or what reads it fails, 501 for what zarrflow does not support.
+ *
+ * @example
+ * ```ts
+ * import { HTTP_STATUS, isZarrflowError, openArray, slice } from "zarrflow";
+ *
+ * const answer = async (row: number): Promise<Response> => {
+ *   try {
+ *     const { data } = await slice(await openArray("era5.zarr/t2m"), [row]).read();
+ *     return Response.json({ items: data.length });
+ *   } catch (error) {
+ *     if (!isZarrflowError(error)) throw error;
+ *     return new Response(error.code, { status: HTTP_STATUS[error.code] });
+ *   }
+ * };
+ * console.log((await answer(0)).status, (await answer(1e6)).status); // 200 400
+ * ```
+ */
+export const HTTP_STATUS = {
+  "not-found": 404,
+  "invalid-metadata": 502,
+  "unsupported-format": 501,
+  "unsupported-encoding": 501,
+  "unsupported-data-type": 501,
+  "unsupported-codec": 501,
+  "unsupported-extension": 501,
+  "unsupported-operation": 501,
+  "loss-refused": 422,
+  "path-not-allowed": 400,
+  "invalid-node-name": 400,
+  "invalid-selection": 400,
+  "invalid-option": 400,
+  "budget-too-small": 413,
+  "resource-limit": 502,
+  "corrupt-chunk": 502,
+  "codec-error": 502,
+  "corrupt-store": 502,
+  "short-read": 502,
+  transient: 502,
+  "access-denied": 502,
+  "no-space": 507,
+  "too-many-files": 503,
+  "target-exists": 409,
+  "target-inside-source": 409,
+  "target-not-empty": 409,
+  locked: 423,
+  "plan-mismatch": 409,
+  "source-changed": 502,
+  differs: 409,
+  "task-count-missing": 400,
+  "tasks-undone": 409,
+  aborted: 503,
+} as const satisfies Record<ErrorCode, number>;
+
+/**
  * Where an error happened and what was wrong; every field is optional, none ever holds a credential. Errors of some codes
  * have more: `DetailsByCode`.
  */

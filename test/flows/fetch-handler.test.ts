@@ -1,10 +1,11 @@
-import { describe, expect, it } from "vitest";
-import { storeHandler } from "../../../src/cli/server/store-handler.ts";
-import { asStore } from "../../../src/flows/index.ts";
-import { MemoryStore } from "../../../src/stores/memory.ts";
-import type { Store } from "../../../src/stores/store.ts";
-import { ZarrflowError } from "../../../src/util/errors.ts";
-import { makeArray } from "../../support/made-array.ts";
+import { describe, expect, it, vi } from "vitest";
+import { storeHandler } from "../../src/flows/fetch-handler.ts";
+import { asStore, copy, create, EXIT_CODES, HTTP_STATUS, toFetchHandler } from "../../src/index.ts";
+import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import type { Store } from "../../src/stores/store.ts";
+import { ZarrflowError } from "../../src/util/errors.ts";
+import { valuesIn } from "../support/consume.ts";
+import { makeArray } from "../support/made-array.ts";
 
 /** A handler of a store with one value of its own, and what it failed with. */
 async function handlerOf(value: Uint8Array, maxBytes = 2 ** 21) {
@@ -14,13 +15,13 @@ async function handlerOf(value: Uint8Array, maxBytes = 2 ** 21) {
   const version = `${value.length}-1`;
   const store: Store = {
     description: "memory",
-    get: (key, options) => memory.get(key, options),
+    get: (key, { ifVersion: _, ...options } = {}) => memory.get(key, options),
     size: async (key, options) => {
       options?.onVersion?.(version);
       return memory.size(key);
     },
   };
-  const handle = storeHandler(store, { maxBytes, onFailure: (error) => failures.push(error) });
+  const handle = storeHandler(async () => store, { maxBytes, onFailure: (error) => failures.push(error) });
   const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     handle(new Request(`http://127.0.0.1/${path}`, { method, headers }));
   return { ask, failures, etag: `"${version}"`, store, handle };
@@ -137,7 +138,12 @@ describe("storeHandler", () => {
   it.each([
     [new ZarrflowError("transient", "https://user:secret@host/ is away"), 502, "transient\n"],
     [new ZarrflowError("corrupt-chunk", "token=secret"), 502, "corrupt-chunk\n"],
-    [new ZarrflowError("invalid-metadata", "secret"), 500, "invalid-metadata\n"],
+    [new ZarrflowError("invalid-metadata", "secret"), 502, "invalid-metadata\n"],
+    [new ZarrflowError("unsupported-codec", "secret"), 501, "unsupported-codec\n"],
+    [new ZarrflowError("path-not-allowed", "the name is too long"), 400, "path-not-allowed\n"],
+    // a client takes the chunks of keys that are not there for empty
+    [new ZarrflowError("not-found", "the bucket is gone"), 500, "not-found\n"],
+    [new ZarrflowError("invalid-option", "secret"), 500, "invalid-option\n"],
     [new Error("secret"), 500, "internal error\n"],
   ])("says in a word that the source failed: %s", async (error, status, words) => {
     const failures: unknown[] = [];
@@ -146,7 +152,10 @@ describe("storeHandler", () => {
       get: () => Promise.reject(error),
       size: async () => 10,
     };
-    const handle = storeHandler(store, { maxBytes: 100, onFailure: (failure) => failures.push(failure) });
+    const handle = storeHandler(async () => store, {
+      maxBytes: 100,
+      onFailure: (failure) => failures.push(failure),
+    });
     const response = await handle(new Request("http://127.0.0.1/a"));
     expect([response.status, await response.text()]).toEqual([status, words]);
     expect(failures).toEqual([error]);
@@ -163,11 +172,146 @@ describe("storeHandler", () => {
     });
     const store = await asStore(source, { chunks: "40,1", maxMemory: 300_000 });
     const expected = await Promise.all(Array.from({ length: 40 }, (_, i) => store.get(`0.${i}`)));
-    const handle = storeHandler(store, { maxBytes: 1000, onFailure: () => {} });
+    const handle = storeHandler(async () => store, { maxBytes: 1000, onFailure: () => {} });
     const asked = Array.from({ length: 200 }, async (_, i) => {
       const response = await handle(new Request(`http://127.0.0.1/0.${i % 40}`));
       expect(await bytesOf(response)).toEqual(expected[i % 40]);
     });
     await Promise.all(asked);
+  });
+
+  it("says when the source wants to be asked again", async () => {
+    const error = new ZarrflowError("transient", "too many requests", { retryAfter: 2.5 });
+    const handle = storeHandler(() => Promise.reject(error), { maxBytes: 1 });
+    const response = await handle(new Request("http://127.0.0.1/a"));
+    expect([response.status, response.headers.get("retry-after")]).toEqual([502, "3"]);
+  });
+
+  it("fails a body whose value is changed meanwhile, and says so", async () => {
+    const large = new Uint8Array(3 * 2 ** 20);
+    const { ask, store, failures } = await handlerOf(large);
+    const reader = (await ask("a/0.0")).body?.getReader();
+    vi.spyOn(store, "get").mockResolvedValue(new Uint8Array(1));
+    await reader?.read();
+    await expect(reader?.read().then(() => reader.read())).rejects.toThrow("changed while it was read");
+    expect(failures).toEqual([expect.objectContaining({ message: expect.stringContaining("changed") })]);
+  });
+
+  it("aborts the reads of a client that goes away", async () => {
+    const onFailure = vi.fn();
+    let reading: (signal: AbortSignal | undefined) => void = () => {};
+    const read = new Promise<AbortSignal | undefined>((resolve) => {
+      reading = resolve;
+    });
+    const store: Store = {
+      description: "slow",
+      size: async () => 10,
+      get: (_, { signal } = {}) => {
+        reading(signal);
+        return new Promise((_resolve, reject) =>
+          signal?.addEventListener("abort", () => reject(signal.reason)),
+        );
+      },
+    };
+    const client = new AbortController();
+    const response = storeHandler(async () => store, { maxBytes: 100, onFailure })(
+      new Request("http://127.0.0.1/a", { signal: client.signal }),
+    );
+    const signal = await read;
+    client.abort();
+    expect(signal?.aborted).toBe(true);
+    expect((await response).status).toBeGreaterThan(499);
+    expect(onFailure).not.toHaveBeenCalled();
+  });
+});
+
+describe("toFetchHandler", () => {
+  const source = async () =>
+    (await makeArray({ shape: [8, 8], chunks: [2, 8], order: "C", itemSize: 2, missing: 0, seed: 5 })).store;
+  const changes = { chunks: "8,2", to: "v3" } as const;
+
+  it("serves what a copy with the same changes holds, below its base", async () => {
+    const target = new MemoryStore();
+    await copy(await source(), target, changes);
+    const handler = toFetchHandler(await source(), changes, { base: "some data/t" });
+    const values = await valuesIn(target);
+    expect(values.size).toBeGreaterThan(4);
+    for (const [key, value] of values) {
+      const response = await handler(new Request(`http://127.0.0.1/some%20data/t/${key}`));
+      expect(await bytesOf(response)).toEqual(value);
+    }
+    for (const path of [
+      "zarr.json",
+      "some%20data/tt/zarr.json",
+      "some%20data/t",
+      "some%20data/t/../zarr.json",
+    ]) {
+      expect((await handler(new Request(`http://127.0.0.1/${path}`))).status).toBe(404);
+    }
+    await handler.close();
+  });
+
+  it("opens the source once, at the first request, and again after a failure", async () => {
+    nameMemoryStore("fetched", undefined);
+    const onFailure = vi.fn();
+    const handler = toFetchHandler("memory:fetched", {}, { onFailure });
+    const ask = () => handler(new Request("http://127.0.0.1/.zarray"));
+    expect((await ask()).status).toBe(500);
+    expect(onFailure).toHaveBeenCalledWith(
+      expect.objectContaining({ code: "not-found" }),
+      expect.any(Request),
+    );
+    await expect(handler.open()).rejects.toMatchObject({ code: "not-found" });
+    const store = await source();
+    const get = vi.spyOn(store, "get");
+    nameMemoryStore("fetched", store);
+    expect((await Promise.all([ask(), ask(), ask()])).map(({ status }) => status)).toEqual([200, 200, 200]);
+    const documents = get.mock.calls.filter(([key]) => key === ".zarray");
+    expect(documents).toHaveLength(1);
+    nameMemoryStore("fetched", undefined);
+  });
+
+  it("answers 503 once it is closed", async () => {
+    const handler = toFetchHandler(await source());
+    await handler.open();
+    await handler.close();
+    const response = await handler(new Request("http://127.0.0.1/.zarray"));
+    expect([response.status, await response.text()]).toEqual([503, "aborted\n"]);
+    await expect(handler.open()).rejects.toMatchObject({ code: "aborted" });
+  });
+
+  it("leaves out empty chunks, unless they are asked for", async () => {
+    const store = new MemoryStore();
+    const array = await create(store, { shape: [4], chunks: [2], dataType: "uint8" }, { writeEmpty: true });
+    await array.write([], new Uint8Array(4));
+    await array.close();
+    const [without, having] = [undefined, true].map((writeEmpty) =>
+      toFetchHandler(store, { chunks: [1] }, { writeEmpty }),
+    );
+    const status = async (handler: typeof having) =>
+      (await handler?.(new Request("http://127.0.0.1/c/0")))?.status;
+    expect([await status(without), await status(having)]).toEqual([404, 200]);
+  });
+
+  it.each([
+    [{ chunk: "8,2" }, {}, "unknown option `chunk`"],
+    [{}, { bse: "/" }, "unknown option `bse`"],
+    [{}, { base: 1 }, "invalid value for the option `base`"],
+    [{}, { onFailure: 1 }, "invalid value for the option `onFailure`"],
+    [{}, { maxMemory: "much" }, "much"],
+  ])("refuses %j, %j", (changes, options, words) => {
+    const make = () => toFetchHandler("memory:none", changes as never, options as never);
+    expect(make).toThrow(expect.objectContaining({ code: "invalid-option" }));
+    expect(make).toThrow(words);
+  });
+});
+
+describe("HTTP_STATUS", () => {
+  it("has a status of a failure for every code", () => {
+    expect(Object.keys(HTTP_STATUS)).toEqual(Object.keys(EXIT_CODES));
+    for (const status of Object.values(HTTP_STATUS)) {
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(600);
+    }
   });
 });

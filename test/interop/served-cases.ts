@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type RequestHandler, serveRequests } from "../../src/cli/server/serve-requests.ts";
-import { storeHandler } from "../../src/cli/server/store-handler.ts";
+import { storeHandler } from "../../src/flows/fetch-handler.ts";
 import { type AsStoreOptions, asStore, copy } from "../../src/flows/index.ts";
 import { isZarrflowError } from "../../src/index.ts";
 import type { Store } from "../../src/stores/store.ts";
@@ -57,7 +57,10 @@ export async function serveCases(arrays: readonly GoodArray[]): Promise<ServedCa
   const serve = (store: Store): string => {
     stores.push(store);
     const number = `${handlers.size}`;
-    handlers.set(number, storeHandler(store, { maxBytes: 2 ** 24, onFailure }));
+    handlers.set(
+      number,
+      storeHandler(async () => store, { maxBytes: 2 ** 24, onFailure }),
+    );
     return `${server.url}${number}`;
   };
   for (const array of arrays) {

@@ -1,5 +1,4 @@
 import { onAbort } from "../../util/abort.ts";
-import { parseBytes } from "../../util/byte-size.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
 import { defineCommand } from "../define-command.ts";
@@ -43,9 +42,6 @@ const options = {
   json: { type: "boolean", summary: "print the URL as JSON; errors as JSON on standard error" },
 } as const satisfies Options;
 
-/** The part of the budget that holds what is on its way to clients: `asStore` leaves it free. */
-const SENT_PART = 1 / 16;
-
 export const command = defineCommand({
   usage: "SRC",
   notes: [
@@ -74,33 +70,28 @@ export const command = defineCommand({
     const { "write-empty": writeEmpty = false } = values;
     const port = portOf(values.port);
     const stop = terminal.interrupts.stopFirst();
-    const { asStore } = await import("../../flows/as-store.ts");
-    const { DEFAULT_MAX_MEMORY } = await import("../../flows/request/default-memory.ts");
+    const { toFetchHandler } = await import("../../flows/fetch-handler.ts");
     const { serveRequests } = await import("../server/serve-requests.ts");
-    const { storeHandler } = await import("../server/store-handler.ts");
-    const { maxMemory: asked = DEFAULT_MAX_MEMORY, ...reading } = planOptions(values, stop);
-    const maxMemory = parseBytes(asked);
-    const maxBytes = Math.ceil(maxMemory * SENT_PART);
     const retries = new RetryLog(quiet ? () => {} : terminal.printLine);
-    const store = await asStore(source, {
-      ...reading,
+    const changes = {
       ...changesOf(values),
       ...(slice !== undefined && { slice, nearest }),
       ...filterOf(values),
       mustChange: false,
-      maxMemory,
+    };
+    const handler = toFetchHandler(source, changes, {
+      ...planOptions(values, stop),
       writeEmpty,
-      consolidated: true,
       onEvent: (event) => {
         if (event.type === "retry") retries.note(event.retry);
         if (event.type === "warning" && !values["no-warnings"]) terminal.printLine(warningText(event));
       },
+      onFailure: (error, { method, url }) =>
+        terminal.printLine(`${method} ${printable(new URL(url).pathname)}: ${failureWords(error)}`),
     });
     try {
-      const onFailure = (error: unknown, { method, url }: Request) =>
-        terminal.printLine(`${method} ${printable(new URL(url).pathname)}: ${failureWords(error)}`);
-      const handler = storeHandler(store, { maxBytes, onFailure });
-      const server = await serveRequests(handler, { host: values.host, port, onFailure });
+      await handler.open();
+      const server = await serveRequests(handler, { host: values.host, port });
       const isStopped = new Promise<void>((resolve) => {
         if (stop.aborted) resolve();
         onAbort(stop, resolve);
@@ -113,7 +104,7 @@ export const command = defineCommand({
         await server.close();
       }
     } finally {
-      await store.close?.();
+      await handler.close();
     }
   },
 });
