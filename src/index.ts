@@ -19,7 +19,13 @@ export type { EditSource } from "./hierarchy/edit/parent.ts";
 export { type RenameOptions, renameNode } from "./hierarchy/edit/rename.ts";
 export { type ResizeOptions, resizeArray } from "./hierarchy/edit/resize.ts";
 export { ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
-export { exists, open, openArray, openGroup } from "./hierarchy/open/open.ts";
+export {
+  exists,
+  type OpenOptions,
+  open,
+  openArray,
+  openGroup,
+} from "./hierarchy/open/open.ts";
 export { children, walk } from "./hierarchy/open/walk.ts";
 export { ArrayWriter, type NodeWriterOptions } from "./hierarchy/write/array.ts";
 export { type Frames, type GrowingArray, placeFrames } from "./hierarchy/write/frames.ts";
@@ -30,6 +36,8 @@ export type { ValueList, Values } from "./hierarchy/write/values.ts";
 export type { DataTypeName } from "./meta/data-type-name.ts";
 export type { DataTypeOption } from "./meta/data-type-option.ts";
 export { defineStore, type StoreDefinition } from "./stores/define-store.ts";
+export type { Store, StoreSpec } from "./stores/store.ts";
+export type { ChunkRef, DecodedChunk, Region } from "./streams/chunk.ts";
 export {
   type DetailsByCode,
   type DetailsOf,

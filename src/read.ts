@@ -4,15 +4,7 @@
  *
  * @module
  */
-export {
-  type OpenSliceOptions,
-  type Slice,
-  type SliceChunk,
-  type SliceChunkOptions,
-  type SliceOptions,
-  type SliceValues,
-  slice,
-} from "./flows/slice.ts";
+export { slice } from "./flows/slice.ts";
 export type { ZarrArray, ZarrGroup, ZarrNode } from "./hierarchy/node.ts";
 export {
   exists,
@@ -22,4 +14,13 @@ export {
   openArray,
   openGroup,
 } from "./hierarchy/open/open.ts";
+export type {
+  DecodedSliceValues,
+  OpenSliceOptions,
+  Slice,
+  SliceChunk,
+  SliceChunkOptions,
+  SliceOptions,
+  SliceValues,
+} from "./hierarchy/slice.ts";
 export { isZarrflowError, ZarrflowError } from "./util/errors.ts";

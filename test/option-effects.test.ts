@@ -54,8 +54,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     await store.close?.();
     return [keys, [...data].map(String)];
   },
-  children: async (options, { group }) =>
-    all(api.children(await api.openGroup(group), options)).then(pathsOf),
+  children: (options, { group }) => all(api.children(group, options)).then(pathsOf),
   clean: async (options, { target }) => all(api.clean(target, options)),
   convert: (options, { group, target }) => api.convert(group, target, { to: "v3", ...(options as object) }),
   copy: (options, { group, target }) => api.copy(group, target, options),
@@ -97,7 +96,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   planCopy: (options, { group, target }) => planOf(api.planCopy(group, target, options)),
   planRechunk: (options, { group, target }) =>
     planOf(api.planRechunk(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) })),
-  planSlice: async (options, { array }) => api.planSlice(await api.openArray(array), {}, options),
+  planSlice: (options, { array }) => api.planSlice(array, {}, options),
   planSliceTo: (options, { group, target }) =>
     planOf(api.planSliceTo(group, target, { slice: { x: [0, 3] }, ...(options as object) })),
   pyramid: (options, { array, target }) => api.pyramid(array, target, { levels: 2, ...(options as object) }),
@@ -129,7 +128,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   },
   tree: (options, { group }) => all(api.tree(group, options)),
   validate: (options, { group }) => all(api.validate(group, options)),
-  walk: async (options, { group }) => all(api.walk(await api.openGroup(group), options)).then(pathsOf),
+  walk: (options, { group }) => all(api.walk(group, options)).then(pathsOf),
   writeRegion: async (options, { array }) =>
     api.writeRegion(await api.openArray(array), { y: [0, 4] }, new Int16Array(16).fill(0), options),
 };

@@ -102,10 +102,12 @@ const STATED: Readonly<Record<string, Readonly<Record<number, Stated>>>> = {
     ),
   ),
   append: { 0: ofEmptyStore, 1: ofEmptyStore },
+  children: { 0: ofEmptyStore },
   diff: { 0: ofEmptyStore, 1: ofEmptyStore },
-  planSlice: { 1: ofSelection },
+  planSlice: { 0: ofEmptyStore, 1: ofSelection },
   renameNode: { 1: ofName },
-  slice: { 1: ofSelection },
+  slice: { 0: ofEmptyStore, 1: ofSelection },
+  walk: { 0: ofEmptyStore },
   writeRegion: { 1: ofRegion },
 };
 
@@ -186,6 +188,7 @@ describe("wrong arguments", () => {
     formatSlice: [api.slice(array), "raw"],
     info: [source, {}],
     isZarrflowError: [new Error(), "aborted"],
+    like: [array],
     mergeDigestTrees: [[]],
     open: [source, {}],
     openArray: [`${source}/t`, {}],

@@ -1,4 +1,4 @@
-import type { FlowSource } from "../../src/index.ts";
+import type { OpenSource } from "../../src/index.ts";
 import { type BlobLike, FileSystemStore, FilesStore, openZipBlob } from "../../src/stores/file-system.ts";
 import type { Store } from "../../src/stores/store.ts";
 
@@ -9,7 +9,7 @@ export interface Opened {
 }
 
 /** A node below what was opened. */
-export function sourceAt({ source }: Opened, path: string): FlowSource {
+export function sourceAt({ source }: Opened, path: string): OpenSource {
   if (typeof source === "string") return path === "" ? source : `${source.replace(/\/$/, "")}/${path}`;
   return { store: source, path };
 }

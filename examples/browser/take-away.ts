@@ -3,7 +3,7 @@ import { Latest } from "../../src/cli/view/page/requests.ts";
 import type { Reading } from "../../src/cli/view/page/view.ts";
 import { bytesText, counted } from "../../src/cli/view/page/words.ts";
 import type { ViewedArray } from "../../src/flows/view/describe-node.ts";
-import { type FlowSource, planRechunk, rechunk, type SliceOption } from "../../src/index.ts";
+import { type OpenSource, planRechunk, rechunk, type SliceOption } from "../../src/index.ts";
 import { zipIntoStream } from "../../src/stores/zip.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { saveZip } from "./save-zip.ts";
@@ -21,7 +21,7 @@ interface Row {
 /** Takes an array, or a part of it, away as a zip with other chunks. */
 export class TakeAway implements Reading {
   readonly root = el("section", { class: "card", "aria-label": "Take away" });
-  readonly #source: FlowSource;
+  readonly #source: OpenSource;
   readonly #name: string;
   readonly #rows: readonly Row[];
   readonly #latest = new Latest();
@@ -31,7 +31,7 @@ export class TakeAway implements Reading {
   readonly #download: HTMLButtonElement;
   readonly #stop: HTMLButtonElement;
 
-  constructor(source: FlowSource, name: string, { shape, chunkShape, dimensionNames }: ViewedArray) {
+  constructor(source: OpenSource, name: string, { shape, chunkShape, dimensionNames }: ViewedArray) {
     this.#source = source;
     this.#name = name;
     const input = (label: string, value: number, max: number) =>

@@ -1,8 +1,8 @@
 import type { TakenItems } from "../flows/request/labels/found-labels.ts";
 import type { FormatSliceOptions } from "../flows/slabs/formats/format-options.ts";
 import { entryOf, formattedPieces, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
-import { insideOf, type Slice } from "../flows/slice.ts";
 import { nameOf, uniqueName } from "../hierarchy/array-name.ts";
+import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";

@@ -4,6 +4,7 @@ import { growArrays } from "../hierarchy/edit/grow.ts";
 import { homeOf, type ParentHierarchy } from "../hierarchy/edit/parent.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { axesFromAbove } from "../hierarchy/open/axes-from-above.ts";
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { walk } from "../hierarchy/open/walk.ts";
 import { editedAlong } from "../hierarchy/other-format.ts";
@@ -29,7 +30,7 @@ import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } 
 import type { ReadEventOptions } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { UNPACED_OPTIONS, type UnpacedOptions } from "./request/flow-options.ts";
-import { type FlowSource, type OpenedSource, openSource } from "./request/open-source.ts";
+import { type OpenedSource, openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -106,8 +107,8 @@ export interface AppendReport {
  * ```
  */
 export async function append(
-  source: FlowSource,
-  target: FlowSource,
+  source: OpenSource,
+  target: OpenSource,
   given: AppendOptions,
 ): Promise<AppendReport> {
   const options = checkedOptions(given, APPEND_OPTIONS);
@@ -138,7 +139,7 @@ export async function append(
 }
 
 async function openTarget(
-  target: FlowSource,
+  target: OpenSource,
   source: ZarrNode,
   options: AppendOptions,
 ): Promise<OpenedSource> {

@@ -1,3 +1,4 @@
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { MemoryStore } from "../stores/memory.ts";
 import type { ListableStore, Store } from "../stores/store.ts";
@@ -17,7 +18,7 @@ import type { ArrayJob, Plan } from "./plan/plan.ts";
 import { assertBudget } from "./plan/task-memory.ts";
 import { CHANGES, type Changes } from "./request/changes.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import { type FlowSource, type Planned, planFlow } from "./request/flow.ts";
+import { type Planned, planFlow } from "./request/flow.ts";
 import { PLANNING_OPTIONS } from "./request/flow-options.ts";
 import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
 import { limitFoundIo } from "./request/usual-io.ts";
@@ -68,7 +69,7 @@ const VALUE_PART = 1 / 2;
  * ```
  */
 export async function asStore(
-  source: FlowSource,
+  source: OpenSource,
   given: AsStoreOptions = {},
 ): Promise<Store & Partial<ListableStore>> {
   const options = checkedOptions(given, AS_STORE_OPTIONS);

@@ -1,3 +1,4 @@
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import type { EventOptions, RunReport } from "./events.ts";
 import type { Plan } from "./plan/plan.ts";
@@ -11,7 +12,6 @@ import {
   RUN_OPTIONS,
 } from "./request/flow-options.ts";
 import type { KeyFilter } from "./request/key-filter.ts";
-import type { FlowSource } from "./request/open-source.ts";
 import { runFlow } from "./run/run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
 
@@ -20,7 +20,7 @@ const FLOW_OPTIONS: OptionNames<PlanningOptions & FlowOptions> = { ...PLANNING_O
 /** Plans and runs. */
 async function flow(
   operation: Plan["operation"],
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: PlanningOptions & FlowOptions,
 ): Promise<RunReport> {
@@ -36,7 +36,7 @@ async function flow(
  *   something.
  */
 export function planCopy(
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: PlanOptions & EventOptions & Changes & KeyFilter = {},
 ): Promise<Planned> {
@@ -57,7 +57,7 @@ export function planCopy(
  * ```
  */
 export async function copy(
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: FlowOptions & Changes & KeyFilter = {},
 ): Promise<RunReport> {
@@ -74,7 +74,7 @@ export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;
  * @throws `invalid-option` for chunks that fit no array; `budget-too-small` with the smallest budget that works.
  */
 export function planRechunk(
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: PlanOptions & EventOptions & RechunkChanges & KeyFilter,
 ): Promise<Planned> {
@@ -97,7 +97,7 @@ export function planRechunk(
  * ```
  */
 export async function rechunk(
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: FlowOptions & RechunkChanges & KeyFilter,
 ): Promise<RunReport> {
@@ -109,7 +109,7 @@ export type ConvertChanges = Changes & Required<Pick<Changes, "to">>;
 
 /** Plans a conversion to another format. @throws as `planCopy`. */
 export function planConvert(
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: PlanOptions & EventOptions & ConvertChanges & KeyFilter,
 ): Promise<Planned> {
@@ -129,7 +129,7 @@ export function planConvert(
  * ```
  */
 export async function convert(
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: FlowOptions & ConvertChanges & KeyFilter,
 ): Promise<RunReport> {
@@ -141,7 +141,7 @@ export type SliceChanges = Changes & (Required<Pick<Changes, "slice">> | Require
 
 /** Plans a smaller array or group. @throws as `planCopy`; `invalid-selection`, `invalid-option` as `sliceTo`. */
 export function planSliceTo(
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: PlanOptions & EventOptions & SliceChanges & KeyFilter,
 ): Promise<Planned> {
@@ -173,7 +173,7 @@ export function planSliceTo(
  * ```
  */
 export async function sliceTo(
-  source: FlowSource,
+  source: OpenSource,
   target: FlowTarget,
   options: FlowOptions & SliceChanges & KeyFilter,
 ): Promise<RunReport> {

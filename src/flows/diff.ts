@@ -1,4 +1,5 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
@@ -16,7 +17,6 @@ import { brokenStates, type Difference } from "./diff/difference.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { FlowSource } from "./request/flow.ts";
 import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
@@ -57,8 +57,8 @@ const DIFF_OPTIONS: OptionNames<DiffOptions> = {
  * ```
  */
 export async function* diff(
-  a: FlowSource,
-  b: FlowSource,
+  a: OpenSource,
+  b: OpenSource,
   given: DiffOptions = {},
 ): AsyncGenerator<Difference> {
   const options = checkedOptions(given, DIFF_OPTIONS);

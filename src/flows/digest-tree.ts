@@ -1,4 +1,5 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { isFixed } from "../meta/data-type.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { hasher } from "../util/hash.ts";
@@ -9,7 +10,6 @@ import { type ArrayTree, type DigestTree, wholeTree } from "./digest/tree.ts";
 import { arrayHash, CellHasher, MerkleRoot, type NewHash } from "./digest/tree-hash.ts";
 import { DIGEST_OPTIONS, type DigestOptions } from "./digest.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
-import type { FlowSource } from "./request/open-source.ts";
 import { openSliceOptions, slice } from "./slice.ts";
 
 /** One of several parts into which the cells of all arrays are divided, each to be hashed by itself. */
@@ -49,7 +49,7 @@ const DIGEST_TREE_OPTIONS: OptionNames<DigestTreeOptions> = {
  * console.log(sha256, arrays[0]?.cells?.[0]?.sha256.length);
  * ```
  */
-export async function digestTree(source: FlowSource, given: DigestTreeOptions = {}): Promise<DigestTree> {
+export async function digestTree(source: OpenSource, given: DigestTreeOptions = {}): Promise<DigestTree> {
   const options = checkedOptions(given, DIGEST_TREE_OPTIONS);
   const newHash = await hasher();
   const arrays: ArrayTree[] = [];

@@ -1,4 +1,5 @@
 import type { ZarrArray } from "../hierarchy/node.ts";
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import { missingValueOf } from "../meta/conventions/missing-value.ts";
 import { isFixed } from "../meta/data-type.ts";
@@ -11,7 +12,6 @@ import { bytesText } from "./diff/compare-values.ts";
 import { itemBytes } from "./digest/item-bytes.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
-import type { FlowSource } from "./request/open-source.ts";
 import { openSliceOptions, slice } from "./slice.ts";
 import { isFault } from "./validate/finding.ts";
 
@@ -60,7 +60,7 @@ export const DIGEST_OPTIONS: OptionNames<DigestOptions> = {
  * for await (const { path, sha256 } of digest("era5.zarr")) console.log(sha256, path);
  * ```
  */
-export async function* digest(source: FlowSource, given: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
+export async function* digest(source: OpenSource, given: DigestOptions = {}): AsyncGenerator<ArrayDigest> {
   const options = checkedOptions(given, DIGEST_OPTIONS);
   for await (const { array, path } of arraysBelow(source, options)) {
     const sha256 = await arrayDigest(array, path, options).catch((error: unknown) => {

@@ -5,6 +5,7 @@
  */
 
 export type { CyclicRange } from "../hierarchy/cyclic-range.ts";
+export type { OpenSource } from "../hierarchy/open/open.ts";
 export type {
   GridStrategy,
   IoOption,
@@ -12,6 +13,15 @@ export type {
   SlabOptions,
   SourceOptions,
 } from "../hierarchy/read-options.ts";
+export {
+  type DecodedSliceValues,
+  type OpenSliceOptions,
+  Slice,
+  type SliceChunk,
+  type SliceChunkOptions,
+  type SliceOptions,
+  type SliceValues,
+} from "../hierarchy/slice.ts";
 export type { Label, Labelled, LabelOptions, LabelRange, SelOption } from "../hierarchy/slice-labels.ts";
 export type { IndexRange, MaybeYears, Range, SliceOption } from "../hierarchy/slice-option.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
@@ -82,7 +92,6 @@ export type { Planned } from "./request/flow.ts";
 export type { FlowOptions, PlanningOptions, PlanOptions, RunOptions } from "./request/flow-options.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
 export type { TakenItems } from "./request/labels/found-labels.ts";
-export type { FlowSource } from "./request/open-source.ts";
 export type { Warning } from "./request/warnings.ts";
 export { type PageWorker, registerWorker } from "./run/executors/registered-worker.ts";
 export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";
@@ -92,15 +101,7 @@ export type { TaskContext } from "./run/tasks/task-context.ts";
 export type { FormatSliceOptions } from "./slabs/formats/format-options.ts";
 export { formatSlice, type SliceFormat } from "./slabs/formats/slice-format.ts";
 export type { ItemValues, TypedValues, ValuesOf } from "./slabs/typed-values.ts";
-export {
-  type OpenSliceOptions,
-  Slice,
-  type SliceChunk,
-  type SliceChunkOptions,
-  type SliceOptions,
-  type SliceValues,
-  slice,
-} from "./slice.ts";
+export { slice } from "./slice.ts";
 export type { FlowTarget } from "./target/flow-target.ts";
 export {
   type TreeArray,

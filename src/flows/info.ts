@@ -1,4 +1,5 @@
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { SOURCE_OPTIONS, type SourceOptions } from "../hierarchy/read-options.ts";
@@ -19,7 +20,7 @@ import { bytesText } from "./diff/compare-values.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
 import { readableArray } from "./request/chunk-separators.ts";
-import { type FlowSource, openSource } from "./request/open-source.ts";
+import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 
 /** What there is to know of one array without decoding it. */
@@ -115,11 +116,11 @@ const AT_ONCE = 16;
  * ```
  */
 export function info(
-  source: FlowSource,
+  source: OpenSource,
   given: InfoOptions & { readonly all: true },
 ): AsyncGenerator<NodeInfo>;
-export function info(source: FlowSource, given?: InfoOptions): AsyncGenerator<ArrayInfo>;
-export async function* info(source: FlowSource, given: InfoOptions = {}): AsyncGenerator<NodeInfo> {
+export function info(source: OpenSource, given?: InfoOptions): AsyncGenerator<ArrayInfo>;
+export async function* info(source: OpenSource, given: InfoOptions = {}): AsyncGenerator<NodeInfo> {
   const options = checkedOptions(given, INFO_OPTIONS);
   const { all = false, signal } = options;
   const { root, close } = await openSource(source, options);

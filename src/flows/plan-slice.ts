@@ -1,5 +1,11 @@
-import { assertArray, type ZarrArray } from "../hierarchy/node.ts";
-import type { ReadOptions, SlabOptions } from "../hierarchy/read-options.ts";
+import type { ZarrArray } from "../hierarchy/node.ts";
+import { groupInPlace, isNode, type OpenSource } from "../hierarchy/open/open.ts";
+import {
+  assertNotOpening,
+  READ_OPTIONS,
+  type ReadOptions,
+  type SlabOptions,
+} from "../hierarchy/read-options.ts";
 import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
@@ -12,6 +18,7 @@ import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
+import { openSource } from "./request/open-source.ts";
 import { resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceIo } from "./request/usual-io.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
@@ -31,17 +38,12 @@ export interface SlicePlan extends SlabPlan {
   readonly taken: readonly TakenItems[];
 }
 
-/** What bears on how a slice of an open array is read. */
-export interface PlanSliceOptions
-  extends Pick<ReadOptions, "maxMemory" | "io" | "signal">,
-    Omit<SlabOptions, "threads">,
-    LabelOptions {}
+/** What bears on how a slice is read. */
+export interface PlanSliceOptions extends ReadOptions, Omit<SlabOptions, "threads">, LabelOptions {}
 
 const PLAN_SLICE_OPTIONS: OptionNames<PlanSliceOptions> = {
+  ...READ_OPTIONS,
   ...LABEL_OPTIONS,
-  maxMemory: true,
-  io: true,
-  signal: true,
   strategy: true,
   scratch: true,
 };
@@ -52,13 +54,23 @@ const PLAN_SLICE_OPTIONS: OptionNames<PlanSliceOptions> = {
  * @throws `invalid-selection`; `budget-too-small` with the smallest budget that works.
  */
 export async function planSlice(
-  array: ZarrArray,
+  source: OpenSource,
   option: SliceOption = {},
   given: PlanSliceOptions = {},
 ): Promise<SlicePlan> {
   const options = checkedOptions(given, PLAN_SLICE_OPTIONS);
   throwIfAborted(options.signal);
-  assertArray(array);
+  if (isNode(source)) assertNotOpening(options, "array");
+  const { root, close } = await openSource(source, options, { kind: "array" });
+  try {
+    if (root.kind === "group") throw groupInPlace(root);
+    return await planOf(root, option, options);
+  } finally {
+    await close();
+  }
+}
+
+async function planOf(array: ZarrArray, option: SliceOption, options: PlanSliceOptions): Promise<SlicePlan> {
   const inner = array.innerChunks();
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);

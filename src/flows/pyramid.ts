@@ -1,6 +1,7 @@
 import { createGroup } from "../hierarchy/create/create.ts";
 import type { CreateTarget } from "../hierarchy/create/target.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { exists } from "../hierarchy/open/open.ts";
 import type { ArrayWriter } from "../hierarchy/write/array.ts";
 import type { GroupWriter } from "../hierarchy/write/group.ts";
@@ -18,7 +19,7 @@ import { PYRAMID_METHODS, type PyramidMethod } from "./pyramid/reduce-blocks.ts"
 import { coordinateLevels } from "./pyramid/small-levels.ts";
 import { writeLevels } from "./pyramid/write-levels.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import { type FlowSource, openSource } from "./request/open-source.ts";
+import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { SourceWatch } from "./run/source-watch.ts";
@@ -98,7 +99,7 @@ export interface PyramidReport {
  * ```
  */
 export async function pyramid(
-  source: FlowSource,
+  source: OpenSource,
   target: CreateTarget,
   given: PyramidOptions = {},
 ): Promise<PyramidReport> {

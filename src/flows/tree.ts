@@ -1,4 +1,5 @@
 import type { ZarrNode } from "../hierarchy/node.ts";
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { SOURCE_OPTIONS, type SourceOptions } from "../hierarchy/read-options.ts";
@@ -7,7 +8,6 @@ import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
 import { belowPath } from "../util/node-path.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
-import type { FlowSource } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
 
 /** A node of a hierarchy, by its metadata alone. */
@@ -67,7 +67,7 @@ export const TREE_OPTIONS: OptionNames<TreeOptions> = names;
  * for await (const node of tree("era5.zarr")) console.log(node.path, node.kind);
  * ```
  */
-export async function* tree(source: FlowSource, given: TreeOptions = {}): AsyncGenerator<TreeNode> {
+export async function* tree(source: OpenSource, given: TreeOptions = {}): AsyncGenerator<TreeNode> {
   const options = checkedOptions(given, TREE_OPTIONS);
   const { signal } = options;
   const { root, close } = await openSource(source, options);

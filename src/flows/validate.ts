@@ -1,5 +1,6 @@
 import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { gridShape } from "../meta/array-metadata.ts";
@@ -16,7 +17,6 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { coordsOf } from "../util/shape.ts";
 import type { ReadEvent } from "./events.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
-import type { FlowSource } from "./request/flow.ts";
 import { openSource } from "./request/open-source.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { conflictsOf } from "./target/dimension-lengths.ts";
@@ -73,7 +73,7 @@ const VALIDATE_OPTIONS: OptionNames<ValidateOptions> = {
  * ```
  */
 export async function* validate(
-  source: FlowSource,
+  source: OpenSource,
   given: ValidateOptions = {},
 ): AsyncGenerator<ValidateFinding> {
   const options = checkedOptions(given, VALIDATE_OPTIONS);
@@ -96,7 +96,7 @@ export async function* validate(
 }
 
 async function* findings(
-  source: FlowSource,
+  source: OpenSource,
   options: ValidateOptions,
   onRoot?: (root: ZarrNode) => void,
 ): AsyncGenerator<ValidateFinding> {
@@ -114,7 +114,7 @@ async function* findings(
 
 /** What was mended, or would be. */
 async function* fixed(
-  from: FlowSource,
+  from: OpenSource,
   { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, ...options }: ValidateOptions,
 ): AsyncGenerator<Fix> {
   const { anonymous, missing403, headers, query, beforeRequest, signal } = options;
@@ -147,7 +147,7 @@ async function reread(node: ZarrNode, { fix, dryRun, signal }: ValidateOptions):
 
 /** The source, opened; or what keeps it from being. */
 async function openRoot(
-  from: FlowSource,
+  from: OpenSource,
   options: ReadOptions,
 ): Promise<Awaited<ReturnType<typeof openSource>> | readonly ValidateFinding[]> {
   const source = textOfUrl(from);

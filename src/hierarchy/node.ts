@@ -8,11 +8,13 @@ import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { withinShards } from "../meta/inner-array.ts";
 import type { Store, StoreSpec } from "../stores/store.ts";
-import type { ChunkCodec, ChunkStore } from "../streams/chunk.ts";
-import { Shards } from "../streams/shards.ts";
+import type { ChunkCodec, ChunkRef, ChunkStore } from "../streams/chunk.ts";
+import { ShardIndexes, Shards } from "../streams/shards.ts";
 import { invalid, isObject } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { type PlainValue, toPlain } from "../util/json-plain.ts";
+import { chunkAt, insideOf, type OpenSliceOptions, Slice, type SliceChunk } from "./slice.ts";
+import type { SliceOption } from "./slice-option.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
 
 /** What a node is made of. */
@@ -71,20 +73,32 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
 interface ArrayParts<S extends Store> extends NodeParts<ArrayMetadata, S> {
   /** Where its chunks lie, if they lie in shards. */
   readonly shards?: Shards;
+  /** Indexes of the shards that were read. */
+  readonly indexes?: ShardIndexes;
 }
 
-/** An array that is open: a place of chunks and their coding, for the stages of `zarrflow/streams`. */
+/** The codecs of arrays, which are the same for all that have the same metadata. */
+const pipelines = new WeakMap<ArrayMetadata, Promise<CodecPipeline>>();
+
+/**
+ * An array that is open: it can be sliced, and is a place of chunks and their coding for the stages of `zarrflow/streams`.
+ *
+ * It is as its documents were when it was opened. The indexes of its shards are kept, those that were wanted last, up to a
+ * megabyte of them: a chunk of a shard is one more request for the index, once. A shard that is replaced is noticed, and its
+ * index read again, in all stores of this package; a store that the program defines must know versions (`onVersion`) for that.
+ */
 export class ZarrArray<S extends Store = Store, Name extends string = string>
   extends Node<ArrayMetadata, S>
   implements ChunkStore<S>, ChunkCodec
 {
   readonly kind = "array";
   readonly shards: Shards | undefined;
-  #pipeline: Promise<CodecPipeline> | undefined;
+  readonly #indexes: ShardIndexes;
 
   constructor(parts: ArrayParts<S>) {
     super(parts);
     this.shards = parts.shards;
+    this.#indexes = parts.indexes ?? new ShardIndexes();
   }
 
   /** Items along each dimension. */
@@ -103,16 +117,73 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
   }
 
   /**
+   * A part of it, as `slice(array, option, options)` gives: to be read into memory, or streamed.
+   *
+   * @param option ranges of items by dimension name or in order, or their text; all by default
+   * @throws as `slice`
+   * @example
+   * ```ts
+   * import { openArray } from "zarrflow";
+   *
+   * const array = await openArray("era5.zarr/t2m");
+   * const { data, shape } = await array.slice({ time: [0, 24], latitude: 5 }).read();
+   * console.log(shape, data.length); // [ 24, 49 ] 1176
+   * ```
+   */
+  slice(option: SliceOption | string = {}, options: OpenSliceOptions = {}): Slice<Name> {
+    return new Slice<Name>(this, option, options);
+  }
+
+  /**
+   * The items of one chunk, cut at the edge of the array, in C order, in memory of their own; the fill value where it is
+   * missing. One request, of the chunk alone; where it lies in a shard whose index was not read yet, two.
+   *
+   * @param coords place in the grid of chunks, one number a dimension; of shards in that of the chunks inside them
+   * @returns the region in items of the array; `stride` in items
+   * @throws `invalid-selection` for coords outside the grid; as `read` of a slice.
+   * @example
+   * ```ts
+   * import { openArray } from "zarrflow";
+   *
+   * const array = await openArray("era5.zarr/t2m");
+   * const { data, region } = await array.chunk([1, 0, 0]);
+   * console.log(region.start, data.length); // [ 24, 0, 0 ] 38808
+   * ```
+   */
+  chunk(coords: readonly number[], options: OpenSliceOptions = {}): Promise<SliceChunk<Name>> {
+    return chunkAt(this, coords, options);
+  }
+
+  /**
+   * The chunks that a selection touches, in C order; where they lie in shards, the chunks inside them, shard by shard. They
+   * need not be stored. No chunk is read.
+   *
+   * @param option as of `slice`; all chunks by default
+   * @returns of each its coords in the grid, its store key, and its region: all items that it holds, in items of the array
+   * @throws (while they are read) as `slice`
+   * @example
+   * ```ts
+   * import { openArray } from "zarrflow";
+   *
+   * const array = await openArray("era5.zarr/t2m");
+   * for await (const { coords, key } of array.chunkRefs({ time: [20, 30] })) console.log(coords, key);
+   * ```
+   */
+  chunkRefs(option: SliceOption | string = {}, options: OpenSliceOptions = {}): AsyncGenerator<ChunkRef> {
+    return insideOf(this.slice(option, options)).refs();
+  }
+
+  /**
    * Whether this is its data type, as `dataType` says it: `float32`, `int64`, `string`. TypeScript then knows what its
    * slices hold.
    *
    * @example
    * ```ts
-   * import { openArray, slice } from "zarrflow";
+   * import { openArray } from "zarrflow";
    *
    * const array = await openArray("era5.zarr/t2m");
    * if (array.is("float32")) {
-   *   const { data } = await slice(array, { time: [0, 1] }).read();
+   *   const { data } = await array.slice({ time: [0, 1] }).read();
    *   console.log(data instanceof Float32Array); // true
    * }
    * ```
@@ -141,10 +212,11 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
   innerChunks(levels = Number.POSITIVE_INFINITY): ZarrArray<S, Name> {
     const sharded = levels > 0 ? withinShards(this.metadata) : undefined;
     if (sharded === undefined) return this;
-    const shards = new Shards(this, sharded);
+    const indexes = this.#indexes;
+    const shards = new Shards(this, sharded, indexes);
     const { store, spec, layout, documents, stored, findings, reading } = this;
     const parts = { store, spec, layout, documents, stored, findings, reading };
-    const inner = { ...parts, metadata: sharded.inner, shards };
+    const inner = { ...parts, metadata: sharded.inner, shards, indexes };
     return new ZarrArray<S, Name>(inner).innerChunks(levels - 1);
   }
 
@@ -154,8 +226,10 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
    * @throws `unsupported-codec`, `invalid-metadata`, with path, key and pointer.
    */
   pipeline(): Promise<CodecPipeline> {
-    this.#pipeline ??= this.#createPipeline();
-    return this.#pipeline;
+    const known = pipelines.get(this.metadata);
+    const pipeline = known ?? this.#createPipeline();
+    if (known === undefined) pipelines.set(this.metadata, pipeline);
+    return pipeline;
   }
 
   async #createPipeline(): Promise<CodecPipeline> {

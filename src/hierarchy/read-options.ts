@@ -2,6 +2,7 @@ import { FORMAT_OPTIONS } from "../meta/format-on-use.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import { invalid, type OptionNames } from "../util/check-options.ts";
+import { ZarrflowError } from "../util/errors.ts";
 
 /** Requests in flight: so many for each store, or as many as are found to be of use. */
 export type IoOption = number | "auto";
@@ -74,3 +75,19 @@ export const SOURCE_OPTIONS: OptionNames<SourceOptions> = {
 export const READ_OPTIONS: OptionNames<ReadOptions> = { ...SOURCE_OPTIONS, maxMemory: true };
 
 export const SLAB_OPTIONS: OptionNames<SlabOptions> = { threads: true, scratch: true, strategy: true };
+
+/** @throws `invalid-option` for options of opening, where the node is open. */
+export function assertNotOpening(options: object, what: "array" | "node"): void {
+  const given = Object.entries(options).find(
+    ([name, value]) => Object.hasOwn(OPENING_OPTIONS, name) && value !== undefined,
+  );
+  if (given === undefined) return;
+  const [name] = given;
+  throw new ZarrflowError(
+    "invalid-option",
+    `\`${name}\` has no effect on ${what === "array" ? "an array" : "a node"} that is open`,
+    {
+      hint: `Give \`${name}\` where it is opened.`,
+    },
+  );
+}

@@ -13,11 +13,16 @@ export interface ShardedArray {
   readonly sharding: CodecConfig;
 }
 
+/** Arrays as they were seen so before: each is one object, as codecs are kept for it. */
+const seen = new WeakMap<ArrayMetadata, ShardedArray>();
+
 /**
  * Sees an array by the inner chunks of its shards, one level down. Undefined for one without shards, or whose inner
  * chunks cannot be separated in the stored bytes: codecs follow the shard, or more than transposes come before it.
  */
 export function withinShards(metadata: ArrayMetadata): ShardedArray | undefined {
+  const known = seen.get(metadata);
+  if (known) return known;
   const { codecs, shape } = metadata;
   const sharding = codecs.at(-1);
   const before = codecs.slice(0, -1);
@@ -28,13 +33,15 @@ export function withinShards(metadata: ArrayMetadata): ShardedArray | undefined 
   const deeper = innerChunkShape(own, shape.length);
   const shardShape = metadata.chunkGrid.chunkShape;
   const chunkGrid = { chunkShape, ...(deeper && { innerChunkShape: deeper }) };
-  return {
+  const sharded: ShardedArray = {
     inner: { ...metadata, chunkGrid, codecs: own },
     shardShape,
     chunksPerShard: shardShape.map((n, d) => n / (chunkShape[d] ?? 1)),
     dimensions: dimensionsBehind(shape.length, before),
     sharding,
   };
+  seen.set(metadata, sharded);
+  return sharded;
 }
 
 /** The array by the smallest chunks that can be found in the stored bytes: the array itself where it has no shards. */

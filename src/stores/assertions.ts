@@ -18,7 +18,8 @@ export function assertWritable(store: Store): WritableStore {
 }
 
 /**
- * Holds that a value may name a place: a text, a `URL`, a store of any kind, a store or a spec with a path, or a node.
+ * Holds that a value may name a place: a text, a `URL`, a store of any kind, a store or a spec with a path, a node; of a
+ * source also a spec alone.
  *
  * @throws `invalid-option`
  */
@@ -26,12 +27,15 @@ export function assertPlace(value: unknown, what: "source" | "target"): void {
   if (typeof value === "string" || value instanceof URL || isStore(value)) return;
   if (isObject(value)) {
     if ("layout" in value && "store" in value && isStore(value.store)) return;
+    if (what === "source" && isSpec(value)) return;
     const holdsPlace = "store" in value ? isStore(value.store) : "spec" in value && isSpec(value.spec);
     if (holdsPlace && "path" in value && typeof value.path === "string") return;
   }
   throw invalid(
     `this is not ${what === "source" ? "a source" : `a ${what}`}`,
-    "a URL, a store, { store, path }, { spec, path } or a node",
+    what === "source"
+      ? "a URL, a store, { store, path }, the spec of a store, { spec, path } or a node"
+      : "a URL, a store, { store, path }, { spec, path } or a node",
     value,
   );
 }

@@ -14,8 +14,10 @@ import type {
   ListedEntry,
   StoreOptions,
   StoreWriter,
+  VersionOptions,
   WritableStore,
 } from "./store.ts";
+import { assertMissing, assertVersion } from "./version.ts";
 import { bufferedWriter } from "./writer.ts";
 
 /**
@@ -48,22 +50,25 @@ export class MemoryStore implements ListableStore, WritableStore {
 
   async get(
     key: string,
-    { range, allocate = plainBuffers.take, signal }: GetOptions = {},
+    { range, allocate = plainBuffers.take, signal, ...version }: GetOptions = {},
   ): Promise<Uint8Array | undefined> {
     throwIfAborted(signal);
     assertKey(key);
     const value = this.#values.get(key);
-    if (value === undefined) return undefined;
+    if (value === undefined) return assertMissing(version);
+    assertVersion(version, versionOf(value));
     const { offset, length } = resolveRange(range, value.length);
     const bytes = allocate(length);
     bytes.set(value.subarray(offset, offset + length));
     return bytes;
   }
 
-  async size(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
+  async size(key: string, { signal, onVersion }: VersionOptions = {}): Promise<number | undefined> {
     throwIfAborted(signal);
     assertKey(key);
-    return this.#values.get(key)?.length;
+    const value = this.#values.get(key);
+    if (value) onVersion?.(versionOf(value));
+    return value?.length;
   }
 
   list(prefix: string, { signal }: StoreOptions = {}): ReadableStream<KeyEntry> {
@@ -114,6 +119,16 @@ export class MemoryStore implements ListableStore, WritableStore {
       this.#values.delete(key);
     }
   }
+}
+
+/** A number for each value that was set. */
+const versions = new WeakMap<Uint8Array, string>();
+let latest = 0;
+
+function versionOf(value: Uint8Array): string {
+  const known = versions.get(value) ?? `${++latest}`;
+  versions.set(value, known);
+  return known;
 }
 
 const named = new Map<string, MemoryStore>();

@@ -92,6 +92,12 @@ export interface ShardGrid {
    * @throws `corrupt-chunk` for a broken index; what the store throws.
    */
   locate(coords: readonly number[], options?: StoreOptions): Promise<ChunkLocation | undefined>;
+  /**
+   * Forgets where the chunk at `coords` was located, in a version that its value does not have any more.
+   *
+   * @returns whether it may be located again: not where this reading found that version
+   */
+  forget(coords: readonly number[], version: string | undefined): boolean;
 }
 
 /** A place whose chunks lie in shards. */

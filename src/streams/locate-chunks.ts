@@ -48,20 +48,13 @@ export const SHARDS_AHEAD = 4;
 export function locateChunks(
   place: ShardedPlace,
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
-  { fits, maxEncodedSize = Number.POSITIVE_INFINITY, signal }: LocateOptions,
+  { fits, maxEncodedSize, signal }: LocateOptions,
 ): ReadableStream<ChunkRequest> {
-  const locate = (ref: ChunkRef, context: StoreOptions) =>
-    inChunk(place, ref, async () => {
-      const found = await place.shards.locate(ref.coords, context);
-      const { key = place.chunkKey(ref.coords), range, version } = found ?? {};
-      if (range && range.length > maxEncodedSize) throw tooLarge(range.length, maxEncodedSize);
-      return { ref, key, version, range: range && partOf(range, ref) };
-    });
   const requestsFor = async (run: readonly ChunkRef[], context: StoreOptions): Promise<ChunkRequest[]> => {
     const requests: ChunkRequest[] = [];
     const stored: (LocatedChunk & Pick<ChunkRequest, "key" | "version">)[] = [];
     for (const ref of run) {
-      const { key, version, range } = await locate(ref, context);
+      const { key, version, range } = await locateChunk(place, ref, { ...context, maxEncodedSize });
       if (range) stored.push({ ref, key, version, range });
       else requests.push({ key, version, range, parts: [{ ref, range: { offset: 0, length: 0 } }] });
     }
@@ -80,6 +73,20 @@ export function locateChunks(
   return streamFrom(runsOf(place.shards, refs))
     .pipeThrough(mapConcurrent(requestsFor, { concurrency: SHARDS_AHEAD, signal }))
     .pipeThrough(flatten<ChunkRequest>());
+}
+
+/** Finds a chunk in its shard; without a range it is not stored. @throws as `locateChunks` */
+export function locateChunk(
+  place: ShardedPlace,
+  ref: ChunkRef,
+  { maxEncodedSize = Number.POSITIVE_INFINITY, signal }: StoreOptions & Pick<LocateOptions, "maxEncodedSize">,
+): Promise<Pick<ChunkRequest, "key" | "version" | "range">> {
+  return inChunk(place, ref, async () => {
+    const found = await place.shards.locate(ref.coords, { signal });
+    const { key = place.chunkKey(ref.coords), range, version } = found ?? {};
+    if (range && range.length > maxEncodedSize) throw tooLarge(range.length, maxEncodedSize);
+    return { key, version, range: range && partOf(range, ref) };
+  });
 }
 
 /** An index that was forgotten and read again may be another one. @throws `source-changed` */

@@ -1,8 +1,16 @@
 import { corrupt } from "../codecs/failures.ts";
 import { plainBuffers } from "../util/buffers.ts";
+import { isZarrflowError } from "../util/errors.ts";
 import { BufferScope } from "./buffer-scope.ts";
 import type { ChunkRef, ChunkStore, EncodedChunk, ShardedPlace } from "./chunk.ts";
-import { type ChunkRequest, flatten, inChunk, type LocatedChunk, locateChunks } from "./locate-chunks.ts";
+import {
+  type ChunkRequest,
+  flatten,
+  inChunk,
+  type LocatedChunk,
+  locateChunk,
+  locateChunks,
+} from "./locate-chunks.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import type { ReadChunksOptions } from "./read-options.ts";
 import { together } from "./read-together.ts";
@@ -27,7 +35,11 @@ export function readInnerChunks(
     const leases = (await inFlight?.budget.acquireEach(count, inFlight.bytesPerChunk, context.signal)) ?? [];
     const taken = new BufferScope(buffers);
     try {
-      const bytes = await readParts(place, request, taken, context.signal);
+      const bytes = await readParts(place, request, taken, context.signal).catch((error: unknown) => {
+        if (!isZarrflowError(error, "source-changed") || !mayBeRenewed(place, request)) throw error;
+        taken.giveAll();
+        return renewed(place, parts, taken, { maxEncodedSize, signal: context.signal });
+      });
       for (const more of leases.slice(parts.length)) more.release();
       return parts.map(({ ref }, i) => {
         const lease = leases[i];
@@ -50,6 +62,27 @@ export function readInnerChunks(
   return locateChunks(place, refs, { fits: reading.fits, maxEncodedSize, signal })
     .pipeThrough(mapConcurrent(read, { concurrency, signal, discard }))
     .pipeThrough(flatten<EncodedChunk>());
+}
+
+/** Whether an earlier reading found where the chunks of a request lie, so that their shard may have been replaced since. */
+function mayBeRenewed({ shards }: ShardedPlace, { parts: [first], version }: ChunkRequest): boolean {
+  return first !== undefined && shards.forget(first.ref.coords, version);
+}
+
+/** The bytes of chunks of one shard, each located anew, and read by itself. */
+async function renewed(
+  place: ShardedPlace,
+  parts: readonly LocatedChunk[],
+  buffers: BufferScope,
+  { signal, ...options }: { readonly signal: AbortSignal; readonly maxEncodedSize: number | undefined },
+): Promise<(Uint8Array | undefined)[]> {
+  const all: (Uint8Array | undefined)[] = [];
+  for (const { ref } of parts) {
+    const { key, version, range } = await locateChunk(place, ref, { ...options, signal });
+    const request = { key, version, range, parts: range ? [{ ref, range }] : [] };
+    all.push((await readParts(place, request, new BufferScope(buffers), signal))[0]);
+  }
+  return all;
 }
 
 /** The bytes of each part of a request, in a buffer of its own: codecs work in place. */

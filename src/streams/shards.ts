@@ -23,21 +23,69 @@ interface ReadIndex {
   readonly version: string | undefined;
 }
 
+/** Indexes of an array's shards that are kept from one reading to the next: those wanted last, up to a megabyte of them. */
+export class ShardIndexes {
+  readonly #kept = new Map<string, ReadIndex>();
+  #bytes = 0;
+
+  get(place: string): ReadIndex | undefined {
+    const kept = this.#kept.get(place);
+    if (kept) this.#kept.delete(place);
+    if (kept) this.#kept.set(place, kept);
+    return kept;
+  }
+
+  set(place: string, index: ReadIndex): void {
+    this.delete(place);
+    this.#kept.set(place, index);
+    this.#bytes += sizeOf(index);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= REMEMBERED_INDEXES) return;
+      this.delete(oldest);
+    }
+  }
+
+  delete(place: string): void {
+    const kept = this.#kept.get(place);
+    if (kept) this.#bytes -= sizeOf(kept);
+    this.#kept.delete(place);
+  }
+}
+
+function sizeOf({ index }: ReadIndex): number {
+  return index.length * ENTRY_SIZE;
+}
+
+/** Where the value lies that is a shard. */
+function placeOf({ key, range }: ChunkLocation): string {
+  return range ? `${key} ${range.offset} ${range.length}` : key;
+}
+
 /**
- * The shards in which an array's chunks lie. Indexes are read once and remembered, up to a megabyte of them: for as long as
- * nobody writes the array, and not longer than for one reading of it.
+ * The shards in which an array's chunks lie, for one reading. An index is read once, and remembered: up to a megabyte of
+ * them for the reading, and where the shard exists for later ones. That it was replaced since is known where its version is
+ * not the one any more that the index was read from.
  */
 export class Shards implements ShardGrid {
   readonly chunksPerShard: readonly number[];
   readonly #place: ChunkStore;
   readonly #array: ShardedArray;
   readonly #indexes = new Map<string, Promise<ReadIndex | undefined>>();
+  readonly #kept: ShardIndexes;
+  /** The versions of shards whose indexes this reading has read. */
+  readonly #read = new Map<string, string | undefined>();
+  /** Shards whose kept indexes are of an older version. */
+  readonly #replaced = new Set<string>();
   #format: Promise<ShardFormat> | undefined;
 
-  /** @param place where the shards are stored, which may be in shards in turn */
-  constructor(place: ChunkStore, array: ShardedArray) {
+  /**
+   * @param place where the shards are stored, which may be in shards in turn
+   * @param kept indexes of earlier readings
+   */
+  constructor(place: ChunkStore, array: ShardedArray, kept = new ShardIndexes()) {
     this.#place = place;
     this.#array = array;
+    this.#kept = kept;
     this.chunksPerShard = array.chunksPerShard;
   }
 
@@ -80,11 +128,30 @@ export class Shards implements ShardGrid {
   async locate(coords: readonly number[], options: StoreOptions = {}): Promise<ChunkLocation | undefined> {
     const shard = this.shardOf(coords);
     const outer = await locationIn(this.#place, shard, options);
-    const { index, version } = (outer && (await this.#indexAt(shard, outer, options))) ?? {};
-    const range = index?.rangeOf(this.entryOf(coords), outer?.range?.length);
-    if (outer === undefined || range === undefined) return undefined;
+    if (outer === undefined) return undefined;
+    let found: ReadIndex | undefined;
+    try {
+      found = await this.#indexAt(shard, outer, options);
+    } catch (error) {
+      const isOld =
+        isZarrflowError(error, "source-changed") && this.#place.shards?.forget(shard, outer.version);
+      if (isOld) return this.locate(coords, options);
+      throw error;
+    }
+    const range = found?.index.rangeOf(this.entryOf(coords), outer.range?.length);
+    if (range === undefined) return undefined;
     const offset = range.offset + (outer.range?.offset ?? 0);
-    return { key: outer.key, range: { ...range, offset }, version };
+    return { key: outer.key, range: { ...range, offset }, version: found?.version };
+  }
+
+  forget(coords: readonly number[], version: string | undefined): boolean {
+    const shard = this.shardOf(coords);
+    const name = shard.join();
+    if (this.#read.has(name)) return this.#read.get(name) !== version;
+    this.#indexes.delete(name);
+    this.#replaced.add(name);
+    this.#place.shards?.forget(shard, version);
+    return true;
   }
 
   async #indexAt(
@@ -95,7 +162,7 @@ export class Shards implements ShardGrid {
     const name = shard.join();
     const known = this.#indexes.get(name);
     this.#indexes.delete(name);
-    const index = known ?? this.#readIndex(outer, options);
+    const index = known ?? this.#keptOrRead(name, outer, options);
     this.#indexes.set(name, index);
     try {
       const { length = 0 } = (await index)?.index ?? {};
@@ -115,6 +182,21 @@ export class Shards implements ShardGrid {
       if (this.#indexes.size <= Math.max(MIN_REMEMBERED, count)) return;
       this.#indexes.delete(name);
     }
+  }
+
+  async #keptOrRead(
+    name: string,
+    outer: ChunkLocation,
+    options: StoreOptions,
+  ): Promise<ReadIndex | undefined> {
+    const place = placeOf(outer);
+    const kept = this.#replaced.has(name) ? undefined : this.#kept.get(place);
+    if (kept && (outer.version === undefined || outer.version === kept.version)) return kept;
+    const index = await this.#readIndex(outer, options);
+    this.#read.set(name, index?.version);
+    if (index) this.#kept.set(place, index);
+    else this.#kept.delete(place);
+    return index;
   }
 
   async #readIndex(

@@ -21,6 +21,9 @@ export const isOnWindows = (): boolean => process.platform === "win32";
 
 export const currentFolder = (): string => process.cwd();
 
+/** The URL that a path means in a page, or in a worker of one; undefined where there is none. */
+export const pageUrl = (_path: string): string | undefined => undefined;
+
 /** A module of Node, loaded when it is asked for: `node:zlib` takes a millisecond. */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] | undefined {
   return (process.getBuiltinModule?.(name) ?? createRequire(import.meta.url)(name)) as Builtins[Name];

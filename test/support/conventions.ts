@@ -1,4 +1,4 @@
-import { type FlowSource, openGroup, walk, type ZarrGroup, type ZarrNode } from "../../src/index.ts";
+import { type OpenSource, openGroup, walk, type ZarrGroup, type ZarrNode } from "../../src/index.ts";
 
 /** What CF lets an array's attributes name: other arrays of its group, or of one above. */
 const NAMING = [
@@ -18,7 +18,7 @@ export interface Described {
 }
 
 /** All nodes of a hierarchy with what conventions are written in. */
-export async function described(source: FlowSource): Promise<Record<string, Described>> {
+export async function described(source: OpenSource): Promise<Record<string, Described>> {
   const nodes = await nodesOf(source);
   return Object.fromEntries(
     [...nodes].map(([path, node]) => [
@@ -47,7 +47,7 @@ export function withoutMissing(nodes: Record<string, Described>): Record<string,
 }
 
 /** What attributes name in a hierarchy, and the path at which it is; null where it is not. */
-export async function references(source: FlowSource): Promise<Record<string, string | null>> {
+export async function references(source: OpenSource): Promise<Record<string, string | null>> {
   const nodes = await nodesOf(source);
   const found: Record<string, string | null> = {};
   for (const [path, node] of nodes) {
@@ -64,7 +64,7 @@ export async function references(source: FlowSource): Promise<Record<string, str
   return found;
 }
 
-async function nodesOf(source: FlowSource): Promise<Map<string, ZarrNode>> {
+async function nodesOf(source: OpenSource): Promise<Map<string, ZarrNode>> {
   const root = typeof source === "string" ? await openGroup(source) : (source as ZarrGroup);
   const nodes = new Map<string, ZarrNode>([["", root]]);
   for await (const node of walk(root)) nodes.set(node.path.slice(root.path.length).replace(/^\//, ""), node);

@@ -1,4 +1,5 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { OpenSource } from "../../hierarchy/open/open.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
@@ -8,7 +9,7 @@ import type { ReadEventOptions } from "../events.ts";
 import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
 import { readableArray } from "./chunk-separators.ts";
 import { skippedWarning, undecodable } from "./not-known.ts";
-import { type FlowSource, openSource } from "./open-source.ts";
+import { openSource } from "./open-source.ts";
 import { noteAccess } from "./option-effects.ts";
 
 /** An array, and how it is named in messages. */
@@ -34,7 +35,7 @@ export interface ArraysBelowOptions {
  * are not known here are passed over, each with a warning, unless `onBroken` takes them.
  */
 export async function* arraysBelow(
-  source: FlowSource,
+  source: OpenSource,
   options: ReadOptions & ReadEventOptions & ArraysBelowOptions,
 ): AsyncGenerator<ArrayBelow> {
   const { signal } = options;

@@ -1,5 +1,5 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
-import { closeOpened, open } from "../../hierarchy/open/open.ts";
+import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
 import { assertGridStrategy } from "../../hierarchy/read-options.ts";
 import { hasLabels, hasPoints } from "../../hierarchy/slice-option.ts";
 import { formatNamed } from "../../meta/formats.ts";
@@ -35,7 +35,7 @@ import type { KeyFilter } from "./key-filter.ts";
 import type { TakenItems } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { copiedNodes, copiedWarning, undecodableOf } from "./not-known.ts";
-import { type FlowSource, type OpenedSource, openSource } from "./open-source.ts";
+import { type OpenedSource, openSource } from "./open-source.ts";
 import { plannedEffects } from "./option-effects.ts";
 import { hasOtherFormat, otherFormatOf } from "./other-formats.ts";
 import { pacedAccess } from "./rate-limits.ts";
@@ -45,8 +45,6 @@ import type { SlicedArray } from "./sliced-array.ts";
 import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
 import { profilesOf } from "./store-profiles.ts";
 import { ioOf, largestChunk, usualIo } from "./usual-io.ts";
-
-export type { FlowSource } from "./open-source.ts";
 
 /** A source that is open, and the plan of what is done with it, once. */
 export interface Planned {
@@ -82,7 +80,7 @@ export interface Planned {
 /** Opens the source and plans what is done with all below it. */
 export async function planFlow(
   operation: Plan["operation"],
-  from: FlowSource,
+  from: OpenSource,
   to: FlowTarget,
   given: PlanningOptions,
 ): Promise<Planned> {
@@ -100,7 +98,7 @@ export async function planFlow(
     const probe = new TargetProbe(target.store, { isNew: ifExists === "error", signal });
     let close = () => probe.end();
     try {
-      const opening = openSource(from, asked, mayBePlain);
+      const opening = openSource(from, asked, { mayBePlain });
       const opened = await opening.catch(async (error: unknown) => {
         if (ifExists === "error" && isZarrflowError(error, "not-found") && (await isZarr(target, signal)))
           throw swapped(error);

@@ -1,6 +1,6 @@
 import { throughStore, type ZarrArray, type ZarrGroup } from "../../hierarchy/node.ts";
-import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts";
-import { isNotKnown } from "../../hierarchy/open/open-node.ts";
+import { closeOpened, isNode, type OpenSource, openWith } from "../../hierarchy/open/open.ts";
+import { isNotKnown, type NodeKind } from "../../hierarchy/open/open-node.ts";
 import type { SourceOptions } from "../../hierarchy/read-options.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";
@@ -8,9 +8,6 @@ import { specOf } from "../../stores/url.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pacedAccess, withPace } from "./rate-limits.ts";
 import { limitIo, openWithin } from "./usual-io.ts";
-
-/** What a flow reads: anything that can be opened, or a node that was. */
-export type FlowSource = OpenSource | ZarrArray | ZarrGroup;
 
 /** A source that is open. */
 export interface OpenedSource {
@@ -30,18 +27,25 @@ export interface OpenedSource {
  * in flight than the options state.
  */
 export async function openSource(
-  source: FlowSource,
+  source: OpenSource,
   options: SourceOptions,
-  mayBePlain = false,
+  how: HowToOpen = {},
 ): Promise<OpenedSource> {
   assertPlace(source, "source");
-  return openWithin(limitIo(options.io), () => openRoot(textOfUrl(source), options, mayBePlain));
+  return openWithin(limitIo(options.io), () => openRoot(textOfUrl(source), options, how));
+}
+
+interface HowToOpen {
+  /** Whether the source may be keys that are no node. */
+  readonly mayBePlain?: boolean;
+  /** What it must be, where nothing but that is looked for: no documents of other formats. */
+  readonly kind?: NodeKind;
 }
 
 async function openRoot(
-  source: Exclude<FlowSource, URL>,
+  source: Exclude<OpenSource, URL>,
   options: SourceOptions,
-  mayBePlain: boolean,
+  { mayBePlain = false, kind }: HowToOpen,
 ): Promise<OpenedSource> {
   if (isNode(source)) {
     const root = throughStore(source, withPace(source.store, options, undefined));
@@ -50,8 +54,9 @@ async function openRoot(
   const wrap = (store: Store) => withPace(store, options, specOf(store));
   const { anonymous, missing403, headers, query, v1Order, v2, maxMetadata, signal } = options;
   const opening = { anonymous, missing403, headers, query, ...pacedAccess(options), signal, wrap };
+  const how = kind ? { kind } : { looksBeside: true };
   try {
-    const root = await open(source, { ...opening, v1Order, v2, maxMetadata });
+    const root = await openWith(source, { ...opening, v1Order, v2, maxMetadata }, how);
     const { store } = root;
     return { root, store, close: () => closeOpened(source, store) };
   } catch (error) {
@@ -63,8 +68,4 @@ async function openRoot(
     if (root === undefined) throw error;
     return { root, store: root.store, close: () => closeOpened(source, root.store), isPlain: true, notKnown };
   }
-}
-
-function isNode(source: Exclude<FlowSource, URL>): source is ZarrArray | ZarrGroup {
-  return typeof source === "object" && "layout" in source;
 }

@@ -1,5 +1,6 @@
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { children } from "../../hierarchy/open/walk.ts";
+import type { OpenSliceOptions, Slice } from "../../hierarchy/slice.ts";
 import { hasLabels, type SliceOption } from "../../hierarchy/slice-option.ts";
 import { dimensionMeant } from "../../meta/dimension-names.ts";
 import type { StoreOptions } from "../../stores/store.ts";
@@ -10,7 +11,7 @@ import type { ReadEventOptions } from "../events.ts";
 import { type KeyFilter, pathFilter } from "../request/key-filter.ts";
 import { askedSlice, assertNearest } from "../request/slice-indices.ts";
 import { unmatchedGlobs } from "../request/unmatched-globs.ts";
-import { type OpenSliceOptions, type Slice, slice } from "../slice.ts";
+import { slice } from "../slice.ts";
 
 /** The arrays of a group that a filter takes; those of groups below are not among them. @throws `invalid-option` for none */
 export async function arraysIn(

@@ -2,11 +2,12 @@ import pLimit from "p-limit";
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { findNode } from "../../hierarchy/open/find-node.ts";
+import type { OpenSource } from "../../hierarchy/open/open.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { pickOptions } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { type FlowSource, type OpenedSource, openSource } from "../request/open-source.ts";
+import { type OpenedSource, openSource } from "../request/open-source.ts";
 import { TREE_OPTIONS, type TreeNode, tree } from "../tree.ts";
 import { type ChunkMap, chunkMap } from "./chunk-map.ts";
 import { describeViewed, type ViewedNode } from "./describe-node.ts";
@@ -17,14 +18,14 @@ import { type Cut, type Numbers, readNumbers } from "./read-numbers.ts";
 export class ViewedSource {
   /** Its URL, or what stands for it. */
   readonly url: string;
-  readonly #source: FlowSource;
+  readonly #source: OpenSource;
   readonly #opened: OpenedSource;
   readonly #options: ReadOptions;
   /** Nodes as they were when they were shown last. */
   readonly #nodes = new Map<string, Promise<ZarrNode>>();
   readonly #oneByOne = pLimit(1);
 
-  private constructor(url: string, source: FlowSource, opened: OpenedSource, options: ReadOptions) {
+  private constructor(url: string, source: OpenSource, opened: OpenedSource, options: ReadOptions) {
     this.url = url;
     this.#source = source;
     this.#opened = opened;
@@ -32,7 +33,7 @@ export class ViewedSource {
   }
 
   /** @param source what the URL stands for, where it is no URL. @throws as `open` */
-  static async open(url: string, options: ReadOptions, source: FlowSource = url): Promise<ViewedSource> {
+  static async open(url: string, options: ReadOptions, source: OpenSource = url): Promise<ViewedSource> {
     return new ViewedSource(url, source, await openSource(source, options), options);
   }
 

@@ -7,9 +7,9 @@ export async function findNode(
   store: Store,
   spec: StoreSpec,
   path: string,
-  options: Omit<OpenNodeOptions, "spec">,
+  { kind, looksBeside, ...options }: Omit<OpenNodeOptions, "spec">,
 ): Promise<ZarrNode | undefined> {
-  const node = await openNode(store, path, { spec, ...options });
+  const node = await openNode(store, path, { spec, kind, looksBeside, ...options });
   if (node) return node;
   const { openViaAncestor } = await import("./open-via-ancestor.ts");
   return openViaAncestor(store, spec, path, options);

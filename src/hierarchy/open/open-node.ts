@@ -8,16 +8,21 @@ import { isPageInPlace } from "../../stores/http/http-failure.ts";
 import { isListable, type Store } from "../../stores/store.ts";
 import type { BlockingIo } from "../../util/blocking-io.ts";
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { isNode } from "../../util/platform.node.ts";
 import { ZarrGroup, type ZarrNode } from "../node.ts";
 import { readDocument, readDocumentSync, type StoredDocument } from "../stored-documents.ts";
 import { type NodeOptions, nodeOf, specOf } from "./node-of.ts";
+
+export type NodeKind = "array" | "group";
 
 export interface OpenNodeOptions extends NodeOptions {
   /** Whether documents that the hierarchy's nodes share were read already, with a node above. */
   readonly isInside?: boolean;
   /** Whether to ask for the document of a group only where there is none of an array. */
   readonly isSparing?: boolean;
+  /** What a node of v2 is thought to be, so that its documents are asked for first; an array by default. */
+  readonly kind?: NodeKind | undefined;
+  /** Whether to notice documents of other formats too. They are, where storage answers at once. */
+  readonly looksBeside?: boolean | undefined;
   /** Given where many nodes are opened: documents are read by calls that block, as long as storage answers at once. */
   readonly blocking?: BlockingIo | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -31,7 +36,15 @@ export interface OpenNodeOptions extends NodeOptions {
 export async function openNode<S extends Store>(
   store: S,
   path: string,
-  { signal, isInside = false, isSparing = false, blocking, ...options }: OpenNodeOptions = {},
+  {
+    signal,
+    isInside = false,
+    isSparing = false,
+    kind,
+    looksBeside = store.getSync !== undefined,
+    blocking,
+    ...options
+  }: OpenNodeOptions = {},
 ): Promise<ZarrNode<S> | undefined> {
   const documents = new Map<string, Uint8Array>();
   const stored = new Map<string, StoredDocument>();
@@ -64,11 +77,11 @@ export async function openNode<S extends Store>(
   const assertNoRefusal = (counts: (key: string) => boolean) => {
     for (const [key, reason] of refusals) if (counts(key)) throw reason;
   };
-  const tried = options.zarrFormat ? [] : isNode ? [detectionKeys(path)] : groupedByFormat(path);
-  for (const keys of tried) {
-    if (tried.flat().some((key) => documents.has(key))) break;
-    if (keys !== tried[0]) formatOnUse("v2").catch(() => {}); // it is loaded while the documents are
-    await load(keys.some((key) => key.endsWith(".zarray")) ? [...keys, joinKey(path, ".zattrs")] : keys);
+  const rounds = options.zarrFormat ? [] : roundsOf(path, { kind, looksBeside });
+  for (const keys of rounds) {
+    if (keys !== rounds[0]) formatOnUse("v2").catch(() => {}); // it is loaded while the documents are
+    await load(keys);
+    if ([...documents].some(([key, bytes]) => !isNamedAttributes(key) && !beginsAsMarkup(bytes))) break;
   }
   for (const key of pagesAmong(documents)) {
     documents.delete(key);
@@ -84,7 +97,9 @@ export async function openNode<S extends Store>(
   const layout = format.layout(path);
   const { sharedKeys, impliesGroups } = layout.hierarchy;
   const { documentKeys, attributesKey, groupKey } = layout;
-  const isSpared = (key: string) => isSparing && key === groupKey;
+  const isKnown = documentKeys.some((key) => key !== attributesKey && documents.has(key));
+  const isSpared = (key: string) =>
+    isKnown && !looksBeside ? key !== attributesKey : isSparing && key === groupKey;
   await load([...(isInside ? [] : sharedKeys), ...documentKeys.filter((key) => !isSpared(key))]);
   if (!documentKeys.some((key) => key !== attributesKey && documents.has(key))) await load(documentKeys);
   // Documents that only other nodes have may be refused: so some servers answer for what is missing.
@@ -111,10 +126,19 @@ export async function openNode<S extends Store>(
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
 }
 
-/** In pages, where browsers report each request for what is not there, older formats are asked for after v3. */
-function groupedByFormat(path: string): string[][] {
+/**
+ * Keys to ask for at one time: all that show a format, or those of one after the other, the newest first, until one is
+ * there. Then no server is asked for much that it does not have.
+ */
+function roundsOf(
+  path: string,
+  { kind, looksBeside }: Pick<OpenNodeOptions, "kind" | "looksBeside">,
+): string[][] {
+  const attributes = joinKey(path, ".zattrs");
   const [ofV3 = "", ofArray = "", ofGroup = "", ofV1 = ""] = detectionKeys(path);
-  return [[ofV3], [ofArray, ofGroup], [ofV1]];
+  if (looksBeside) return [[ofV3, ofArray, ofGroup, ofV1, attributes]];
+  const [first, second] = kind === "group" ? [ofGroup, ofArray] : [ofArray, ofGroup];
+  return [[ofV3], [first, attributes], [second], [ofV1]];
 }
 
 /** Documents that are pages of HTML, where others are none: some servers return one for every key that is missing. */

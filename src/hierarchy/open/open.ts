@@ -6,22 +6,26 @@ import type { FormatOptions } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
+import { parentSpec } from "../../stores/folder-spec.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
 import { storeOnUse } from "../../stores/with/store-on-use.ts";
 import type { ZarritaStore } from "../../stores/with/zarrita.ts";
-import { assertKnown, checkedOptions, type OptionNames } from "../../util/check-options.ts";
+import { assertKnown, checkedOptions, isObject, type OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { loadStreams } from "../../util/web-streams.ts";
-import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
+import { assertGroup, throughStore, type ZarrArray, type ZarrGroup, type ZarrNode } from "../node.ts";
+import { assertNotOpening } from "../read-options.ts";
 import { findNode } from "./find-node.ts";
+import type { NodeKind, OpenNodeOptions } from "./open-node.ts";
 
 /**
- * What can be opened: a URL, a store of zarrflow or of zarrita (its root), a path in a store; or what lets another
- * process of a node, as JSON: its `spec` and `path`.
+ * What can be read: a URL, or the path of a file or folder; in a page also one relative to it; a store of zarrflow or of
+ * zarrita (its root), or a path in one; the spec of a store (its root), or what lets another process open a node, as JSON:
+ * its `spec` and `path`; a node that is open.
  */
 export type OpenSource =
   | string
@@ -29,7 +33,10 @@ export type OpenSource =
   | Store
   | ZarritaStore
   | { readonly store: Store | ZarritaStore; readonly path: string }
-  | SpecSource;
+  | StoreSpec
+  | SpecSource
+  | ZarrArray
+  | ZarrGroup;
 
 interface SpecSource {
   readonly spec: StoreSpec;
@@ -42,16 +49,26 @@ export interface OpenOptions extends FormatOptions, StoreAccess {
   readonly signal?: AbortSignal | undefined;
 }
 
-const OPEN_OPTIONS: OptionNames<OpenOptions> = {
+export const OPEN_OPTIONS: OptionNames<OpenOptions> = {
   ...FORMAT_OPTIONS,
   ...STORE_ACCESS,
   wrap: true,
   signal: true,
 };
 
+/** A member of an open group is opened by its store, and as its documents were read. */
+type MemberOptions = Pick<OpenOptions, "signal">;
+
+const MEMBER_OPTIONS: OptionNames<MemberOptions> = { signal: true };
+
 /**
- * Opens an array or a group; the format is found by itself.
+ * Opens an array or a group; the format is found by itself. By a group and a path below it, documents that the group has
+ * read are not read again: its consolidated metadata. A node that is open is given back.
  *
+ * Far from here a node of v3 takes one request, one of v2 three (a group whose name does not end in `.zarr` four, unless
+ * `openGroup` opens it). Where storage answers at once, documents of other formats beside are noticed too.
+ *
+ * @param path names of groups and of the node, with `/` between them
  * @throws `not-found` with the keys that were tried; `invalid-metadata`, `unsupported-*` with path, key and pointer.
  * @example
  * ```ts
@@ -61,7 +78,26 @@ const OPEN_OPTIONS: OptionNames<OpenOptions> = {
  * if (node.kind === "array") console.log(node.shape, node.dataType, node.dimensionNames);
  * ```
  */
-export async function open(from: OpenSource, given: OpenOptions = {}): Promise<ZarrNode> {
+export function open(source: OpenSource, options?: OpenOptions): Promise<ZarrNode>;
+export function open(
+  group: ZarrGroup,
+  path: string,
+  options?: Pick<OpenOptions, "signal">,
+): Promise<ZarrNode>;
+export function open(
+  source: OpenSource,
+  at: string | OpenOptions = {},
+  options: MemberOptions = {},
+): Promise<ZarrNode> {
+  return typeof at === "string" ? openBelow(source, at, options) : openWith(source, at);
+}
+
+/** As `open`. @param how what is known of the node, and whether documents of other formats are looked for too */
+export async function openWith(
+  from: OpenSource,
+  given: OpenOptions,
+  how: Pick<OpenNodeOptions, "kind" | "looksBeside"> = {},
+): Promise<ZarrNode> {
   const {
     signal,
     wrap = (store: Store) => store,
@@ -73,6 +109,10 @@ export async function open(from: OpenSource, given: OpenOptions = {}): Promise<Z
   assertPlace(from, "source");
   const source = textOfUrl(from);
   await loadStreams();
+  if (isNode(source)) {
+    assertNotOpening(given, "node");
+    return throughStore(source, wrap(source.store));
+  }
   const { spec, path, zarrFormat, ...place } = await locate(source, access);
   const store = await storeOnUse(wrap(place.store));
   const reading = {
@@ -80,10 +120,11 @@ export async function open(from: OpenSource, given: OpenOptions = {}): Promise<Z
     ...(v2 && { v2 }),
     ...(maxMetadata !== undefined && { maxMetadata }),
   };
-  const options = { ...reading, signal, ...(zarrFormat && { zarrFormat }) };
+  const kind = usualKind(path, spec);
+  const options = { ...reading, kind, ...how, signal, ...(zarrFormat && { zarrFormat }) };
   try {
     const node = await findNode(store, spec, path, options);
-    if (node && typeof source !== "string" && "path" in source && !("get" in source))
+    if (node && typeof source !== "string" && "path" in source && !("get" in source) && !("kind" in source))
       await assertGivenPath(node.layout, source.path);
     if (node) return node;
     const url = typeof source === "string" ? source : path || "the root";
@@ -92,6 +133,23 @@ export async function open(from: OpenSource, given: OpenOptions = {}): Promise<Z
     await closeOpened(source, store);
     throw error;
   }
+}
+
+/** What a place of v2 is looked at as first. */
+function usualKind(path: string, spec: StoreSpec): NodeKind {
+  const name = path === "" ? parentSpec(spec)?.name : path;
+  return name === undefined || /\.zarr$/i.test(name) ? "group" : "array";
+}
+
+/** @throws `invalid-option` for what is no open group; as `open` */
+async function openBelow(group: OpenSource, below: string, given: MemberOptions): Promise<ZarrNode> {
+  const { signal } = checkedOptions(given, MEMBER_OPTIONS);
+  assertGroup(group);
+  const { openMember } = await import("./open-member.ts");
+  const path = joinKey(group.path, normalisePath(below));
+  const node = await openMember(group, path, signal);
+  if (node) return node;
+  throw await notFound({ store: group.store, spec: group.spec, path, url: path }, signal);
 }
 
 const { v1Order: _, v2: __, ...EXISTS_OPTIONS } = OPEN_OPTIONS;
@@ -116,9 +174,37 @@ export async function exists(
   }
 }
 
-/** Opens an array. @throws as `open`; `not-found` when there is a group instead. */
-export async function openArray(source: OpenSource, options: OpenOptions = {}): Promise<ZarrArray> {
-  const node = await open(source, options);
+/**
+ * Opens an array.
+ *
+ * @throws as `open`; `not-found` when there is a group instead.
+ * @example
+ * ```ts
+ * import { openArray, openGroup } from "zarrflow";
+ *
+ * const array = await openArray("era5.zarr/t2m");
+ * console.log(array.shape.join(" x "), array.chunkShape.join(" x ")); // 744 x 33 x 49 24 x 33 x 49
+ *
+ * const group = await openGroup("era5.zarr");
+ * const latitude = await openArray(group, "latitude");
+ * console.log((await latitude.slice().read()).data.length); // 33
+ * ```
+ */
+export function openArray(source: OpenSource, options?: OpenOptions): Promise<ZarrArray>;
+export function openArray(
+  group: ZarrGroup,
+  path: string,
+  options?: Pick<OpenOptions, "signal">,
+): Promise<ZarrArray>;
+export async function openArray(
+  source: OpenSource,
+  at: string | OpenOptions = {},
+  options: MemberOptions = {},
+): Promise<ZarrArray> {
+  const node =
+    typeof at === "string"
+      ? await openBelow(source, at, options)
+      : await openWith(source, at, { kind: "array" });
   if (node.kind === "array") return node;
   await closeOpened(source, node.store);
   throw groupInPlace(node);
@@ -134,8 +220,21 @@ export function groupInPlace({ store, path }: ZarrGroup): ZarrflowError {
 }
 
 /** Opens a group. @throws as `open`; `not-found` when there is an array instead. */
-export async function openGroup(source: OpenSource, options: OpenOptions = {}): Promise<ZarrGroup> {
-  const node = await open(source, options);
+export function openGroup(source: OpenSource, options?: OpenOptions): Promise<ZarrGroup>;
+export function openGroup(
+  group: ZarrGroup,
+  path: string,
+  options?: Pick<OpenOptions, "signal">,
+): Promise<ZarrGroup>;
+export async function openGroup(
+  source: OpenSource,
+  at: string | OpenOptions = {},
+  options: MemberOptions = {},
+): Promise<ZarrGroup> {
+  const node =
+    typeof at === "string"
+      ? await openBelow(source, at, options)
+      : await openWith(source, at, { kind: "group" });
   if (node.kind === "group") return node;
   await closeOpened(source, node.store);
   throw new ZarrflowError("not-found", "this is an array, not a group", {
@@ -157,8 +256,12 @@ export async function closeOpened(from: OpenSource, store: Store): Promise<void>
   if (typeof source === "string" || isSpec(source)) await store.close?.();
 }
 
-function isSpec(source: Exclude<OpenSource, string | URL>): source is SpecSource {
-  return "spec" in source && !("store" in source) && !("get" in source);
+export function isNode(source: unknown): source is ZarrArray | ZarrGroup {
+  return isObject(source) && "layout" in source;
+}
+
+function isSpec(source: Exclude<OpenSource, string | URL>): source is StoreSpec | SpecSource {
+  return !("get" in source || "store" in source);
 }
 
 interface Place {
@@ -168,11 +271,19 @@ interface Place {
   readonly zarrFormat?: ZarrFormat;
 }
 
-async function locate(source: Exclude<OpenSource, URL>, access: StoreAccess): Promise<Place> {
+async function locate(
+  source: Exclude<OpenSource, URL | ZarrArray | ZarrGroup>,
+  access: StoreAccess,
+): Promise<Place> {
   if (typeof source === "string" || isSpec(source)) {
-    const { path, ...named } = typeof source === "string" ? parseStoreUrl(source) : source;
+    const named =
+      typeof source === "string"
+        ? parseStoreUrl(source)
+        : "kind" in source
+          ? { spec: source, path: "" }
+          : source;
     const spec = accessedBy(named.spec, access);
-    return { ...named, store: await openNamed(spec), spec, path: normalisePath(path) };
+    return { ...named, store: await openNamed(spec), spec, path: normalisePath(named.path) };
   }
   const { store: given, path } = "get" in source ? { store: source, path: "" } : source;
   const store = await storeOnUse(given);

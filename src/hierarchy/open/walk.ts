@@ -14,6 +14,7 @@ import { childNames } from "./child-names.ts";
 import { consolidatedAbove } from "./consolidated-above.ts";
 import { type Members, namedMembers, namesMembers } from "./named-members.ts";
 import { nodeIn } from "./node-in.ts";
+import { closeOpened, OPEN_OPTIONS, type OpenOptions, type OpenSource, openGroup } from "./open.ts";
 import { openNode } from "./open-node.ts";
 
 export interface WalkOptions {
@@ -41,8 +42,27 @@ const AHEAD = 16;
  *
  * @throws `unsupported-operation` when the store cannot list, and no metadata name the members of a group.
  */
-export function walk(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
-  return allReadable(walkPastBroken(group, options));
+export function walk(source: OpenSource, options: OpenOptions & WalkOptions = {}): AsyncGenerator<ZarrNode> {
+  return nodesOfSource(source, Number.POSITIVE_INFINITY, options);
+}
+
+/** Opens a group, and closes what was opened for it when its nodes were given. */
+async function* nodesOfSource(
+  source: OpenSource,
+  levels: number,
+  given: OpenOptions & WalkOptions,
+): AsyncGenerator<ZarrNode> {
+  const { isLeftOut, onLeftOut, ...opening } = checkedOptions(given, { ...OPEN_OPTIONS, ...WALK_OPTIONS });
+  const group = await openGroup(source, opening);
+  try {
+    const { signal } = opening;
+    for await (const node of nodesOf(group, levels, { isLeftOut, onLeftOut, signal })) {
+      if (node.kind === "broken") throw node.error;
+      yield node;
+    }
+  } finally {
+    await closeOpened(source, group.store);
+  }
 }
 
 /** A node that cannot be read: its documents are damaged, or hold what is not understood. */
@@ -64,26 +84,22 @@ export function walkPastBroken(
   return nodesOf(group, Number.POSITIVE_INFINITY, options);
 }
 
-async function* allReadable(nodes: AsyncIterable<ZarrNode | BrokenNode>): AsyncGenerator<ZarrNode> {
-  for await (const node of nodes) {
-    if (node.kind === "broken") throw node.error;
-    yield node;
-  }
-}
-
 /**
  * The members of a group: the nodes one level below it, sorted. Chunks of arrays are not looked at.
  *
  * @throws as `walk`
  * @example
  * ```ts
- * import { children, openGroup } from "zarrflow";
+ * import { children } from "zarrflow";
  *
- * for await (const { kind, path } of children(await openGroup("era5.zarr"))) console.log(kind, path);
+ * for await (const { kind, path } of children("era5.zarr")) console.log(kind, path);
  * ```
  */
-export function children(group: ZarrGroup, options: WalkOptions = {}): AsyncGenerator<ZarrNode> {
-  return allReadable(nodesOf(group, 1, options));
+export function children(
+  source: OpenSource,
+  options: OpenOptions & WalkOptions = {},
+): AsyncGenerator<ZarrNode> {
+  return nodesOfSource(source, 1, options);
 }
 
 /** The nodes in so many levels below a group. */

@@ -2,29 +2,38 @@ import { constants, readSync } from "node:fs";
 import { throwIfAborted } from "../../util/abort.ts";
 import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { asyncFileCalls, type FileCalls, readFully } from "./file-calls.ts";
+import { sourceChanged } from "../version.ts";
+import { asyncFileCalls, type FileCalls, type FileStats, readFully } from "./file-calls.ts";
 import { fileError, isMissing } from "./file-error.ts";
 import { fileVersion } from "./file-version.ts";
 
 /** Files of readers that nobody can use any more, and nobody has closed. */
 const dropped = new FinalizationRegistry<() => void>((close) => close());
 
-/** A file, read in part. It is closed when nobody holds the reader any more, too. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/**
+ * A file, read in part. It is closed when nobody holds the reader any more, too. One that was closed is opened again when it
+ * is read, and must be the same then.
+ */
 export class FileReader implements RangeReader {
   readonly size: number;
   readonly #files: FileCalls;
-  readonly #fd: number;
   readonly #path: string;
+  readonly #version: string;
+  #fd: number | undefined;
+  #opening: Promise<number> | undefined;
   /** Reads under way, after the last of which a file is closed. */
   #reads = 0;
   #onIdle: (() => void) | undefined;
   readonly readSync?: (offset: number, into: Uint8Array) => boolean;
 
-  private constructor(files: FileCalls, fd: number, path: string, size: number) {
+  private constructor(files: FileCalls, fd: number, path: string, info: FileStats) {
     this.#files = files;
     this.#fd = fd;
     this.#path = path;
-    this.size = size;
+    this.#version = fileVersion(info);
+    this.size = info.size;
     dropped.register(this, closer(files, fd), this);
     if (files === asyncFileCalls) this.readSync = (offset, into) => this.#readSync(offset, into);
   }
@@ -33,10 +42,10 @@ export class FileReader implements RangeReader {
   static async open(path: string, files: FileCalls = asyncFileCalls): Promise<FileReader> {
     let fd: number | undefined;
     try {
-      fd = await files.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+      fd = await files.open(path, FLAGS);
       const info = files.stat(fd);
       if (!info.isFile()) throw new ZarrflowError("not-found", `${path} is not a file`);
-      return new FileReader(files, fd, path, info.size);
+      return new FileReader(files, fd, path, info);
     } catch (error) {
       if (fd !== undefined) files.release(fd);
       if (isMissing(error))
@@ -51,7 +60,7 @@ export class FileReader implements RangeReader {
     const bytes = into ?? new Uint8Array(length);
     this.#reads++;
     try {
-      const found = await readFully(this.#files, this.#fd, bytes, offset);
+      const found = await readFully(this.#files, await this.#open(), bytes, offset);
       throwIfAborted(signal);
       if (found < length) {
         const reason = `${this.#path} ends before the bytes at ${offset}`;
@@ -65,7 +74,28 @@ export class FileReader implements RangeReader {
     }
   }
 
+  /** @throws `source-changed` for another file than was opened at first */
+  async #open(): Promise<number> {
+    if (this.#fd !== undefined) return this.#fd;
+    this.#opening ??= this.#openAgain().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #openAgain(): Promise<number> {
+    const fd = await this.#files.open(this.#path, FLAGS);
+    if (fileVersion(this.#files.stat(fd)) !== this.#version) {
+      this.#files.release(fd);
+      throw sourceChanged("the file was replaced, or changed, after it was opened");
+    }
+    this.#fd = fd;
+    dropped.register(this, closer(this.#files, fd), this);
+    return fd;
+  }
+
   #readSync(offset: number, into: Uint8Array): boolean {
+    if (this.#fd === undefined) return false;
     try {
       for (let done = 0; done < into.length; ) {
         const count = readSync(this.#fd, into, done, into.length - done, offset + done);
@@ -79,18 +109,19 @@ export class FileReader implements RangeReader {
   }
 
   async version(): Promise<string> {
-    return fileVersion(this.#files.stat(this.#fd));
+    return fileVersion(this.#files.stat(await this.#open()));
   }
 
   /** Closes the file, when all reads that are under way have ended. */
   async close(): Promise<void> {
     if (!dropped.unregister(this)) return; // closed before
-    if (this.#reads > 0) {
+    while (this.#reads > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
     }
-    this.#files.release(this.#fd);
+    if (this.#fd !== undefined) this.#files.release(this.#fd);
+    this.#fd = undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
+import { pageUrl } from "../../util/platform.node.ts";
 import { holdsCredentials, keepSecret } from "../../util/redact.ts";
 import { accessedBy } from "../access.ts";
 import { assertNotForeign, fragment, unknownScheme } from "./foreign-url.ts";
@@ -11,7 +12,8 @@ const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
 
 /**
  * Takes a URL apart: a path or `file://…`; `s3://BUCKET/PREFIX`; `http(s)://…`; `memory:NAME/path`; a zip by `.zip` or `.ozx` at the end of a
- * segment, with the node's path after it; pipelines such as `data|zip:inner/path|zarr3:`. Looks at nothing but the text.
+ * segment, with the node's path after it; pipelines such as `data|zip:inner/path|zarr3:`. In a page a path is relative to
+ * it, and means a URL. Looks at nothing but the text.
  *
  * @throws `invalid-option` for what is no URL of a store, or one as other tools write it, `unsupported-operation` for a
  *   scheme or stage that is not known, both with a hint; `path-not-allowed` when the path inside has a segment `.` or `..`.
@@ -62,6 +64,8 @@ function parseBase(text: string): StoreUrl {
   }
   assertTwoSlashes(text);
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text)?.[1]?.toLowerCase();
+  const page = scheme === undefined ? pageUrl(text) : undefined;
+  if (page !== undefined) return parseWebUrl(page);
   if (scheme === undefined) return parsePath(text);
   if (scheme === "file") return parsePath(pathOfFileUrl(text));
   if (scheme === "http" || scheme === "https") return parseWebUrl(text);

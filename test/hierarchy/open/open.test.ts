@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exists, open, openArray, openGroup } from "../../../src/hierarchy/open/open.ts";
-import { clean, copy, create, diff, pyramid, slice, validate } from "../../../src/index.ts";
+import { openNode } from "../../../src/hierarchy/open/open-node.ts";
+import { clean, copy, diff, pyramid, slice, validate } from "../../../src/index.ts";
+import { given } from "../../support/given.ts";
 import { draftStore } from "../draft-stores.ts";
 import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
@@ -33,11 +35,12 @@ describe("open", () => {
     expect((await openArray({ store, path: "b" })).chunkKey([1, 0])).toBe("b/c/1/0");
   });
 
-  it("takes v3 where both are, with a finding", async () => {
+  it("takes v3 where both are, with a finding where it looks for both", async () => {
     const store = await storeOf({ ".zarray": ZARRAY, "zarr.json": ARRAY });
-    const node = await open(store);
-    expect(node.layout.zarrFormat).toBe("v3");
-    expect(node.findings).toHaveLength(1);
+    expect((await open(store)).layout.zarrFormat).toBe("v3");
+    const node = await openNode(store, "", { looksBeside: true });
+    expect(node?.layout.zarrFormat).toBe("v3");
+    expect(node?.findings).toHaveLength(1);
   });
 
   it("says which kind is there instead", async () => {
@@ -196,10 +199,8 @@ describe("a URL object", () => {
 
   it("is taken wherever the text of a URL is", async () => {
     const at = (name: string) => pathToFileURL(join(folder, name));
-    const array = await create(at("a b.zarr"), {
-      ...{ shape: [4, 4], chunks: [2, 2], dataType: "int16", dimensionNames: ["y", "x"] },
-    });
-    await array.close();
+    const grid = { shape: [4, 4], chunks: [2, 2], dimensionNames: ["y", "x"] };
+    await given({ at: at("a b.zarr"), ...grid, dataType: "int16", values: null });
     expect((await open(at("a b.zarr"))).kind).toBe("array");
     expect(await exists(at("none.zarr"))).toBe(false);
     await copy(at("a b.zarr"), at("copy.zarr"));

@@ -1,11 +1,11 @@
 import type { ZarrArray } from "../../../hierarchy/node.ts";
+import { type DecodedSliceValues, insideOf, type Slice } from "../../../hierarchy/slice.ts";
 import { packingOf } from "../../../meta/conventions/cf/packing.ts";
 import { describeDataType } from "../../../meta/describe.ts";
 import type { Shift } from "../../../streams/selection.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { toFloat16Bits } from "../../../util/float16.ts";
 import { cStrides, product } from "../../../util/shape.ts";
-import { insideOf, type Slice } from "../../slice.ts";
 import type { Slab } from "../slab-queue.ts";
 import { typedValues } from "../typed-values.ts";
 import { type DecodeOptions, type Decoder, decoderOf } from "./decoder.ts";
@@ -40,6 +40,14 @@ export async function decodedSlice(
   } finally {
     await close();
   }
+}
+
+/** All of a slice in memory, decoded. @throws as `decoderOf`, and as `read` of the slice */
+export async function decodedValues(slice: Slice, options: DecodeOptions): Promise<DecodedSliceValues> {
+  const { slice: stored, decoder } = await sliceDecoder(slice, options);
+  const { data, shape, stride } = await stored.read();
+  const dataType = describeDataType(decoder.dataType);
+  return { data: decoder.decode ? decoder.decode(data) : data, dataType, shape, stride };
 }
 
 /** Decodes values, and shifts what they mean. @param scale what one stored unit means */

@@ -1,7 +1,7 @@
 import type { DataType as ArrowType, Data, RecordBatch } from "apache-arrow";
+import type { Slice } from "../../../hierarchy/slice.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { machine } from "../../run/machine.node.ts";
-import type { Slice } from "../../slice.ts";
 import type { DecodedValues, DecodeOptions } from "../decode/decoder.ts";
 import { loadPackage } from "../table/load-package.ts";
 import { binaryColumn, type PlainColumn, plainColumn, validity } from "../table/plain-values.ts";

@@ -1,7 +1,7 @@
 import type { ChunkData } from "../../../codecs/chunk-data.ts";
+import type { Slice } from "../../../hierarchy/slice.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { product } from "../../../util/shape.ts";
-import type { Slice } from "../../slice.ts";
 import { sliceDecoder } from "../decode/decoded-slice.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import { cellText } from "../table/cell-text.ts";

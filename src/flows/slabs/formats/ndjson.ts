@@ -1,4 +1,4 @@
-import type { Slice } from "../../slice.ts";
+import type { Slice } from "../../../hierarchy/slice.ts";
 import type { DecodeOptions } from "../decode/decoder.ts";
 import type { CellText } from "../table/cell-text.ts";
 import { textRows } from "../table/text-rows.ts";

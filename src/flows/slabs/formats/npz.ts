@@ -1,6 +1,6 @@
 import { nameOf, uniqueName } from "../../../hierarchy/array-name.ts";
+import { insideOf, type Slice } from "../../../hierarchy/slice.ts";
 import { StoredEncoder } from "../../../stores/zip/stored-encoder.ts";
-import { insideOf, type Slice } from "../../slice.ts";
 import type { FormatSliceOptions } from "./format-options.ts";
 import { npyPieces } from "./npy.ts";
 

@@ -1,6 +1,6 @@
+import type { Slice } from "../../../hierarchy/slice.ts";
 import type { DataType } from "../../../meta/data-type.ts";
 import { machine } from "../../run/machine.node.ts";
-import type { Slice } from "../../slice.ts";
 import type { DecodedValues, DecodeOptions } from "../decode/decoder.ts";
 import { loadPackage } from "../table/load-package.ts";
 import { type PlainColumn, plainColumn } from "../table/plain-values.ts";

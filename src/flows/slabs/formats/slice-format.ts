@@ -1,7 +1,7 @@
+import type { Slice } from "../../../hierarchy/slice.ts";
 import type { Awaitable } from "../../../util/awaitable.ts";
 import { checkedOptions, invalid, isObject } from "../../../util/check-options.ts";
 import { type ReadableStream, streamFrom } from "../../../util/web-streams.ts";
-import type { Slice } from "../../slice.ts";
 import { FORMAT_SLICE_OPTIONS, type FormatSliceOptions } from "./format-options.ts";
 import { rawSlicePieces } from "./raw-slice.ts";
 

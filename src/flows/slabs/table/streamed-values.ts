@@ -1,7 +1,7 @@
 import type { ZarrArray } from "../../../hierarchy/node.ts";
+import type { Slice } from "../../../hierarchy/slice.ts";
 import { numbersPerItem } from "../../../meta/typed-array.ts";
 import { product } from "../../../util/shape.ts";
-import type { Slice } from "../../slice.ts";
 import type { DecodedValues, Decoder } from "../decode/decoder.ts";
 import type { Slab } from "../slab-queue.ts";
 import { ItemValues, type TypedValues, typedValues } from "../typed-values.ts";

@@ -2,6 +2,7 @@ import { nameOf, placeOf, uniqueName } from "../../../hierarchy/array-name.ts";
 import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
 import { axesFromAbove } from "../../../hierarchy/open/axes-from-above.ts";
+import { insideOf, type Slice } from "../../../hierarchy/slice.ts";
 import type { Range } from "../../../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../../../meta/data-type.ts";
 import { withAxes } from "../../../meta/dimension-names.ts";
@@ -12,7 +13,7 @@ import { budgetTooSmall } from "../../plan/task-memory.ts";
 import { coordinatesOf } from "../../request/coordinates.ts";
 import { DEFAULT_MAX_MEMORY } from "../../request/default-memory.ts";
 import { arraysAround } from "../../request/labels/find-coordinate.ts";
-import { insideOf, type Slice, slice } from "../../slice.ts";
+import { type OpenSlice, slice } from "../../slice.ts";
 import { decodedSlice } from "../decode/decoded-slice.ts";
 import { type DecodeOptions, decoderOf, hasFlags } from "../decode/decoder.ts";
 import { Column, type ColumnSource, type Rows } from "./column.ts";
@@ -214,7 +215,7 @@ async function* rowsOf(
 /** An array with the names of its dimensions, as they are columns: each once. */
 async function partOf(
   array: ZarrArray,
-  { selection, dropped, cyclic }: Awaited<ReturnType<ReturnType<typeof insideOf>["open"]>>["resolved"],
+  { selection, dropped, cyclic }: OpenSlice["resolved"],
   signal: AbortSignal | undefined,
 ): Promise<Part> {
   const { dimensionNames = [] } = withAxes(array.metadata, await axesFromAbove(array, signal));

@@ -1,4 +1,4 @@
-import type { Slice } from "../../slice.ts";
+import type { Slice } from "../../../hierarchy/slice.ts";
 import type { DecodeOptions } from "../decode/decoder.ts";
 import { type CellText, cellText } from "./cell-text.ts";
 import { openTable } from "./table.ts";

@@ -1,0 +1,55 @@
+import type { Documents } from "../../meta/format.ts";
+import { isListable } from "../../stores/store.ts";
+import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
+import type { ZarrGroup, ZarrNode } from "../node.ts";
+import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
+import { nodeIn } from "./node-in.ts";
+import { openNode } from "./open-node.ts";
+
+/** The documents below a group that it lists, and those that list them, as they were read. */
+interface ListedDocuments {
+  readonly documents: Documents;
+  readonly stored: StoredDocuments;
+}
+
+/** Those of open groups, each read once. */
+const listed = new WeakMap<ZarrGroup, Promise<ListedDocuments | undefined>>();
+
+/**
+ * The node at a path below a group and of its format: by the consolidated metadata that the group holds, where it holds them
+ * or cannot be listed, else by its own documents; undefined when there is none.
+ *
+ * @throws as `openNode`
+ */
+export async function openMember(
+  group: ZarrGroup,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<ZarrNode | undefined> {
+  if (path === group.path) return group;
+  const { store, spec, layout, reading } = group;
+  const options = { ...reading, spec, zarrFormat: layout.zarrFormat };
+  const known = await listedIn(group, signal);
+  const node =
+    known &&
+    nodeIn(known.documents, store, path, { ...options, stored: known.stored, areConsolidated: true });
+  return node ?? openNode(store, path, { ...options, isInside: true, isSparing: true, signal });
+}
+
+function listedIn(group: ZarrGroup, signal: AbortSignal | undefined): Promise<ListedDocuments | undefined> {
+  const known = listed.get(group) ?? readListed(group, signal);
+  listed.set(group, known);
+  known.catch(() => listed.delete(group));
+  return known;
+}
+
+async function readListed(
+  group: ZarrGroup,
+  signal: AbortSignal | undefined,
+): Promise<ListedDocuments | undefined> {
+  if (group.consolidated) return { documents: group.consolidated, stored: group.stored };
+  if (!carriesConsolidated(group.layout) && isListable(group.store)) return undefined;
+  const stored = new Map<string, StoredDocument>();
+  const documents = await consolidatedOf(group, { stored, signal });
+  return documents && { documents, stored };
+}
