@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Connection } from "../../src/bullmq/connection.ts";
 import { endRun } from "../../src/bullmq/end-run.ts";
 import type { RunData } from "../../src/bullmq/job-data.ts";
-import { create, planRechunk, type RunReport, ZarrflowError } from "../../src/index.ts";
+import { planRechunk, type RunReport, ZarrflowError } from "../../src/index.ts";
 import { textOf } from "../flows/jobs/plans.ts";
+import { given } from "../support/given.ts";
 
 let folder: string;
 let target: string;
@@ -17,13 +18,8 @@ let data: RunData;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "zarrflow-end-run-"));
   target = join(folder, "out.zarr");
-  const array = await create(join(folder, "in.zarr"), {
-    shape: [4, 4],
-    chunks: [1, 4],
-    dataType: "uint8",
-    zarrFormat: "v2",
-  });
-  await array.close();
+  const rows = { shape: [4, 4], chunks: [1, 4], dataType: "uint8", values: null };
+  await given({ at: join(folder, "in.zarr"), zarrFormat: "v2", ...rows });
   const plan = await textOf(planRechunk(join(folder, "in.zarr"), target, { chunks: [4, 1] }));
   data = { plan, encoders: { zarrflow: "1", zlib: "1" }, jobs: [2, 3], verify: false };
 });

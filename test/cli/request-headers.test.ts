@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { headersOf, planAccessOf } from "../../src/cli/request-headers.ts";
 import { withoutSecretFlags } from "../../src/cli/unfinished-run.ts";
-import { create, open } from "../../src/index.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
+import { open } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
 import { runHere } from "../support/cli-here.ts";
+import { valuesIn } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 const SECRET = "hunter2";
 
@@ -16,13 +17,8 @@ let server: ValueServer;
 const folder = temporaryFolder();
 let cwd = "";
 beforeAll(async () => {
-  const store = new MemoryStore();
-  const array = await create({ store, path: "a.zarr" }, { shape: [6], chunks: [2], dataType: "uint8" });
-  await array.write({}, [1, 2, 3, 4, 5, 6]);
-  await array.close();
-  const values = new Map<string, Uint8Array>();
-  for await (const { key } of store.list("a.zarr/"))
-    values.set(key, (await store.get(key)) ?? new Uint8Array());
+  const array = { chunks: [2], dataType: "uint8", values: [1, 2, 3, 4, 5, 6] };
+  const values = await valuesIn(await given({ arrays: { "a.zarr": array } }));
   server = await serveValues(values, {
     isLetIn: ({ url, headers }) => url.endsWith(`?k=${SECRET}`) || headers["x-key"] === SECRET,
   });

@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 import type { NumcodecsCodec } from "../../src/codecs/numcodecs-codec.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
 import { decodeBytes, encodeBytes } from "../../src/codecs/standalone/decode-bytes.ts";
-import { create, openArray, slice } from "../../src/index.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
+import { openArray, slice } from "../../src/index.ts";
+import { given } from "../support/given.ts";
 import { errorOf } from "./support.ts";
 
 const bytes = new Uint8Array(Float32Array.from({ length: 500 }, (_, i) => Math.round(i / 7)).buffer);
@@ -27,15 +27,10 @@ describe.each([
   });
 
   test.each(["v2", "v3"] as const)("holds a whole array of %s", async (zarrFormat) => {
-    const store = new MemoryStore();
     const items = Int32Array.from({ length: 70 }, (_, i) => i * i);
     const codec = zarrFormat === "v2" ? { id: name, ...configuration } : { name, configuration };
-    const array = await create(
-      { store, path: "a" },
-      { zarrFormat, shape: [7, 10], chunks: [3, 4], dataType: "int32", codecs: [codec] },
-    );
-    await array.write({}, items);
-    await array.close();
+    const grid = { shape: [7, 10], chunks: [3, 4], dataType: "int32" };
+    const store = await given({ zarrFormat, arrays: { a: { ...grid, codecs: [codec], values: items } } });
     const { data } = await slice(await openArray({ store, path: "a" })).read();
     expect(data).toEqual(items);
   });

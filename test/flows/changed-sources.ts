@@ -1,18 +1,14 @@
 import fs from "node:fs";
 import { join } from "node:path";
-import { create } from "../../src/index.ts";
 import type { Store } from "../../src/stores/store.ts";
+import { given } from "../support/given.ts";
 
 export const N = 32;
 
 /** An array of N items, each in a chunk of its own, that all are `value`. */
-export async function makeArray(root: string | Store, value: number, more: object = {}): Promise<void> {
-  const array = await create(root as string, {
-    ...{ shape: [N], chunks: [1], dataType: "uint8", codec: "none", fillValue: 0 },
-    ...more,
-  });
-  await array.write({}, new Uint8Array(N).fill(value));
-  await array.close();
+export async function makeArray(at: string | Store, value: number, more: object = {}): Promise<void> {
+  const array = { shape: [N], chunks: [1], dataType: "uint8", codec: "none", fillValue: 0 };
+  await given({ at, ...array, ...more, values: () => value });
 }
 
 /** What can happen to a folder while it is read. */

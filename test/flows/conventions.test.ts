@@ -1,18 +1,10 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
-import {
-  convert,
-  copy,
-  createGroup,
-  type GroupWriter,
-  openArray,
-  openGroup,
-  rechunk,
-  sliceTo,
-} from "../../src/index.ts";
+import { convert, copy, openArray, openGroup, rechunk, sliceTo } from "../../src/index.ts";
 import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
 import { described, references, withoutMissing } from "../support/conventions.ts";
+import { type GivenArray, given } from "../support/given.ts";
 import { memoryTargets } from "../support/memory-targets.ts";
 
 type FormatDefinition = "v2" | "v3";
@@ -22,22 +14,14 @@ const zarrFormats: FormatDefinition[] = ["v2", "v3"];
 
 const target = memoryTargets();
 
-async function add(
-  group: GroupWriter,
-  name: string,
+function variable(
   shape: readonly number[],
-  dimensionNames: readonly (string | null)[] | undefined,
+  dimensionNames?: readonly (string | null)[],
   attributes: Attributes = {},
-): Promise<void> {
+): GivenArray {
   const chunks = shape.map((size) => Math.max(1, Math.ceil(size / 2)));
-  const items = shape.reduce((product, size) => product * size, 1);
-  const array = { shape, dataType: "int16", chunks, fillValue: -1, attributes } as const;
-  const writer = await group.create(name, { ...array, ...(dimensionNames && { dimensionNames }) });
-  await writer.write(
-    [],
-    Int16Array.from({ length: items }, (_, i) => i),
-  );
-  await writer.close();
+  const array = { shape, dataType: "int16", chunks, fillValue: -1, attributes };
+  return { ...array, ...(dimensionNames && { dimensionNames }) };
 }
 
 const crsAttributes = {
@@ -48,52 +32,53 @@ const crsAttributes = {
 };
 
 /** A data set as CF has it: a rotated grid with coordinates of two dimensions, bounds, and a group with more. */
-async function cf(url: string, zarrFormat: FormatDefinition): Promise<void> {
-  const attributes = { Conventions: "CF-1.11", coordinates: "height", history: "made: éλ" };
-  const root = await createGroup(url, { zarrFormat, attributes }, { consolidated: true });
-  await add(root, "time", [6], ["time"], { units: "hours since 1970-01-01", bounds: "time_bnds", axis: "T" });
-  await add(root, "time_bnds", [6, 2], ["time", "bnds"]);
-  await add(root, "rlat", [4], ["rlat"], { units: "degrees", _FillValue: -32768 });
-  await add(root, "rlon", [5], ["rlon"], { units: "degrees" });
-  await add(root, "lat", [4, 5], ["rlat", "rlon"], { units: "degrees_north", valid_range: [-90, 90] });
-  await add(root, "lon", [4, 5], ["rlat", "rlon"], { units: "degrees_east" });
-  await add(root, "height", [], [], { units: "m", positive: "up" });
-  await add(root, "rotated_pole", [], [], crsAttributes);
-  await add(root, "areacella", [4, 5], ["rlat", "rlon"], { units: "m2" });
-  await add(root, "tas", [6, 4, 5], ["time", "rlat", "rlon"], {
-    units: "K",
-    standard_name: "air_temperature",
-    coordinates: "lat lon height",
-    grid_mapping: "rotated_pole: lat lon",
-    ancillary_variables: "tas_flag",
-    cell_measures: "area: areacella",
-    scale_factor: 0.01,
-    add_offset: 273.15,
-    big: 2n ** 60n,
-    flag_values: [1, 2, 4],
+const cf = (at: string, zarrFormat: FormatDefinition) =>
+  given({
+    at,
+    zarrFormat,
+    attributes: { Conventions: "CF-1.11", coordinates: "height", history: "made: éλ" },
+    groups: { forecast: { attributes: { institution: "x" } } },
+    arrays: {
+      time: variable([6], ["time"], { units: "hours since 1970-01-01", bounds: "time_bnds", axis: "T" }),
+      time_bnds: variable([6, 2], ["time", "bnds"]),
+      rlat: variable([4], ["rlat"], { units: "degrees", _FillValue: -32768 }),
+      rlon: variable([5], ["rlon"], { units: "degrees" }),
+      lat: variable([4, 5], ["rlat", "rlon"], { units: "degrees_north", valid_range: [-90, 90] }),
+      lon: variable([4, 5], ["rlat", "rlon"], { units: "degrees_east" }),
+      height: variable([], [], { units: "m", positive: "up" }),
+      rotated_pole: variable([], [], crsAttributes),
+      areacella: variable([4, 5], ["rlat", "rlon"], { units: "m2" }),
+      tas: variable([6, 4, 5], ["time", "rlat", "rlon"], {
+        units: "K",
+        standard_name: "air_temperature",
+        coordinates: "lat lon height",
+        grid_mapping: "rotated_pole: lat lon",
+        ancillary_variables: "tas_flag",
+        cell_measures: "area: areacella",
+        scale_factor: 0.01,
+        add_offset: 273.15,
+        big: 2n ** 60n,
+        flag_values: [1, 2, 4],
+      }),
+      tas_flag: variable([6, 4, 5], ["time", "rlat", "rlon"], { flag_meanings: "good bad" }),
+      "forecast/pr": variable([6, 4, 5], ["time", "rlat", "rlon"], {
+        coordinates: "lat lon lead",
+        grid_mapping: "rotated_pole",
+      }),
+      "forecast/lead": variable([6], ["time"]),
+    },
+    consolidated: true,
   });
-  await add(root, "tas_flag", [6, 4, 5], ["time", "rlat", "rlon"], { flag_meanings: "good bad" });
-  const forecast = await root.createGroup("forecast", { attributes: { institution: "x" } });
-  await add(forecast, "pr", [6, 4, 5], ["time", "rlat", "rlon"], {
-    coordinates: "lat lon lead",
-    grid_mapping: "rotated_pole",
-  });
-  await add(forecast, "lead", [6], ["time"]);
-  await forecast.close();
-  await root.close();
-}
 
 /** An array that says by `_CRS` where it is, and one with dimensions of which some have no name. */
-async function gdal(url: string, zarrFormat: FormatDefinition): Promise<void> {
-  const root = await createGroup(url, { zarrFormat });
+function gdal(at: string, zarrFormat: FormatDefinition) {
   const _CRS = {
     wkt: "GEOGCRS[]",
     projjson: { type: "GeographicCRS" },
     url: "http://www.opengis.net/def/crs/EPSG/0/4326",
   };
-  await add(root, "dem", [6, 4], ["Y", "X"], { _CRS });
-  await add(root, "plain", [6, 4], undefined, { note: "no names" });
-  await root.close();
+  const dem = variable([6, 4], ["Y", "X"], { _CRS });
+  return given({ at, zarrFormat, arrays: { dem, plain: variable([6, 4], undefined, { note: "no names" }) } });
 }
 
 const omeMultiscales = (version: string) => [
@@ -110,49 +95,42 @@ const omeMultiscales = (version: string) => [
 ];
 
 /** Levels of an image, with labels in a group of their own. */
-async function ome(url: string, zarrFormat: FormatDefinition): Promise<void> {
+function ome(at: string, zarrFormat: FormatDefinition) {
   const of = (more: Attributes = {}) =>
     zarrFormat === "v2"
       ? { multiscales: omeMultiscales("0.4"), ...more }
       : { ome: { version: "0.5", multiscales: omeMultiscales("0.5"), ...more } };
   const names = zarrFormat === "v2" ? undefined : ["t", "y", "x"];
-  const root = await createGroup(url, {
+  const listed = { labels: ["cells"] };
+  const [large, small] = [variable([6, 8, 8], names), variable([6, 4, 4], names)];
+  return given({
+    at,
     zarrFormat,
     attributes: of({ omero: { channels: [{ color: "FF0000" }] } }),
+    groups: {
+      labels: { attributes: zarrFormat === "v2" ? listed : { ome: { version: "0.5", ...listed } } },
+      "labels/cells": { attributes: of({ "image-label": { source: { image: "../../" } } }) },
+    },
+    arrays: { 0: large, 1: small, "labels/cells/0": large, "labels/cells/1": small },
   });
-  const listed = { labels: ["cells"] };
-  const labels = await root.createGroup("labels", {
-    attributes: zarrFormat === "v2" ? listed : { ome: { version: "0.5", ...listed } },
-  });
-  const cells = await labels.createGroup("cells", {
-    attributes: of({ "image-label": { source: { image: "../../" } } }),
-  });
-  for (const group of [root, cells]) {
-    await add(group, "0", [6, 8, 8], names);
-    await add(group, "1", [6, 4, 4], names);
-  }
-  await cells.close();
-  await labels.close();
-  await root.close();
 }
 
 /** Overviews as GeoZarr has them: each level a group, named by a layout and, as earlier, by tile matrices. */
-async function geoZarr(url: string, zarrFormat: FormatDefinition): Promise<void> {
+function geoZarr(at: string, zarrFormat: FormatDefinition) {
   const multiscales = {
     layout: [{ asset: "0" }, { asset: "1", derived_from: "0", transform: { scale: [2, 2] } }],
     tile_matrix_set: "WebMercatorQuad",
     tile_matrix_limits: { "0": { minTileRow: 0 }, "1": { minTileRow: 0 } },
     resampling_method: "average",
   };
-  const root = await createGroup(url, { zarrFormat, attributes: { multiscales } }, { consolidated: true });
+  const arrays: Record<string, GivenArray> = {};
   for (const [level, size] of [8, 4].entries()) {
-    const group = await root.createGroup(`${level}`);
-    await add(group, "spatial_ref", [], [], crsAttributes);
-    await add(group, "time", [6], ["time"]);
-    await add(group, "band", [6, size, size], ["time", "y", "x"], { grid_mapping: "spatial_ref" });
-    await group.close();
+    arrays[`${level}/spatial_ref`] = variable([], [], crsAttributes);
+    arrays[`${level}/time`] = variable([6], ["time"]);
+    const gridded = { grid_mapping: "spatial_ref" };
+    arrays[`${level}/band`] = variable([6, size, size], ["time", "y", "x"], gridded);
   }
-  await root.close();
+  return given({ at, zarrFormat, attributes: { multiscales }, arrays, consolidated: true });
 }
 
 const conventions = { cf, _CRS: gdal, "OME-NGFF": ome, GeoZarr: geoZarr };
@@ -264,11 +242,8 @@ describe("dimension names", () => {
   });
 
   test("of some dimensions alone are kept in v3, and refused by name in v2", async () => {
-    const source = target("source");
-    const root = await createGroup(source, { zarrFormat: "v3" });
-    await add(root, "some", [6, 4], ["time", null]);
-    await add(root, "none", [6, 4], [null, null]);
-    await root.close();
+    const arrays = { some: variable([6, 4], ["time", null]), none: variable([6, 4], [null, null]) };
+    const source = await given({ at: target("source"), zarrFormat: "v3", arrays });
     const before = await described(source);
     await rechunk(source, target("rechunked"), { chunks: { time: 2 } });
     await sliceTo(source, target("part"), { slice: { time: [0, 2] } });

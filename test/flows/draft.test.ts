@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { create } from "../../src/hierarchy/create/create.ts";
 import {
   convert,
   copy,
@@ -165,14 +164,8 @@ describe("converting", () => {
   });
 
   it("names what is lost, and goes on where that is allowed", async () => {
-    const writer = await create(`${folder}/named.zarr`, {
-      shape: [2],
-      chunks: [2],
-      dataType: "float32",
-      dimensionNames: ["x"],
-      fillValue: Uint8Array.of(1, 0, 0xc0, 0x7f),
-    });
-    await writer.close();
+    const named = { dataType: "float32", dimensionNames: ["x"], fillValue: Uint8Array.of(1, 0, 0xc0, 0x7f) };
+    await given({ at: `${folder}/named.zarr`, shape: [2], ...named, values: null });
     const to = "v3-draft-2019";
     await expect(convert(`${folder}/named.zarr`, `${folder}/lost.zarr`, { to })).rejects.toMatchObject({
       code: "loss-refused",

@@ -12,6 +12,7 @@ import {
 } from "../../src/index.ts";
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { given } from "../support/given.ts";
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 
@@ -75,11 +76,8 @@ describe.each(["v2", "v3"] as const)("an array of %s without items, in chunks of
 
   it("gets chunks of length 1 when something is appended", async () => {
     const store = await emptyGroup(format);
-    const more = new MemoryStore();
-    const array = { shape: [2, 3], chunks: [2, 3], dataType: "int16", dimensionNames: ["t", "x"] } as const;
-    const writer = await create(more, { ...array, zarrFormat: format, fillValue: 0 });
-    await writer.write([[0, 2]], Int16Array.of(1, 2, 3, 4, 5, 6));
-    await writer.close();
+    const grid = { shape: [2, 3], dataType: "int16", dimensionNames: ["t", "x"], fillValue: 0 };
+    const more = await given({ zarrFormat: format, ...grid, values: [1, 2, 3, 4, 5, 6] });
     await append(more, await openArray({ store, path: "v" }), { dim: "t" });
     expect(await chunksIn(store, "v")).toEqual([1, 3]);
     const { data } = await slice(await openArray({ store, path: "v" })).read();

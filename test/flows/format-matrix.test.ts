@@ -3,10 +3,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
-import { convert, create, isZarrflowError, type NewArray, type Values } from "../../src/index.ts";
+import { convert, isZarrflowError, type NewArray, type Values } from "../../src/index.ts";
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
 import { digestOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { drawsAll, oneIn } from "../support/samples.ts";
 
 const FORMATS: readonly ZarrFormat[] = ["v1", "v2", "v3-draft-2019", "v3"];
@@ -261,9 +262,7 @@ describe("each data type, from each format to each", () => {
 
   async function outcomesOf({ name, array, values }: Row): Promise<string> {
     const origin = "memory:matrix-origin";
-    const writer = await create(origin, { shape: SHAPE, chunks: [2, 3], ...array });
-    await writer.write({}, values);
-    await writer.close();
+    await given({ at: origin, shape: SHAPE, chunks: [2, 3], ...array, values });
     const sha256 = await digestOf(origin);
     const lines: string[] = [];
     for (const from of FORMATS) {

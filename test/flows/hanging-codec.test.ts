@@ -42,12 +42,7 @@ beforeAll(async () => {
         : pass(from, to),
   };
   registerCodec({ name: "hanging", kind: "bytes-to-bytes" }, () => codec);
-  const array = await create(source, { shape: [8], chunks: [2], dataType: "uint8", codec: "hanging" });
-  await array.write(
-    [],
-    Uint8Array.from({ length: 8 }, (_, i) => i + 1),
-  );
-  await array.close();
+  await given({ at: source, ...shape, values: (i) => i + 1 });
   isHanging = true;
 });
 

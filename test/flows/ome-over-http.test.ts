@@ -1,19 +1,10 @@
 // @module-tag slow
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  convert,
-  copy,
-  createGroup,
-  diff,
-  digest,
-  type FlowEvent,
-  info,
-  sliceTo,
-  tree,
-} from "../../src/index.ts";
+import { convert, copy, diff, digest, type FlowEvent, info, sliceTo, tree } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
 import { all, valuesIn } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { makeImage } from "../support/ome-images.ts";
 
 const servers: ValueServer[] = [];
@@ -81,10 +72,9 @@ describe.each(["v2", "v3"] as const)(
 );
 
 test("a copy of a collection says that files beside its nodes are not found", async () => {
-  const store = new MemoryStore("collection");
-  const root = await createGroup(store, { zarrFormat: "v2", attributes: { "bioformats2raw.layout": 3 } });
-  await (await root.createGroup("OME", { attributes: { series: [] } })).close();
-  await root.close();
+  const groups = { OME: { attributes: { series: [] } } };
+  const attributes = { "bioformats2raw.layout": 3 };
+  const store = await given({ at: new MemoryStore("collection"), zarrFormat: "v2", attributes, groups });
   await store.set("OME/METADATA.ome.xml", new TextEncoder().encode("<OME/>"));
   const warnings: string[] = [];
   const onEvent = (event: FlowEvent) => {

@@ -2,12 +2,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { convert, copy, createGroup, rechunk, sliceTo, validate } from "../../src/index.ts";
+import { convert, copy, rechunk, sliceTo, validate } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { openZipFile, openZipValue, zipInStore } from "../../src/stores/zip.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
-import { fillImage, imageAttributes } from "../support/ome-images.ts";
+import { given } from "../support/given.ts";
+import { imageAttributes, imageNodes } from "../support/ome-images.ts";
 
 const RECIPE = {
   zarrFormat: "v3",
@@ -20,11 +21,8 @@ const RECIPE = {
 } as const;
 
 /** An image in a folder, with labels two levels below, and a file that is no Zarr. */
-async function image(place: string): Promise<void> {
-  const root = await createGroup(place, { zarrFormat: "v3", attributes: imageAttributes(RECIPE) });
-  await fillImage(root, RECIPE);
-  await root.close();
-}
+const image = (at: string) =>
+  given({ at, zarrFormat: "v3", attributes: imageAttributes(RECIPE), ...imageNodes(RECIPE) });
 
 let folder = "";
 let source = "";

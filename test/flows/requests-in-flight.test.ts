@@ -3,12 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { planCopy } from "../../src/flows/copy.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import { runPlan } from "../../src/flows/run/run-plan.ts";
-import { copy, create, rechunk, slice } from "../../src/index.ts";
-import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { copy, rechunk, slice } from "../../src/index.ts";
+import { nameMemoryStore } from "../../src/stores/memory.ts";
 import type { RequestsNow } from "../../src/stores/remote/server-counters.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
-import { digestsOf } from "../support/consume.ts";
+import { digestsOf, valuesIn } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { until } from "../support/until.ts";
 import { workerScript } from "../support/worker-script.ts";
@@ -29,15 +30,10 @@ afterEach(async () => {
 
 /** An array of so many chunks. */
 async function putArray(chunks: number, name = "a.zarr"): Promise<void> {
-  const store = new MemoryStore();
-  const array = await create(store, { shape: [chunks, 8], chunks: [1, 8], dataType: "uint8", codec: "none" });
-  await array.write(
-    {},
-    Uint8Array.from({ length: chunks * 8 }, (_, i) => 1 + (i % 250)),
-  );
-  await array.close();
-  for await (const { key } of store.list(""))
-    server.objects.set(`${name}/${key}`, Buffer.from((await store.get(key)) ?? []));
+  const values = (i: number) => 1 + (i % 250);
+  const array = { shape: [chunks, 8], chunks: [1, 8], dataType: "uint8", codec: "none", values };
+  for (const [key, value] of await valuesIn(await given(array)))
+    server.objects.set(`${name}/${key}`, Buffer.from(value));
 }
 
 /**

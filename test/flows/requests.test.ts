@@ -1,7 +1,9 @@
 import { afterEach, expect, it } from "vitest";
-import { copy, create, rechunk } from "../../src/index.ts";
-import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { copy, rechunk } from "../../src/index.ts";
+import { nameMemoryStore } from "../../src/stores/memory.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { valuesIn } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 afterEach(() => nameMemoryStore("counted", undefined));
 
@@ -15,13 +17,8 @@ it.each([
   ["copy", copy, {}],
   ["rechunk", rechunk, { chunks: [4] }],
 ] as const)("%s asks a web server for each chunk once, and for few documents", async (_, flow, how) => {
-  const store = new MemoryStore();
-  const array = await create(store, { shape: [8], chunks: [2], dataType: "uint8", codec: "none" });
-  await array.write({}, [1, 2, 3, 4, 5, 6, 7, 8]);
-  await array.close();
-  const values = new Map<string, Uint8Array>();
-  for await (const { key } of store.list("")) values.set(key, (await store.get(key)) ?? new Uint8Array());
-  const server = await serveValues(values);
+  const array = { shape: [8], chunks: [2], dataType: "uint8", codec: "none", values: (i: number) => i + 1 };
+  const server = await serveValues(await valuesIn(await given(array)));
   await flow(server.url, "memory:counted", how as never);
   const keys = server.requests.map(({ method, url }) => `${method} ${url.replace("/data/", "")}`);
   expect(keys.filter((key) => key.includes("c/")).sort()).toEqual([

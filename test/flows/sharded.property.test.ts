@@ -3,11 +3,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { planRechunk, rechunk, runFlow, slice, sliceTo } from "../../src/flows/index.ts";
-import { create, openArray } from "../../src/index.ts";
-import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { openArray } from "../../src/index.ts";
+import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
 import { coordsOf, indexOf, product } from "../../src/util/shape.ts";
 import { bytesOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { naiveSlice } from "../support/made-array.ts";
 import { rangesOf } from "../support/recipes.ts";
 import { samples } from "../support/samples.ts";
@@ -16,11 +17,8 @@ import { sharded, shardedItems } from "../support/sharded-recipes.ts";
 type Sharded = typeof sharded extends fc.Arbitrary<infer T> ? T : never;
 
 async function made({ array, filled, seed }: Sharded) {
-  const store = new MemoryStore();
   const items = shardedItems(array.shape, filled, seed);
-  const writer = await create(store, array);
-  if (items.length > 0) await writer.write({ start: array.shape.map(() => 0), shape: array.shape }, items);
-  await writer.close();
+  const store = await given({ ...array, values: items.length > 0 ? items : null });
   return { store, bytes: new Uint8Array(items.buffer) };
 }
 
@@ -126,17 +124,9 @@ test("strings in shards are rechunked, and sliced, as the naive model has them",
     fc.asyncProperty(recipes, into, async ([axes, words, ranges], how) => {
       const shape = axes.map(({ n }) => n);
       const values = Array.from({ length: product(shape) }, (_, i) => words[(i * i) % words.length] ?? "");
-      const store = new MemoryStore();
       const chunks = axes.map(({ chunk }) => chunk);
-      const writer = await create(store, {
-        shape,
-        dataType: "string",
-        chunks,
-        shards: axes.map(({ chunk, shard }) => chunk * shard),
-        fillValue: "empty",
-      });
-      await writer.write([], values);
-      await writer.close();
+      const grid = { shape, chunks, shards: axes.map(({ chunk, shard }) => chunk * shard) };
+      const store = await given({ ...grid, dataType: "string", fillValue: "empty", values });
       const newChunks = how.startsWith("the same") ? chunks : axes.map(({ newChunk }) => newChunk);
       const shards = newChunks.map((n, d) => n * (axes[d]?.newShard ?? 1));
       const changes = { chunks: newChunks, ...(how.endsWith("shards") && { shards }), maxMemory: 4e6 };
@@ -155,18 +145,9 @@ test("strings in shards are rechunked, and sliced, as the naive model has them",
 });
 
 test("chunks move between shards, and out of and into them, as they are stored", async () => {
-  const store = new MemoryStore();
-  const writer = await create(store, {
-    shape: [16, 16],
-    dataType: "uint16",
-    chunks: [2, 4],
-    shards: [8, 8],
-    codec: "zstd:1",
-    fillValue: 0,
-  });
   const items = Uint16Array.from({ length: 256 }, (_, i) => (i < 128 ? i : 0));
-  await writer.write({ start: [0, 0], shape: [16, 16] }, items);
-  await writer.close();
+  const grid = { shape: [16, 16], chunks: [2, 4], shards: [8, 8] };
+  const store = await given({ ...grid, dataType: "uint16", codec: "zstd:1", fillValue: 0, values: items });
   expect(await store.size("c/0/0")).toBeGreaterThan(0);
   expect(await store.size("c/1/0")).toBeUndefined();
 
@@ -189,14 +170,8 @@ test("chunks move between shards, and out of and into them, as they are stored",
 
 test("whole shards that are mostly index fit the budget too", async () => {
   let predicted = 0;
-  const store = new MemoryStore();
-  const writer = await create(store, { shape: [4096], dataType: "uint8", chunks: [1], shards: [1024] });
-  await writer.write(
-    [],
-    Uint8Array.from({ length: 4096 }, (_, i) => 1 + (i % 255)),
-  );
-  await writer.close();
-  const array = await openArray(store);
+  const shards = { shape: [4096], chunks: [1], shards: [1024], values: (i: number) => 1 + (i % 255) };
+  const array = await openArray(await given({ dataType: "uint8", ...shards }));
   for (const maxMemory of [100_000, 1e6]) {
     const report = await sliceTo(array, "memory:indexes", {
       slice: [[0, 4096]],
@@ -217,13 +192,7 @@ test("whole shards that are mostly index fit the budget too", async () => {
 });
 
 test("rechunk in a group leaves other arrays' shards as they are", async () => {
-  const store = new MemoryStore();
-  const writer = await create(store, { shape: [8], dataType: "uint8", chunks: [2], shards: [8] });
-  await writer.write(
-    { start: [0], shape: [8] },
-    Uint8Array.from({ length: 8 }, (_, i) => i),
-  );
-  await writer.close();
+  const store = await given({ shape: [8], dataType: "uint8", chunks: [2], shards: [8] });
   const report = await rechunk(await openArray(store), "memory:recoded", { chunks: {}, codec: "gzip" });
   expect(report.chunksRead).toBe(4);
   const recoded = await openArray("memory:recoded");

@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { convert, copy, create, open, rechunk, setAttributes, slice } from "../../src/index.ts";
+import { convert, copy, open, rechunk, setAttributes, slice } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { digestOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { documentIn, storeV1Array } from "../support/v1-store.ts";
 
 const folder = temporaryFolder();
@@ -52,17 +53,8 @@ describe("order F without blosc", () => {
   });
 
   test("is given up for C when an array comes from another format", async () => {
-    const source = folder.next("v2.zarr");
-    const writer = await create(source, {
-      shape: [2, 3],
-      chunks: [2, 3],
-      dataType: "int16",
-      order: "F",
-      codec: "zlib",
-      zarrFormat: "v2",
-    });
-    await writer.write([], Int16Array.from(items));
-    await writer.close();
+    const inF = { shape: [2, 3], dataType: "int16", order: "F", codec: "zlib", values: items } as const;
+    const source = await given({ at: folder.next("v2.zarr"), zarrFormat: "v2", ...inF });
     await convert(source, `${source}.v1`, { to: "v1" });
     expect(documentIn(`${source}.v1`)).toMatchObject({ order: "C", compression: "zlib" });
     expect(await dataOf(`${source}.v1`)).toEqual(items);

@@ -17,11 +17,8 @@ import { storeOf } from "./stores.ts";
 const ARRAY = { shape: [4], chunks: [2], dataType: "int32", codec: "none" } as const;
 const draft = "v3-draft-2019";
 
-async function make(store: WritableStore, path: string, array: object = {}): Promise<void> {
-  const writer = await create({ store, path }, { ...ARRAY, ...array });
-  await writer.write([[0, 4]], Int32Array.of(1, 2, 3, 4));
-  await writer.close();
-}
+const make = (store: WritableStore, path: string, array: object = {}) =>
+  given({ at: { store, path }, ...ARRAY, values: (i) => i + 1, ...array });
 
 describe("creating", () => {
   it("writes the bootstrap document of a new hierarchy, and no groups above", async () => {

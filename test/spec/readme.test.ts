@@ -1,6 +1,6 @@
 import { describe } from "vitest";
-import { create, open, setAttributes } from "../../src/index.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
+import { open, setAttributes } from "../../src/index.ts";
+import { given } from "../support/given.ts";
 import { testCoverage } from "./coverage.ts";
 import { SPEC_ITEMS } from "./items.ts";
 import { type Row, refused, testRows } from "./rows.ts";
@@ -29,16 +29,8 @@ async function kept(text: string): Promise<string> {
 }
 
 async function created(fillValue: number): Promise<string> {
-  const store = new MemoryStore();
-  const writer = await create(store, {
-    shape: [1],
-    chunks: [1],
-    dataType: "float64",
-    zarrFormat: "v2",
-    fillValue,
-  });
-  await writer.close();
-  return textAt(store, ".zarray");
+  const array = { shape: [1], dataType: "float64", fillValue, values: null };
+  return textAt(await given({ zarrFormat: "v2", ...array }), ".zarray");
 }
 
 const SPACED = JSON.stringify({ ...V2, shape: [2] }, null, 7);

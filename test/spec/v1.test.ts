@@ -1,11 +1,12 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect } from "vitest";
-import { copy, create } from "../../src/index.ts";
+import { copy } from "../../src/index.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
+import type { MemoryStore } from "../../src/stores/memory.ts";
 import { openStore } from "../../src/stores/url.ts";
 import { SAMPLE } from "../codecs/bytes-to-bytes/lz-sample.ts";
 import { LZMA_VECTORS } from "../codecs/bytes-to-bytes/lzma/vectors.ts";
+import { given } from "../support/given.ts";
 import { testCoverage } from "./coverage.ts";
 import { SPEC_ITEMS } from "./items.ts";
 import { type Row, refused, testRows } from "./rows.ts";
@@ -44,13 +45,9 @@ const invalid = (pointer: string) =>
 const BLOSC = { compression: "blosc", compression_opts: { cname: "lz4", clevel: 5, shuffle: 1 } };
 const ZLIB = { compression: "zlib", compression_opts: 1 };
 
-async function made(members: NewMembers = {}, items?: Uint8Array): Promise<MemoryStore> {
-  const store = new MemoryStore();
+function made(members: NewMembers = {}, items?: Uint8Array): Promise<MemoryStore> {
   const usual = { shape: [2], chunks: [1], dataType: "uint8", zarrFormat: "v1", codec: "none" } as const;
-  const writer = await create(store, { ...usual, ...members });
-  if (items) await writer.write([[0, items.length]], items);
-  await writer.close();
-  return store;
+  return given({ ...usual, ...members, values: items ?? null });
 }
 
 /** What a chunk that others have written as xz holds. */

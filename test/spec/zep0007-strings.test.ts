@@ -1,7 +1,8 @@
 import { describe, expect } from "vitest";
-import { create, open, rechunk, setAttributes } from "../../src/index.ts";
+import { open, rechunk, setAttributes } from "../../src/index.ts";
 import { v3 } from "../../src/meta/v3/v3.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { given } from "../support/given.ts";
 import { testCoverage } from "./coverage.ts";
 import { SPEC_ITEMS } from "./items.ts";
 import { type Row, refused, testRows } from "./rows.ts";
@@ -281,13 +282,8 @@ const reading: Row[] = [
 
 const ZEP = { codecs: [{ name: "zep0007", configuration: { offset_size: 4 } }] };
 
-async function made(strings: readonly string[], members: object = ZEP): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const writer = await create(store, { shape: [2], chunks: [2], dataType: "string", ...members });
-  await writer.write([[0, strings.length]], strings);
-  await writer.close();
-  return store;
-}
+const made = (values: readonly string[], members: object = ZEP): Promise<MemoryStore> =>
+  given({ shape: [2], dataType: "string", ...members, values });
 
 const chunkOf = async (...strings: string[]) => (await made(strings)).get("c/0");
 

@@ -1,5 +1,5 @@
-import { createGroup } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { given, givenKeys } from "./given.ts";
 
 export interface HierarchyRecipe {
   readonly consolidated?: boolean;
@@ -15,27 +15,25 @@ export async function makeHierarchy(
   zarrFormat: "v2" | "v3",
   { consolidated = false, offset = 0 }: HierarchyRecipe = {},
 ): Promise<MemoryStore> {
-  const store = new MemoryStore(`hierarchy ${zarrFormat}`);
-  const root = await createGroup(store, { zarrFormat, attributes: { title: "made" } }, { consolidated });
-  const array = { dataType: "int16", shape: [4, 6], chunks: [2, 3] } as const;
-  const items = (start: number, length: number) => Int16Array.from({ length }, (_, i) => start + i + offset);
-  for (const year of ["2023", "2024"]) {
-    const group = await root.createGroup(year, { attributes: { year } });
-    for (const name of ["t2m", "u10"]) {
-      const writer = await group.create(name, { ...array, attributes: { name } });
-      await writer.write([], items(Number(year) + name.length, 24));
-      await writer.close();
-    }
-    await group.close();
-  }
-  await (await root.createGroup("empty", {})).close();
-  const time = await root.create("time", { dataType: "int16", shape: [4], chunks: [4] });
-  await time.write([], items(1, 4));
-  await time.close();
-  await root.close();
-  const text = (words: string) => new TextEncoder().encode(words);
-  for (const key of ["readme.md", "2024/readme.md", "notes.txt", "2024/t2m/notes.txt"]) {
-    await store.set(key, text(`${key}\n`));
-  }
-  return store;
+  const from = (start: number) => (i: number) => start + i + offset;
+  const field = (year: number, name: string) => ({
+    ...{ dataType: "int16", shape: [4, 6], chunks: [2, 3], attributes: { name } },
+    values: from(year + name.length),
+  });
+  const store = await given({
+    at: new MemoryStore(`hierarchy ${zarrFormat}`),
+    zarrFormat,
+    attributes: { title: "made" },
+    groups: { 2023: { attributes: { year: "2023" } }, 2024: { attributes: { year: "2024" } }, empty: {} },
+    arrays: {
+      "2023/t2m": field(2023, "t2m"),
+      "2023/u10": field(2023, "u10"),
+      "2024/t2m": field(2024, "t2m"),
+      "2024/u10": field(2024, "u10"),
+      time: { dataType: "int16", shape: [4], values: from(1) },
+    },
+    consolidated,
+  });
+  const keys = ["readme.md", "2024/readme.md", "notes.txt", "2024/t2m/notes.txt"];
+  return givenKeys(Object.fromEntries(keys.map((key) => [key, `${key}\n`])), store);
 }

@@ -1,5 +1,7 @@
-import { createGroup, type GroupWriter } from "../../src/index.ts";
+import type { NewGroup } from "../../src/index.ts";
+import { joinKey } from "../../src/meta/join-key.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { type GivenArray, type GivenGroup, given } from "./given.ts";
 
 export interface ImageRecipe {
   readonly zarrFormat: "v2" | "v3";
@@ -21,15 +23,10 @@ export interface ImageRecipe {
 const TYPES: Readonly<Record<string, string>> = { t: "time", c: "channel" };
 
 /** A store in memory that is an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3. */
-export async function makeImage(recipe: ImageRecipe): Promise<MemoryStore> {
-  const store = new MemoryStore(`image ${recipe.zarrFormat}`);
-  const root = await createGroup(store, {
-    zarrFormat: recipe.zarrFormat,
-    attributes: imageAttributes(recipe),
-  });
-  await fillImage(root, recipe);
-  await root.close();
-  return store;
+export function makeImage(recipe: ImageRecipe): Promise<MemoryStore> {
+  const { zarrFormat } = recipe;
+  const at = new MemoryStore(`image ${zarrFormat}`);
+  return given({ at, zarrFormat, attributes: imageAttributes(recipe), ...imageNodes(recipe) });
 }
 
 /** What an image states of itself. */
@@ -84,44 +81,35 @@ interface Multiscale {
   }[];
 }
 
-/** Writes the levels of an image, and its labels. */
-export async function fillImage(group: GroupWriter, recipe: ImageRecipe): Promise<void> {
+/** The levels of an image at a path, and its labels. */
+export function imageNodes(recipe: ImageRecipe, path = ""): Required<Pick<GivenGroup, "arrays" | "groups">> {
   const { zarrFormat, axes, shapes, labels = [], dimensionNames } = recipe;
   const names = dimensionNames ?? (zarrFormat === "v3" ? axes : undefined);
-  for (const [level, shape] of shapes.entries()) {
-    const writer = await group.create(`${level}`, {
-      dataType: "uint16",
-      shape,
-      chunks: shape.map((n) => Math.min(n, 5)),
-      fillValue: 0,
+  const at = (name: string) => joinKey(path, name);
+  const arrays: Record<string, GivenArray> = {};
+  for (const [level, shape] of shapes.entries())
+    arrays[at(`${level}`)] = {
+      ...{ dataType: "uint16", shape, chunks: shape.map((n) => Math.min(n, 5)), fillValue: 0 },
       ...(zarrFormat === "v2" && { separator: "/" as const }),
       ...(names && { dimensionNames: names }),
-    });
-    const length = shape.reduce((a, b) => a * b, 1);
-    await writer.write(
-      [],
-      Uint16Array.from({ length }, (_, i) => i + 1000 * level),
-    );
-    await writer.close();
-  }
-  if (labels.length === 0) return;
+      values: (i) => i + 1000 * level,
+    };
+  if (labels.length === 0) return { arrays, groups: {} };
   const list = zarrFormat === "v2" ? { labels } : { ome: { version: recipe.version ?? "0.5", labels } };
-  const labelGroup = await group.createGroup("labels", { attributes: list });
   const isKept = (_: unknown, d: number) => axes[d] !== "c";
   const { itemSize, translations, omero: _, labels: __, ...rest } = recipe;
-  const labelRecipe: ImageRecipe = {
+  const label: ImageRecipe = {
     ...rest,
     axes: axes.filter(isKept),
     shapes: shapes.map((shape) => shape.filter(isKept)),
     ...(itemSize && { itemSize: itemSize.filter(isKept) }),
     ...(translations && { translations: translations.map((one) => one.filter(isKept)) }),
   };
+  const groups: Record<string, NewGroup> = { [at("labels")]: { attributes: list } };
   for (const name of labels) {
-    const label = await labelGroup.createGroup(name, {
-      attributes: imageAttributes(labelRecipe, { "image-label": { source: { image: "../../" } } }),
-    });
-    await fillImage(label, labelRecipe);
-    await label.close();
+    const attributes = imageAttributes(label, { "image-label": { source: { image: "../../" } } });
+    groups[at(`labels/${name}`)] = { attributes };
+    Object.assign(arrays, imageNodes(label, at(`labels/${name}`)).arrays);
   }
-  await labelGroup.close();
+  return { arrays, groups };
 }

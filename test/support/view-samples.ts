@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { createGroup } from "../../src/index.ts";
-import { fillImage, imageAttributes } from "./ome-images.ts";
+import { given } from "./given.ts";
+import { imageAttributes, imageNodes } from "./ome-images.ts";
 import { ramp, writeV2Group } from "./v2-store.ts";
 
 export const [TIMES, ROWS, COLUMNS] = [5, 6, 8];
@@ -31,12 +31,12 @@ export async function writeSea(folder: string): Promise<void> {
       for (let c = 0; c < COLUMNS; c++) items[at++] = isMissing(t, r, c) ? -1 : packedAt(t, r, c);
     }
   }
-  const axis = (name: string, from: ArrayBufferView, length: number, dtype: string, units: string) => ({
+  const axis = (name: string, items: ArrayBufferView & ArrayLike<number>, dtype: string, units: string) => ({
     [name]: {
-      shape: [length],
-      chunks: [length],
+      shape: [items.length],
+      chunks: [items.length],
       dtype,
-      items: from,
+      items,
       dimensions: [name],
       attributes: { units },
     },
@@ -46,27 +46,14 @@ export async function writeSea(folder: string): Promise<void> {
   await writeV2Group(
     root,
     {
-      ...axis(
-        "time",
-        Int32Array.from({ length: TIMES }, (_, i) => i),
-        TIMES,
-        "<i4",
-        "days since 2024-06-01",
-      ),
+      ...axis("time", new Int32Array(ramp(TIMES)), "<i4", "days since 2024-06-01"),
       ...axis(
         "lat",
-        Float32Array.from({ length: ROWS }, (_, i) => 10 * i),
-        ROWS,
+        ramp(ROWS).map((i) => 10 * i),
         "<f4",
         "degrees_north",
       ),
-      ...axis(
-        "lon",
-        Float64Array.from({ length: COLUMNS }, (_, i) => 5 * i),
-        COLUMNS,
-        "<f8",
-        "degrees_east",
-      ),
+      ...axis("lon", new Float64Array(ramp(COLUMNS).map((i) => 5 * i)), "<f8", "degrees_east"),
       sst: {
         shape: [TIMES, ROWS, COLUMNS],
         chunks: [1, 3, COLUMNS],
@@ -106,10 +93,6 @@ export async function writeImage(folder: string): Promise<void> {
       ],
     },
   } as const;
-  const root = await createGroup(join(folder, "image.zarr"), {
-    zarrFormat: "v3",
-    attributes: imageAttributes(recipe) as Record<string, never>,
-  });
-  await fillImage(root, recipe);
-  await root.close();
+  const attributes = imageAttributes(recipe);
+  await given({ at: join(folder, "image.zarr"), zarrFormat: "v3", attributes, ...imageNodes(recipe) });
 }

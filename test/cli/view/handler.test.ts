@@ -11,6 +11,7 @@ import { makeToken } from "../../../src/cli/view/guard.ts";
 import { viewHandler } from "../../../src/cli/view/handler.ts";
 import { ViewedSource } from "../../../src/flows/view/viewed-source.ts";
 import { testFolder } from "../../support/cli.ts";
+import { given } from "../../support/given.ts";
 import { COLUMNS, kelvinAt, ROWS, writeImage, writeSea } from "../../support/view-samples.ts";
 
 /** The address of a page about a source, with its token. */
@@ -226,15 +227,8 @@ describe("what the page asks for", () => {
 describe("a large array", () => {
   it("gives pictures of a bounded size only", async () => {
     const folder = await testFolder();
-    const { create } = await import("../../../src/index.ts");
-    const shape = [3000, 3000];
-    const array = await create(join(folder, "large.zarr"), {
-      shape,
-      dataType: "uint8",
-      chunks: [1000, 1000],
-      fillValue: 7,
-    });
-    await array.close();
+    const grid = { shape: [3000, 3000], chunks: [1000, 1000] };
+    await given({ at: join(folder, "large.zarr"), ...grid, dataType: "uint8", fillValue: 7, values: null });
     const address = await served(join(folder, "large.zarr"));
     const { data, about } = await values(address, "", "0:3:1000,0:3:1000");
     expect(data).toHaveLength(1e6);

@@ -7,7 +7,7 @@ import {
   rechunk,
 } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { given } from "../../support/given.ts";
+import { type GivenArray, given } from "../../support/given.ts";
 
 export type Operation = "copy" | "direct" | "staged" | "convert";
 export type Mode = "fresh" | "replace" | "skip" | "update" | "member" | "new member";
@@ -28,14 +28,10 @@ export function hierarchy(
   { names, start, chunks }: { names: readonly string[]; start: number; chunks: readonly number[] },
 ): Promise<MemoryStore> {
   const made = { dataType: "int16", shape: SHAPE, chunks, codec: "none", attributes: { start } };
-  const arrays = names.map((name, n) => [name, { ...made, values: (i: number) => start + 100 * n + i }]);
-  return given({
-    at: new MemoryStore(`values from ${start}`),
-    zarrFormat,
-    attributes: { start },
-    arrays: Object.fromEntries(arrays),
-    consolidated: true,
-  });
+  const arrays: Record<string, GivenArray> = {};
+  for (const [n, name] of names.entries()) arrays[name] = { ...made, values: (i) => start + 100 * n + i };
+  const at = new MemoryStore(`values from ${start}`);
+  return given({ at, zarrFormat, attributes: { start }, arrays, consolidated: true });
 }
 
 /** What is at the target before; undefined where nothing is. */

@@ -6,14 +6,14 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { copy, create, type RunReport, rechunk } from "../../../src/index.ts";
+import { copy, type RunReport, rechunk } from "../../../src/index.ts";
 import { digestOf } from "../../support/consume.ts";
 import { ofEarlierStart } from "../../support/edit-ledger.ts";
+import { given } from "../../support/given.ts";
 import { Disk, type Left, type Loss, restore } from "./disk.ts";
 import { watched } from "./watched-disk.ts";
 
 const SHAPE = [16, 24] as const;
-const ITEMS = SHAPE[0] * SHAPE[1];
 const SERIAL = { threads: 1, io: 1 } as const;
 
 let folder = "";
@@ -24,18 +24,8 @@ const counts = { cuts: 0, published: 0, resumed: 0, wrong: 0 };
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "zarrflow-power-"));
   source = join(folder, "source.zarr");
-  const array = await create(source, {
-    shape: [...SHAPE],
-    chunks: [2, 24],
-    dataType: "int32",
-    codec: "none",
-    zarrFormat: "v2",
-  });
-  await array.write(
-    [],
-    Int32Array.from({ length: ITEMS }, (_, i) => (i * 2654435761) % 1000),
-  );
-  await array.close();
+  const grid = { shape: SHAPE, chunks: [2, 24], dataType: "int32", codec: "none" };
+  await given({ at: source, ...grid, zarrFormat: "v2", values: (i) => (i * 2654435761) % 1000 });
   expected = await digestOf(source);
 });
 

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { create } from "../../../src/hierarchy/create/create.ts";
 import { command } from "../../built-package.ts";
 import { exitOf, type Run } from "../../support/cli.ts";
 import { runHere } from "../../support/cli-here.ts";
+import { given } from "../../support/given.ts";
 
 /** Times, rows and columns of a source. */
 type Shape = readonly [number, number, number];
@@ -14,20 +14,17 @@ export const LARGE: Shape = [192, 96, 96];
 
 /** An array of which every two times are a chunk. */
 export async function makeSource(path: string, shape = SMALL): Promise<void> {
-  const [times, rows, columns] = shape;
-  const array = await create(path, {
+  const [, rows, columns] = shape;
+  await given({
+    at: path,
     shape,
     chunks: [2, rows, columns],
     dataType: "float32",
     zarrFormat: "v2",
     codec: "zstd:1",
     dimensionNames: ["time", "y", "x"],
+    values: (i) => Math.sin(i / 99) * 50,
   });
-  const values = Float32Array.from({ length: times * rows * columns }, (_, i) =>
-    Math.fround(Math.sin(i / 99) * 50),
-  );
-  await array.write([], values);
-  await array.close();
 }
 
 export const TO_SERIES = ["--chunks", "time=-1,y=8,x=8"] as const;

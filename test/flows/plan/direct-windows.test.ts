@@ -3,11 +3,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { planRechunk } from "../../../src/flows/copy.ts";
 import { leaseBytesOf, readsOf, stepsOf, writesOf } from "../../../src/flows/plan/task.ts";
-import { create } from "../../../src/hierarchy/create/create.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { isZarrflowError } from "../../../src/index.ts";
-import { MemoryStore } from "../../../src/stores/memory.ts";
 import { indexOf, product } from "../../../src/util/shape.ts";
+import { given } from "../../support/given.ts";
 import { tasksOf } from "../../support/plan-tasks.ts";
 import { samples } from "../../support/samples.ts";
 
@@ -29,13 +28,11 @@ const grids = fc.record({
 test("tasks write every chunk once, each shard by one task, in steps that fit; the totals are theirs", async () => {
   await fc.assert(
     fc.asyncProperty(grids, async ({ axes, isSharded, intoShards, spare }) => {
-      const store = new MemoryStore();
       const shape = axes.map(({ n }) => n);
       const chunks = axes.map(({ from }) => from);
       const shards = axes.map(({ from, fromPerShard }) => from * fromPerShard);
       const made = { shape, dataType: "float64", chunks, ...(isSharded && { shards }) };
-      await (await create(store, made)).close();
-      const source = await openArray(store);
+      const source = await openArray(await given({ ...made, values: null }));
       const target = axes.map(({ to }) => to);
       const perShard = axes.map(({ toPerShard }) => toPerShard);
       const changes = {

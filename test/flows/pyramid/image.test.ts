@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import {
-  createGroup,
   type FlowEvent,
   isZarrflowError,
   openArray,
@@ -11,7 +10,7 @@ import {
 } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { given } from "../../support/given.ts";
-import { fillImage, type ImageRecipe, imageAttributes, makeImage } from "../../support/ome-images.ts";
+import { type ImageRecipe, imageAttributes, imageNodes, makeImage } from "../../support/ome-images.ts";
 
 const recipe: Omit<ImageRecipe, "zarrFormat"> = {
   axes: ["c", "y", "x"],
@@ -106,16 +105,12 @@ describe.each(VERSIONS)("a pyramid of an image of %s", (version, form) => {
   });
 
   test("is refused where it states more or fewer axes than its array has", async () => {
-    const store = new MemoryStore();
     const { axes: _, ...rest } = recipe;
     const own = { ...rest, ...form, axes: ["t", "c", "y", "x"], itemSize: [1, 1, 1, 1] };
     const { translations: __, ...flat } = own;
-    const group = await createGroup(store, {
-      zarrFormat: form.zarrFormat,
-      attributes: imageAttributes({ ...flat, shapes: flat.shapes.map((shape) => [1, ...shape]) }),
-    });
-    await fillImage(group, { ...recipe, ...form });
-    await group.close();
+    const attributes = imageAttributes({ ...flat, shapes: flat.shapes.map((shape) => [1, ...shape]) });
+    const nodes = imageNodes({ ...recipe, ...form });
+    const store = await given({ zarrFormat: form.zarrFormat, attributes, ...nodes });
     expect(await failure(store)).toMatch(/the axes of the image are not those of its array.*t, c, y, x/);
   });
 });
@@ -207,16 +202,13 @@ describe.each(["v2", "v3"] as const)("groups of images that are none themselves,
   const inOme = (members: Attributes): Attributes =>
     zarrFormat === "v2" ? members : { ome: { version: "0.5", ...members } };
 
-  async function plate(): Promise<MemoryStore> {
-    const store = new MemoryStore();
+  function plate(): Promise<MemoryStore> {
     const wells = [{ path: "B/3", rowIndex: 0, columnIndex: 0 }];
-    const root = await createGroup(store, { zarrFormat, attributes: inOme({ plate: { wells } }) });
-    const row = await root.createGroup("B");
-    const well = await row.createGroup("3", { attributes: inOme({ well: { images: [{ path: "f7" }] } }) });
-    const image = await well.createGroup("f7", { attributes: imageAttributes({ ...recipe, zarrFormat }) });
-    await fillImage(image, { ...recipe, zarrFormat, labels: ["cells"] });
-    for (const group of [image, well, row, root]) await group.close();
-    return store;
+    const { arrays, groups } = imageNodes({ ...recipe, zarrFormat, labels: ["cells"] }, "B/3/f7");
+    const well = { attributes: inOme({ well: { images: [{ path: "f7" }] } }) };
+    const image = { attributes: imageAttributes({ ...recipe, zarrFormat }) };
+    const attributes = inOme({ plate: { wells } });
+    return given({ zarrFormat, attributes, arrays, groups: { "B/3": well, "B/3/f7": image, ...groups } });
   }
 
   test("are named, with the path of an image", async () => {

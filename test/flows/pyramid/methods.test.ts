@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { createGroup, type FlowEvent, openGroup, pyramid, setAttributes } from "../../../src/index.ts";
+import { type FlowEvent, openGroup, pyramid, setAttributes } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { itemsOf } from "../../support/consume.ts";
-import { given } from "../../support/given.ts";
-import { fillImage, imageAttributes, makeImage } from "../../support/ome-images.ts";
+import { type GivenArray, given } from "../../support/given.ts";
+import { imageAttributes, imageNodes, makeImage } from "../../support/ome-images.ts";
 
 const shapes = [[8, 8]];
 const axes = ["y", "x"];
@@ -62,16 +62,12 @@ describe.each(["v2", "v3"] as const)("without a method, in %s", (zarrFormat) => 
   });
 
   test("what lies below `labels` is labels, whatever its metadata say", async () => {
-    const store = new MemoryStore();
     const recipe = { zarrFormat, axes, shapes };
-    const root = await createGroup(store, { zarrFormat, attributes: imageAttributes(recipe) });
-    const labels = await root.createGroup("labels");
-    const cells = await labels.createGroup("cells", { attributes: imageAttributes(recipe) });
-    await fillImage(cells, recipe);
-    const plain = await labels.create("plain", { dataType: "uint16", shape: [8, 8], chunks: [4, 4] });
-    await plain.write([], LABELS);
-    await plain.close();
-    for (const group of [cells, labels, root]) await group.close();
+    const attributes = imageAttributes(recipe);
+    const plain = { dataType: "uint16", shape: [8, 8], chunks: [4, 4], values: LABELS };
+    const arrays = { ...imageNodes(recipe, "labels/cells").arrays, "labels/plain": plain };
+    const groups = { "labels/cells": { attributes } };
+    const store = await given({ zarrFormat, attributes, groups, arrays });
     for (const path of ["labels/cells", "labels/cells/0", "labels/plain"]) {
       const { report } = await made({ store, path });
       expect(report.arrays[0], path).toMatchObject({ method: "mode", reason: "labels: below `labels`" });
@@ -118,25 +114,17 @@ describe.each(["v2", "v3"] as const)("without a method, in %s", (zarrFormat) => 
 });
 
 test("of a data set each array has the method that fits it, and says why", async () => {
-  const store = new MemoryStore();
-  const root = await createGroup(store);
-  const add = async (name: string, dimensionNames: readonly string[], more: object = {}) => {
+  const arrays: Record<string, GivenArray> = {};
+  const add = (name: string, dimensionNames: readonly string[], more: object = {}) => {
     const shape = dimensionNames.map(() => 4);
-    const writer = await root.create(name, {
-      dataType: "uint8",
-      shape,
-      chunks: shape,
-      dimensionNames,
-      ...more,
-    } as never);
-    await writer.close();
+    arrays[name] = { dataType: "uint8", shape, dimensionNames, values: null, ...more };
   };
-  await add("t", ["y", "x"], { attributes: { coordinates: "height" } });
-  await add("height", ["y", "x"]);
-  await add("mask", ["y", "x"], { dataType: "bool" });
-  await add("kind", ["y", "x"], { attributes: { flag_meanings: "a b" } });
-  await add("y", ["y"], { dataType: "float64" });
-  await root.close();
+  add("t", ["y", "x"], { attributes: { coordinates: "height" } });
+  add("height", ["y", "x"]);
+  add("mask", ["y", "x"], { dataType: "bool" });
+  add("kind", ["y", "x"], { attributes: { flag_meanings: "a b" } });
+  add("y", ["y"], { dataType: "float64" });
+  const store = await given({ arrays });
   const reasonsBy = async (options: object) => {
     const { arrays, method } = await pyramid(store, new MemoryStore(), {
       levels: 2,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Changes } from "../../../src/flows/request/changes.ts";
 import { type ChunkSize, copy, openArray, planRechunk, rechunk } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { given } from "../../support/given.ts";
+import { type GivenArray, given } from "../../support/given.ts";
 
 const ARRAYS: Record<string, { shape: number[]; chunks: number[]; dims: string[] }> = {
   t2m: { shape: [40, 30, 20], chunks: [1, 30, 20], dims: ["time", "lat", "lon"] },
@@ -14,11 +14,10 @@ const ARRAYS: Record<string, { shape: number[]; chunks: number[]; dims: string[]
 };
 
 function source(): Promise<MemoryStore> {
-  const arrays = Object.entries(ARRAYS).map(([name, { shape, chunks, dims }]) => [
-    name,
-    { shape, chunks, dataType: "float64", dimensionNames: dims },
-  ]);
-  return given({ zarrFormat: "v3", arrays: Object.fromEntries(arrays) });
+  const arrays: Record<string, GivenArray> = {};
+  for (const [name, { shape, chunks, dims }] of Object.entries(ARRAYS))
+    arrays[name] = { shape, chunks, dataType: "float64", dimensionNames: dims };
+  return given({ zarrFormat: "v3", arrays });
 }
 
 /** Arrays whose chunks are other ones, with these; and those that are named as keeping theirs. */

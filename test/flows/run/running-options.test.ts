@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   copy,
-  create,
   type FlowEvent,
   openArray,
   planCopy,
@@ -10,24 +9,19 @@ import {
   slice,
 } from "../../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
+import { given } from "../../support/given.ts";
 
 const SOURCE = "memory:running-source";
 const TARGET = "memory:running-target";
 
-async function write(store: MemoryStore, value: number): Promise<void> {
-  const writer = await create(store, { shape: [4], chunks: [2], dataType: "int8", dimensionNames: ["x"] });
-  await writer.write([], new Int8Array(4).fill(value));
-  await writer.close();
-}
+const arrayOf = (value: number) =>
+  given({ shape: [4], chunks: [2], dataType: "int8", dimensionNames: ["x"], values: () => value });
 
 const valuesAtTarget = async () => [...(await slice(await openArray(TARGET)).read()).data];
 
 beforeEach(async () => {
-  const [source, target] = [new MemoryStore(), new MemoryStore()];
-  nameMemoryStore("running-source", source);
-  nameMemoryStore("running-target", target);
-  await write(source, 1);
-  await write(target, 2);
+  nameMemoryStore("running-source", await arrayOf(1));
+  nameMemoryStore("running-target", await arrayOf(2));
 });
 
 afterEach(() => {

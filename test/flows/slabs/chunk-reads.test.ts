@@ -3,12 +3,12 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { slice } from "../../../src/flows/slice.ts";
-import { create } from "../../../src/hierarchy/create/create.ts";
 import type { ZarrArray } from "../../../src/hierarchy/node.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { rejection } from "../../streams/support.ts";
+import { given } from "../../support/given.ts";
 
 const folder = temporaryFolder();
 afterEach(() => vi.restoreAllMocks());
@@ -16,17 +16,9 @@ afterEach(() => vi.restoreAllMocks());
 const values = Int32Array.from({ length: 40 * 30 * 20 }, (_, i) => i * 7919);
 let places = 0;
 
-async function written(): Promise<string> {
-  const path = join(folder.path, `${places++}.zarr`);
-  const target = await create(path, {
-    shape: [40, 30, 20],
-    dataType: "int32",
-    chunks: [1, 15, 20],
-    fillValue: 3,
-  });
-  await target.write([], values);
-  await target.close();
-  return path;
+function written(): Promise<string> {
+  const array = { shape: [40, 30, 20], dataType: "int32", chunks: [1, 15, 20], fillValue: 3, values };
+  return given({ at: join(folder.path, `${places++}.zarr`), ...array });
 }
 
 async function digestOf(source: string | ZarrArray, options = {}): Promise<string> {

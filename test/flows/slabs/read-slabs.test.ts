@@ -2,18 +2,16 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
 import { readSlabs } from "../../../src/flows/slabs/read-slabs.ts";
-import { create } from "../../../src/hierarchy/create/create.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { wholeSelection } from "../../../src/streams/selection.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { given } from "../../support/given.ts";
 
 const folder = temporaryFolder();
 
 it("gives back what it took of a heap that others have open, too", async () => {
-  const path = join(folder.path, "large.zarr");
-  const target = await create(path, { shape: [40, 512, 1024], dataType: "uint8", chunks: [1, 512, 1024] });
-  await target.write([], new Uint8Array(40 * 2 ** 19).fill(7));
-  await target.close();
+  const large = { shape: [40, 512, 1024], chunks: [1, 512, 1024], dataType: "uint8", values: () => 7 };
+  const path = await given({ at: join(folder.path, "large.zarr"), ...large });
   const array = await openArray(path);
   const open = openKernelHeap();
   const firstPlace = () => {

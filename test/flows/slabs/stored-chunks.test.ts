@@ -10,6 +10,7 @@ import type { ListableStore, Store } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { digestOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 
 const folder = temporaryFolder();
 
@@ -25,12 +26,9 @@ function expected(items: number, values: ReadonlyMap<number, number>): string {
   return hash.digest("hex");
 }
 
-async function makeSparse(store: string | Store, items: number, more: object = {}): Promise<void> {
-  const array = await create(store as string, {
-    ...{ shape: [items], chunks: [1], dataType: "uint8", codec: "none", fillValue: 7 },
-    ...more,
-  });
-  await array.close();
+async function makeSparse(at: string | Store, items: number, more: object = {}): Promise<void> {
+  const array = { shape: [items], chunks: [1], dataType: "uint8", codec: "none", fillValue: 7 };
+  await given({ at, ...array, ...more, values: null });
 }
 
 describe("an array that has few of its chunks", () => {

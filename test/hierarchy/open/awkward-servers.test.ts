@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { create, open, openArray, slice } from "../../../src/index.ts";
+import { open, openArray, slice } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { BUCKET, serveBucket } from "../../stores/s3-server.ts";
 import { type Manners, PAGE, serveValues } from "../../stores/value-server.ts";
 import { valuesIn } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { s3Environment, stubEnvironment } from "../../support/s3-environment.ts";
 
 const closings: (() => Promise<void>)[] = [];
@@ -13,13 +14,10 @@ afterEach(async () => {
 });
 
 /** Values of a small array in a group: its last chunk is missing. */
-async function valuesOf(format: "v2" | "v3", attributes = {}): Promise<Map<string, Uint8Array>> {
-  const store = new MemoryStore();
-  const shape = { shape: [6], chunks: [2], dataType: "uint8", codecs: [], fillValue: 9 } as const;
-  const array = await create({ store, path: "a" }, { ...shape, zarrFormat: format, attributes });
-  await array.write({}, [1, 2, 3, 4, 9, 9]);
-  await array.close();
-  return await valuesIn(store);
+async function valuesOf(zarrFormat: "v2" | "v3", attributes = {}): Promise<Map<string, Uint8Array>> {
+  const grid = { chunks: [2], dataType: "uint8", codecs: [], fillValue: 9 };
+  const a = { ...grid, attributes, values: [1, 2, 3, 4, 9, 9] };
+  return valuesIn(await given({ zarrFormat, arrays: { a } }));
 }
 
 async function serve(values: Map<string, Uint8Array>, manners: Manners) {

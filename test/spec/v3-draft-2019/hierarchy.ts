@@ -1,13 +1,14 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { copy, create, createGroup, deleteNode, open, setAttributes, walk } from "../../../src/index.ts";
+import { copy, create, deleteNode, open, setAttributes, walk } from "../../../src/index.ts";
 import { formatNamed } from "../../../src/meta/formats.ts";
 import { understandExtension } from "../../../src/meta/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
+import { given } from "../../support/given.ts";
 import { type Row, refused } from "../rows.ts";
 import { type Content, nodeIn, opens, sortedKeys, storeOf, textAt } from "../stores.ts";
 import { ARRAY, array, GROUP, hierarchy, made } from "./kit.ts";
@@ -50,8 +51,7 @@ async function understood(): Promise<string> {
 
 async function groupAt(path: string, content: Content): Promise<string[]> {
   const store = await storeOf(content);
-  const writer = await createGroup({ store, path }, { zarrFormat: "v3-draft-2019" });
-  await writer.close();
+  await given({ at: { store, path }, zarrFormat: "v3-draft-2019" });
   return sortedKeys(store);
 }
 

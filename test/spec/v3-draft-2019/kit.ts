@@ -1,5 +1,5 @@
-import { create } from "../../../src/index.ts";
 import type { MemoryStore } from "../../../src/stores/memory.ts";
+import { given } from "../../support/given.ts";
 import { refused } from "../rows.ts";
 import { type Content, type NewMembers, storeOf } from "../stores.ts";
 
@@ -59,8 +59,6 @@ export async function made(
     zarrFormat: "v3-draft-2019",
     codec: "none",
   } as const;
-  const writer = await create({ store, path }, { ...usual, ...members });
-  if (items) await writer.write([[0, writer.shape[0] ?? 0]], items);
-  await writer.close();
+  await given({ at: { store, path }, ...usual, ...members, values: items ?? null });
   return store;
 }

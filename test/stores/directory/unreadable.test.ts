@@ -4,12 +4,13 @@ import fs from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { copy, create, digest, open, slice, walk } from "../../../src/index.ts";
+import { copy, digest, open, slice, walk } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { asyncFileCalls } from "../../../src/stores/files/file-calls.ts";
 import type { Store } from "../../../src/stores/store.ts";
 import { withBlockingCalls } from "../../../src/stores/with/blocking-calls.ts";
 import { all, keysOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const { next } = temporaryFolder();
@@ -29,17 +30,8 @@ const UNREADABLE = {
     }),
 };
 
-async function makeArray(root: string): Promise<void> {
-  const array = await create(root, {
-    shape: [4],
-    chunks: [2],
-    dataType: "uint8",
-    codec: "none",
-    fillValue: 9,
-  });
-  await array.write({}, [1, 2, 3, 4]);
-  await array.close();
-}
+const ARRAY = { chunks: [2], dataType: "uint8", codec: "none", fillValue: 9, values: [1, 2, 3, 4] };
+const makeArray = (at: string) => given({ at, ...ARRAY });
 
 describe.skipIf(process.platform === "win32")("unreadable is not missing", () => {
   const refused = { code: "corrupt-store" };

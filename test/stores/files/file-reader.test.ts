@@ -7,9 +7,10 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import type { BytesToBytesCodec } from "../../../src/codecs/codec.ts";
 import { registerCodec } from "../../../src/codecs/index.ts";
-import { create, slice } from "../../../src/index.ts";
+import { slice } from "../../../src/index.ts";
 import { asyncFileCalls } from "../../../src/stores/files/file-calls.ts";
 import { FileReader } from "../../../src/stores/files/file-reader.ts";
+import { given } from "../../support/given.ts";
 import { settled, until } from "../../support/until.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -29,13 +30,8 @@ function openings(path: string): number {
   }).length;
 }
 
-async function makeZip(name: string): Promise<string> {
-  const path = join(folder.path, name);
-  const array = await create(path, { shape: [1000], chunks: [100], dataType: "uint8", codec: "none" });
-  await array.write({}, new Uint8Array(1000).fill(1));
-  await array.close();
-  return path;
-}
+const ONES = { shape: [1000], chunks: [100], dataType: "uint8", codec: "none", values: () => 1 };
+const makeZip = (name: string) => given({ at: join(folder.path, name), ...ONES });
 
 describe.runIf(fs.existsSync("/proc/self/fd"))("a file that was opened for a reader", () => {
   it("is closed when the reader is dropped", async () => {
@@ -98,13 +94,9 @@ describe("slice().read()", () => {
       },
     };
     registerCodec({ name: "test-never", kind: "bytes-to-bytes", role: "filter" }, () => never);
-    const path = join(folder.path, "never.zip");
-    const array = await create(path, {
-      ...{ shape: [4], chunks: [2], dataType: "uint8" },
-      codecs: [{ name: "bytes" }, { name: "test-never" }],
-    });
-    await array.write({}, Uint8Array.of(1, 2, 3, 4));
-    await array.close();
+    const codecs = [{ name: "bytes" }, { name: "test-never" }];
+    const array = { chunks: [2], dataType: "uint8", codecs, values: [1, 2, 3, 4] };
+    const path = await given({ at: join(folder.path, "never.zip"), ...array });
     const stop = new AbortController();
     const reading = slice(path, {}, { signal: stop.signal }).read();
     await until(() => isDecoding);

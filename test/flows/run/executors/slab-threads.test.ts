@@ -6,12 +6,12 @@ import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ReadSlabsOptions, readSlabs } from "../../../../src/flows/slabs/read-slabs.ts";
-import { create } from "../../../../src/hierarchy/create/create.ts";
 import { openArray } from "../../../../src/hierarchy/open/open.ts";
 import { wholeSelection } from "../../../../src/streams/selection.ts";
 import { product } from "../../../../src/util/shape.ts";
 import { temporaryFolder } from "../../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../../../streams/support.ts";
+import { given } from "../../../support/given.ts";
 import { samples } from "../../../support/samples.ts";
 import { workerScript } from "../../../support/worker-script.ts";
 
@@ -21,11 +21,9 @@ const folder = temporaryFolder();
 let places = 0;
 
 async function written(shape: number[], chunks: number[], end = ".zarr") {
-  const path = join(folder.path, `${places++}${end}`);
-  const target = await create(path, { shape, dataType: "float64", chunks });
   const values = Float64Array.from({ length: product(shape) }, (_, i) => i / 3);
-  await target.write([], values);
-  await target.close();
+  const path = join(folder.path, `${places++}${end}`);
+  await given({ at: path, shape, dataType: "float64", chunks, values });
   return { path, digest: createHash("sha256").update(values).digest("hex") };
 }
 

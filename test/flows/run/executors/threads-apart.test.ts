@@ -6,10 +6,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { planRechunk } from "../../../../src/flows/copy.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
 import { type RunPlanOptions, runPlan } from "../../../../src/flows/run/run-plan.ts";
-import { create } from "../../../../src/hierarchy/create/create.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { testFolder } from "../../../support/cli.ts";
 import { digestOf } from "../../../support/consume.ts";
+import { given } from "../../../support/given.ts";
 import { scriptAfter, waitFor, workerScript } from "../../../support/worker-script.ts";
 
 /** Tasks of which three fit in the budget at one time. */
@@ -76,10 +76,7 @@ const SOURCE = {
 /** Where an array lies, and where nothing lies yet. */
 async function places(): Promise<[string, string]> {
   const folder = await testFolder();
-  const array = await create(`${folder}/a.zarr`, SOURCE);
-  const values = Float32Array.from({ length: 16 * 64 * 64 }, (_, i) => Math.sin(i / 1000));
-  await array.write({}, values);
-  await array.close();
+  await given({ at: `${folder}/a.zarr`, ...SOURCE, values: (i) => Math.sin(i / 1000) });
   return [`${folder}/a.zarr`, `${folder}/b.zarr`];
 }
 

@@ -333,12 +333,8 @@ describe("the memory that a plan predicts", () => {
     const shape = [64, 64, 64];
     const from = chunks[0] === 1 ? [16, 16, 16] : [1, 64, 64];
     const codec = "blosc:lz4:5:shuffle";
-    const array = await create(path, { zarrFormat: "v2", shape, chunks: from, dataType: "float32", codec });
-    await array.write(
-      [],
-      Float32Array.from({ length: 2 ** 18 }, (_, i) => Math.sin(i / 100)),
-    );
-    await array.close();
+    const array = { zarrFormat: "v2", shape, chunks: from, dataType: "float32", codec } as const;
+    await given({ at: path, ...array, values: (i) => Math.sin(i / 100) });
     const options = { chunks: [...chunks], strategy, maxMemory: "700kB", threads: 1, scratch: folder };
     const { plan, close } = await planRechunk(path, place(), options);
     await close();
