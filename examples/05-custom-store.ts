@@ -1,31 +1,29 @@
-// A store of your own: a description, `get` and `size` are all it takes to read. This one reads over HTTP.
+// A store of your own: `get` is all it takes to read, `size` spares reading a value to find its size. This one reads over HTTP.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { openArray, rechunk } from "zarrflow";
-import type { Store } from "zarrflow/stores/store";
+import { defineStore, openArray, rechunk } from "zarrflow";
 import { makeInput } from "./make-input.ts";
 
-function httpStore(url: string): Store {
-  const request = async (key: string, init: RequestInit): Promise<Response | undefined> => {
+function httpStore(url: string) {
+  const read = async (key: string, init: RequestInit): Promise<Response | undefined> => {
     const response = await fetch(`${url}/${key}`, init);
     if (response.status === 404) return undefined;
     if (!response.ok) throw new Error(`${response.status} for ${key}`);
     return response;
   };
-  return {
+  return defineStore({
     description: url,
-    async get(key, { range, signal } = {}) {
-      if (range) throw new Error("this store reads whole values only");
-      const response = await request(key, { signal: signal ?? null });
+    async get(key, { signal }) {
+      const response = await read(key, { signal: signal ?? null });
       return response && new Uint8Array(await response.arrayBuffer());
     },
-    async size(key, { signal } = {}) {
-      const response = await request(key, { method: "HEAD", signal: signal ?? null });
+    async size(key, { signal }) {
+      const response = await read(key, { method: "HEAD", signal: signal ?? null });
       return response && Number(response.headers.get("content-length"));
     },
-  };
+  });
 }
 
 const folder = await makeInput();

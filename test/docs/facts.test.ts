@@ -5,21 +5,24 @@ import { commandNames } from "../../src/cli/command-list.ts";
 import type { CodecRole } from "../../src/codecs/descriptor.ts";
 import { builtinCodecs } from "../../src/codecs/descriptors.ts";
 import { codecNames } from "../../src/codecs/index.ts";
-import { EXIT_CODES } from "../../src/index.ts";
+import { EXIT_CODES, HTTP_STATUS } from "../../src/index.ts";
 import { formatNamed, type ZarrFormat } from "../../src/meta/index.ts";
 import { root } from "../built-package.ts";
 import { blocksOf, documents, read } from "./code-block.ts";
 
-/** Rows of all tables of the README, as their cells. */
-const rows = read("README.md")
-  .split("\n")
-  .filter((line) => line.startsWith("|"))
-  .map((line) =>
-    line
-      .split("|")
-      .slice(1, -1)
-      .map((text) => text.trim()),
-  );
+/** Rows of all tables of a page, as their cells. */
+const rowsOf = (page: string) =>
+  read(page)
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((text) => text.trim()),
+    );
+
+const rows = rowsOf("README.md");
 
 describe("the tables of the README", () => {
   test("codecs are those of the registry", () => {
@@ -56,6 +59,14 @@ describe("the tables of the README", () => {
       [1, 2, 3, 4, 5, 6, 64, 75, 130].flatMap((exit) => codesOf(cell(`${exit}`)).map((code) => [code, exit])),
     );
     expect(told).toEqual(EXIT_CODES);
+  });
+
+  test("statuses, in the guide, are those of the errors", () => {
+    const told = rowsOf("docs/guides/serve.md").flatMap(([status = "", codes = ""]) =>
+      /^\d+$/.test(status) ? codesOf(codes).map((code) => [code, Number(status)]) : [],
+    );
+    expect(Object.fromEntries(told)).toEqual(HTTP_STATUS);
+    expect(told).toHaveLength(Object.keys(HTTP_STATUS).length);
   });
 });
 
