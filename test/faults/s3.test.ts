@@ -11,6 +11,7 @@ import { S3Store } from "../../src/stores/s3.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../stores/s3-server.ts";
 import { all } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { tenthFails } from "./failing-requests.ts";
@@ -23,8 +24,7 @@ beforeEach(async () => {
   server = await serveReachableBucket();
   folder = await mkdtemp(join(tmpdir(), "zarrflow-faults-"));
   const { store } = await makeArray(recipe, "t2m");
-  await store.set(".zgroup", new TextEncoder().encode('{"zarr_format": 2}'));
-  await store.set("notes.txt", new TextEncoder().encode("no Zarr"));
+  await givenKeys({ ".zgroup": { zarr_format: 2 }, "notes.txt": "no Zarr" }, store);
   nameMemoryStore("faults", store);
 });
 afterEach(async () => {

@@ -7,19 +7,18 @@ import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { slice } from "../../src/flows/slice.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
-import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
+import { namedMemoryStore } from "../../src/stores/memory.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { testFolder } from "../support/cli.ts";
+import { givenKeys } from "../support/given.ts";
 import { oneIn } from "../support/samples.ts";
 
-const encoder = new TextEncoder();
 let targets = 0;
 
 /** An array of uncompressed chunks, in memory. */
 async function arrayOf(shape: number[], chunks: number[], dtype = "<f4"): Promise<ZarrArray> {
-  const store = new MemoryStore();
   const document = { zarr_format: 2, shape, chunks, dtype, compressor: null, fill_value: null, order: "C" };
-  await store.set(".zarray", encoder.encode(JSON.stringify({ ...document, filters: null })));
+  const store = await givenKeys({ ".zarray": { ...document, filters: null } });
   const size = chunks.reduce((bytes, n) => bytes * n, Number(dtype.slice(2)));
   const grid = shape.map((n, d) => Math.ceil(n / (chunks[d] ?? 1)));
   const keys = grid.reduce<string[]>(

@@ -17,9 +17,9 @@ import {
 import { type MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import { BOOTSTRAP, DRAFT_ARRAY } from "../hierarchy/draft-stores.ts";
 import { everythingIn, jsonAt } from "../hierarchy/keys.ts";
-import { storeOf } from "../hierarchy/stores.ts";
+
 import { all, keysOf } from "../support/consume.ts";
-import { given } from "../support/given.ts";
+import { given, givenKeys } from "../support/given.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -45,7 +45,7 @@ const digests = async (url: string) => (await all(digest(url))).map(({ path, sha
 
 describe("copying", () => {
   it("takes every key as it is", async () => {
-    const source = await storeOf({});
+    const source = await givenKeys({});
     for (const name of filesIn("source.zarr")) {
       await source.set(
         name,
@@ -113,7 +113,7 @@ describe("copying", () => {
 
   it("keeps the bootstrap document that the source has", async () => {
     const own = { ...BOOTSTRAP, extensions: [{ extension: "http://example.org/e", must_understand: false }] };
-    const source = await storeOf({ "zarr.json": own, "meta/root/a.array": DRAFT_ARRAY });
+    const source = await givenKeys({ "zarr.json": own, "meta/root/a.array": DRAFT_ARRAY });
     await rechunk(await openGroup(source), "memory:draft-own", { chunks: ["a:4,6"] });
     const store = namedMemoryStore("draft-own") as MemoryStore;
     expect(await jsonAt(store, "zarr.json")).toEqual(own);
@@ -236,7 +236,7 @@ describe("validating", () => {
 
   it("finds siblings that differ in case alone, strange keys, wrong chunks, members of arrays", async () => {
     const array = { ...DRAFT_ARRAY, shape: [2], chunk_grid: { type: "regular", chunk_shape: [1] } };
-    const store = await storeOf({
+    const store = await givenKeys({
       "zarr.json": BOOTSTRAP,
       "meta/root/g/foo.array": array,
       "meta/root/g/FOO.group": { extensions: [], attributes: {} },

@@ -12,34 +12,27 @@ import {
 } from "../../src/index.ts";
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { given } from "../support/given.ts";
-
-const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
+import { given, givenKeys } from "../support/given.ts";
 
 /** A group with an array of no times, whose document states chunks of length 0, as some writers do. */
 async function emptyGroup(format: ZarrFormat): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const [shape, chunks] = [
-    [0, 3],
-    [0, 3],
-  ];
+  const shape = [0, 3];
   if (format === "v2") {
-    const array = { zarr_format: 2, shape, chunks, dtype: "<i2", order: "C", fill_value: 0 };
-    await store.set(".zgroup", encode({ zarr_format: 2 }));
-    await store.set("v/.zarray", encode({ ...array, filters: null, compressor: null }));
-    await store.set("v/.zattrs", encode({ _ARRAY_DIMENSIONS: ["t", "x"] }));
-    return store;
+    const array = { zarr_format: 2, shape, chunks: shape, dtype: "<i2", order: "C", fill_value: 0 };
+    return givenKeys({
+      ".zgroup": { zarr_format: 2 },
+      "v/.zarray": { ...array, filters: null, compressor: null },
+      "v/.zattrs": { _ARRAY_DIMENSIONS: ["t", "x"] },
+    });
   }
   const array = {
     ...{ zarr_format: 3, node_type: "array", shape, data_type: "int16", fill_value: 0 },
-    chunk_grid: { name: "regular", configuration: { chunk_shape: chunks } },
+    chunk_grid: { name: "regular", configuration: { chunk_shape: shape } },
     chunk_key_encoding: { name: "default" },
     codecs: [{ name: "bytes", configuration: { endian: "little" } }],
     dimension_names: ["t", "x"],
   };
-  await store.set("zarr.json", encode({ zarr_format: 3, node_type: "group" }));
-  await store.set("v/zarr.json", encode(array));
-  return store;
+  return givenKeys({ "zarr.json": { zarr_format: 3, node_type: "group" }, "v/zarr.json": array });
 }
 
 /** Chunk lengths that the document of the array `path` states. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect } from "vitest";
 import { type ErrorCode, isZarrflowError } from "../../src/index.ts";
-import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { type MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import { givenKeys } from "../support/given.ts";
 
 export const encoder = new TextEncoder();
 
@@ -76,14 +77,7 @@ export const TO = "memory:hostile-target";
 
 /** A store of these documents, which `FROM` then names. */
 export async function storeOf(content: Content): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  for (const [key, value] of Object.entries(content)) {
-    const isBytes = value instanceof Uint8Array;
-    await store.set(
-      key,
-      isBytes ? value : encoder.encode(typeof value === "string" ? value : JSON.stringify(value)),
-    );
-  }
+  const store = await givenKeys(content);
   nameMemoryStore("hostile", store);
   return store;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { info } from "../../src/flows/info.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
+import type { MemoryStore } from "../../src/stores/memory.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { all, drain } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 
 const NODE = { zarr_format: 3, node_type: "group", attributes: { title: "many" } };
 const ARRAY = {
@@ -14,13 +15,10 @@ const ARRAY = {
 
 const nameOf = (i: number) => `a${String(i).padStart(2, "0")}`;
 
-async function group(arrays: number): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  const put = (key: string, document: object) =>
-    store.set(key, new TextEncoder().encode(JSON.stringify(document)));
-  await put("zarr.json", NODE);
-  for (let i = 0; i < arrays; i++) await put(`${nameOf(i)}/zarr.json`, ARRAY);
-  return store;
+function group(arrays: number): Promise<MemoryStore> {
+  const documents: Record<string, object> = { "zarr.json": NODE };
+  for (let i = 0; i < arrays; i++) documents[`${nameOf(i)}/zarr.json`] = ARRAY;
+  return givenKeys(documents);
 }
 
 describe("info of a group", () => {

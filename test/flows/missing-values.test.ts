@@ -16,7 +16,7 @@ import type { Store } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
 import { digestsOf } from "../support/consume.ts";
-import { given } from "../support/given.ts";
+import { given, givenKeys } from "../support/given.ts";
 import { memoryTargets } from "../support/memory-targets.ts";
 
 const target = memoryTargets();
@@ -263,13 +263,12 @@ describe("the plan", () => {
 });
 
 test("empty bytes are written where the fill value is the number 0, which zarr-python 2 reads itself", async () => {
-  const store = new MemoryStore();
   const document = {
     ...{ zarr_format: 2, shape: [2], chunks: [2], dtype: "|O", compressor: null, fill_value: 0, order: "C" },
     filters: [{ id: "vlen-bytes" }],
   };
-  await store.set(".zarray", new TextEncoder().encode(JSON.stringify(document)));
-  await store.set("0", new Uint8Array(new Uint32Array([2, 0, 0]).buffer));
+  const chunk = new Uint8Array(new Uint32Array([2, 0, 0]).buffer);
+  const store = await givenKeys({ ".zarray": document, 0: chunk });
   const copied = new MemoryStore();
   await copy(store, copied, { codec: "zstd" });
   expect(await copied.get("0")).toBeDefined();

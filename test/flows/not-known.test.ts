@@ -15,9 +15,7 @@ import {
 } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { all, contentsOf } from "../support/consume.ts";
-import { given } from "../support/given.ts";
-
-const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
+import { given, givenKeys } from "../support/given.ts";
 
 const array = {
   ...{ zarr_format: 3, node_type: "array", shape: [4], data_type: "int16", fill_value: 0 },
@@ -39,10 +37,8 @@ const UNKNOWN = {
 async function group(unknown: object): Promise<MemoryStore> {
   const known = { chunks: [2], dataType: "int16", fillValue: 0, values: [1, 2, 3, 4, 5, 6] };
   const store = await given({ zarrFormat: "v3", arrays: { known }, consolidated: true });
-  await store.set("other/zarr.json", encode({ ...array, ...unknown }));
-  await store.set("other/c/0", Uint8Array.of(1, 2, 3));
-  await store.set("other/x/1", Uint8Array.of(4));
-  return store;
+  const chunks = { "other/c/0": Uint8Array.of(1, 2, 3), "other/x/1": Uint8Array.of(4) };
+  return givenKeys({ "other/zarr.json": { ...array, ...unknown }, ...chunks }, store);
 }
 
 function warningsInto(found: string[]) {
@@ -112,7 +108,7 @@ it("an array by itself that is not known is copied byte for byte", async () => {
   const store = new MemoryStore();
   nameMemoryStore("not-known", store);
   onTestFinished(() => nameMemoryStore("not-known", undefined));
-  await store.set("zarr.json", encode({ ...array, ...UNKNOWN["a data type"] }));
+  await givenKeys({ "zarr.json": { ...array, ...UNKNOWN["a data type"] } }, store);
   await store.set("c/0", Uint8Array.of(1, 2));
   const target = new MemoryStore();
   const messages: string[] = [];

@@ -23,7 +23,7 @@ import { ZARRAY, ZGROUP } from "../hierarchy/stores.ts";
 import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { bytesOf, digestsOf } from "../support/consume.ts";
-import { given } from "../support/given.ts";
+import { given, givenKeys } from "../support/given.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
@@ -33,9 +33,8 @@ const rangesOf2d = { start: [1, 2], step: [1, 1], shape: [5, 6] };
 /** A group with one array in memory, as `memory:remote-source`. */
 async function makeSource(): Promise<string> {
   const { store } = await makeArray(recipe, "t2m");
-  await store.set(".zgroup", new TextEncoder().encode('{"zarr_format": 2}'));
-  await store.set("t2m/.zattrs", new TextEncoder().encode('{"units": "K"}'));
-  await store.set("notes.txt", new TextEncoder().encode("not Zarr"));
+  const others = { ".zgroup": { zarr_format: 2 }, "t2m/.zattrs": { units: "K" }, "notes.txt": "not Zarr" };
+  await givenKeys(others, store);
   nameMemoryStore("remote-source", store);
   return "memory:remote-source";
 }

@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { convert, copy, openArray, rechunk, slice } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-
-const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
+import { givenKeys } from "../support/given.ts";
 
 /** A chunk as `vlen-utf8` and `vlen-bytes` store it: a count, then each item behind its length. */
 function vlenChunk(items: readonly string[]): Uint8Array {
@@ -12,14 +11,11 @@ function vlenChunk(items: readonly string[]): Uint8Array {
 }
 
 /** An array as zarr-python 3.0 wrote text and bytes of a fixed length in v2: with a filter of strings. */
-async function stored(dtype: string, filter: string): Promise<MemoryStore> {
-  const store = new MemoryStore();
+function stored(dtype: string, filter: string): Promise<MemoryStore> {
   const array = { zarr_format: 2, shape: [4], chunks: [3], dtype, order: "C", compressor: null };
   const document = { ...array, fill_value: "", filters: [{ id: filter }], dimension_separator: "." };
-  await store.set(".zarray", encode(document));
-  await store.set("0", vlenChunk(["a", "bé", ""]));
-  await store.set("1", vlenChunk(["xyz", "", ""]));
-  return store;
+  const chunks = { 0: vlenChunk(["a", "bé", ""]), 1: vlenChunk(["xyz", "", ""]) };
+  return givenKeys({ ".zarray": document, ...chunks });
 }
 
 async function valuesOf(store: MemoryStore): Promise<unknown[]> {

@@ -19,12 +19,12 @@ import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { keysOf } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 
 /** A group with documents of v2 and of v3 over one set of chunks, as `zarr migrate v3` leaves it. */
 async function migrated({ consolidated = false } = {}): Promise<MemoryStore> {
-  const store = new MemoryStore();
   const v2 = { zarr_format: 2, shape: [6], chunks: [4], dtype: "<i2", order: "C", fill_value: -1 };
   const grid = { name: "regular", configuration: { chunk_shape: [4] } };
   const v3 = { zarr_format: 3, node_type: "array", shape: [6], data_type: "int16", chunk_grid: grid };
@@ -46,10 +46,11 @@ async function migrated({ consolidated = false } = {}): Promise<MemoryStore> {
     ["zarr.json", encode({ zarr_format: 3, node_type: "group" })],
   ]);
   const all = consolidated ? consolidate("v2", "", consolidate("v3", "", documents)) : documents;
-  for (const [key, bytes] of all) await store.set(key, bytes);
-  await store.set("v/0", new Uint8Array(Int16Array.of(0, 1, 2, 3).buffer));
-  await store.set("v/1", new Uint8Array(Int16Array.of(4, 5, -1, -1).buffer));
-  return store;
+  return givenKeys({
+    ...Object.fromEntries(all),
+    "v/0": new Uint8Array(Int16Array.of(0, 1, 2, 3).buffer),
+    "v/1": new Uint8Array(Int16Array.of(4, 5, -1, -1).buffer),
+  });
 }
 
 /** The array as the documents of one format describe it. */

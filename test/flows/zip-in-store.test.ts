@@ -9,6 +9,7 @@ import { serveValues } from "../stores/value-server.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { all } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 import { makeArray } from "../support/made-array.ts";
 import { type S3Server, withBucket } from "../support/s3-environment.ts";
 
@@ -233,9 +234,8 @@ describe("a copy into a zip in S3 that fails", () => {
 
   it("of a source that is changed under it is not published", () =>
     withBucket(async (server, bucket) => {
-      const store = new MemoryStore("changing");
-      await store.set(".zgroup", encoder.encode('{"zarr_format": 2}'));
-      await store.set("a", new Uint8Array([1]));
+      const content = { ".zgroup": { zarr_format: 2 }, a: new Uint8Array([1]) };
+      const store = await givenKeys(content, new MemoryStore("changing"));
       const get = store.get.bind(store);
       store.get = async (key, options) => (key === "a" ? undefined : get(key, options));
       await expect(copy({ store, path: "" }, `s3://${bucket}/x.zip`)).rejects.toMatchObject({
@@ -309,11 +309,9 @@ describe("warnings", () => {
       [100_000, "b.zip", 0],
       [100_001, "c.zarr", 0],
     ] as const) {
-      const store = new MemoryStore();
       const document = { zarr_format: 2, shape: [chunks], chunks: [1], dtype: "|u1", compressor: null };
       const rest = { fill_value: 0, order: "C", filters: null };
-      await store.set(".zarray", encoder.encode(JSON.stringify({ ...document, ...rest })));
-      nameMemoryStore("many-chunks", store);
+      nameMemoryStore("many-chunks", await givenKeys({ ".zarray": { ...document, ...rest } }));
       const warnings = await warningsOf("memory:many-chunks", join(folder, target));
       expect(warnings).toHaveLength(count);
       if (count > 0) expect(warnings[0]).toMatchObject({ message: /100,001 entries/, hint: /--shards/ });

@@ -1,5 +1,5 @@
 import type { MemoryStore } from "../../src/stores/memory.ts";
-import { storeOf } from "./stores.ts";
+import { givenKeys } from "../support/given.ts";
 
 export const BOOTSTRAP = {
   zarr_format: "https://purl.org/zarr/spec/protocol/core/3.0",
@@ -28,5 +28,5 @@ export const DRAFT_DOCUMENTS = {
 
 /** A store in memory with that hierarchy, and other documents by key. */
 export function draftStore(documents: Record<string, unknown> = {}): Promise<MemoryStore> {
-  return storeOf({ ...DRAFT_DOCUMENTS, ...documents });
+  return givenKeys({ ...DRAFT_DOCUMENTS, ...documents });
 }

@@ -9,10 +9,9 @@ import { open, openArray, openGroup } from "../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { keysOf } from "../support/consume.ts";
-import { given } from "../support/given.ts";
+import { given, givenKeys } from "../support/given.ts";
 import { BOOTSTRAP, DRAFT_ARRAY, draftStore } from "./draft-stores.ts";
 import { everythingIn, jsonAt } from "./keys.ts";
-import { storeOf } from "./stores.ts";
 
 const ARRAY = { shape: [4], chunks: [2], dataType: "int32", codec: "none" } as const;
 const draft = "v3-draft-2019";
@@ -40,7 +39,7 @@ describe("creating", () => {
 
   it("takes the format of the hierarchy, and leaves its bootstrap document as it is", async () => {
     const own = { ...BOOTSTRAP, more: 1 };
-    const store = await storeOf({ "zarr.json": own });
+    const store = await givenKeys({ "zarr.json": own });
     await make(store, "a");
     expect(await jsonAt(store, "zarr.json")).toEqual(own);
     expect((await openArray({ store, path: "a" })).layout.zarrFormat).toBe(draft);
@@ -51,7 +50,7 @@ describe("creating", () => {
   });
 
   it("makes a root array where nothing else is, and nothing beside it", async () => {
-    const store = await storeOf({ "zarr.json": BOOTSTRAP });
+    const store = await givenKeys({ "zarr.json": BOOTSTRAP });
     await make(store, "");
     expect(await keysOf(store)).toEqual(["data/0", "data/1", "meta/root.array", "zarr.json"]);
     await expect(make(store, "a")).rejects.toMatchObject({ code: "path-not-allowed" });

@@ -7,8 +7,9 @@ import { open, openArray, openGroup } from "../../src/hierarchy/open/open.ts";
 import { walk } from "../../src/hierarchy/open/walk.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { all } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 import { BOOTSTRAP, DRAFT_ARRAY, DRAFT_DOCUMENTS, DRAFT_GROUP, draftStore } from "./draft-stores.ts";
-import { storeOf, UnlistedStore, ZARRAY } from "./stores.ts";
+import { UnlistedStore, ZARRAY } from "./stores.ts";
 
 async function below(group: ZarrGroup): Promise<string[]> {
   return (await all(walk(group))).map(
@@ -36,7 +37,7 @@ describe("a hierarchy of the draft of 2019", () => {
       expect(group.attributes).toEqual({});
       expect(group.findings).toEqual([]);
     }
-    const empty = await openGroup(await storeOf({ "zarr.json": BOOTSTRAP }));
+    const empty = await openGroup(await givenKeys({ "zarr.json": BOOTSTRAP }));
     expect(await below(empty)).toEqual([]);
   });
 
@@ -60,7 +61,9 @@ describe("a hierarchy of the draft of 2019", () => {
   });
 
   it("may be one array, or have a group as its root", async () => {
-    const array = await openArray(await storeOf({ "zarr.json": BOOTSTRAP, "meta/root.array": DRAFT_ARRAY }));
+    const array = await openArray(
+      await givenKeys({ "zarr.json": BOOTSTRAP, "meta/root.array": DRAFT_ARRAY }),
+    );
     expect(array.chunkKey([0, 0])).toBe("data/0.0");
     const group = { extensions: [], attributes: { title: "root" } };
     const root = await openGroup(await draftStore({ "meta/root.group": group }));
@@ -142,7 +145,7 @@ describe("a later draft of v3", () => {
   };
 
   it("is read, with the keys of its chunks", async () => {
-    const root = await openGroup(await storeOf(later));
+    const root = await openGroup(await givenKeys(later));
     expect(await below(root)).toEqual(["grp group", "grp/arr array"]);
     const array = await openArray({ store: root.store, path: "grp/arr" });
     expect(array.layout.zarrFormat).toBe("v3-draft-2020");
@@ -151,7 +154,7 @@ describe("a later draft of v3", () => {
 
   it("with another suffix is not", async () => {
     const other = { ...later["zarr.json"], metadata_key_suffix: ".cbor" };
-    await expect(open(await storeOf({ ...later, "zarr.json": other }))).rejects.toMatchObject({
+    await expect(open(await givenKeys({ ...later, "zarr.json": other }))).rejects.toMatchObject({
       code: "unsupported-format",
       details: { format: "v3-draft-2020", pointer: "/metadata_key_suffix" },
     });
@@ -211,7 +214,7 @@ describe("a hierarchy somewhere above", () => {
 
   it("may be a folder of any store", async () => {
     const documents = Object.entries(DRAFT_DOCUMENTS).map(([key, document]) => [`in/side/${key}`, document]);
-    const store = await storeOf(Object.fromEntries(documents));
+    const store = await givenKeys(Object.fromEntries(documents));
     await store.set("in/side/data/top/0.0", new Uint8Array(24));
     const array = await openArray({ store, path: "in/side/top" });
     expect(array.path).toBe("top");

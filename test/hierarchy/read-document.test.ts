@@ -3,6 +3,7 @@ import { open, openGroup } from "../../src/hierarchy/open/open.ts";
 import { walk } from "../../src/hierarchy/open/walk.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
+import { givenKeys } from "../support/given.ts";
 
 const ARRAY = {
   zarr_format: 2,
@@ -14,7 +15,6 @@ const ARRAY = {
   order: "C",
   filters: null,
 };
-const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
 /** A group `g` with an array `g/a` whose attributes have so many characters; it notes what buffers it takes. */
 class Counting extends MemoryStore {
@@ -31,15 +31,12 @@ class Counting extends MemoryStore {
 }
 
 async function store(characters: number, isConsolidated = false): Promise<Counting> {
-  const made = new Counting();
   const attributes = { text: "x".repeat(characters) };
-  await made.set("g/.zgroup", encode({ zarr_format: 2 }));
-  const below = { "a/.zarray": ARRAY, "a/.zattrs": attributes };
-  if (isConsolidated) {
-    const metadata = { ".zgroup": { zarr_format: 2 }, ...below };
-    await made.set("g/.zmetadata", encode({ zarr_consolidated_format: 1, metadata }));
-  } else for (const [key, value] of Object.entries(below)) await made.set(`g/${key}`, encode(value));
-  return made;
+  const metadata = { ".zgroup": { zarr_format: 2 }, "a/.zarray": ARRAY, "a/.zattrs": attributes };
+  const below = isConsolidated
+    ? { "g/.zmetadata": { zarr_consolidated_format: 1, metadata } }
+    : { "g/a/.zarray": ARRAY, "g/a/.zattrs": attributes };
+  return givenKeys({ "g/.zgroup": { zarr_format: 2 }, ...below }, new Counting());
 }
 
 const refusal = { code: "resource-limit", reason: "the metadata document is too large" };

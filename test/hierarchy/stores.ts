@@ -1,4 +1,3 @@
-import { MemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions, Store, StoreOptions } from "../../src/stores/store.ts";
 
 export const ZGROUP = { zarr_format: 2 };
@@ -28,17 +27,7 @@ export const consolidatedV3 = (metadata: object) => ({
   consolidated_metadata: { kind: "inline", must_understand: false, metadata },
 });
 
-/** A store in memory with documents, given as values or texts by key. */
-export async function storeOf(documents: Record<string, unknown>): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  for (const [key, document] of Object.entries(documents)) {
-    const text = typeof document === "string" ? document : JSON.stringify(document);
-    await store.set(key, new TextEncoder().encode(text));
-  }
-  return store;
-}
-
-/** The same without listing; it counts what is asked of it. */
+/** A store without listing, which counts what is asked of it. */
 export class UnlistedStore implements Store {
   readonly description = "unlisted";
   readonly asked: string[] = [];

@@ -3,6 +3,7 @@ import { openArray } from "../../src/hierarchy/open/open.ts";
 import { slice, validate } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { all } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -24,11 +25,9 @@ const LITTLE = [{ name: "bytes", configuration: { endian: "little" } }];
 
 /** `raw` is the JSON of the fill value, as its writer spelled it. */
 async function stored(document: Members, raw: string): Promise<MemoryStore> {
-  const store = new MemoryStore("fill");
   const key = document.zarr_format === 3 ? "zarr.json" : ".zarray";
   const text = JSON.stringify({ ...document, fill_value: "@" }).replace('"@"', raw);
-  await store.set(key, new TextEncoder().encode(text));
-  return store;
+  return givenKeys({ [key]: text }, new MemoryStore("fill"));
 }
 
 describe("fill values as other writers spell them", () => {

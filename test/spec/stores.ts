@@ -2,8 +2,9 @@ import { inspect } from "node:util";
 import { type NewArray, open, openArray, slice, type ZarrNode } from "../../src/index.ts";
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
+import type { MemoryStore } from "../../src/stores/memory.ts";
 import { keysOf } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 
 /** Documents as values or texts, and chunks as bytes, by key. */
 export type Content = Readonly<Record<string, unknown>>;
@@ -24,17 +25,14 @@ export function words(value: unknown): string {
   );
 }
 
-export async function storeOf(content: Content): Promise<MemoryStore> {
-  const store = new MemoryStore();
-  for (const [key, value] of Object.entries(content)) {
-    await store.set(key, value instanceof Uint8Array ? value : new TextEncoder().encode(textOf(value)));
-  }
-  return store;
+export function storeOf(content: Content): Promise<MemoryStore> {
+  return givenKeys(Object.fromEntries(Object.entries(content).map(([key, value]) => [key, textOf(value)])));
 }
 
-function textOf(document: unknown): string {
-  if (typeof document === "string") return document;
-  return JSON.stringify(document).replace(/"\\u0001(.*?)\\u0001"/g, "$1");
+/** The text of a document; texts and bytes stay as they are. */
+function textOf(value: unknown): unknown {
+  if (typeof value === "string" || value instanceof Uint8Array) return value;
+  return JSON.stringify(value).replace(/"\\u0001(.*?)\\u0001"/g, "$1");
 }
 
 export async function nodeIn(content: Content, path = ""): Promise<ZarrNode> {

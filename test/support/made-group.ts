@@ -1,6 +1,6 @@
-import { create, createGroup, openGroup, walk } from "../../src/index.ts";
+import { openGroup, walk } from "../../src/index.ts";
 import type { MemoryStore } from "../../src/stores/memory.ts";
-import { product } from "../../src/util/shape.ts";
+import { type GivenArray, given } from "./given.ts";
 
 export interface MadeMember {
   readonly shape: readonly number[];
@@ -15,28 +15,18 @@ export interface MadeGroup {
 }
 
 /** Makes a group at a store, or in a folder, with arrays by path, each of other numbers. */
-export async function makeGroup<T extends MemoryStore | string>(
-  target: T,
+export function makeGroup<T extends MemoryStore | string>(
+  at: T,
   members: Readonly<Record<string, MadeMember>>,
-  { zarrFormat, attributes = {}, consolidated = false }: MadeGroup,
+  group: MadeGroup,
 ): Promise<T> {
-  await (await createGroup(target, { zarrFormat, attributes }, { consolidated })).close();
-  for (const [path, { shape, dims, attributes: own = {} }] of Object.entries(members)) {
-    const place = typeof target === "string" ? `${target}/${path}` : { store: target as MemoryStore, path };
-    const array = await create(place, {
-      shape,
-      chunks: shape.map(() => 2),
-      dataType: "int32",
-      attributes: own,
-      ...(dims && { dimensionNames: dims }),
-    });
-    await array.write(
-      [],
-      Int32Array.from({ length: product(shape) }, (_, i) => i + path.length),
-    );
-    await array.close();
+  const arrays: Record<string, GivenArray> = {};
+  for (const [path, { shape, dims, attributes = {} }] of Object.entries(members)) {
+    const array = { shape, chunks: shape.map(() => 2), dataType: "int32", attributes };
+    const values = (i: number) => i + path.length;
+    arrays[path] = { ...array, ...(dims && { dimensionNames: dims }), values };
   }
-  return target;
+  return given({ at, ...group, arrays });
 }
 
 /** Shapes of the arrays of a group, by path. */

@@ -16,13 +16,7 @@ export async function writeV1Array(
   items: ArrayBufferView,
 ): Promise<void> {
   const writer = await create(target, { shape: [7, 10], chunks: [3, 4], zarrFormat: "v1", ...array });
-  await writer.write(
-    [
-      [0, 5],
-      [0, 6],
-    ],
-    items as Uint8Array,
-  );
+  await writer.write({ start: [0, 0], shape: [5, 6] }, items as Uint8Array);
   await writer.close();
 }
 

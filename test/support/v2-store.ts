@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { coordsOf, product } from "../../src/util/shape.ts";
 import { testFolder } from "./cli.ts";
 
 /** A little Zarr v2 array, written by hand: plain JSON and raw chunks. */
@@ -20,7 +21,7 @@ export interface V2Array {
 export async function writeV2Array(folder: string, array: V2Array): Promise<void> {
   const { shape, chunks, items } = array;
   await writeV2Metadata(folder, array, ArrayBuffer.isView(items) ? null : [{ id: "vlen-utf8" }]);
-  for (const coords of boxes(shape.map((n, d) => Math.ceil(n / (chunks[d] ?? 1))))) {
+  for (const coords of coordsOf(shape.map((n, d) => Math.ceil(n / (chunks[d] ?? 1))))) {
     const file = join(folder, coords.join(".") || "0");
     await writeFile(file, ArrayBuffer.isView(items) ? rawChunk(array, items, coords) : stringChunk(items));
   }
@@ -33,17 +34,8 @@ export async function writeV2Metadata(
   filters: unknown = null,
 ): Promise<void> {
   const { shape, chunks, dtype, fillValue = null, compressor = null } = array;
-  const metadata = {
-    zarr_format: 2,
-    shape,
-    chunks,
-    dtype,
-    compressor,
-    fill_value: fillValue,
-    order: "C",
-    filters,
-  };
-  await writeJson(join(folder, ".zarray"), metadata);
+  const grid = { zarr_format: 2, shape, chunks, dtype, compressor, fill_value: fillValue };
+  await writeJson(join(folder, ".zarray"), { ...grid, order: "C", filters });
   const attributes = {
     ...(array.dimensions && { _ARRAY_DIMENSIONS: array.dimensions }),
     ...array.attributes,
@@ -77,7 +69,7 @@ function rawChunk({ shape, chunks }: V2Array, items: ArrayBufferView, coords: re
   const itemSize = bytes.length / Math.max(1, product(shape));
   const chunk = new Uint8Array(product(chunks) * itemSize);
   let to = 0;
-  for (const within of boxes(chunks)) {
+  for (const within of coordsOf(chunks)) {
     const at = within.map((n, d) => n + (coords[d] ?? 0) * (chunks[d] ?? 1));
     if (at.every((n, d) => n < (shape[d] ?? 0))) {
       const from = at.reduce((index, n, d) => index * (shape[d] ?? 0) + n, 0) * itemSize;
@@ -93,25 +85,6 @@ function stringChunk(strings: readonly string[]): Uint8Array {
   const word = (n: number) => new Uint8Array(Uint32Array.of(n).buffer);
   const texts = strings.map((text) => new TextEncoder().encode(text));
   return Buffer.concat([word(texts.length), ...texts.flatMap((text) => [word(text.length), text])]);
-}
-
-function* boxes(shape: readonly number[]): Generator<number[]> {
-  for (let i = 0; i < product(shape); i++) {
-    let rest = i;
-    yield shape
-      .map((n) => n)
-      .reverse()
-      .map((n) => {
-        const at = rest % n;
-        rest = Math.floor(rest / n);
-        return at;
-      })
-      .reverse();
-  }
-}
-
-function product(shape: readonly number[]): number {
-  return shape.reduce((items, n) => items * n, 1);
 }
 
 /** A folder with `g.zarr` in it: a group with attributes and one array `t` of 4 x 6 items in 2 x 2 chunks. */

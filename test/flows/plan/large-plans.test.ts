@@ -2,16 +2,14 @@ import { expect, test } from "vitest";
 import { planRechunk } from "../../../src/flows/copy.ts";
 import { type Task, taskAt } from "../../../src/flows/plan/task.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
-import { MemoryStore } from "../../../src/stores/memory.ts";
+import { givenKeys } from "../../support/given.ts";
 
 /** 40 TB in 10^9 chunks, none of them stored. */
 async function billionChunks() {
-  const store = new MemoryStore();
   const shape = [100_000, 10_000, 10_000];
   const document = { zarr_format: 2, shape, chunks: [1, 100, 100], dtype: "<f4", order: "C" };
   const rest = { compressor: null, filters: null, fill_value: 0 };
-  await store.set(".zarray", new TextEncoder().encode(JSON.stringify({ ...document, ...rest })));
-  return openArray(store);
+  return openArray(await givenKeys({ ".zarray": { ...document, ...rest } }));
 }
 
 test.each([

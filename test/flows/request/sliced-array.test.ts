@@ -6,6 +6,7 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { BUCKET } from "../../stores/s3-server.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../../stores/value-server.ts";
+import { valuesIn } from "../../support/consume.ts";
 import { type MadeMember, makeGroup, shapesIn } from "../../support/made-group.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
 
@@ -216,10 +217,8 @@ describe("an array at a URL of a server that lists nothing", () => {
       { ...members, other: LAT },
       { zarrFormat: "v2", consolidated },
     );
-    const values = new Map<string, Uint8Array>();
-    for await (const { key } of store.list(""))
-      values.set(`a/x.zarr/${key}`, (await store.get(key)) ?? new Uint8Array());
-    const server = await serveValues(values);
+    const stored = [...(await valuesIn(store))];
+    const server = await serveValues(new Map(stored.map(([key, value]) => [`a/x.zarr/${key}`, value])));
     servers.push(server);
     return server;
   }

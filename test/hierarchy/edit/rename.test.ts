@@ -7,11 +7,10 @@ import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
 import { keysOf } from "../../support/consume.ts";
-import { given } from "../../support/given.ts";
+import { given, givenKeys } from "../../support/given.ts";
 import { DRAFT_GROUP, draftStore } from "../draft-stores.ts";
 import { expectTrueConsolidation } from "../fresh-consolidation.ts";
 import { everythingIn, jsonAt } from "../keys.ts";
-import { storeOf } from "../stores.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
@@ -244,7 +243,7 @@ describe("renaming nodes of the 2019 draft", () => {
 });
 
 test("a node of another format than the groups around its new path", async () => {
-  const store = await storeOf({});
+  const store = await givenKeys({});
   await filled({ store, path: "two" }, "v2");
   for (const key of await keysOf(store)) if (!key.startsWith("two/")) await store.delete(key);
   await filled({ store, path: "three" }, "v3");

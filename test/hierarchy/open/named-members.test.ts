@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { openGroup } from "../../../src/hierarchy/open/open.ts";
 import { children, walk } from "../../../src/hierarchy/open/walk.ts";
 import { all } from "../../support/consume.ts";
-import { ARRAY, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
+import { givenKeys } from "../../support/given.ts";
+import { ARRAY, GROUP, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
 const multiscales = (...paths: string[]) => [{ version: "0.4", datasets: paths.map((path) => ({ path })) }];
 
@@ -22,7 +23,7 @@ const v3 = (path: string, ome: object) => ({
 async function found(documents: Record<string, unknown>): Promise<string[]> {
   const told: string[] = [];
   const listed: string[] = [];
-  const store = await storeOf(documents);
+  const store = await givenKeys(documents);
   for await (const { kind, path } of walk(await openGroup(new UnlistedStore(store)))) {
     told.push(`${kind} ${path}`);
   }
@@ -113,7 +114,7 @@ describe("members of groups in a store that cannot list", () => {
 
   it("are of one level where one is asked for", async () => {
     const store = new UnlistedStore(
-      await storeOf({ ...v2("", { plate: { wells: [{ path: "A/1" }] } }), ...v2("A/1", { well: {} }) }),
+      await givenKeys({ ...v2("", { plate: { wells: [{ path: "A/1" }] } }), ...v2("A/1", { well: {} }) }),
     );
     const paths = (await all(children(await openGroup(store)))).map(({ path }) => path);
     expect(paths).toEqual(["A"]);
@@ -134,7 +135,7 @@ describe("members of groups in a store that cannot list", () => {
       "0",
     ];
     const store = new UnlistedStore(
-      await storeOf({
+      await givenKeys({
         ...v2("image", { multiscales: multiscales(...names), plate: [], well: null, labels: { a: 1 } }),
         "image/0/.zarray": ZARRAY,
         "x/.zarray": ZARRAY,
@@ -147,9 +148,9 @@ describe("members of groups in a store that cannot list", () => {
 
   it("are refused where there are far too many, or they lie too deep", async () => {
     const many = multiscales(...Array.from({ length: 10_001 }, (_, i) => `${i}`));
-    const wide = new UnlistedStore(await storeOf(v2("", { multiscales: many })));
+    const wide = new UnlistedStore(await givenKeys(v2("", { multiscales: many })));
     await expect(walk(await openGroup(wide)).next()).rejects.toMatchObject({ code: "resource-limit" });
-    const deep = new UnlistedStore(await storeOf({}));
+    const deep = new UnlistedStore(await givenKeys({}));
     const endless = JSON.stringify({ labels: ["a"] });
     deep.get = async (key) =>
       key.endsWith(".zgroup")
@@ -166,7 +167,7 @@ describe("members of groups in a store that cannot list", () => {
   it("are not made up for groups that say nothing", async () => {
     const documents = { ...v2("", { labels: ["a"] }), ...v2("a", { title: "no image" }) };
     const all = async () => {
-      for await (const _ of walk(await openGroup(new UnlistedStore(await storeOf(documents)))));
+      for await (const _ of walk(await openGroup(new UnlistedStore(await givenKeys(documents)))));
     };
     await expect(all()).rejects.toMatchObject({ code: "unsupported-operation", details: { path: "a" } });
   });

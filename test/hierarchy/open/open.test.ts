@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exists, open, openArray, openGroup } from "../../../src/hierarchy/open/open.ts";
 import { openNode } from "../../../src/hierarchy/open/open-node.ts";
 import { clean, copy, diff, pyramid, slice, validate } from "../../../src/index.ts";
-import { given } from "../../support/given.ts";
+import { given, givenKeys } from "../../support/given.ts";
 import { draftStore } from "../draft-stores.ts";
-import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
+import { ARRAY, consolidatedV3, GROUP, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
 describe("open", () => {
   it("opens arrays and groups of either format", async () => {
-    const store = await storeOf({
+    const store = await givenKeys({
       ".zgroup": ZGROUP,
       ".zattrs": { title: "root" },
       "a/.zarray": ZARRAY,
@@ -36,7 +36,7 @@ describe("open", () => {
   });
 
   it("takes v3 where both are, with a finding where it looks for both", async () => {
-    const store = await storeOf({ ".zarray": ZARRAY, "zarr.json": ARRAY });
+    const store = await givenKeys({ ".zarray": ZARRAY, "zarr.json": ARRAY });
     expect((await open(store)).layout.zarrFormat).toBe("v3");
     const node = await openNode(store, "", { looksBeside: true });
     expect(node?.layout.zarrFormat).toBe("v3");
@@ -44,13 +44,13 @@ describe("open", () => {
   });
 
   it("says which kind is there instead", async () => {
-    const store = await storeOf({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY });
+    const store = await givenKeys({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY });
     await expect(openArray(store)).rejects.toMatchObject({ code: "not-found" });
     await expect(openGroup({ store, path: "a" })).rejects.toMatchObject({ code: "not-found" });
   });
 
   it("lists the keys that it tried", async () => {
-    const store = await storeOf({ "x/.zgroup": ZGROUP });
+    const store = await givenKeys({ "x/.zgroup": ZGROUP });
     const error = await open({ store, path: "x/y" }).catch((e) => e);
     expect(error.code).toBe("not-found");
     expect(error.details.found).toBe(
@@ -59,20 +59,20 @@ describe("open", () => {
   });
 
   it("names the folders at the top that are nodes, when there is no group around them", async () => {
-    const one = await open(await storeOf({ "data.zarr/.zgroup": ZGROUP, "note.txt": "" })).catch((e) => e);
+    const one = await open(await givenKeys({ "data.zarr/.zgroup": ZGROUP, "note.txt": "" })).catch((e) => e);
     expect(one.details.hint).toBe("Did you mean the folder `data.zarr` inside it?");
-    const two = await open(await storeOf({ "b/zarr.json": GROUP, "a/meta": {}, "c/note": "" })).catch(
+    const two = await open(await givenKeys({ "b/zarr.json": GROUP, "a/meta": {}, "c/note": "" })).catch(
       (e) => e,
     );
     expect(two.code).toBe("not-found");
     expect(two.details.hint).toBe("Name one of the folders inside it: a, b.");
     const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`n${i}/.zgroup`, ZGROUP]));
-    const hint = (await open(await storeOf(many)).catch((e) => e)).details.hint;
+    const hint = (await open(await givenKeys(many)).catch((e) => e)).details.hint;
     expect(hint.match(/n\d+/g)).toHaveLength(8);
   });
 
   it("adds store, path and key to errors", async () => {
-    const store = await storeOf({ "a/.zarray": { ...ZARRAY, order: "K" } });
+    const store = await givenKeys({ "a/.zarray": { ...ZARRAY, order: "K" } });
     await expect(open({ store, path: "a" })).rejects.toMatchObject({
       code: "invalid-metadata",
       details: { store: "memory", path: "a", key: "a/.zarray", pointer: "/order" },
@@ -80,14 +80,14 @@ describe("open", () => {
   });
 
   it("refuses paths that leave the root", async () => {
-    await expect(open({ store: await storeOf({}), path: "a/../b" })).rejects.toMatchObject({
+    await expect(open({ store: await givenKeys({}), path: "a/../b" })).rejects.toMatchObject({
       code: "path-not-allowed",
     });
   });
 
   it("is aborted by its signal, with its reason", async () => {
     const reason = new Error("enough");
-    const store = await storeOf({ ".zgroup": ZGROUP });
+    const store = await givenKeys({ ".zgroup": ZGROUP });
     await expect(open(store, { signal: AbortSignal.abort(reason) })).rejects.toMatchObject({
       code: "aborted",
       cause: reason,
@@ -102,7 +102,7 @@ describe("what only consolidated metadata describe", () => {
   };
 
   it("is opened from v2's, at any depth, without listing", async () => {
-    const store = new UnlistedStore(await storeOf({ ".zmetadata": zmetadata }));
+    const store = new UnlistedStore(await givenKeys({ ".zmetadata": zmetadata }));
     expect(await open(store)).toMatchObject({ kind: "group", path: "" });
     expect(await open({ store, path: "a/x" })).toMatchObject({
       kind: "array",
@@ -113,14 +113,14 @@ describe("what only consolidated metadata describe", () => {
   });
 
   it("is opened from v3's", async () => {
-    const store = await storeOf({ "g/zarr.json": consolidatedV3({ a: GROUP, "a/x": ARRAY }) });
+    const store = await givenKeys({ "g/zarr.json": consolidatedV3({ a: GROUP, "a/x": ARRAY }) });
     const array = await openArray({ store, path: "g/a/x" });
     expect(array.path).toBe("g/a/x");
     expect(array.consolidated?.has("g/a/x/zarr.json")).toBe(true);
   });
 
   it("is not asked where documents are", async () => {
-    const store = new UnlistedStore(await storeOf({ ".zmetadata": "{", "a/.zarray": ZARRAY }));
+    const store = new UnlistedStore(await givenKeys({ ".zmetadata": "{", "a/.zarray": ZARRAY }));
     await open({ store, path: "a" });
     expect(store.asked).not.toContain(".zmetadata");
     await expect(open({ store, path: "b" })).rejects.toMatchObject({
@@ -153,12 +153,12 @@ describe("what only consolidated metadata describe", () => {
 
 describe("other formats", () => {
   it("are named", async () => {
-    await expect(open(await storeOf({ meta: { zarr_format: 7 } }))).rejects.toMatchObject({
+    await expect(open(await givenKeys({ meta: { zarr_format: 7 } }))).rejects.toMatchObject({
       code: "unsupported-format",
       details: { format: "v1", key: "meta", pointer: "/zarr_format" },
     });
     const draft = { zarr_format: "https://purl.org/zarr/spec/protocol/core/4.0" };
-    await expect(open(await storeOf({ "zarr.json": draft }))).rejects.toMatchObject({
+    await expect(open(await givenKeys({ "zarr.json": draft }))).rejects.toMatchObject({
       code: "unsupported-format",
       details: { format: "v3-draft-2019", key: "zarr.json", pointer: "/zarr_format" },
     });
@@ -174,7 +174,7 @@ describe("exists", () => {
       "c/file": "",
       "d/.zarray": "{",
     };
-    const store = await storeOf(documents);
+    const store = await givenKeys(documents);
     for (const path of ["", "a", "b"]) expect(await exists({ store, path }), path).toBe(true);
     for (const path of ["c", "a/b", "none"]) expect(await exists({ store, path }), path).toBe(false);
     await expect(exists({ store, path: "d" })).rejects.toMatchObject({ code: "invalid-metadata" });

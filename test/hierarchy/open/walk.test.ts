@@ -5,15 +5,16 @@ import { children, walk } from "../../../src/hierarchy/open/walk.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { serveValues } from "../../stores/value-server.ts";
 import { all } from "../../support/consume.ts";
+import { givenKeys } from "../../support/given.ts";
 import { draftStore } from "../draft-stores.ts";
-import { ARRAY, consolidatedV3, GROUP, storeOf, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
+import { ARRAY, consolidatedV3, GROUP, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
 const nodes = (group: ZarrGroup): Promise<ZarrNode[]> => all(walk(group));
 const inWords = async (group: ZarrGroup) => (await nodes(group)).map(({ kind, path }) => `${kind} ${path}`);
 
 describe("walk", () => {
   it("gives parents before children, siblings sorted by name", async () => {
-    const store = await storeOf({
+    const store = await givenKeys({
       ".zgroup": ZGROUP,
       "b/.zarray": ZARRAY,
       "b/0.0": "chunk",
@@ -40,7 +41,7 @@ describe("walk", () => {
   });
 
   it("shows implied groups, with a finding", async () => {
-    const store = await storeOf({ "zarr.json": GROUP, "a/b/x/zarr.json": ARRAY, "empty/file": "" });
+    const store = await givenKeys({ "zarr.json": GROUP, "a/b/x/zarr.json": ARRAY, "empty/file": "" });
     const found = await nodes(await openGroup(store));
     expect(found.map(({ path }) => path)).toEqual(["a", "a/b", "a/b/x"]);
     expect(found[0]).toMatchObject({ kind: "group", attributes: {} });
@@ -49,7 +50,7 @@ describe("walk", () => {
   });
 
   it("keeps to the group's format", async () => {
-    const store = await storeOf({
+    const store = await givenKeys({
       "zarr.json": GROUP,
       ".zgroup": ZGROUP,
       "a/zarr.json": ARRAY,
@@ -59,7 +60,7 @@ describe("walk", () => {
   });
 
   it("passes over folders whose names are none of v3's", async () => {
-    const store = await storeOf({
+    const store = await givenKeys({
       "zarr.json": GROUP,
       "__cache/zarr.json": ARRAY,
       "__x/y": "",
@@ -69,13 +70,13 @@ describe("walk", () => {
   });
 
   it("does not look for nodes in arrays", async () => {
-    const store = await storeOf({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY, "a/0/.zarray": ZARRAY });
+    const store = await givenKeys({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY, "a/0/.zarray": ZARRAY });
     expect(await inWords(await openGroup(store))).toEqual(["array a"]);
   });
 
   it("gives more nodes than are opened at once, in order", async () => {
     const names = Array.from({ length: 40 }, (_, i) => `n${String(i).padStart(2, "0")}`);
-    const store = await storeOf({
+    const store = await givenKeys({
       ".zgroup": ZGROUP,
       ...Object.fromEntries(names.map((name) => [`${name}/.zarray`, ZARRAY])),
     });
@@ -83,7 +84,7 @@ describe("walk", () => {
   });
 
   it("passes errors on, with path and key", async () => {
-    const store = await storeOf({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY, "b/.zarray": "{" });
+    const store = await givenKeys({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY, "b/.zarray": "{" });
     await expect(nodes(await openGroup(store))).rejects.toMatchObject({
       code: "invalid-metadata",
       details: { path: "b", key: "b/.zarray" },
@@ -91,7 +92,7 @@ describe("walk", () => {
   });
 
   it("stops when it is asked to", async () => {
-    const store = await storeOf({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY });
+    const store = await givenKeys({ ".zgroup": ZGROUP, "a/.zarray": ZARRAY });
     const reason = new Error("enough");
     const group = await openGroup(store);
     await expect(walk(group, { signal: AbortSignal.abort(reason) }).next()).rejects.toMatchObject({
@@ -106,7 +107,7 @@ describe("children", () => {
     (await all(children(group))).map(({ kind, path }) => `${kind} ${path}`);
 
   it("are the nodes one level below", async () => {
-    const store = await storeOf({
+    const store = await givenKeys({
       ".zgroup": ZGROUP,
       "foo/.zgroup": ZGROUP,
       "foo/bar/.zgroup": ZGROUP,
@@ -135,14 +136,14 @@ describe("children", () => {
   it("need no listing where consolidated metadata tell them", async () => {
     const metadata = { ".zgroup": ZGROUP, "a/b/x/.zarray": ZARRAY, "e/.zarray": ZARRAY };
     const documents = { ".zgroup": ZGROUP, ".zmetadata": { metadata, zarr_consolidated_format: 1 } };
-    const store = new UnlistedStore(await storeOf(documents));
+    const store = new UnlistedStore(await givenKeys(documents));
     expect(await members(await openGroup(store))).toEqual(["group a", "array e"]);
-    const bare = new UnlistedStore(await storeOf({ ".zgroup": ZGROUP }));
+    const bare = new UnlistedStore(await givenKeys({ ".zgroup": ZGROUP }));
     await expect(members(await openGroup(bare))).rejects.toMatchObject({ code: "unsupported-operation" });
   });
 
   it("are found without listing chunks", async () => {
-    const store = await storeOf({
+    const store = await givenKeys({
       "zarr.json": GROUP,
       "a/zarr.json": ARRAY,
       "a/c/0/0": "chunk",
@@ -164,7 +165,7 @@ describe("walk by consolidated metadata", () => {
   };
 
   it("lists what there is where the store cannot list", async () => {
-    const store = new UnlistedStore(await storeOf({ ".zgroup": ZGROUP, ".zmetadata": zmetadata }));
+    const store = new UnlistedStore(await givenKeys({ ".zgroup": ZGROUP, ".zmetadata": zmetadata }));
     const found = await nodes(await openGroup(store));
     expect(found.map(({ kind, path }) => `${kind} ${path}`)).toEqual([
       "group a",
@@ -180,17 +181,17 @@ describe("walk by consolidated metadata", () => {
   });
 
   it("lists it below a group that they alone describe", async () => {
-    const store = new UnlistedStore(await storeOf({ ".zmetadata": zmetadata }));
+    const store = new UnlistedStore(await givenKeys({ ".zmetadata": zmetadata }));
     expect(await inWords(await openGroup(store))).toEqual(["group a", "group a/b", "array a/b/x", "group e"]);
     expect(await inWords(await openGroup({ store, path: "e" }))).toEqual([]);
   });
 
   it("lists it in v3 where the store holds none of the documents", async () => {
     const root = consolidatedV3({ "a/x": ARRAY, a: consolidatedV3({}), e: GROUP, __no: GROUP });
-    const only = await storeOf({ "zarr.json": root, "a/x/c/0/0": "chunk" });
+    const only = await givenKeys({ "zarr.json": root, "a/x/c/0/0": "chunk" });
     expect(await inWords(await openGroup(only))).toEqual(["group a", "array a/x", "group e"]);
     expect(await inWords(await openGroup({ store: only, path: "a" }))).toEqual(["array a/x"]);
-    const stale = await storeOf({ "zarr.json": root, "a/zarr.json": GROUP, "late/zarr.json": ARRAY });
+    const stale = await givenKeys({ "zarr.json": root, "a/zarr.json": GROUP, "late/zarr.json": ARRAY });
     expect(await inWords(await openGroup(stale))).toEqual(["group a", "array late"]);
   });
 
@@ -213,7 +214,7 @@ describe("walk by consolidated metadata", () => {
     ],
   ])("of a group above lists it where the store cannot list, in %s", async (_, documents, key) => {
     const own = key.endsWith("json") ? GROUP : ZGROUP;
-    const values = await storeOf({ ...documents, [key]: own });
+    const values = await givenKeys({ ...documents, [key]: own });
     const store = new UnlistedStore(values);
     expect(await inWords(await openGroup({ store, path: "a" }))).toEqual(["group a/b", "array a/b/x"]);
 
@@ -232,7 +233,7 @@ describe("walk by consolidated metadata", () => {
   });
 
   it("is needed where the store cannot list", async () => {
-    const store = new UnlistedStore(await storeOf({ ".zgroup": ZGROUP }));
+    const store = new UnlistedStore(await givenKeys({ ".zgroup": ZGROUP }));
     await expect(nodes(await openGroup(store))).rejects.toMatchObject({
       code: "unsupported-operation",
       details: { path: "" },
