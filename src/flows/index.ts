@@ -101,7 +101,7 @@ export type { TaskContext } from "./run/tasks/task-context.ts";
 export type { FormatSliceOptions } from "./slabs/formats/format-options.ts";
 export { formatSlice, type SliceFormat } from "./slabs/formats/slice-format.ts";
 export type { ItemValues, TypedValues, ValuesOf } from "./slabs/typed-values.ts";
-export { slice } from "./slice.ts";
+export { readDecoded, slice } from "./slice.ts";
 export type { FlowTarget } from "./target/flow-target.ts";
 export {
   type TreeArray,

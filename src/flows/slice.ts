@@ -2,12 +2,13 @@ import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { maxStoredSize } from "../codecs/limits.ts";
-import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
+import { withChunkSeparator, withSeparatorOnUse } from "../hierarchy/chunk-separator.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { groupInPlace, type OpenSource } from "../hierarchy/open/open.ts";
 import { type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import {
+  insideOf,
   type OpenSliceOptions,
   Slice,
   type SliceChunk,
@@ -28,7 +29,7 @@ import { readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
 import { boxInPiece, chunkRegion, selectedRegions } from "../streams/selection.ts";
 import { shifted } from "../streams/shift-values.ts";
-import type { ReadableStream } from "../streams/web.ts";
+import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { unlessAborted, untilAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { formatBytes, parseBytes } from "../util/byte-size.ts";
@@ -136,8 +137,10 @@ export class SliceReader {
 
   /** The chunks that it touches, in C order; those in shards shard by shard. */
   async *refs(): AsyncGenerator<ChunkRef> {
-    const { array, resolved, close } = await this.open();
+    const { resolved, close } = await this.open();
     try {
+      const { root } = await this.#find();
+      const array = (await withChunkSeparator(root, { signal: this.#options.signal })).innerChunks();
       for (const ref of chunksOf(array, resolved.selection))
         yield { ...ref, key: array.chunkKey(ref.coords) };
     } finally {
@@ -199,13 +202,40 @@ export class SliceReader {
     }
   }
 
-  async *chunks(dense: boolean): AsyncGenerator<SliceChunk> {
+  chunks(dense: boolean): AsyncGenerator<SliceChunk> {
+    return this.#each((array, resolved) => this.#chunksOf(array, resolved, dense));
+  }
+
+  decoded(): AsyncGenerator<DecodedChunk> {
+    return this.#each((array, resolved) => this.#decodedOf(array, resolved));
+  }
+
+  async *#each<T>(
+    itemsOf: (array: ZarrArray, resolved: ResolvedSlice) => AsyncGenerator<T>,
+  ): AsyncGenerator<T> {
     const { array, resolved, assertUnchanged, close } = await this.open(true);
     try {
-      yield* untilAborted(this.#chunksOf(array, resolved, dense), this.#options.signal);
+      yield* untilAborted(itemsOf(array, resolved), this.#options.signal);
       await assertUnchanged();
     } finally {
       await close();
+    }
+  }
+
+  async *#decodedOf(array: ZarrArray, { selection }: ResolvedSlice): AsyncGenerator<DecodedChunk> {
+    const { dataType } = array.metadata;
+    const { spec, decodedSize } = await array.pipeline();
+    let index = 0;
+    for await (const piece of await this.#decoded(array, selection, decodedSize)) {
+      const { coords, data, release } = piece;
+      const regions = selectedRegions(selection, piece.region);
+      if (!data) release?.();
+      for (const [i, region] of regions.entries()) {
+        const held = i === regions.length - 1 ? piece : { ...piece, release: undefined };
+        const part = data && denseData(held, spec, { region, selection });
+        const moved = part && shifted(part, dataType, { region, offset: 0 }, selection.shift);
+        yield { index: index++, coords, region, data: moved };
+      }
     }
   }
 
@@ -272,7 +302,7 @@ export class SliceReader {
       ends.push(limitFoundIo(requests));
       let watch: SourceWatch | undefined;
       if (isRead && consistent) {
-        watch = await SourceWatch.begin([found.root], [array.store], { signal });
+        watch = await SourceWatch.begin([found.root], [found.root.store], { signal });
         ends.push(() => watch?.end());
       }
       const { shift: _, ...selection } = resolved.selection;
@@ -313,7 +343,7 @@ export class SliceReader {
         // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
         if (root.innerChunks() === root) root.pipeline().catch(() => {});
         const resolved = await resolveArraySlice(lookedUp.option, root, options.signal);
-        const array = await withChunkSeparator(root, { signal: options.signal });
+        const array = await withSeparatorOnUse(root, { signal: options.signal });
         return { root, array, lookedUp, resolved, release };
       } catch (error) {
         throw await aboutCoordinates(error, asked, root, options.signal);
@@ -399,6 +429,37 @@ export function slice(
   options: SliceOptions = {},
 ): Slice {
   return new Slice(source, option, options);
+}
+
+/**
+ * The chunks of a part of an array, decoded, for the stages of `zarrflow/streams`: each with its items in C order and the
+ * region of the part where they belong, and without data where none is stored. As they come, in any order. Those that are
+ * read or decoded take no more than `maxMemory`; those that were given out are the caller's.
+ *
+ * @throws (into the stream) as `slice`
+ * @example
+ * ```ts
+ * import { type DecodedChunk, create, like, openArray, readDecoded } from "zarrflow";
+ *
+ * const t2m = await openArray("era5.zarr/t2m");
+ * const out = await create("celsius.zarr", { ...like(t2m), chunks: [744, 11, 7], attributes: { units: "degC" } });
+ * const toCelsius = new TransformStream<DecodedChunk, DecodedChunk>({
+ *   transform(chunk, controller) {
+ *     const { buffer, byteOffset, length } = chunk.data?.bytes ?? new Uint8Array();
+ *     const kelvin = new Float32Array(buffer, byteOffset, length / 4);
+ *     for (const [i, value] of kelvin.entries()) kelvin[i] = value - 273.15;
+ *     controller.enqueue(chunk);
+ *   },
+ * });
+ * await readDecoded(t2m).pipeThrough(toCelsius).pipeTo(out.writable);
+ * ```
+ */
+export function readDecoded(
+  source: OpenSource,
+  option: SliceOption | string = {},
+  options: SliceOptions = {},
+): ReadableStream<DecodedChunk> {
+  return streamFrom(insideOf(new Slice(source, option, options)).decoded());
 }
 
 /** The items of one chunk of an open array. @throws `invalid-selection` for coords that are none of the grid's; as `read` */

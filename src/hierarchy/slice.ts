@@ -6,7 +6,7 @@ import type { OpenSlice, SliceReader, SliceSummary } from "../flows/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { textOfUrl } from "../stores/assertions.ts";
 import type { Store } from "../stores/store.ts";
-import type { ChunkRef, Region } from "../streams/chunk.ts";
+import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, isObject, type OptionNames, withoutEffect } from "../util/check-options.ts";
@@ -118,6 +118,8 @@ export let insideOf: <Name extends string>(
   readonly summary: () => Promise<SliceSummary>;
   /** The chunks that it touches. */
   readonly refs: () => AsyncGenerator<ChunkRef>;
+  /** These chunks, decoded. */
+  readonly decoded: () => AsyncGenerator<DecodedChunk>;
   /** The same items with the numbers that are stored: none is shifted. */
   readonly stored: () => Slice;
 };
@@ -138,6 +140,7 @@ export class Slice<Name extends string = string> {
       open: async () => (await slice.#read()).open(),
       summary: async () => (await slice.#read()).summary(),
       refs: () => slice.#each((reader) => reader.refs()),
+      decoded: () => slice.#each((reader) => reader.decoded()),
       options: slice.#options,
       stored: () => {
         const stored = new Slice(slice.#source, slice.#option, slice.#options);

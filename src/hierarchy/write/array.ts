@@ -180,9 +180,10 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
    * Writes a region whose values may lie in any order and with gaps between them; or a chunk of the stages of
    * `zarrflow/streams`, whose data it takes for good.
    *
+   * @param onTaken called as soon as the values are the caller's again, before chunks that are whole have been stored
    * @throws as `write`
    */
-  async writePart(part: ArrayPart | DecodedChunk): Promise<void> {
+  async writePart(part: ArrayPart | DecodedChunk, onTaken = () => {}): Promise<void> {
     const region = regionOf(part.region, this);
     const { shape, start } = region;
     const isOwned = isDecoded(part);
@@ -192,7 +193,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
       : chunkDataOf(part.data, { dataType, shape, stride: part.stride });
     const release = isDecoded(part) ? part.release : undefined;
     const piece = { index: 0, coords: start, region, data, ...(release && { release }) };
-    await this.#calls.run((signal) => this.#unfinished.write(piece, signal, isOwned));
+    await this.#calls.run((signal) => this.#unfinished.write(piece, { signal, isOwned, onTaken }));
   }
 
   /**

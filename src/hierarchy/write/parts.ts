@@ -12,14 +12,29 @@ export interface ArrayPart {
 }
 
 interface PartWriter {
-  writePart(part: ArrayPart | DecodedChunk): Promise<void>;
+  /** @param onTaken called when the part's values are no longer needed */
+  writePart(part: ArrayPart | DecodedChunk, onTaken: () => void): Promise<void>;
   close(): Promise<void>;
   abort(reason: unknown): Promise<void>;
 }
 
-/** A stream that writes up to `concurrency` parts at a time, and closes and aborts the writer as it is itself. */
+interface Entry {
+  readonly part: ArrayPart | DecodedChunk;
+  readonly onTaken: () => void;
+}
+
+/**
+ * A stream that takes one part after the other, waits for up to `concurrency` of them to be stored, and closes and aborts
+ * the writer as it is itself.
+ */
 export function partsInto(writer: PartWriter, concurrency: number): WritableStream<ArrayPart | DecodedChunk> {
-  const write = (part: ArrayPart | DecodedChunk) => writer.writePart(part);
+  const write = async ({ part, onTaken }: Entry) => {
+    try {
+      await writer.writePart(part, onTaken);
+    } finally {
+      onTaken();
+    }
+  };
   const { readable, writable } = mapConcurrent(write, { concurrency });
   // Whoever writes learns of failures from the writable side.
   readable.pipeTo(new WritableStream()).catch(() => {});
@@ -36,7 +51,14 @@ export function partsInto(writer: PartWriter, concurrency: number): WritableStre
     }
   };
   return new WritableStream<ArrayPart | DecodedChunk>({
-    write: (part) => orGiveUp(parts.write(part)),
+    async write(part) {
+      let onTaken = () => {};
+      const taken = new Promise<void>((resolve) => {
+        onTaken = resolve;
+      });
+      await orGiveUp(parts.write({ part, onTaken }));
+      await orGiveUp(Promise.race([taken, parts.closed]));
+    },
     async close() {
       await orGiveUp(parts.close());
       await writer.close();

@@ -27,6 +27,13 @@ export interface UnfinishedOptions {
   readonly maxMemory?: number | undefined;
 }
 
+interface WritePieceOptions {
+  readonly signal: AbortSignal;
+  /** Whether the piece is given for good, so that its data may become a chunk's; if not, they are looked at until `onTaken`. */
+  readonly isOwned: boolean;
+  readonly onTaken: () => void;
+}
+
 const DEFAULT_MAX_MEMORY = 256e6;
 
 /**
@@ -62,14 +69,9 @@ export class UnfinishedChunks {
     this.#budget = new ByteBudget(maxMemory - this.#writing.limit);
   }
 
-  /**
-   * Takes a piece of the array, and stores the chunks that are whole with it.
-   *
-   * @param isOwned whether the piece is given for good, so that its data may become a chunk's; if not, they are the
-   *   caller's again when it resolves
-   */
-  async write(piece: DecodedChunk, signal: AbortSignal, isOwned = false): Promise<void> {
-    await this.#store(this.#taken(piece, signal, isOwned), signal);
+  /** Takes a piece of the array, and stores the chunks that are whole with it. */
+  async write(piece: DecodedChunk, options: WritePieceOptions): Promise<void> {
+    await this.#store(this.#taken(piece, options), options.signal);
   }
 
   /** Stores all that wait; what they lack is the fill value, or what is stored. */
@@ -89,7 +91,10 @@ export class UnfinishedChunks {
     for (const [key, waiting] of this.#waiting) yield this.#leave(key, waiting);
   }
 
-  async *#taken(piece: DecodedChunk, signal: AbortSignal, isOwned: boolean): AsyncGenerator<ChunkDraft> {
+  async *#taken(
+    piece: DecodedChunk,
+    { signal, isOwned, onTaken }: WritePieceOptions,
+  ): AsyncGenerator<ChunkDraft> {
     const before = this.#turn;
     let pass = () => {};
     this.#turn = new Promise((resolve) => {
@@ -103,10 +108,6 @@ export class UnfinishedChunks {
         const key = this.#target.chunkKey(coords);
         const region = chunkRegion(coords, chunk.shape, shape);
         const known = this.#waiting.get(key);
-        if (!known && isOwned && this.#isChunk(piece, region)) {
-          yield this.#ownChunk(piece, coords, key);
-          return;
-        }
         // the array has grown since
         if (known && !isSame(known.draft.ref.region, region)) yield this.#leave(key, known);
         let waiting = this.#waiting.get(key);
@@ -118,6 +119,10 @@ export class UnfinishedChunks {
             if (lease) break;
           }
           lease ??= await this.#budget.acquire(this.#draftBytes, signal);
+          if (isOwned && this.#isChunk(piece, region)) {
+            yield this.#leave(key, { draft: draftOf(piece, coords), lease });
+            return;
+          }
           waiting = { draft: beginDraft(this.#target, coords, buffers), lease };
         }
         addPiece(waiting.draft, piece);
@@ -130,6 +135,7 @@ export class UnfinishedChunks {
         piece.release?.();
       }
     } finally {
+      onTaken();
       pass();
     }
   }
@@ -138,7 +144,11 @@ export class UnfinishedChunks {
   #leave(key: string, { draft, lease }: Waiting): ChunkDraft {
     this.#waiting.delete(key);
     const isStored = this.#markStored(key);
-    return { ...draft, isStored, ref: { ...draft.ref, release: () => lease.release() } };
+    const release = () => {
+      lease.release();
+      draft.ref.release?.();
+    };
+    return { ...draft, isStored, ref: { ...draft.ref, release } };
   }
 
   /** Whether a piece is just one chunk, in the layout that its codecs want. */
@@ -150,13 +160,6 @@ export class UnfinishedChunks {
     return isLaidOut && `${data.shape}` === `${spec.shape}`;
   }
 
-  #ownChunk(piece: DecodedChunk, coords: readonly number[], key: string): ChunkDraft {
-    this.#markStored(key);
-    const { data, region, release } = piece;
-    const assembly = { add: () => {}, finish: () => data };
-    return { ref: { index: 0, coords, region, ...(release && { release }) }, assembly, missing: [] };
-  }
-
   /** Whether the chunk may have been stored before. */
   #markStored(key: string): boolean {
     if (!this.#target.store.singleWriter) return true;
@@ -164,6 +167,12 @@ export class UnfinishedChunks {
     this.#stored.add(key);
     return isStored;
   }
+}
+
+/** A piece that is one chunk, with nothing to copy. */
+function draftOf({ data, region, release }: DecodedChunk, coords: readonly number[]): ChunkDraft {
+  const assembly = { add: () => {}, finish: () => data };
+  return { ref: { index: 0, coords, region, ...(release && { release }) }, assembly, missing: [] };
 }
 
 function isSame(a: Region, b: Region): boolean {
