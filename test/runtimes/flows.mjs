@@ -1,7 +1,7 @@
-// Opens, cuts, copies and rechunks an array in the runtime that runs this, and prints what came of it as JSON. Takes a
+// Opens, cuts, copies, rechunks and serves an array in the runtime that runs this, and prints what came of it as JSON. Takes a
 // folder to write in, and the URL of the array on a web server.
 import { join } from "node:path";
-import { copy, create, digest, open, rechunk, slice } from "zarrflow";
+import { copy, create, digest, open, rechunk, slice, toFetchHandler } from "zarrflow";
 
 const [folder, url] = process.argv.slice(2);
 const maps = join(folder, "maps.zarr");
@@ -30,6 +30,10 @@ for (const place of ["maps.zarr", "maps.zarr.zip", "series.zarr.zip", "threads.z
   for await (const { sha256 } of digest(join(folder, place))) digests.push(sha256);
 }
 
+const handler = toFetchHandler(maps, { to: "v3" });
+const answered = await (await handler(new Request("http://127.0.0.1/zarr.json"))).json();
+await handler.close();
+
 const node = await open(series);
 const values = async (...cut) => [...(await slice(...cut).read()).data];
 console.log(
@@ -40,6 +44,7 @@ console.log(
     keysVerified: copied.keysVerified,
     chunksWritten: rechunked.chunksWritten,
     digests,
+    answered: answered.node_type,
     missing: await open(join(folder, "none.zarr")).catch(({ code }) => code),
   }),
 );

@@ -71,6 +71,7 @@ describe.runIf(installed !== "")("the packed package in other runtimes", () => {
       keysVerified: 7,
       chunksWritten: 20,
       missing: "not-found",
+      answered: "array",
     });
     expect(digests).toEqual(ofNode);
   });
@@ -112,6 +113,14 @@ describe.runIf(installed !== "")("the packed package in other runtimes", () => {
         expect([response.status, ...new Float32Array(body)], path).toEqual([200, ...CUT]);
       }
       expect(bucket.requests.some(({ headers }) => headers.range?.startsWith("bytes="))).toBe(true);
+      const ask = (key: string): Promise<Response> => worker.dispatchFetch(`http://worker/served/${key}`);
+      const documents = await Promise.all([ask("zarr.json"), ask("zarr.json")]);
+      expect(documents.map(({ status }) => status)).toEqual([200, 200]);
+      const chunks = ["c/0/0/0", "c/1/0/0", "c/1/0/0", "c/5/3/4"];
+      const responses = await Promise.all(chunks.map(ask));
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      for (const response of responses) expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(20);
+      expect((await ask("c/6/0/0")).status).toBe(404);
     } finally {
       await worker.dispose();
     }

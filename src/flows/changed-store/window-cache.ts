@@ -1,7 +1,7 @@
 import type { StoreWriter, WritableStore } from "../../stores/store.ts";
 import { bufferedWriter } from "../../stores/writer.ts";
 import type { Admission } from "../../streams/byte-budget.ts";
-import { unlessAborted } from "../../util/abort.ts";
+import { RequestEnd, unlessAborted } from "../../util/abort.ts";
 import type { TargetTask } from "../plan/task.ts";
 import type { TaskRunner } from "../run/executors/task-runner.ts";
 import { keysOf, type MadeByTask } from "./key-origins.ts";
@@ -24,7 +24,8 @@ export interface MadeValue {
 
 interface Window {
   readonly keys: readonly string[];
-  readonly abort: AbortController;
+  /** No `AbortController`: in workers of Cloudflare, no request may touch one that another request has made. */
+  readonly abort: RequestEnd;
   /** Whether the values are there. */
   readonly made: Promise<void>;
   /** Resolves when the task has ended, one way or the other. */
@@ -83,7 +84,7 @@ export class WindowCache {
       return read(this.#values.get(key));
     } finally {
       window.users--;
-      if (window.users === 0 && !window.isMade) window.abort.abort();
+      if (window.users === 0 && !window.isMade) window.abort.abort(undefined);
       this.#evict();
     }
   }
@@ -98,7 +99,7 @@ export class WindowCache {
   /** Ends all tasks. */
   async close(): Promise<void> {
     const windows = [...this.#windows.values()];
-    for (const { abort } of windows) abort.abort();
+    for (const { abort } of windows) abort.abort(undefined);
     await Promise.all(windows.map(({ ended }) => ended));
   }
 
@@ -106,7 +107,7 @@ export class WindowCache {
   async #open(task: TargetTask, signal: AbortSignal | undefined): Promise<Window> {
     for (;;) {
       const window = this.#windows.get(task.number) ?? this.#start(task);
-      if (!window.abort.signal.aborted) {
+      if (!window.abort.aborted) {
         window.users++;
         this.#windows.delete(task.number);
         this.#windows.set(task.number, window);
@@ -117,13 +118,13 @@ export class WindowCache {
   }
 
   #start(task: TargetTask): Window {
-    const abort = new AbortController();
+    const abort = new RequestEnd();
     const keys = keysOf(task);
     const made = this.#run(task, keys, abort.signal);
     const window: Window = { keys, abort, made, ended: made, isMade: false, users: 0 };
     window.ended = made.then(
       () => {
-        if (abort.signal.aborted) return this.#remove(task.number, window);
+        if (abort.aborted) return this.#remove(task.number, window);
         window.isMade = true;
         this.#evict();
       },
