@@ -1,3 +1,4 @@
+import type { OpenSource } from "../hierarchy/open/open.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { assertPlace } from "../stores/assertions.ts";
 import { isKey } from "../stores/key.ts";
@@ -80,7 +81,7 @@ const SENT_PART = 1 / 16;
  * ```
  */
 export function toFetchHandler(
-  source: Parameters<typeof asStore>[0],
+  source: OpenSource,
   changes: Changes & KeyFilter = {},
   options: FetchHandlerOptions = {},
 ): FetchHandler {
