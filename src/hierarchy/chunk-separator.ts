@@ -3,7 +3,7 @@ import { isObject } from "../meta/assert-json.ts";
 import type { Store } from "../stores/store.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { lookForSeparator } from "./look-for-separator.ts";
-import type { ZarrArray } from "./node.ts";
+import { throughStore, type ZarrArray } from "./node.ts";
 
 const looked = new WeakMap<ZarrArray, Promise<ZarrArray>>();
 
@@ -25,6 +25,30 @@ export async function withChunkSeparator<S extends Store>(
   looked.set(array, found);
   found.catch(() => looked.delete(array));
   return found;
+}
+
+/**
+ * As `withChunkSeparator`, for chunks that are read from afar: each is asked for at its usual key, and the separator is looked
+ * for when one is missing there. One that is there tells it, too.
+ */
+export async function withSeparatorOnUse(
+  array: ZarrArray,
+  options: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<ZarrArray> {
+  const { store, layout, metadata } = array;
+  const isNear = store.getSync !== undefined || store.neighbours !== undefined;
+  if (isNear || looked.has(array) || !mayBeNested(array)) return withChunkSeparator(array, options);
+  let found = array;
+  const get: Store["get"] = async (key, how) => {
+    const bytes = found === array ? await store.get(key, how) : undefined;
+    if (bytes && !looked.has(array)) looked.set(array, Promise.resolve(array));
+    if (bytes) return bytes;
+    found = await withChunkSeparator(array, { signal: how?.signal });
+    const coords = layout.parseChunkKey(key, metadata.shape.length, metadata.chunkKeyEncoding);
+    return found === array || coords === undefined ? undefined : store.get(found.chunkKey(coords), how);
+  };
+  const { description } = store;
+  return throughStore(array, { description, get, size: (key, how) => store.size(key, how) });
 }
 
 /** Whether the document leaves open how keys are joined, no option gives it, and it makes a difference. */

@@ -23,19 +23,3 @@ type StructName = `struct{${string}}`;
 
 /** A data type in words, as `ZarrArray.dataType` says it. */
 export type DataTypeName = keyof NumberArrays | TimeName | TextName | BytesName | StructName | "object";
-
-/** The typed array that holds items of a type; undefined for types that have none. */
-export type NumbersOf<Name extends string> = Name extends keyof NumberArrays
-  ? NumberArrays[Name]
-  : Name extends TimeName
-    ? BigInt64Array
-    : undefined;
-
-/** A JavaScript value of one item of a type that no typed array holds. */
-export type ItemOf<Name extends string> = Name extends TextName
-  ? string
-  : Name extends BytesName
-    ? Uint8Array
-    : Name extends StructName
-      ? Readonly<Record<string, unknown>>
-      : unknown;

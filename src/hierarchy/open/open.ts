@@ -12,6 +12,7 @@ import { isListable, type ListableStore, type Store, type StoreSpec } from "../.
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
 import { storeOnUse } from "../../stores/with/store-on-use.ts";
 import type { ZarritaStore } from "../../stores/with/zarrita.ts";
+import { throwIfAborted } from "../../util/abort.ts";
 import { assertKnown, checkedOptions, isObject, type OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
@@ -145,6 +146,7 @@ function usualKind(path: string, spec: StoreSpec): NodeKind {
 async function openBelow(group: OpenSource, below: string, given: MemberOptions): Promise<ZarrNode> {
   const { signal } = checkedOptions(given, MEMBER_OPTIONS);
   assertGroup(group);
+  throwIfAborted(signal);
   const { openMember } = await import("./open-member.ts");
   const path = joinKey(group.path, normalisePath(below));
   const node = await openMember(group, path, signal);
