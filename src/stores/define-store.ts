@@ -131,14 +131,17 @@ export function defineStore(definition: StoreDefinition): Store;
 export function defineStore(definition: StoreDefinition): Store {
   assertDefinition(definition);
   const { description = "custom store" } = definition;
-  const size = async (key: string, options: VersionOptions): Promise<number | undefined> =>
-    definition.size ? definition.size(key, options) : (await definition.get(key, options))?.length;
-  const store: Store = {
+  // What is neither bytes, a size nor undefined is passed on: whoever wraps the store refuses it.
+  const size = async (key: string, options: VersionOptions): Promise<number | undefined> => {
+    if (definition.size) return definition.size(key, options);
+    const found = await definition.get(key, options);
+    return found instanceof Uint8Array ? found.length : found;
+  };
+  return {
     description,
     get: (key, { range, allocate = plainBuffers.take, ...options } = {}) =>
       reading(key, options, async () => {
         const found = await readPart(definition, size, key, range, options);
-        // what is neither bytes nor undefined is refused by whoever wraps the store
         if (!(found instanceof Uint8Array)) return found;
         const bytes = allocate(found.length);
         bytes.set(found);
@@ -154,15 +157,13 @@ export function defineStore(definition: StoreDefinition): Store {
       listing(definition.list.bind(definition), definition.listDirectory?.bind(definition), description)),
     ...(definition.set && writing(definition)),
   };
-  return store;
 }
 
 function assertDefinition(definition: StoreDefinition): void {
   assertKnown(definition, MEMBERS, "member");
   for (const name of Object.keys(MEMBERS) as (keyof StoreDefinition)[]) {
     const value: unknown = definition[name];
-    const expected =
-      name === "description" ? "string" : name === "singleWriter" ? "boolean" : ("function" as const);
+    const expected = name === "description" ? "string" : name === "singleWriter" ? "boolean" : "function";
     if ((value !== undefined || name === "get") && typeof value !== expected)
       throw invalid(`invalid value for the member \`${name}\``, `a ${expected}`, value);
     const needed = NEEDED[name];

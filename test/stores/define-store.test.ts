@@ -3,6 +3,7 @@ import { copy, defineStore, openArray, slice } from "../../src/index.ts";
 import type { StoreDefinition } from "../../src/stores/define-store.ts";
 import { isListable, isWritable, type KeyEntry, type ListedEntry } from "../../src/stores/store.ts";
 import { storeChecks } from "../../src/stores/testing.ts";
+import { toStore } from "../../src/stores/with/zarrita.ts";
 import { all, keysOf } from "../support/consume.ts";
 import { makeArray } from "../support/made-array.ts";
 import { serveValues, type ValueServer } from "./value-server.ts";
@@ -311,9 +312,11 @@ describe("arrays in defined stores", () => {
 
   it("fail where the author gives no bytes", async () => {
     const get = () => new ArrayBuffer(4) as never;
-    await expect(openArray(defineStore({ get }))).rejects.toMatchObject({
+    const store = defineStore({ get });
+    await expect(openArray(store)).rejects.toMatchObject({
       code: "corrupt-store",
       details: { hint: expect.stringMatching(/Uint8Array/) },
     });
+    await expect(toStore(store).size("0.0")).rejects.toMatchObject({ code: "corrupt-store" });
   });
 });

@@ -89,6 +89,14 @@ describe("a store of zarrita's", () => {
     (await fromZarrita(map).get("a"))?.fill(9);
     expect(map.get("/a")).toEqual(new Uint8Array([1]));
   });
+
+  it("keeps a copy of a Buffer, whose own slice would not be one", async () => {
+    const map = new Map<string, Uint8Array>();
+    const bytes = Buffer.from([1, 2]);
+    await writableFrom(map).set("a", bytes);
+    bytes.fill(0);
+    expect(map.get("/a")).toEqual(new Uint8Array([1, 2]));
+  });
 });
 
 describe("a store of ours for zarrita", () => {
