@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
-import { ramp, writeV2Group } from "../support/v2-store.ts";
+import { writeV2Group } from "../support/v2-store.ts";
 
 /** A group of two arrays and the coordinate of their first dimension. */
 async function group(): Promise<string> {
   const cwd = await testFolder();
   const dimensions = ["time", "x"];
   await writeV2Group(join(cwd, "g.zarr"), {
-    t: { shape: [6, 10], chunks: [2, 10], dtype: "<f4", items: ramp(60), dimensions },
-    u: { shape: [6, 10], chunks: [2, 5], dtype: "<f4", items: ramp(60), dimensions },
-    time: { shape: [6], chunks: [3], dtype: "<f4", items: ramp(6), dimensions: ["time"] },
+    t: { shape: [6, 10], chunks: [2, 10], dimensions },
+    u: { shape: [6, 10], chunks: [2, 5], dimensions },
+    time: { shape: [6], chunks: [3], dimensions: ["time"] },
   });
   return cwd;
 }

@@ -6,11 +6,11 @@ import { TraceFile } from "../../src/cli/trace.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
-import { ramp, writeV2Array } from "../support/v2-store.ts";
+import { writeV2Array } from "../support/v2-store.ts";
 
 async function withArray(): Promise<string> {
   const cwd = await testFolder();
-  await writeV2Array(join(cwd, "a.zarr"), { shape: [6, 10], chunks: [1, 10], dtype: "<f4", items: ramp(60) });
+  await writeV2Array(join(cwd, "a.zarr"), { shape: [6, 10], chunks: [1, 10] });
   return cwd;
 }
 

@@ -10,7 +10,7 @@ import { onRetry } from "../../src/stores/remote/retry-events.ts";
 import { S3Store } from "../../src/stores/s3.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../stores/s3-server.ts";
-import { all } from "../support/consume.ts";
+import { all, contentsOf } from "../support/consume.ts";
 import { givenKeys } from "../support/given.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
@@ -34,14 +34,7 @@ afterEach(async () => {
 });
 
 /** Every key of a store in memory, with its bytes. */
-async function contentOf(name: string): Promise<Record<string, string>> {
-  const store = namedMemoryStore(name) as ListableStore;
-  const content: Record<string, string> = {};
-  for await (const { key } of store.list("")) {
-    content[key] = Buffer.from((await store.get(key)) ?? "").toString("base64");
-  }
-  return content;
-}
+const contentOf = (name: string) => contentsOf(namedMemoryStore(name) as ListableStore);
 
 describe("with a tenth of all requests failing", () => {
   /** From memory to a folder, a zip in S3, plain keys in S3, and back. */

@@ -1,15 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  copy,
-  type FlowEvent,
-  open,
-  openArray,
-  openGroup,
-  planCopy,
-  slice,
-  sliceTo,
-} from "../../src/index.ts";
+import { copy, type FlowEvent, open, openGroup, planCopy, sliceTo } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { itemsOf } from "../support/consume.ts";
 import { type MadeMember, makeGroup, shapesIn } from "../support/made-group.ts";
 
 const ARRAYS: Record<string, MadeMember> = {
@@ -51,10 +43,6 @@ function source(zarrFormat: "v2" | "v3", consolidated = false): Promise<MemorySt
   const attributes = { coordinates: "station places" };
   return makeGroup(new MemoryStore(), ARRAYS, { zarrFormat, attributes, consolidated });
 }
-
-const itemsOf = async (store: MemoryStore, path: string, option = {}) => [
-  ...(await slice(await openArray({ store, path }), option).read()).data,
-];
 
 describe.each(["v2", "v3"] as const)("what belongs to an array in %s", (zarrFormat) => {
   it.each<[string, string | string[], string[]]>([

@@ -9,7 +9,7 @@ import { testFolder } from "../support/cli.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
 const float32 = { kind: "float", size: 4 } as const;
-const cube: V2Array = { shape: [5, 500, 400], chunks: [5, 100, 50], dtype: "<f4", items: ramp(1_000_000) };
+const cube: V2Array = { shape: [5, 500, 400], chunks: [5, 100, 50], items: ramp(1_000_000) };
 
 async function group(arrays: Readonly<Record<string, V2Array>>): Promise<string> {
   const folder = join(await testFolder(), "g.zarr");
@@ -187,7 +187,7 @@ describe("parts", () => {
 
 describe("a group of which an array cannot be read", () => {
   it("has no root, and is not taken for one that lacks the array", async () => {
-    const small: V2Array = { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) };
+    const small: V2Array = { shape: [4], chunks: [2] };
     const folder = await group({ a: small, b: small });
     const document = join(folder, "b/.zarray");
     const metadata = JSON.parse(await readFile(document, "utf8"));

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { copy, digest, type FlowEvent, type ReadEvent, rechunk, type WarningEvent } from "../../src/index.ts";
 import { testFolder } from "../support/cli.ts";
-import { ramp, writeV2Array } from "../support/v2-store.ts";
+import { writeV2Array } from "../support/v2-store.ts";
 
 async function array(): Promise<string> {
   const folder = join(await testFolder(), "a.zarr");
-  await writeV2Array(folder, { shape: [60, 100], chunks: [6, 10], dtype: "<f4", items: ramp(6000) });
+  await writeV2Array(folder, { shape: [60, 100], chunks: [6, 10] });
   return folder;
 }
 

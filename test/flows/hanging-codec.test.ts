@@ -14,7 +14,7 @@ import {
   writeRegion,
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { drain } from "../support/consume.ts";
+import { contentsOf, drain } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 import { until } from "../support/until.ts";
 
@@ -136,16 +136,9 @@ test.each(Object.entries(writes))(
     for (const end of hanging) end();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await contentsOf(target)).toEqual(before);
-    if (!name.startsWith("writeRegion")) expect(before).toEqual([]);
+    if (!name.startsWith("writeRegion")) expect(before).toEqual({});
     else await writeRegion(await openArray(target), [], values);
     isHanging = true;
   },
   12_000,
 );
-
-/** All values of a store, by key. */
-async function contentsOf(store: MemoryStore): Promise<[string, Uint8Array | undefined][]> {
-  const found: [string, Uint8Array | undefined][] = [];
-  for await (const { key } of store.list("")) found.push([key, await store.get(key)]);
-  return found;
-}

@@ -20,10 +20,10 @@ import {
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { S3Store } from "../../src/stores/s3.ts";
-import { isListable, type Store } from "../../src/stores/store.ts";
+import type { Store } from "../../src/stores/store.ts";
 import { fromZarrita, type ZarritaStore } from "../../src/stores/with/zarrita.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
-import { digestOf } from "../support/consume.ts";
+import { contentsOf, digestOf } from "../support/consume.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 
 let folder: string;
@@ -47,16 +47,6 @@ const s3Store = (prefix = "x.zarr") =>
     credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
   });
 
-/** Keys and values of a store that lists. */
-async function contents(store: Store): Promise<Record<string, string>> {
-  if (!isListable(store)) throw new Error("it cannot list");
-  const found: Record<string, string> = {};
-  for await (const { key } of store.list("")) {
-    found[key] = Buffer.from((await store.get(key)) ?? []).toString("base64");
-  }
-  return found;
-}
-
 /** Stores that have every capability, and how they are looked at. */
 const stores: readonly (readonly [string, () => FlowTarget & (Store | ZarritaStore)])[] = [
   ["a MemoryStore", () => new MemoryStore()],
@@ -70,7 +60,7 @@ describe.each(stores)("%s of the caller's as the target", (_, newStore) => {
   it("gets every key, byte for byte, and is opened as it is", async () => {
     const target = newStore();
     const report = await copy(source, target, { verify: true });
-    expect(await contents(asOurs(target))).toEqual(await contents(source));
+    expect(await contentsOf(asOurs(target))).toEqual(await contentsOf(source));
     expect(report.keysVerified).toBe(report.keysWritten);
     expect((await open(target)).kind).toBe("group");
     for await (const { level } of validate(asOurs(target))) expect(level).toBe("info"); // keys that are no Zarr
@@ -79,20 +69,20 @@ describe.each(stores)("%s of the caller's as the target", (_, newStore) => {
   it("is left as it is where something is there, replaced, added to, or updated", async () => {
     const target = newStore();
     await copy(await makeHierarchy("v3", { offset: 7 }), target, { exclude: ["2024"] });
-    const before = await contents(asOurs(target));
+    const before = await contentsOf(asOurs(target));
     await expect(copy(source, target)).rejects.toMatchObject({ code: "target-exists" });
-    expect(await contents(asOurs(target))).toEqual(before);
+    expect(await contentsOf(asOurs(target))).toEqual(before);
 
     await copy(source, target, { ifExists: "skip" });
-    const added = await contents(asOurs(target));
+    const added = await contentsOf(asOurs(target));
     expect(added).toMatchObject(before);
     expect(Object.keys(added)).toContain("2024/t2m/zarr.json");
 
     await copy(source, target, { ifExists: "update" });
-    expect(await contents(asOurs(target))).toEqual(await contents(source));
+    expect(await contentsOf(asOurs(target))).toEqual(await contentsOf(source));
 
     await copy(await makeHierarchy("v2"), target, { ifExists: "replace" });
-    expect(await contents(asOurs(target))).toEqual(await contents(await makeHierarchy("v2")));
+    expect(await contentsOf(asOurs(target))).toEqual(await contentsOf(await makeHierarchy("v2")));
   });
 
   it("takes what rechunk, convert and sliceTo make", async () => {
@@ -113,7 +103,7 @@ describe.each(stores)("%s of the caller's as the target", (_, newStore) => {
     const inside = (path: string) => ({ store: target, path }) as FlowTarget;
     await copy({ store: source, path: "2024" }, inside("models/era5"));
     await copy({ store: source, path: "2023/t2m" }, inside("t2m"));
-    expect(Object.keys(await contents(asOurs(target)))).toEqual(
+    expect(Object.keys(await contentsOf(asOurs(target)))).toEqual(
       expect.arrayContaining(["models/era5/t2m/zarr.json", "models/zarr.json", "t2m/zarr.json", "zarr.json"]),
     );
     expect((await open(target)).attributes).toEqual({ title: "mine" });
@@ -138,7 +128,7 @@ describe.each(stores)("%s of the caller's as the target", (_, newStore) => {
       listDirectory: source.listDirectory.bind(source),
     } as Store;
     await expect(copy(failing, target)).rejects.toThrow("the disk is gone");
-    expect(await contents(asOurs(target))).toEqual({});
+    expect(await contentsOf(asOurs(target))).toEqual({});
   });
 });
 
@@ -150,7 +140,7 @@ describe("a store of the caller's that is the target", () => {
     await rechunk(`${from}/2024/t2m`, target, { chunks: [4, 2], threads: 2 });
     const other = new MemoryStore();
     await rechunk(`${from}/2024/t2m`, other, { chunks: [4, 2], threads: 1 });
-    expect(await contents(target)).toEqual(await contents(other));
+    expect(await contentsOf(target)).toEqual(await contentsOf(other));
   });
 
   it("is not closed", async () => {
@@ -163,7 +153,7 @@ describe("a store of the caller's that is the target", () => {
   });
 
   it("is never emptied to be filled from itself", async () => {
-    const before = await contents(source);
+    const before = await contentsOf(source);
     const disk = new DirectoryStore(join(folder, "x.zarr"));
     await copy(source, disk);
     const pairs: [Parameters<typeof copy>[0], FlowTarget][] = [
@@ -182,9 +172,9 @@ describe("a store of the caller's that is the target", () => {
         code: "target-inside-source",
       });
     }
-    expect(await contents(source)).toEqual(before);
+    expect(await contentsOf(source)).toEqual(before);
     await copy({ store: source, path: "2024" }, { store: source, path: "again" });
-    expect((await contents(source))["again/t2m/zarr.json"]).toBe(before["2024/t2m/zarr.json"]);
+    expect((await contentsOf(source))["again/t2m/zarr.json"]).toBe(before["2024/t2m/zarr.json"]);
   });
 
   it("stays in this process: the plan only names it", async () => {
@@ -203,7 +193,7 @@ describe("a store of the caller's that is the target", () => {
   it("is also one that its spec names", async () => {
     const path = join(folder, "out");
     await copy(source, { spec: { kind: "directory", path }, path: "x.zarr" });
-    expect(await contents(new DirectoryStore(join(path, "x.zarr")))).toEqual(await contents(source));
+    expect(await contentsOf(new DirectoryStore(join(path, "x.zarr")))).toEqual(await contentsOf(source));
     const zip = { kind: "zip", path: join(folder, "x.zip") } as const;
     await copy({ store: source, path: "2024" }, { spec: zip, path: "year" });
     expect((await open(`${zip.path}/year/t2m`)).kind).toBe("array");
@@ -217,7 +207,9 @@ describe("a store that cannot list, such as zarrita's of files, as the target", 
     const target = newStore();
     const report = await copy(source, target, { verify: true });
     expect(report.keysVerified).toBe(report.keysWritten);
-    expect(await contents(new DirectoryStore(join(folder, "zarrita.zarr")))).toEqual(await contents(source));
+    expect(await contentsOf(new DirectoryStore(join(folder, "zarrita.zarr")))).toEqual(
+      await contentsOf(source),
+    );
     await expect(copy(source, target)).rejects.toMatchObject({
       code: "target-exists",
       details: { key: "zarr.json" },

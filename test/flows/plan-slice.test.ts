@@ -5,12 +5,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { planSlice } from "../../src/flows/plan-slice.ts";
 import { slice } from "../../src/flows/slice.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
-import { ramp, writeV2Array } from "../support/v2-store.ts";
+import { writeV2Array } from "../support/v2-store.ts";
 
 async function opened() {
   const folder = await mkdtemp(join(tmpdir(), "zarrflow-slice-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  await writeV2Array(folder, { shape: [200, 300], chunks: [100, 30], dtype: "<f4", items: ramp(60_000) });
+  await writeV2Array(folder, { shape: [200, 300], chunks: [100, 30] });
   return openArray(folder);
 }
 

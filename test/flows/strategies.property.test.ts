@@ -10,6 +10,7 @@ import { isZarrflowError } from "../../src/util/errors.ts";
 
 import { product } from "../../src/util/shape.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { contentsOf } from "../support/consume.ts";
 import { makeArray } from "../support/made-array.ts";
 import { samples } from "../support/samples.ts";
 
@@ -20,12 +21,8 @@ afterAll(async () => {
 });
 
 /** All keys of a store with their values. */
-async function contents(name: string): Promise<Map<string, string>> {
-  const store = namedMemoryStore(name) ?? new MemoryStore();
-  const values = new Map<string, string>();
-  for await (const { key } of store.list("")) {
-    values.set(key, Buffer.from((await store.get(key)) ?? []).toString("base64"));
-  }
+async function contents(name: string): Promise<Record<string, string>> {
+  const values = await contentsOf(namedMemoryStore(name) ?? new MemoryStore());
   nameMemoryStore(name, undefined);
   return values;
 }

@@ -18,6 +18,7 @@ import {
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { jsonAt } from "../hierarchy/keys.ts";
 import { keysOf } from "../support/consume.ts";
 import { givenKeys } from "../support/given.ts";
 
@@ -167,8 +168,7 @@ describe("documents of two formats over one set of chunks", () => {
 
 describe("an edit of an array with documents of two formats", () => {
   async function consolidatedShapes(store: MemoryStore): Promise<unknown[]> {
-    const parse = async (key: string) => JSON.parse(new TextDecoder().decode(await store.get(key)));
-    const [v2, v3] = [await parse(".zmetadata"), await parse("zarr.json")];
+    const [v2, v3] = [await jsonAt(store, ".zmetadata"), await jsonAt(store, "zarr.json")];
     return [v2.metadata["v/.zarray"].shape, v3.consolidated_metadata.metadata.v.shape];
   }
 
@@ -220,10 +220,10 @@ describe("an edit of an array with documents of two formats", () => {
   it("renames it in the consolidated metadata of both", async () => {
     const store = await migrated({ consolidated: true });
     await renameNode(await openArray({ store, path: "v" }), "w");
-    const parse = async (key: string) => JSON.parse(new TextDecoder().decode(await store.get(key)));
-    const listed = (await parse(".zmetadata")).metadata;
+    const listed = (await jsonAt(store, ".zmetadata")).metadata;
     expect(Object.keys(listed)).toEqual([".zgroup", "w/.zarray", "w/.zattrs"]);
-    expect(Object.keys((await parse("zarr.json")).consolidated_metadata.metadata)).toEqual(["w"]);
+    const { consolidated_metadata } = await jsonAt(store, "zarr.json");
+    expect(Object.keys(consolidated_metadata.metadata)).toEqual(["w"]);
   });
 
   it("is refused where the two describe different chunks", async () => {

@@ -9,13 +9,7 @@ import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
-const array: V2Array = {
-  shape: [4, 6],
-  chunks: [2, 3],
-  dtype: "<f4",
-  items: ramp(24),
-  dimensions: ["y", "x"],
-};
+const array: V2Array = { shape: [4, 6], chunks: [2, 3], dimensions: ["y", "x"] };
 
 async function findings(url: string, options: ValidateOptions = {}): Promise<ValidateFinding[]> {
   const found: ValidateFinding[] = [];

@@ -3,10 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { digest, openArray } from "../../src/index.ts";
+import { openArray } from "../../src/index.ts";
 import { root } from "../built-package.ts";
 import { blocksOf, type CodeBlock, read } from "../docs/code-block.ts";
 import { UserProject } from "../docs/user-project.ts";
+import { digestsOf } from "../support/consume.ts";
 import { ModuleRunner } from "../support/module-runner.ts";
 import { hasProgram } from "../support/programs.ts";
 import { hasPython, python, pythonOfRechunker, runPython } from "./python.ts";
@@ -57,11 +58,7 @@ describe.runIf(hasPython)("docs/guides/coming-from.md, with the tools that it co
     return stdout;
   }
 
-  async function digests(name: string): Promise<Record<string, string>> {
-    const all: Record<string, string> = {};
-    for await (const { path, sha256 } of digest(at(name))) all[path] = sha256;
-    return all;
-  }
+  const digests = (name: string) => digestsOf(at(name));
 
   test.runIf(pythonOfRechunker)("rechunker writes the same values in the same chunks", async () => {
     await run("rechunker");

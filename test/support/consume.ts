@@ -1,7 +1,8 @@
 import { digest } from "../../src/flows/digest.ts";
 import { slice } from "../../src/flows/slice.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
-import type { ListableStore, Store } from "../../src/stores/store.ts";
+import type { SliceOption } from "../../src/hierarchy/slice-option.ts";
+import { isListable, type Store } from "../../src/stores/store.ts";
 
 /** All that comes. */
 export async function all<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
@@ -21,12 +22,13 @@ export async function drain(items: AsyncIterable<unknown>): Promise<void> {
 }
 
 /** The keys of a store that begin with `prefix`. */
-export async function keysOf(store: ListableStore, prefix = ""): Promise<string[]> {
+export async function keysOf(store: Store, prefix = ""): Promise<string[]> {
+  if (!isListable(store)) throw new Error("the store cannot be listed");
   return (await all(store.list(prefix))).map(({ key }) => key);
 }
 
 /** The values of a store by key, as hexadecimal digits. */
-export async function contentsOf(store: ListableStore, prefix = ""): Promise<Record<string, string>> {
+export async function contentsOf(store: Store, prefix = ""): Promise<Record<string, string>> {
   const contents: Record<string, string> = {};
   for (const key of await keysOf(store, prefix))
     contents[key] = Buffer.from((await store.get(key)) ?? []).toString("hex");
@@ -34,15 +36,15 @@ export async function contentsOf(store: ListableStore, prefix = ""): Promise<Rec
 }
 
 /** The values of a store by key. */
-export async function valuesIn(store: ListableStore): Promise<Map<string, Uint8Array>> {
+export async function valuesIn(store: Store): Promise<Map<string, Uint8Array>> {
   const values = new Map<string, Uint8Array>();
   for (const key of await keysOf(store)) values.set(key, (await store.get(key)) ?? new Uint8Array());
   return values;
 }
 
-/** The items of an array, in C order. */
-export async function itemsOf(store: Store, path: string): Promise<unknown[]> {
-  return [...(await slice(await openArray({ store, path })).read()).data];
+/** The items of an array, or of a part of it, in C order. */
+export async function itemsOf(store: Store, path: string, part: SliceOption = {}): Promise<unknown[]> {
+  return [...(await slice(await openArray({ store, path }), part).read()).data];
 }
 
 /** The SHA-256 of each array's items, by path. */

@@ -6,11 +6,12 @@ import { testFolder } from "./cli.ts";
 /** A little Zarr v2 array, written by hand: plain JSON and raw chunks. */
 export interface V2Array {
   readonly shape: readonly number[];
-  readonly chunks: readonly number[];
-  /** A NumPy type; `|O` is made of `vlen-utf8` strings. */
-  readonly dtype: unknown;
-  /** Items in C order; for `|O` strings. */
-  readonly items: ArrayBufferView | readonly string[];
+  /** One chunk by default. */
+  readonly chunks?: readonly number[];
+  /** A NumPy type, `<f4` by default; `|O` is made of `vlen-utf8` strings. */
+  readonly dtype?: unknown;
+  /** Items in C order, for `|O` strings; 0, 1, 2, ... as float32 by default. */
+  readonly items?: ArrayBufferView | readonly string[];
   readonly fillValue?: unknown;
   readonly dimensions?: readonly string[];
   readonly attributes?: Readonly<Record<string, unknown>>;
@@ -19,11 +20,14 @@ export interface V2Array {
 
 /** Writes an array into `folder`, which becomes its root. Edge chunks are padded with zeros. */
 export async function writeV2Array(folder: string, array: V2Array): Promise<void> {
-  const { shape, chunks, items } = array;
+  const { shape, chunks = shape, items = ramp(product(shape)) } = array;
   await writeV2Metadata(folder, array, ArrayBuffer.isView(items) ? null : [{ id: "vlen-utf8" }]);
   for (const coords of coordsOf(shape.map((n, d) => Math.ceil(n / (chunks[d] ?? 1))))) {
     const file = join(folder, coords.join(".") || "0");
-    await writeFile(file, ArrayBuffer.isView(items) ? rawChunk(array, items, coords) : stringChunk(items));
+    await writeFile(
+      file,
+      ArrayBuffer.isView(items) ? rawChunk({ shape, chunks }, items, coords) : stringChunk(items),
+    );
   }
 }
 
@@ -33,7 +37,7 @@ export async function writeV2Metadata(
   array: Omit<V2Array, "items">,
   filters: unknown = null,
 ): Promise<void> {
-  const { shape, chunks, dtype, fillValue = null, compressor = null } = array;
+  const { shape, chunks = shape, dtype = "<f4", fillValue = null, compressor = null } = array;
   const grid = { zarr_format: 2, shape, chunks, dtype, compressor, fill_value: fillValue };
   await writeJson(join(folder, ".zarray"), { ...grid, order: "C", filters });
   const attributes = {
@@ -64,7 +68,11 @@ async function writeJson(file: string, value: unknown): Promise<void> {
   await writeFile(file, JSON.stringify(value, null, 4));
 }
 
-function rawChunk({ shape, chunks }: V2Array, items: ArrayBufferView, coords: readonly number[]): Uint8Array {
+function rawChunk(
+  { shape, chunks }: Required<Pick<V2Array, "shape" | "chunks">>,
+  items: ArrayBufferView,
+  coords: readonly number[],
+): Uint8Array {
   const bytes = new Uint8Array(items.buffer, items.byteOffset, items.byteLength);
   const itemSize = bytes.length / Math.max(1, product(shape));
   const chunk = new Uint8Array(product(chunks) * itemSize);

@@ -12,8 +12,6 @@ describe("zarrflow info", () => {
     await writeV2Array(join(cwd, "a.zarr"), {
       shape: [100, 120],
       chunks: [50, 60],
-      dtype: "<f4",
-      items: ramp(12000),
       dimensions: ["y", "x"],
       attributes: { units: "K", big: 1 },
     });
@@ -35,7 +33,7 @@ describe("zarrflow info", () => {
 
   it("describes each array of a group as JSON", async () => {
     const cwd = await testFolder();
-    const array = { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) };
+    const array = { shape: [4], chunks: [2] };
     await writeV2Group(join(cwd, "g.zarr"), { t: array, "sub/u": { ...array, attributes: { limit: null } } });
     const { code, stdout, stderr } = await runHere(cwd, "info", "g.zarr", "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

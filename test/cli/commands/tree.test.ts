@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testFolder } from "../../support/cli.ts";
 import { runHere } from "../../support/cli-here.ts";
-import { ramp, writeV2Array, writeV2Group } from "../../support/v2-store.ts";
+import { writeV2Array, writeV2Group } from "../../support/v2-store.ts";
 
-const array = { shape: [4, 6], chunks: [2, 3], dtype: "<f4", items: ramp(24), dimensions: ["y", "x"] };
+const array = { shape: [4, 6], chunks: [2, 3], dimensions: ["y", "x"] };
 
 async function hierarchy(): Promise<string> {
   const cwd = await testFolder();

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testFolder } from "../../support/cli.ts";
 import { runHere } from "../../support/cli-here.ts";
-import { ramp, writeV2Array } from "../../support/v2-store.ts";
+import { writeV2Array } from "../../support/v2-store.ts";
 
 async function array(): Promise<string> {
   const cwd = await testFolder();
-  await writeV2Array(join(cwd, "a.zarr"), { shape: [4], chunks: [2], dtype: "<f4", items: ramp(4) });
+  await writeV2Array(join(cwd, "a.zarr"), { shape: [4], chunks: [2] });
   return cwd;
 }
 

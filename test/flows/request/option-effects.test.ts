@@ -16,14 +16,14 @@ import { validate } from "../../../src/flows/validate.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { testFolder } from "../../support/cli.ts";
-import { ramp, writeV2Group } from "../../support/v2-store.ts";
+import { writeV2Group } from "../../support/v2-store.ts";
 
 /** A group in v2 of an array and the coordinate of its first dimension, in a folder. */
 async function group(): Promise<string> {
   const folder = join(await testFolder(), "g.zarr");
   await writeV2Group(folder, {
-    t: { shape: [6, 4], chunks: [2, 4], dtype: "<f4", items: ramp(24), dimensions: ["time", "x"] },
-    time: { shape: [6], chunks: [6], dtype: "<f4", items: ramp(6), dimensions: ["time"] },
+    t: { shape: [6, 4], chunks: [2, 4], dimensions: ["time", "x"] },
+    time: { shape: [6], dimensions: ["time"] },
   });
   return folder;
 }

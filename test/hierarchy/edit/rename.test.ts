@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { create, open, renameNode, slice } from "../../../src/index.ts";
+import { create, open, renameNode } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { WritableStore } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
-import { keysOf } from "../../support/consume.ts";
+import { contentsOf, itemsOf, keysOf } from "../../support/consume.ts";
 import { given, givenKeys } from "../../support/given.ts";
 import { DRAFT_GROUP, draftStore } from "../draft-stores.ts";
 import { expectTrueConsolidation } from "../fresh-consolidation.ts";
@@ -23,16 +23,6 @@ function filled(at: CreateTarget, zarrFormat: (typeof zarrFormats)[number]) {
   const a = (i: number) => ({ ...grid, attributes: { i } });
   const arrays = { a: a(0), "g/a": a(1), "g/h/a": a(2) };
   return given({ at, zarrFormat, attributes: { title: "t" }, arrays, consolidated: true });
-}
-
-const dataOf = async (store: WritableStore, path: string) => [
-  ...(await slice(await openArrayAt(store, path)).read()).data,
-];
-
-async function openArrayAt(store: WritableStore, path: string) {
-  const node = await open({ store, path });
-  if (node.kind === "group") throw new Error(`${path} is a group`);
-  return node;
 }
 
 describe.each(zarrFormats)("renaming nodes of %s", (zarrFormat) => {
@@ -53,7 +43,7 @@ describe.each(zarrFormats)("renaming nodes of %s", (zarrFormat) => {
     expect(group).toMatchObject({ path: "new/place", kind: "group" });
     const keys = before.map((key) => key.replace(/^a\//, "b/").replace(/^g\//, "new/place/"));
     expect(await keysOf(store)).toEqual([...keys, `new/${document}`].sort());
-    expect(await dataOf(store, "new/place/h/a")).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await itemsOf(store, "new/place/h/a")).toEqual([1, 2, 3, 4, 5, 6]);
     await expectTrueConsolidation(store);
   });
 
@@ -62,7 +52,7 @@ describe.each(zarrFormats)("renaming nodes of %s", (zarrFormat) => {
     await filled(root, zarrFormat);
     const renamed = await renameNode(`${root}/g/h`, "/x/");
     expect(renamed).toMatchObject({ path: "x", spec: { kind: "directory", path: root } });
-    expect(await dataOf(new DirectoryStore(root), "x/a")).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await itemsOf(new DirectoryStore(root), "x/a")).toEqual([1, 2, 3, 4, 5, 6]);
     expect(everythingIn(root).filter((name) => name.startsWith("g/h"))).toEqual([]);
     await expectTrueConsolidation(new DirectoryStore(root));
   });
@@ -83,7 +73,7 @@ describe.each(zarrFormats)("renaming nodes of %s", (zarrFormat) => {
     const store = new MemoryStore();
     await filled(store, zarrFormat);
     await store.set("left/0.0", new Uint8Array(1));
-    const before = await contents(store);
+    const before = await contentsOf(store);
     const cases: [string, string, string][] = [
       ["a", "g", "target-exists"],
       ["a", "a", "target-exists"],
@@ -100,7 +90,7 @@ describe.each(zarrFormats)("renaming nodes of %s", (zarrFormat) => {
       const error = await rejection(renameNode(await open({ store, path: from }), to));
       expect(error, `${from} to ${to}`).toMatchObject({ code });
     }
-    expect(await contents(store)).toEqual(before);
+    expect(await contentsOf(store)).toEqual(before);
   });
 
   test("a store that cannot rename says so", async () => {
@@ -124,13 +114,13 @@ describe.each(zarrFormats)("renaming nodes of %s", (zarrFormat) => {
     const store = new MemoryStore();
     await filled(store, zarrFormat);
     const node = await open({ store, path: "g" });
-    const before = await contents(store);
+    const before = await contentsOf(store);
     const reason = new Error("the disk is gone");
     store.rename = () => Promise.reject(reason);
     expect(await rejection(renameNode(node, "x"))).toBe(reason);
     await expectTrueConsolidation(store);
     const told = { ".zmetadata": undefined, "zarr.json": undefined };
-    expect({ ...(await contents(store)), ...told }).toEqual({ ...before, ...told });
+    expect({ ...(await contentsOf(store)), ...told }).toEqual({ ...before, ...told });
   });
 });
 
@@ -138,11 +128,11 @@ test("a node without a document of its own is not moved with what lists it", asy
   const store = new MemoryStore();
   await filled(store, "v2");
   for (const key of await keysOf(store)) if (/\.z(?:array|group|attrs)$/.test(key)) await store.delete(key);
-  const before = await contents(store);
+  const before = await contentsOf(store);
   expect(await rejection(renameNode(await open({ store, path: "a" }), "b"))).toMatchObject({
     code: "not-found",
   });
-  expect(await contents(store)).toEqual(before);
+  expect(await contentsOf(store)).toEqual(before);
 });
 
 test("an array of v1 keeps its keys", async () => {
@@ -204,9 +194,9 @@ describe("renaming nodes of the 2019 draft", () => {
     ["top", "left", "target-not-empty"],
   ])("%s to %s is %s", async (from, to, code) => {
     const store = await draftStore({ ...chunks, "data/left/0": "" });
-    const before = await contents(store);
+    const before = await contentsOf(store);
     expect(await rejection(renameNode(await open({ store, path: from }), to))).toMatchObject({ code });
-    expect(await contents(store)).toEqual(before);
+    expect(await contentsOf(store)).toEqual(before);
   });
 
   test.each([0, 1, 2, 3, 4, 5, 6])("cut short after %i moves, no array lacks its chunks", async (moves) => {
@@ -231,14 +221,14 @@ describe("renaming nodes of the 2019 draft", () => {
 
   test.each([0, 1, 2, 3, 4, 5, 6])("a failure after %i moves leaves all as it was", async (moves) => {
     const store = await draftStore({ ...chunks, "meta/root/foo.group": DRAFT_GROUP });
-    const before = await contents(store);
+    const before = await contentsOf(store);
     const node = await open({ store, path: "foo" });
     const rename = store.rename.bind(store);
     const reason = new Error("no more");
     let count = 0;
     store.rename = (from, to) => (count++ === moves ? Promise.reject(reason) : rename(from, to));
     expect(await rejection(renameNode(node, "a"))).toBe(reason);
-    expect(await contents(store)).toEqual(before);
+    expect(await contentsOf(store)).toEqual(before);
   });
 });
 
@@ -252,11 +242,3 @@ test("a node of another format than the groups around its new path", async () =>
   expect(error).toMatchObject({ code: "invalid-option", details: { expected: "v3" } });
   expect(await jsonAt(store, "two/a/.zarray")).toMatchObject({ zarr_format: 2 });
 });
-
-/** All values of a store as text, by key. */
-async function contents(store: MemoryStore): Promise<Record<string, string>> {
-  const decoder = new TextDecoder();
-  const values: Record<string, string> = {};
-  for (const key of await keysOf(store)) values[key] = decoder.decode(await store.get(key));
-  return values;
-}

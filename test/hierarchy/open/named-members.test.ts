@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openGroup } from "../../../src/hierarchy/open/open.ts";
 import { children, walk } from "../../../src/hierarchy/open/walk.ts";
+import type { Store } from "../../../src/stores/store.ts";
 import { all } from "../../support/consume.ts";
 import { givenKeys } from "../../support/given.ts";
 import { ARRAY, GROUP, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
@@ -21,14 +22,11 @@ const v3 = (path: string, ome: object) => ({
 });
 
 async function found(documents: Record<string, unknown>): Promise<string[]> {
-  const told: string[] = [];
-  const listed: string[] = [];
   const store = await givenKeys(documents);
-  for await (const { kind, path } of walk(await openGroup(new UnlistedStore(store)))) {
-    told.push(`${kind} ${path}`);
-  }
-  for await (const { kind, path } of walk(await openGroup(store))) listed.push(`${kind} ${path}`);
-  expect(told).toEqual(listed);
+  const nodesOf = async (from: Store) =>
+    (await all(walk(await openGroup(from)))).map(({ kind, path }) => `${kind} ${path}`);
+  const told = await nodesOf(new UnlistedStore(store));
+  expect(told).toEqual(await nodesOf(store));
   return told;
 }
 

@@ -29,7 +29,7 @@ import {
   settle,
   TestStore,
 } from "../../streams/support.ts";
-import { keysOf } from "../../support/consume.ts";
+import { itemsOf, keysOf } from "../../support/consume.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
@@ -40,10 +40,6 @@ const ramp = Int16Array.from({ length: 30 }, (_, i) => i);
 async function created(options: object = {}) {
   const store = new MemoryStore();
   return { store, writer: await create({ store, path: "a" }, { ...array, ...options }) };
-}
-
-async function valuesIn(store: MemoryStore): Promise<unknown[]> {
-  return [...(await slice(await openArray({ store, path: "a" })).read()).data];
 }
 
 describe("an array being written", () => {
@@ -70,7 +66,7 @@ describe("an array being written", () => {
     await writer.write({ y: 5 }, new Int16Array(6));
     expect(() => writer.grow(6.5)).toThrow(expect.objectContaining({ code: "invalid-option" }));
     await writer.close();
-    expect(await valuesIn(store)).toEqual([...new Array(30).fill(7), ...new Array(6).fill(0)]);
+    expect(await itemsOf(store, "a")).toEqual([...new Array(30).fill(7), ...new Array(6).fill(0)]);
   });
 
   test.each([
@@ -89,7 +85,7 @@ describe("an array being written", () => {
       .pipeThrough(encodeChunks(writer))
       .pipeTo(writeChunks(writer));
     await writer.close();
-    expect(await valuesIn(store)).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual([...ramp]);
   });
 
   test("nobody sees it before it is closed", async () => {
@@ -97,7 +93,7 @@ describe("an array being written", () => {
     await writer.write([], ramp);
     await expect(openArray({ store, path: "a" })).rejects.toMatchObject({ code: "not-found" });
     await writer.close();
-    expect(await valuesIn(store)).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual([...ramp]);
   });
 
   test("closing waits for what is being written", async () => {
@@ -105,7 +101,7 @@ describe("an array being written", () => {
     const writes = [0, 1, 2, 3, 4].map((y) => writer.write({ y }, ramp.subarray(6 * y, 6 * y + 6)));
     await writer.close();
     await Promise.all(writes);
-    expect(await valuesIn(store)).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual([...ramp]);
   });
 
   test("requests in flight are bounded for all calls together", async () => {
@@ -146,7 +142,7 @@ describe("once something could not be written", () => {
     expect(await rejection(writer.write([], new Int16Array(1)))).toMatchObject({ code: "invalid-option" });
     expect(await rejection(writer.write([[0, 6]], ramp))).toMatchObject({ code: "invalid-selection" });
     await writer.close();
-    expect(await valuesIn(store)).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual([...ramp]);
   });
 
   test("a failure to publish leaves nothing", async () => {
@@ -204,7 +200,7 @@ describe("giving up", () => {
     expect(await rejection(run(() => Promise.reject(thrown)))).toBe(thrown);
     expect(await keysOf(store)).toEqual([]);
     await run((writer) => writer.close());
-    expect(await valuesIn(store)).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual([...ramp]);
   });
 });
 
@@ -217,7 +213,7 @@ describe("writable", () => {
   test("takes parts in any order, and publishes when it is closed", async () => {
     const { store, writer } = await created();
     await streamFrom([4, 1, 0, 3, 2].map(partOf)).pipeTo(writer.writable);
-    expect(await valuesIn(store)).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual([...ramp]);
   });
 
   test("takes what `slice(...).chunks()` gives, through a stage of the caller's", async () => {
@@ -232,7 +228,7 @@ describe("writable", () => {
       },
     });
     await slice(from).chunks().pipeThrough(negated).pipeTo(writer.writable);
-    expect(await valuesIn(store)).toEqual(Array.from(ramp, (n) => (n === 0 ? 0 : -n)));
+    expect(await itemsOf(store, "a")).toEqual(Array.from(ramp, (n) => (n === 0 ? 0 : -n)));
   });
 
   test.each([

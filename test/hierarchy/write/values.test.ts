@@ -1,18 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { slice } from "../../../src/flows/index.ts";
 import type { NewArray } from "../../../src/hierarchy/create/metadata.ts";
 import { chunkDataOf, countItems, type Values } from "../../../src/hierarchy/write/values.ts";
-import { create, openArray } from "../../../src/index.ts";
+import { create } from "../../../src/index.ts";
 import type { DataType } from "../../../src/meta/data-type.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { itemsOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 
 /** What `slice` gives back for values written to an array of a data type. */
 async function roundTrip(dataType: NewArray["dataType"], values: Values, length: number): Promise<unknown[]> {
-  const store = new MemoryStore();
-  const writer = await create(store, { shape: [length], dataType, chunks: [2] });
-  await writer.write([], values);
-  await writer.close();
-  return [...(await slice(await openArray(store)).read()).data];
+  return itemsOf(await given({ shape: [length], dataType, chunks: [2], values }), "");
 }
 
 describe("values that come back as they were", () => {
@@ -68,11 +65,8 @@ describe("values that come back as they were", () => {
       { x: -1, y: { z: 0.5, s: Uint8Array.of(7) }, n: [1, 65535] },
       { x: 2, y: { z: 1, s: Uint8Array.of(1, 2) }, n: [0, 3] },
     ];
-    const store = new MemoryStore();
-    const writer = await create(store, { shape: [2], dataType: type, chunks: [2], zarrFormat: "v2" });
-    await writer.write([], items);
-    await writer.close();
-    expect([...(await slice(await openArray(store)).read()).data]).toEqual(items);
+    const store = await given({ zarrFormat: "v2", dataType: type, values: items });
+    expect(await itemsOf(store, "")).toEqual(items);
   });
 
   test("with gaps and in any order, by their stride", () => {

@@ -17,11 +17,10 @@ import { runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
 import { FolderWatch } from "../../../../src/stores/directory/missing-values.ts";
 import { onRetry } from "../../../../src/stores/remote/retry-events.ts";
-import { isListable } from "../../../../src/stores/store.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
 import { type Fault, serveValues } from "../../../stores/value-server.ts";
-import { digestOf } from "../../../support/consume.ts";
+import { contentsOf, digestOf } from "../../../support/consume.ts";
 import { given } from "../../../support/given.ts";
 import { makeArray } from "../../../support/made-array.ts";
 import { rechunked } from "../../../support/recipes.ts";
@@ -97,11 +96,7 @@ async function run(from: string, to: string, options: Options, how: Run = {}) {
 /** All values by key. */
 async function contents(path: string, kind: "directory" | "zip" = "directory") {
   const store = await openStore({ kind, path });
-  const found = new Map<string, string>();
-  if (!isListable(store)) throw new Error("not listable");
-  for await (const { key } of store.list("")) {
-    found.set(key, Buffer.from((await store.get(key)) ?? []).toString("base64"));
-  }
+  const found = await contentsOf(store);
   await store.close?.();
   return found;
 }

@@ -21,6 +21,7 @@ import { asyncFileCalls } from "../../../../src/stores/files/file-calls.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../../src/stores/memory.ts";
 import { processTag, thisProcess } from "../../../../src/stores/target/process-record.node.ts";
 import { product } from "../../../../src/util/shape.ts";
+import { contentsOf } from "../../../support/consume.ts";
 import { given } from "../../../support/given.ts";
 import { withBucket } from "../../../support/s3-environment.ts";
 import { samples } from "../../../support/samples.ts";
@@ -125,7 +126,7 @@ test("strings go through scratch objects, of any shape, and missing ones stay mi
       if (planned.plan.jobs[0]?.strategy === "staged") stagedRuns++;
       await runFlow(planned, {});
       const stores = ["direct", "staged"].map((name) => namedMemoryStore(name) ?? new MemoryStore());
-      const [expected, found] = await Promise.all(stores.map(valuesOf));
+      const [expected, found] = await Promise.all(stores.map((store) => contentsOf(store)));
       expect(found).toEqual(expected);
       expect([...(await slice("memory:staged").read()).data]).toEqual(values);
       for (const name of ["direct", "staged"]) nameMemoryStore(name, undefined);
@@ -134,12 +135,6 @@ test("strings go through scratch objects, of any shape, and missing ones stay mi
   );
   expect(stagedRuns).toBeGreaterThan(samples(20));
 });
-
-async function valuesOf(store: MemoryStore): Promise<[string, Uint8Array | undefined][]> {
-  const values: [string, Uint8Array | undefined][] = [];
-  for await (const { key } of store.list("")) values.push([key, await store.get(key)]);
-  return values;
-}
 
 async function removeAll(store: MemoryStore): Promise<void> {
   for await (const { key } of store.list("")) await store.delete(key);

@@ -170,7 +170,7 @@ describe("tables", () => {
   const made = () =>
     group(
       {
-        t: { shape: [2, 3], chunks: [1, 2], dtype: "<f4", items: ramp(6), dimensions: ["y", "x"] },
+        t: { shape: [2, 3], chunks: [1, 2], dimensions: ["y", "x"] },
         u: {
           shape: [2, 3],
           chunks: [2, 1],
