@@ -83,9 +83,10 @@ const pipelines = new WeakMap<ArrayMetadata, Promise<CodecPipeline>>();
 /**
  * An array that is open: it can be sliced, and is a place of chunks and their coding for the stages of `zarrflow/streams`.
  *
- * It is as its documents were when it was opened. The indexes of its shards are kept, those that were wanted last, up to a
- * megabyte of them: a chunk of a shard is one more request for the index, once. A shard that is replaced is noticed, and its
- * index read again, in all stores of this package; a store that the program defines must know versions (`onVersion`) for that.
+ * It is as its documents were when it was opened. The indexes of its shards are kept, those that were used last, up to a
+ * megabyte of them: the first chunk of a shard takes one more request. A shard that was replaced is noticed, and its index
+ * read again, where the store knows versions (`onVersion`): folders, S3, memory, and web servers that send `ETag` or
+ * `Last-Modified`. In other stores the array must be opened again then.
  */
 export class ZarrArray<S extends Store = Store, Name extends string = string>
   extends Node<ArrayMetadata, S>
