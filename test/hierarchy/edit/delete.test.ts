@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { deleteNode, open } from "../../../src/index.ts";
+import { type CreateTarget, deleteNode, open } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";

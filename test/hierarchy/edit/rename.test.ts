@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { create, open, renameNode } from "../../../src/index.ts";
+import { type CreateTarget, create, open, renameNode } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { WritableStore } from "../../../src/stores/store.ts";
