@@ -3,13 +3,13 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import { diff } from "../../src/flows/diff.ts";
 import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
-import { create } from "../../src/hierarchy/create/create.ts";
 import { clean, open } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { openZipValue } from "../../src/stores/zip.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { all } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 import { withParts } from "../support/small-parts.ts";
@@ -31,21 +31,10 @@ let source = "";
 let bucket: S3Server;
 
 beforeAll(async () => {
-  source = folder.next("source.zarr");
-  const array = await create(source, {
-    shape: SHAPE,
-    chunks: [1, SHAPE[1], SHAPE[2]],
-    dataType: "int32",
-    codec: "none",
-  });
   const items = SHAPE[1] * SHAPE[2];
-  for (let step = 0; step < SHAPE[0]; step++) {
-    await array.write(
-      [step],
-      Int32Array.from({ length: items }, (_, i) => i * 7 + step * items),
-    );
-  }
-  await array.close();
+  const values = (i: number) => (i % items) * 7 + Math.floor(i / items) * items;
+  const rows = { shape: SHAPE, chunks: [1, SHAPE[1], SHAPE[2]], dataType: "int32", codec: "none" };
+  source = await given({ at: folder.next("source.zarr"), ...rows, values });
 });
 withoutPauses();
 withParts(PART);

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { FileSystemStore } from "@zarrita/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as zarrita from "zarrita";
-import { convert, create, createGroup, digest, rechunk } from "../../src/index.ts";
+import { convert, digest, rechunk } from "../../src/index.ts";
+import { digestOf } from "../support/consume.ts";
+import { type GivenArray, given } from "../support/given.ts";
 import { hasPython, runPython } from "./python.ts";
 import { hasShared, shared } from "./shared.ts";
 
@@ -38,29 +40,17 @@ describe("shards that we wrote", () => {
   let sha256 = "";
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "zarrflow-sharded-"));
-    const group = await createGroup(join(folder, "made.zarr"));
-    for (const [name, grid] of Object.entries(arrays)) {
-      const array = await group.create(name, { shape: [30, 50], dataType: "float32", ...grid });
-      await array.write([], items);
-      await array.close();
-    }
-    await group.close();
+    const members: Record<string, GivenArray> = {};
+    for (const [name, grid] of Object.entries(arrays))
+      members[name] = { shape: [30, 50], dataType: "float32", ...grid, values: items };
+    await given({ at: join(folder, "made.zarr"), arrays: members });
     const made = (name: string) => join(folder, "made.zarr", name);
-    for await (const digested of digest(made("plain"))) sha256 = digested.sha256;
+    sha256 = await digestOf(made("plain"));
     await rechunk(made("zstd"), join(folder, "rechunked.zarr"), { chunks: [3, 7], shards: [15, 49] });
     await rechunk(made("zstd"), join(folder, "resharded.zarr"), { chunks: [5, 10], shards: [10, 50] });
     await convert(made("blosc"), join(folder, "v2.zarr"), { to: "v2" });
-    const plain = await create(join(folder, "streamed.zarr"), {
-      shape: [1024, 1024],
-      dataType: "float64",
-      chunks: [64, 1024],
-      codec: "none",
-    });
-    await plain.write(
-      [],
-      Float64Array.from({ length: 2 ** 20 }, (_, i) => i / 3),
-    );
-    await plain.close();
+    const rows = { shape: [1024, 1024], chunks: [64, 1024], dataType: "float64", codec: "none" };
+    await given({ at: join(folder, "streamed.zarr"), ...rows, values: (i) => i / 3 });
     await rechunk(join(folder, "streamed.zarr"), join(folder, "large.zarr"), {
       chunks: [128, 64],
       shards: [-1, -1],

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { FileSystemStore } from "@zarrita/storage";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as zarrita from "zarrita";
-import { copy, create, createGroup, open, openArray, slice } from "../../src/index.ts";
+import { copy, open, openArray, slice } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { HttpStore } from "../../src/stores/http.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { toZarrita, type ZarritaStore } from "../../src/stores/with/zarrita.ts";
 import { openZipFile } from "../../src/stores/zip.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { given } from "../support/given.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -26,9 +27,7 @@ describe.each<[string, () => ZarritaStore]>([
 ])("%s as a store of ours", (_, make) => {
   it("is created in, opened and copied", async () => {
     const store = make();
-    const array = await create({ store, path: "t" }, { shape: [60], chunks: [7], dataType: "int32" });
-    await array.write({}, VALUES);
-    await array.close();
+    await given({ at: { store, path: "t" }, chunks: [7], dataType: "int32", values: VALUES });
     expect((await slice(await openArray({ store, path: "t" })).read()).data).toEqual(VALUES);
     await copy({ store, path: "t" }, "memory:from-zarrita", { ifExists: "replace" });
     expect((await slice("memory:from-zarrita").read()).data).toEqual(VALUES);
@@ -37,13 +36,9 @@ describe.each<[string, () => ZarritaStore]>([
 
 describe("stores of ours in zarrita", () => {
   const makeSource = async () => {
+    const t = { chunks: [7], shards: [21], dataType: "int32", values: VALUES };
     const path = join(folder, "ours.zarr");
-    const group = await createGroup(path, { attributes: { title: "ours" } });
-    const shape = { shape: [60], chunks: [7], shards: [21], dataType: "int32" } as const;
-    const array = await group.create("t", shape);
-    await array.write({}, VALUES);
-    await array.close();
-    await group.close();
+    await given({ at: path, attributes: { title: "ours" }, arrays: { t } });
     await copy(path, `${path}.zip`);
     return path;
   };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import * as zarrita from "zarrita";
 import type { CodecJson } from "../../src/codecs/canonical-config.ts";
-import { create, openArray, slice } from "../../src/index.ts";
-import { MemoryStore } from "../../src/stores/memory.ts";
+import { itemsOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 
 const VALUES = Float64Array.of(-2.5, -1.5, 0.5, 1.5, 2.5, 99.75, 100, 127);
 
@@ -18,14 +18,8 @@ describe("zarrita reads the values that we computed", () => {
     ["a scale", [scale({ offset: 5, scale: 2 })], 0],
     ["a scale and a cast", [scale({ offset: -3, scale: 4 }), cast({ data_type: "uint16" })], 0],
   ])("%s", async (_, codecs, tolerance) => {
-    const store = new MemoryStore();
-    const array = await create(
-      { store, path: "" },
-      { shape: [8], chunks: [3], dataType: "float64", codecs: [...codecs] },
-    );
-    await array.write({}, VALUES);
-    await array.close();
-    const ours = [...(await slice(await openArray(store)).read()).data];
+    const store = await given({ chunks: [3], dataType: "float64", codecs: [...codecs], values: VALUES });
+    const ours = await itemsOf(store, "");
     const reader = { get: async (key: string) => store.get(key.replace(/^\//, "")) };
     const theirs = await zarrita.get(await zarrita.open.v3(reader, { kind: "array" }));
     expect([...(theirs.data as Float64Array)]).toEqual(ours);

@@ -104,21 +104,14 @@ async function contents(path: string, kind: "directory" | "zip" = "directory") {
 const STEP = 64 * 64;
 
 /** A directory of float32 steps of 16 KiB, compressed by blosc. */
-async function steps(count: number): Promise<string> {
-  const path = place();
-  const array = await create(path, {
-    zarrFormat: "v2",
-    shape: [count, 64, 64],
-    chunks: [1, 64, 64],
-    dataType: "float32",
-    codec: "blosc:lz4:5:shuffle",
-  });
-  for (let step = 0; step < count; step++) {
-    const values = Float32Array.from({ length: STEP }, (_, i) => Math.sin((step + i) / 100) + (i % 7));
-    await array.write([[step, step + 1]], values);
-  }
-  await array.close();
-  return path;
+function steps(count: number): Promise<string> {
+  const grid = { shape: [count, 64, 64], chunks: [1, 64, 64] };
+  const values = (at: number) => {
+    const [step, i] = [Math.floor(at / STEP), at % STEP];
+    return Math.sin((step + i) / 100) + (i % 7);
+  };
+  const codec = "blosc:lz4:5:shuffle";
+  return given({ at: place(), zarrFormat: "v2", ...grid, dataType: "float32", codec, values });
 }
 
 /** Runs tasks of which a worker thread has at least one. */
