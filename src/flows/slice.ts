@@ -3,7 +3,7 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { maxStoredSize } from "../codecs/limits.ts";
 import { withChunkSeparator, withSeparatorOnUse } from "../hierarchy/chunk-separator.ts";
-import type { ZarrArray } from "../hierarchy/node.ts";
+import { withKeptIndexes, type ZarrArray } from "../hierarchy/node.ts";
 import { groupInPlace, type OpenSource } from "../hierarchy/open/open.ts";
 import { type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
@@ -297,7 +297,7 @@ export class SliceReader {
       const found = await this.#find();
       release = found.release;
       const { lookedUp, resolved } = found;
-      const array = found.array.innerChunks();
+      const array = withKeptIndexes(found.array);
       const requests = this.#io(array);
       ends.push(limitFoundIo(requests));
       let watch: SourceWatch | undefined;

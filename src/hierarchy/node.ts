@@ -73,8 +73,6 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
 interface ArrayParts<S extends Store> extends NodeParts<ArrayMetadata, S> {
   /** Where its chunks lie, if they lie in shards. */
   readonly shards?: Shards;
-  /** Indexes of the shards that were read. */
-  readonly indexes?: ShardIndexes;
 }
 
 /** The codecs of arrays, which are the same for all that have the same metadata. */
@@ -94,12 +92,10 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
 {
   readonly kind = "array";
   readonly shards: Shards | undefined;
-  readonly #indexes: ShardIndexes;
 
   constructor(parts: ArrayParts<S>) {
     super(parts);
     this.shards = parts.shards;
-    this.#indexes = parts.indexes ?? new ShardIndexes();
   }
 
   /** Items along each dimension. */
@@ -211,14 +207,7 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
    * @param levels how deep to go where shards lie in shards; all the way by default.
    */
   innerChunks(levels = Number.POSITIVE_INFINITY): ZarrArray<S, Name> {
-    const sharded = levels > 0 ? withinShards(this.metadata) : undefined;
-    if (sharded === undefined) return this;
-    const indexes = this.#indexes;
-    const shards = new Shards(this, sharded, indexes);
-    const { store, spec, layout, documents, stored, findings, reading } = this;
-    const parts = { store, spec, layout, documents, stored, findings, reading };
-    const inner = { ...parts, metadata: sharded.inner, shards, indexes };
-    return new ZarrArray<S, Name>(inner).innerChunks(levels - 1);
+    return insideShards(this, levels, new ShardIndexes());
   }
 
   /**
@@ -244,6 +233,35 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
       throw error;
     }
   }
+}
+
+function insideShards<S extends Store, Name extends string>(
+  array: ZarrArray<S, Name>,
+  levels: number,
+  indexes: ShardIndexes,
+): ZarrArray<S, Name> {
+  const sharded = levels > 0 ? withinShards(array.metadata) : undefined;
+  if (sharded === undefined) return array;
+  const { store, spec, layout, documents, stored, findings, reading } = array;
+  const shards = new Shards(array, sharded, indexes);
+  const parts = { store, spec, layout, documents, stored, findings, reading };
+  const inner = new ZarrArray<S, Name>({ ...parts, metadata: sharded.inner, shards });
+  return insideShards(inner, levels - 1, indexes);
+}
+
+/** Indexes of the shards of open arrays. */
+const indexes = new WeakMap<ZarrArray, ShardIndexes>();
+
+/** As `innerChunks`, for one of several readings: the indexes of shards are kept for as long as the array is open. */
+export function withKeptIndexes(array: ZarrArray): ZarrArray {
+  const kept = indexes.get(array) ?? new ShardIndexes();
+  indexes.set(array, kept);
+  return insideShards(array, Number.POSITIVE_INFINITY, kept);
+}
+
+/** Forgets the indexes of an array's shards, which have been written. */
+export function forgetIndexes(array: ZarrArray): void {
+  indexes.delete(array);
 }
 
 /** A group that is open. */

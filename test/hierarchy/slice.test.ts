@@ -257,6 +257,13 @@ describe("a shard that is replaced while its array is open", () => {
     expect((await array.chunk([1, 0])).data[0]).toBe(8);
   });
 
+  test("by writing to the array itself is read as it is then, in a store that knows no versions", async () => {
+    const array = await openArray(await given({ ...SHARDED, at: new Map<string, Uint8Array>() }));
+    expect((await array.chunk([1, 0])).data[0]).toBe(8);
+    await replaced(array);
+    expect((await array.chunk([1, 0])).data).toEqual(new Int16Array(8).fill(-1));
+  });
+
   test("within shards is read as it is then", async () => {
     const nested = { ...PLAIN, shape: [8, 4], chunks: [4, 4], codecs: [NESTED] };
     const [store, other] = [await given(nested), await given({ ...nested, values: (i) => -i })];

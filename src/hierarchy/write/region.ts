@@ -7,7 +7,7 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { checkedOptions, isObject, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
-import { assertArray, type ZarrArray } from "../node.ts";
+import { assertArray, forgetIndexes, type ZarrArray } from "../node.ts";
 import { assertOneStorage } from "../other-format.ts";
 import { resolveSlice, type SliceOption } from "../slice-option.ts";
 import {
@@ -68,7 +68,11 @@ export async function writeRegion(
   const target = (await withChunkSeparator(array, options)) as ZarrArray<WritableStore>;
   const box = regionOf(region, target);
   const { dataType } = array.metadata;
-  await writeBox(target, box, chunkDataOf(values, { dataType, shape: box.shape }), options);
+  try {
+    await writeBox(target, box, chunkDataOf(values, { dataType, shape: box.shape }), options);
+  } finally {
+    forgetIndexes(array);
+  }
 }
 
 /**
