@@ -5,7 +5,7 @@ import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
-import { digestOf } from "../support/consume.ts";
+import { digestOf, valuesIn } from "../support/consume.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { serveReachableBucket, stubEnvironment } from "../support/s3-environment.ts";
@@ -91,10 +91,7 @@ describe.each(Object.entries(TREATMENTS))("a server that %s", (_name, treatment)
   });
 
   test("gives all that a web server has", async () => {
-    const values = new Map<string, Uint8Array>();
-    const made = namedMemoryStore("awkward") as ListableStore;
-    for await (const { key } of made.list("")) values.set(key, (await made.get(key)) ?? new Uint8Array());
-    const web = await serveValues(values);
+    const web = await serveValues(await valuesIn(namedMemoryStore("awkward") as ListableStore));
     try {
       front = await serveFront(web.url, treatment);
       await rechunk(`${front.endpoint}/data`, "memory:awkward-back", { chunks: [40, 8] });

@@ -10,6 +10,8 @@ import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { TargetBuild, WritableStore } from "../../src/stores/store.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
+import { valuesIn } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 
 const recipe: Recipe = { shape: [8, 6], chunks: [2, 3], order: "C", itemSize: 4, missing: 0, seed: 3 };
@@ -20,9 +22,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "zarrflow-faults-"));
   source = join(folder, "source.zarr");
   const { store } = await makeArray(recipe);
-  const directory = new DirectoryStore(source);
-  for await (const { key } of store.list(""))
-    await directory.set(key, (await store.get(key)) ?? new Uint8Array());
+  await givenKeys(Object.fromEntries(await valuesIn(store)), new DirectoryStore(source));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 

@@ -6,6 +6,7 @@ import { DirectoryStore } from "../../src/stores/directory.ts";
 import { crc32 } from "../../src/util/crc32.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { valuesIn } from "../support/consume.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
 const folder = temporaryFolder();
@@ -38,10 +39,7 @@ function digests(found: Iterable<readonly [string, Uint8Array]>): Map<string, st
 }
 
 async function allOf(path: string): Promise<Map<string, string>> {
-  const store = new DirectoryStore(path);
-  const found = new Map<string, Uint8Array>();
-  for await (const { key } of store.list("")) found.set(key, (await store.get(key)) ?? new Uint8Array());
-  return digests(found);
+  return digests(await valuesIn(new DirectoryStore(path)));
 }
 
 test.each([{}, { verify: true }, { fsync: true }, { maxMemory: 200_000 }])(

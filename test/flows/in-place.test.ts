@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy } from "../../src/index.ts";
 import { type MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
+import { valuesIn } from "../support/consume.ts";
+import { givenKeys } from "../support/given.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
 
@@ -75,10 +77,7 @@ describe("a copy to where nothing can be renamed", () => {
   });
 
   test("puts documents of other hierarchies in it after their chunks", async () => {
-    const other = await makeHierarchy("v2");
-    for await (const { key } of other.list("")) {
-      await source.set(`other/${key}`, (await other.get(key)) ?? new Uint8Array());
-    }
+    await givenKeys(Object.fromEntries(await valuesIn(await makeHierarchy("v2"), "other")), source);
     await copy(FROM, TO);
     const keys = puts();
     const isDocument = (key: string) => /\.z\w+$|zarr\.json$/.test(key);

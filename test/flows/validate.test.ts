@@ -7,6 +7,7 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { type Manners, serveValues } from "../stores/value-server.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";
+import { valuesIn } from "../support/consume.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
 const array: V2Array = { shape: [4, 6], chunks: [2, 3], dimensions: ["y", "x"] };
@@ -368,9 +369,7 @@ describe("a server that cannot list", () => {
   ): Promise<ValidateFinding[]> {
     const store = new MemoryStore();
     await convert(join(await group(), "t"), store, { to: "v3", codec: "zstd", ...chunks });
-    const values = new Map<string, Uint8Array>();
-    for await (const { key } of store.list(""))
-      values.set(`data/${key}`, (await store.get(key)) ?? new Uint8Array());
+    const values = await valuesIn(store, "data");
     change(values);
     const server = await serveValues(values, manners);
     const found: ValidateFinding[] = [];

@@ -11,6 +11,7 @@ import { MemoryStore } from "../../src/stores/memory.ts";
 import { toZarrita, type ZarritaStore } from "../../src/stores/with/zarrita.ts";
 import { openZipFile } from "../../src/stores/zip.ts";
 import { serveValues } from "../stores/value-server.ts";
+import { valuesIn } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 
 let folder: string;
@@ -63,12 +64,7 @@ describe("stores of ours in zarrita", () => {
   });
 
   it("a web server, by range", async () => {
-    const values = new Map<string, Uint8Array>();
-    const directory = new DirectoryStore(path);
-    for await (const { key } of directory.list("")) {
-      values.set(key, (await directory.get(key)) ?? new Uint8Array());
-    }
-    const server = await serveValues(values);
+    const server = await serveValues(await valuesIn(new DirectoryStore(path)));
     try {
       await read(toZarrita(new HttpStore(server.url)));
       expect(server.requests.some(({ headers }) => headers.range !== undefined)).toBe(true);

@@ -1,18 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { openZipFile, type ZipStore } from "../../src/stores/zip.ts";
+import { openZipFile } from "../../src/stores/zip.ts";
+import { contentsOf } from "../support/consume.ts";
 import { hasShared, shared } from "./shared.ts";
 
 const corpus = `${shared}corpus/`;
 
 /** Every value of a store by key, as hexadecimal text. */
-async function valuesOf(store: ZipStore): Promise<Record<string, string>> {
-  const values: Record<string, string> = {};
-  for await (const { key } of store.list("")) {
-    values[key] = Buffer.from((await store.get(key)) ?? []).toString("hex");
-  }
-  return values;
-}
-
 describe.runIf(hasShared)("zips of the corpus", () => {
   it.each([
     "central-directory-shuffled",
@@ -32,9 +25,9 @@ describe.runIf(hasShared)("zips of the corpus", () => {
     const plain = await openZipFile(`${corpus}data/v2/zip/stored.zip`);
     const root = name === "subfolder" ? "inner.zarr" : "";
     const store = await openZipFile(`${corpus}data/v2/zip/${name}.zip`, { root });
-    const expected = await valuesOf(plain);
+    const expected = await contentsOf(plain);
     expect(Object.keys(expected)).toHaveLength(26);
-    expect(await valuesOf(store)).toEqual(expected);
+    expect(await contentsOf(store)).toEqual(expected);
     expect(store.findings).toEqual([]);
     await Promise.all([plain.close(), store.close()]);
   });
@@ -46,13 +39,13 @@ describe.runIf(hasShared)("zips of the corpus", () => {
   ])("%s has names that occur again, which are reported", async (path, findings, keys) => {
     const store = await openZipFile(`${corpus}data/${path}.zip`);
     expect(store.findings).toHaveLength(findings);
-    expect(Object.keys(await valuesOf(store))).toHaveLength(keys);
+    expect(Object.keys(await contentsOf(store))).toHaveLength(keys);
     await store.close();
   });
 
   it("utf8-names has the names that were written", async () => {
     const store = await openZipFile(`${corpus}data/v2/zip/utf8-names.zip`);
-    expect(Object.keys(await valuesOf(store))).toEqual([
+    expect(Object.keys(await contentsOf(store))).toEqual([
       ".zgroup",
       "données/.zarray",
       "données/0",
@@ -105,7 +98,7 @@ describe.runIf(hasShared)("bad zips of the corpus", () => {
     "%s is read without the entry in question, which is reported",
     async (name) => {
       const store = await openZipFile(`${corpus}bad/zip/${name}.zip`);
-      expect(Object.keys(await valuesOf(store))).toEqual([".zarray", "0.0", "0.1", "1.0", "1.1"]);
+      expect(Object.keys(await contentsOf(store))).toEqual([".zarray", "0.0", "0.1", "1.0", "1.1"]);
       expect(store.findings).toHaveLength(1);
       await store.close();
     },
@@ -114,7 +107,10 @@ describe.runIf(hasShared)("bad zips of the corpus", () => {
   it("a symbolic link among the entries is reported, and an error to whoever comes to it", async () => {
     const store = await openZipFile(`${corpus}bad/zip/symlink.zip`);
     expect(store.findings).toHaveLength(1);
-    await expect(valuesOf(store)).rejects.toMatchObject({ code: "corrupt-store", details: { key: "link" } });
+    await expect(contentsOf(store)).rejects.toMatchObject({
+      code: "corrupt-store",
+      details: { key: "link" },
+    });
     expect(await store.get("0.0")).toBeDefined();
     await store.close();
   });

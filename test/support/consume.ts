@@ -2,6 +2,7 @@ import { digest } from "../../src/flows/digest.ts";
 import { slice } from "../../src/flows/slice.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import type { SliceOption } from "../../src/hierarchy/slice-option.ts";
+import { joinKey } from "../../src/meta/join-key.ts";
 import { isListable, type Store } from "../../src/stores/store.ts";
 
 /** All that comes. */
@@ -35,10 +36,11 @@ export async function contentsOf(store: Store, prefix = ""): Promise<Record<stri
   return contents;
 }
 
-/** The values of a store by key. */
-export async function valuesIn(store: Store): Promise<Map<string, Uint8Array>> {
+/** The values of a store by key, as they are named where the store lies in `folder`. */
+export async function valuesIn(store: Store, folder = ""): Promise<Map<string, Uint8Array>> {
   const values = new Map<string, Uint8Array>();
-  for (const key of await keysOf(store)) values.set(key, (await store.get(key)) ?? new Uint8Array());
+  for (const key of await keysOf(store))
+    values.set(joinKey(folder, key), (await store.get(key)) ?? new Uint8Array());
   return values;
 }
 

@@ -129,8 +129,7 @@ describe("completion of names inside stores", () => {
   it("are found over HTTP where consolidated metadata name them, by a server that answers in time", async () => {
     const array = { shape: [4], chunks: [2], dataType: "float32", values: null };
     const arrays = { t2m: array, time: array, "sub/u": array };
-    const stored = [...(await valuesIn(await given({ arrays, consolidated: true })))];
-    const values = new Map(stored.map(([key, value]) => [`d.zarr/${key}`, value]));
+    const values = await valuesIn(await given({ arrays, consolidated: true }), "d.zarr");
     const server = await serveValues(values);
     onTestFinished(() => server.close());
     const url = `${server.url}/d.zarr`;

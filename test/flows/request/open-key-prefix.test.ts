@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy, type FlowEvent, open, planCopy } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
-import { contentsOf } from "../../support/consume.ts";
+import { contentsOf, valuesIn } from "../../support/consume.ts";
+import { givenKeys } from "../../support/given.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
 
 let folder: string;
@@ -17,10 +18,8 @@ beforeEach(async () => {
     ["a.zarr", "v2"],
     ["deep/b.zarr", "v3"],
   ] as const) {
-    const made = await makeHierarchy(zarrFormat);
-    for await (const { key } of made.list("")) {
-      await store.set(`${name}/${key}`, (await made.get(key)) ?? new Uint8Array());
-    }
+    const values = await valuesIn(await makeHierarchy(zarrFormat), name);
+    await givenKeys(Object.fromEntries(values), store);
   }
   await store.set("notes.txt", new TextEncoder().encode("hello"));
   await store.set("empty", new Uint8Array());

@@ -217,8 +217,7 @@ describe("an array at a URL of a server that lists nothing", () => {
       { ...members, other: LAT },
       { zarrFormat: "v2", consolidated },
     );
-    const stored = [...(await valuesIn(store))];
-    const server = await serveValues(new Map(stored.map(([key, value]) => [`a/x.zarr/${key}`, value])));
+    const server = await serveValues(await valuesIn(store, "a/x.zarr"));
     servers.push(server);
     return server;
   }

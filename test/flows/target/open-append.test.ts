@@ -8,7 +8,7 @@ import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
 import { expectTrueConsolidation } from "../../hierarchy/fresh-consolidation.ts";
-import { digestsOf } from "../../support/consume.ts";
+import { contentsOf, digestsOf } from "../../support/consume.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
 
 const FROM = "memory:addition-source";
@@ -72,9 +72,7 @@ describe.each(["v2", "v3"] as const)("nodes that are added to a target, %s", (za
   });
 
   test("are not there where the copy fails", async () => {
-    const before = new Map<string, string>();
-    for await (const { key } of target.list(""))
-      before.set(key, Buffer.from((await target.get(key)) ?? []).toString());
+    const before = await contentsOf(target);
     const planned = await planCopy(FROM, TO, skip);
     let left = 3;
     const failing = new Proxy(target, {
@@ -92,10 +90,7 @@ describe.each(["v2", "v3"] as const)("nodes that are added to a target, %s", (za
     nameMemoryStore("addition-target", failing);
     await expect(runFlow(planned)).rejects.toMatchObject({ code: "no-space" });
     nameMemoryStore("addition-target", target);
-    const after = new Map<string, string>();
-    for await (const { key } of target.list(""))
-      after.set(key, Buffer.from((await target.get(key)) ?? []).toString());
-    expect(after).toEqual(before);
+    expect(await contentsOf(target)).toEqual(before);
   });
 
   test("are refused where they came into being meanwhile", async () => {

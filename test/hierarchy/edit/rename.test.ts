@@ -6,7 +6,7 @@ import type { WritableStore } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection, TestStore } from "../../streams/support.ts";
-import { contentsOf, itemsOf, keysOf } from "../../support/consume.ts";
+import { contentsOf, itemsOf, keysOf, valuesIn } from "../../support/consume.ts";
 import { given, givenKeys } from "../../support/given.ts";
 import { DRAFT_GROUP, draftStore } from "../draft-stores.ts";
 import { expectTrueConsolidation } from "../fresh-consolidation.ts";
@@ -168,9 +168,8 @@ describe("renaming nodes of the 2019 draft", () => {
 
   test("a group without a document too, in folders", async () => {
     const root = folder.next("d.zarr");
-    const memory = await draftStore(chunks);
-    const store = new DirectoryStore(root);
-    for (const key of await keysOf(memory)) await store.set(key, (await memory.get(key)) ?? new Uint8Array());
+    const values = await valuesIn(await draftStore(chunks));
+    await givenKeys(Object.fromEntries(values), new DirectoryStore(root));
     await renameNode(`${root}/foo/baz`, "moved");
     expect(everythingIn(root).filter((name) => /baz|moved/.test(name))).toEqual([
       "data/moved/",

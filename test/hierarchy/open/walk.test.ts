@@ -4,7 +4,7 @@ import { openGroup } from "../../../src/hierarchy/open/open.ts";
 import { children, walk } from "../../../src/hierarchy/open/walk.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { serveValues } from "../../stores/value-server.ts";
-import { all } from "../../support/consume.ts";
+import { all, valuesIn } from "../../support/consume.ts";
 import { givenKeys } from "../../support/given.ts";
 import { draftStore } from "../draft-stores.ts";
 import { ARRAY, consolidatedV3, GROUP, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
@@ -218,10 +218,7 @@ describe("walk by consolidated metadata", () => {
     const store = new UnlistedStore(values);
     expect(await inWords(await openGroup({ store, path: "a" }))).toEqual(["group a/b", "array a/b/x"]);
 
-    const served = new Map<string, Uint8Array>();
-    for await (const { key } of values.list("")) {
-      served.set(`d/${key}`, (await values.get(key)) ?? new Uint8Array());
-    }
+    const served = await valuesIn(values, "d");
     const server = await serveValues(served);
     onTestFinished(() => server.close());
     expect(await inWords(await openGroup(`${server.url}/d/a`))).toEqual(["group b", "array b/x"]);
