@@ -43,7 +43,7 @@ import { openSource } from "./request/open-source.ts";
 import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
-import { SourceWatch } from "./run/source-watch.ts";
+import type { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
 import { numbersIn } from "./slabs/numbers-in.ts";
 import { chunksOf } from "./slabs/selected-chunks.ts";
@@ -302,6 +302,7 @@ export class SliceReader {
       ends.push(limitFoundIo(requests));
       let watch: SourceWatch | undefined;
       if (isRead && consistent) {
+        const { SourceWatch } = await import("./run/source-watch.ts");
         watch = await SourceWatch.begin([found.root], [found.root.store], { signal });
         ends.push(() => watch?.end());
       }

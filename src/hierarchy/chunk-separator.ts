@@ -2,7 +2,6 @@ import { gridShape } from "../meta/array-metadata.ts";
 import { isObject } from "../meta/assert-json.ts";
 import type { Store } from "../stores/store.ts";
 import { parseJson } from "../util/json-parse.ts";
-import { lookForSeparator } from "./look-for-separator.ts";
 import { throughStore, type ZarrArray } from "./node.ts";
 
 const looked = new WeakMap<ZarrArray, Promise<ZarrArray>>();
@@ -21,7 +20,9 @@ export async function withChunkSeparator<S extends Store>(
   if (!mayBeNested(array)) return array;
   const known = looked.get(array) as Promise<ZarrArray<S>> | undefined;
   if (known) return known;
-  const found = lookForSeparator(array, options.signal);
+  const found = import("./look-for-separator.ts").then(({ lookForSeparator }) =>
+    lookForSeparator(array, options.signal),
+  );
   looked.set(array, found);
   found.catch(() => looked.delete(array));
   return found;

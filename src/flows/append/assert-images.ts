@@ -1,5 +1,5 @@
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { imageAbove } from "../../hierarchy/open/axes-from-above.ts";
+import { imageAbove } from "../../hierarchy/open/image-above.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
 import { isObject, member } from "../../meta/assert-json.ts";

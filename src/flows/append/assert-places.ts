@@ -1,5 +1,5 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import { imageAbove } from "../../hierarchy/open/axes-from-above.ts";
+import { imageAbove } from "../../hierarchy/open/image-above.ts";
 import { numbersIn, numbersInText } from "../../meta/conventions/geo/numbers.ts";
 import { rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";

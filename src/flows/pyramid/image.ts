@@ -1,5 +1,5 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { imageAbove } from "../../hierarchy/open/axes-from-above.ts";
+import { imageAbove } from "../../hierarchy/open/image-above.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { isObject, member } from "../../meta/assert-json.ts";
 import { OME, objectsIn } from "../../meta/conventions/ome/attributes.ts";
