@@ -255,7 +255,8 @@ async function assertGivenPath(layout: NodeLayout, given: string): Promise<void>
 /** Closes a store that `open` has opened for a source, and leaves one of the caller's. */
 export async function closeOpened(from: OpenSource, store: Store): Promise<void> {
   const source = textOfUrl(from);
-  if (typeof source === "string" || isSpec(source)) await store.close?.();
+  const isOpened = typeof source === "string" || (isSpec(source) && placeIn(source).spec.kind !== "object");
+  if (isOpened) await store.close?.();
 }
 
 export function isNode(source: unknown): source is ZarrArray | ZarrGroup {
@@ -264,6 +265,11 @@ export function isNode(source: unknown): source is ZarrArray | ZarrGroup {
 
 function isSpec(source: Exclude<OpenSource, string | URL>): source is StoreSpec | SpecSource {
   return !("get" in source || "store" in source);
+}
+
+/** The place that a spec names: its root, where it has no path. */
+function placeIn(source: StoreSpec | SpecSource): SpecSource {
+  return "kind" in source ? { spec: source, path: "" } : source;
 }
 
 interface Place {
@@ -278,12 +284,7 @@ async function locate(
   access: StoreAccess,
 ): Promise<Place> {
   if (typeof source === "string" || isSpec(source)) {
-    const named =
-      typeof source === "string"
-        ? parseStoreUrl(source)
-        : "kind" in source
-          ? { spec: source, path: "" }
-          : source;
+    const named = typeof source === "string" ? parseStoreUrl(source) : placeIn(source);
     const spec = accessedBy(named.spec, access);
     return { ...named, store: await openNamed(spec), spec, path: normalisePath(named.path) };
   }

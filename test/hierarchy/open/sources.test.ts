@@ -113,6 +113,21 @@ describe("an open node", () => {
   });
 });
 
+test("a store of the caller stays open, also where its spec names it", async () => {
+  const memory = await given({ arrays: ARRAYS });
+  const close = vi.fn(async () => {});
+  const store = Object.assign(memory, { close });
+  const { spec } = await open(store);
+  for (const source of [{ spec, path: "t" }, { store, path: "t" }, await openArray({ store, path: "t" })]) {
+    const part = slice(source);
+    await part.read();
+    await part.read();
+    await all(info(source));
+  }
+  expect(spec.kind).toBe("object");
+  expect(close).not.toHaveBeenCalled();
+});
+
 test("what is no source is refused, with what may be one", async () => {
   for (const value of [1, null, {}, { kind: "folder", path: "x" }, { path: "x" }]) {
     await expect(open(value as OpenSource)).rejects.toMatchObject({
