@@ -6,9 +6,9 @@ import { walk } from "../../src/hierarchy/open/walk.ts";
 import { openGroup } from "../../src/index.ts";
 import { testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
-import { ramp, writeV2Group } from "../support/v2-store.ts";
+import { ramp, type V2Array, writeV2Group } from "../support/v2-store.ts";
 
-const array = { shape: [4], chunks: [2], dimensions: ["x"] };
+const array: V2Array = { shape: [4], chunks: [2], dimensions: ["x"] };
 
 /** Two hierarchies that are the same but for a document of the first that is broken; another array differs, perhaps. */
 async function hierarchies({ document = "{ not JSON", other = array } = {}): Promise<string> {

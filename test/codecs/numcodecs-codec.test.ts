@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag registers
 import LZ4 from "numcodecs/lz4";
 import Zlib from "numcodecs/zlib";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import { append, type NewArray, openArray, type Values } from "../../src/index.ts";
 import type { MemoryStore } from "../../src/stores/memory.ts";

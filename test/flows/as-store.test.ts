@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";

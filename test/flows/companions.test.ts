@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from "vitest";
 import { copy, type FlowEvent, open, openGroup, planCopy, sliceTo } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag registers slow
 import { beforeAll, expect, test } from "vitest";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";

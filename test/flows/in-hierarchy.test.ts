@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import { copy, deleteNode, exists, open, openArray, rechunk, renameNode, sliceTo } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";

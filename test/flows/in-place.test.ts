@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy } from "../../src/index.ts";
 import { type MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag registers
 import { describe, expect, test } from "vitest";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";

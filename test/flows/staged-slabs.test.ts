@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag sampled
 import { readdir } from "node:fs/promises";
 import fc from "fast-check";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { convert, copy, type FlowEvent, open, rechunk, sliceTo } from "../../src/index.ts";

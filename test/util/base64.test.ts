@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from "vitest";
 import { fromBase64, toBase64 } from "../../src/util/base64.ts";
 

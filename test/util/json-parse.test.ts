@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from "vitest";
 import { isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
 import { type ParseJsonOptions, parseJson } from "../../src/util/json-parse.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import { copyBox } from "../../../src/codecs/kernels/copy-box.ts";
 import type { TransposeKernel } from "../../../src/codecs/kernels/kernel-types.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 // @module-tag sampled
 import { compress, isLoaded } from "@foxglove/wasm-zstd";
 import fc from "fast-check";

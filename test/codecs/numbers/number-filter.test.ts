@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import { makeCodec } from "../../../src/codecs/registry.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";

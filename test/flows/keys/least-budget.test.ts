@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, it } from "vitest";
 import { copy } from "../../../src/flows/copy.ts";
 import { diff } from "../../../src/flows/diff.ts";

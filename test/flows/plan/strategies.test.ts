@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { strategyOptions } from "../../../src/cli/shared-options.ts";
 import { chooseStrategy, type Rated } from "../../../src/flows/plan/choose-strategy.ts";
-import { assertGridStrategy, type GridStrategy } from "../../../src/hierarchy/read-options.ts";
 import { strategies, strategyNamed } from "../../../src/flows/plan/strategies/strategies.ts";
+import { assertGridStrategy, type GridStrategy } from "../../../src/hierarchy/read-options.ts";
 
 const candidate = (seconds: number, peak = 1): Rated => ({
   cost: { seconds, peak, timesDecoded: 1, requests: 1, scratchBytes: 0 },

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, test } from "vitest";
 import { exists, openArray, openGroup, pyramid, validate } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from "vitest";
 import type { Changes } from "../../../src/flows/request/changes.ts";
 import { type ChunkSize, copy, openArray, planRechunk, rechunk } from "../../../src/index.ts";

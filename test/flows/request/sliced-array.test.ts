@@ -1,3 +1,4 @@
+// @module-tag slow
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";

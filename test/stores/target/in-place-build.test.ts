@@ -24,7 +24,13 @@ describe("openInPlaceBuild", () => {
     server = await serveBucket();
     const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
     const { endpoint } = server;
-    store = new S3Store({ bucket: BUCKET, prefix: "x.zarr", endpoint, credentials, retry: { firstWait: 1 } });
+    store = new S3Store({
+      bucket: BUCKET,
+      prefix: "x.zarr",
+      endpoint,
+      credentials,
+      retry: { firstWait: "1ms" },
+    });
   });
   afterEach(async () => {
     vi.useRealTimers();

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { describe, expect, it } from "vitest";
 import { slicesOf } from "../../../../src/flows/slabs/group-slices.ts";
 import { parseSlice } from "../../../../src/hierarchy/slice-option.ts";

@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { digest, rechunk } from "../../../../src/index.ts";
 import { DirectoryStore } from "../../../../src/stores/directory.ts";

@@ -7,7 +7,8 @@ import {
   SLICE_FORMATS,
   type SliceFormat,
 } from "../../../../src/flows/slabs/formats/slice-format.ts";
-import { type Slice, slice } from "../../../../src/flows/slice.ts";
+import { slice } from "../../../../src/flows/slice.ts";
+import type { Slice } from "../../../../src/hierarchy/slice.ts";
 
 describe("the list of slice formats", () => {
   it.each(SLICE_FORMATS)(

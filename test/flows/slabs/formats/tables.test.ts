@@ -19,7 +19,7 @@ async function group(
 }
 
 /** An array of one dimension. */
-function line(dtype: string, items: V2Array["items"], more: Partial<V2Array> = {}): V2Array {
+function line(dtype: string, items: NonNullable<V2Array["items"]>, more: Partial<V2Array> = {}): V2Array {
   const length = ArrayBuffer.isView(items) ? (items as Uint8Array).length : items.length;
   return {
     shape: [length],
