@@ -63,13 +63,11 @@ type MemberOptions = Pick<OpenOptions, "signal">;
 const MEMBER_OPTIONS: OptionNames<MemberOptions> = { signal: true };
 
 /**
- * Opens an array or a group; the format is found by itself. By a group and a path below it, documents that the group has
- * read are not read again: its consolidated metadata. A node that is open is given back.
+ * Opens an array or a group; the format is found by itself. A node that is open is given back.
  *
  * Far from here a node of v3 takes one request, one of v2 three (a group whose name does not end in `.zarr` four, unless
  * `openGroup` opens it). Where storage answers at once, documents of other formats beside are noticed too.
  *
- * @param path names of groups and of the node, with `/` between them
  * @throws `not-found` with the keys that were tried; `invalid-metadata`, `unsupported-*` with path, key and pointer.
  * @example
  * ```ts
@@ -80,6 +78,13 @@ const MEMBER_OPTIONS: OptionNames<MemberOptions> = { signal: true };
  * ```
  */
 export function open(source: OpenSource, options?: OpenOptions): Promise<ZarrNode>;
+/**
+ * Opens a node below an open group, of the same format: without a request where the group's consolidated metadata list it.
+ * Those of v2, which have a document of their own, are read once for a group, where the store cannot list.
+ *
+ * @param path names of groups and of the node, with `/` between them
+ * @throws as `open` of a source; `invalid-option` for what is no open group.
+ */
 export function open(
   group: ZarrGroup,
   path: string,
@@ -193,6 +198,7 @@ export async function exists(
  * ```
  */
 export function openArray(source: OpenSource, options?: OpenOptions): Promise<ZarrArray>;
+/** Opens an array below an open group. @throws as `open` of a path below a group; `not-found` for a group. */
 export function openArray(
   group: ZarrGroup,
   path: string,
@@ -223,6 +229,7 @@ export function groupInPlace({ store, path }: ZarrGroup): ZarrflowError {
 
 /** Opens a group. @throws as `open`; `not-found` when there is an array instead. */
 export function openGroup(source: OpenSource, options?: OpenOptions): Promise<ZarrGroup>;
+/** Opens a group below an open one. @throws as `open` of a path below a group; `not-found` for an array. */
 export function openGroup(
   group: ZarrGroup,
   path: string,
