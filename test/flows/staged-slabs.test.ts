@@ -11,7 +11,7 @@ import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { bytesOf } from "../support/consume.ts";
 import { makeArray, naiveSlice, type Recipe } from "../support/made-array.ts";
 import { rangesOf, rechunked } from "../support/recipes.ts";
-import { samples } from "../support/samples.ts";
+import { drawsAll, samples } from "../support/samples.ts";
 
 const folder = temporaryFolder();
 
@@ -41,7 +41,8 @@ test("items in C order that went through scratch objects are those of the naive 
     }),
     { numRuns: samples(150) },
   );
-  expect(stagedRuns).toBeGreaterThan(samples(30));
+  // of a few, chance may choose none
+  if (drawsAll) expect(stagedRuns).toBeGreaterThan(30);
 });
 
 test("columns are decoded once, where slabs would decode them again and again", async () => {

@@ -12,7 +12,7 @@ import { product } from "../../src/util/shape.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { contentsOf } from "../support/consume.ts";
 import { makeArray } from "../support/made-array.ts";
-import { samples } from "../support/samples.ts";
+import { drawsAll, samples } from "../support/samples.ts";
 
 const folder = temporaryFolder();
 
@@ -101,5 +101,6 @@ test("the direct and the staged strategy write the same bytes", async () => {
     }),
     { numRuns: samples(200) },
   );
-  expect(stagedRuns).toBeGreaterThan(samples(8));
+  // of a few, chance may choose none
+  if (drawsAll) expect(stagedRuns).toBeGreaterThan(8);
 });

@@ -6,7 +6,7 @@ import { readHeader } from "../../../../src/codecs/bytes-to-bytes/blosc/frame.ts
 import { type InnerCodec, innerCodec } from "../../../../src/codecs/bytes-to-bytes/blosc/inner-codecs.ts";
 import { encodeBytes } from "../../../../src/codecs/standalone/decode-bytes.ts";
 import { isZarrflowError } from "../../../../src/util/errors.ts";
-import { samples } from "../../../support/samples.ts";
+import { drawsAll, samples } from "../../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../../support.ts";
 
 const values = fc
@@ -57,7 +57,8 @@ test("a part is what the whole has there, with block kernels and without", async
     }),
     { numRuns: samples(300) },
   );
-  expect(parts).toBeGreaterThan(samples(100));
+  // of a few, chance may choose hardly any
+  if (drawsAll) expect(parts).toBeGreaterThan(100);
 });
 
 test("a value that is cut anywhere gives no part of itself", async () => {

@@ -24,7 +24,7 @@ import { product } from "../../../../src/util/shape.ts";
 import { contentsOf } from "../../../support/consume.ts";
 import { given } from "../../../support/given.ts";
 import { withBucket } from "../../../support/s3-environment.ts";
-import { samples } from "../../../support/samples.ts";
+import { drawsAll, samples } from "../../../support/samples.ts";
 
 let scratch = "";
 
@@ -133,7 +133,8 @@ test("strings go through scratch objects, of any shape, and missing ones stay mi
     }),
     { numRuns: samples(60) },
   );
-  expect(stagedRuns).toBeGreaterThan(samples(20));
+  // of a few, chance may choose none
+  if (drawsAll) expect(stagedRuns).toBeGreaterThan(20);
 });
 
 async function removeAll(store: MemoryStore): Promise<void> {
