@@ -14,6 +14,7 @@ import { secretHeaders } from "./http/secret-headers.ts";
 import { markNativeStore } from "./native-stores.ts";
 import { fetchWithTimeout } from "./remote/fetch-with-timeout.ts";
 import type { RequestHeaders, RequestHook } from "./remote/private-access.ts";
+import { type RequestRetry, type Retrier, requestRetrier, withOneBuffer } from "./remote/retry-requests.ts";
 import type { GetOptions, Store, VersionOptions } from "./store.ts";
 
 export interface HttpStoreOptions {
@@ -30,12 +31,8 @@ export interface HttpStoreOptions {
    * @default false
    */
   readonly missing403?: boolean;
-  /**
-   * Milliseconds for which the server may be silent, before and amid its answer.
-   *
-   * @default 30,000
-   */
-  readonly timeout?: number;
+  /** How often requests that failed for now are made again, and how long each is waited for. */
+  readonly retry?: RequestRetry | undefined;
   /** Called before each request, also one that is sent on; the request is made when it resolves. */
   readonly beforeRequest?: RequestHook;
 }
@@ -44,16 +41,14 @@ const HTTP_OPTIONS: OptionNames<HttpStoreOptions> = {
   fetch: true,
   headers: true,
   missing403: true,
-  timeout: true,
+  retry: true,
   beforeRequest: true,
 };
-
-const DEFAULT_TIMEOUT = 30_000;
 
 /**
  * Keys below a URL of any web server, read only. Parts of values are asked for as ranges; of a server without ranges
  * the whole value is fetched, as far as it is needed. An answer that is not what was asked for is an error, never
- * data. Nothing is retried here: see `withRetry`.
+ * data. What failed transiently is asked for again.
  *
  * @example
  * ```ts
@@ -74,6 +69,7 @@ export class HttpStore implements Store {
   readonly #fetch: PlainFetch;
   readonly #headers: () => Awaitable<Readonly<Record<string, string>>>;
   readonly #values: HttpValues;
+  readonly #retry: Retrier;
 
   /** @throws `invalid-option` for what is no http(s) URL, or one with a user's name in it, or headers that cannot be sent. */
   constructor(url: string, options: HttpStoreOptions = {}) {
@@ -81,7 +77,9 @@ export class HttpStore implements Store {
     const { headers = {}, missing403 = false } = options;
     this.#base = parseBase(url);
     this.description = `${this.#base.origin}${this.#base.pathname.replace(/\/$/, "")}`;
-    this.#fetch = fetchFor(options);
+    const { retry, silence } = requestRetrier(this.description, this.#base.origin, options.retry);
+    this.#retry = retry;
+    this.#fetch = fetchFor(options, silence);
     if (typeof headers === "function") this.#headers = async () => ownHeaders(await headers());
     else {
       const sent = ownHeaders(headers); // or every request fails, and shows them
@@ -99,14 +97,22 @@ export class HttpStore implements Store {
    *   the server rejects the request.
    */
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
-    return forKey({ store: this.description, key, signal: options.signal }, () =>
-      this.#values.get(key, options),
-    );
+    const once = withOneBuffer(options);
+    return this.#ask("get", key, options.signal, () => this.#values.get(key, once));
   }
 
   async size(key: string, options: VersionOptions = {}): Promise<number | undefined> {
-    const { signal } = options;
-    return forKey({ store: this.description, key, signal }, () => this.#values.size(key, options));
+    return this.#ask("size", key, options.signal, () => this.#values.size(key, options));
+  }
+
+  #ask<T>(
+    operation: string,
+    key: string,
+    signal: AbortSignal | undefined,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    const asked = () => this.#retry({ operation, key }, call, signal);
+    return forKey({ store: this.description, key, signal }, asked);
   }
 
   async #send(...[method, key, { headers: asked, signal }]: Parameters<SendRequest>): Promise<HttpResponse> {
@@ -123,11 +129,11 @@ export class HttpStore implements Store {
   }
 }
 
-function fetchFor({ fetch, timeout = DEFAULT_TIMEOUT, beforeRequest }: HttpStoreOptions): PlainFetch {
+function fetchFor({ fetch, beforeRequest }: HttpStoreOptions, silence: number): PlainFetch {
   const send = fetch ? plainFetch(fetch) : fetchOfRuntime;
   return async (url, init) => {
     await beforeRequest?.(platformSignal(init.signal));
-    return fetchWithTimeout(send, url, init, { silence: timeout, beforeRequest });
+    return fetchWithTimeout(send, url, init, { silence, beforeRequest });
   };
 }
 

@@ -6,7 +6,7 @@ import { HttpValues } from "./http/http-values.ts";
 import { isBrowser } from "./http/page.ts";
 import { assertKey, assertPrefix, isKey } from "./key.ts";
 import { markNativeStore } from "./native-stores.ts";
-import { RETRY_OPTIONS, withOneBuffer } from "./remote/retry-requests.ts";
+import { withOneBuffer } from "./remote/retry-requests.ts";
 import { isReservedKey, LOCK_NAME } from "./reserved-names.ts";
 import { copyObject } from "./s3/copy-object.ts";
 import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
@@ -78,7 +78,6 @@ export class S3Store implements ListableStore, WritableStore {
   /** @throws `invalid-option`, `path-not-allowed`. */
   constructor({ prefix = "", ...options }: S3StoreOptions) {
     assertKnown(options, S3_OPTIONS);
-    if (options.retry !== undefined) assertKnown(options.retry, RETRY_OPTIONS);
     if (prefix !== "") assertKey(prefix);
     this.#client = new S3Client(options);
     this.#root = prefix === "" ? "" : `${prefix}/`;

@@ -8,7 +8,6 @@ import { markNativeStore } from "./native-stores.ts";
 import { objectPlace } from "./object-spec.ts";
 import { privateAccessOf } from "./remote/private-access.ts";
 import type { Store, StoreOptions, StoreSpec } from "./store.ts";
-import { withRetryAt } from "./with/retry-at.ts";
 
 export type { StoreAccess } from "./access.ts";
 export { parseStoreUrl } from "./url/parse-url.ts";
@@ -26,8 +25,6 @@ const OPEN_STORE_OPTIONS: OptionNames<OpenStoreOptions> = {
 
 /**
  * Opens the store that `spec` names. A directory need not exist: it has no keys then.
- *
- * Of a web server's store, calls are made again that failed transiently.
  *
  * @throws `not-found` where no zip or no memory store is, `corrupt-store` for a broken zip, `invalid-option` for an
  *   object of another process.
@@ -124,12 +121,11 @@ function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Sto
       "`headers`, or --header or ZARRFLOW_HEADERS of the command",
     );
   }
-  const store = new HttpStore(query ? `${url}?${query}` : url, {
+  return new HttpStore(query ? `${url}?${query}` : url, {
     ...(missing403 && { missing403 }),
     ...(headers && { headers }),
     ...(beforeRequest && { beforeRequest }),
   });
-  return withRetryAt(new URL(url).origin, store);
 }
 
 function lacking(store: string, secret: string, options: string): ZarrflowError {

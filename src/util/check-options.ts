@@ -1,4 +1,5 @@
 import { signalOfOurs } from "./abort.ts";
+import { isDuration } from "./duration.ts";
 import { ZarrflowError } from "./errors.ts";
 import { firstOf } from "./name-lists.ts";
 import { nearestName } from "./nearest-name.ts";
@@ -24,6 +25,10 @@ const size: Rule = {
 const rate: Rule = {
   expected: "a number above 0",
   holds: (value) => typeof value === "number" && value > 0,
+};
+const duration: Rule = {
+  expected: "a number of seconds above 0, or a string such as 20s",
+  holds: isDuration,
 };
 const texts: Rule = {
   expected: "a list of strings",
@@ -51,6 +56,13 @@ const RULES: Readonly<Record<string, Rule>> = {
   base: text,
   wrap: call,
   beforeRequest: call,
+  fetch: call,
+  retry: { expected: 'an object such as { attempts: 5, timeout: "20s" }', holds: isRetry },
+  attempts: count,
+  timeout: duration,
+  firstWait: duration,
+  longestWait: duration,
+  onRetry: call,
   headers: {
     expected: "an object of strings, or a function that returns one",
     holds: (value) =>
@@ -239,6 +251,13 @@ function isVerification(value: unknown): boolean {
 function isPart(value: unknown): boolean {
   if (!isObject(value) || !("number" in value) || !("of" in value)) return false;
   return count.holds(value.number) && count.holds(value.of) && Number(value.number) <= Number(value.of);
+}
+
+/** Whether a value says how often, and how long, a server is asked that is opened by URL. */
+export function isRetry(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const rules: Readonly<Record<string, Rule>> = { attempts: count, timeout: duration };
+  return Object.entries(value).every(([name, one]) => one === undefined || rules[name]?.holds(one));
 }
 
 function isV2(value: unknown): boolean {

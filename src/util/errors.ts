@@ -124,6 +124,10 @@ export interface ErrorDetails {
   expected?: number | string;
   /** What came instead. */
   found?: number | string;
+  /** How often a request was made that failed for now; absent where it was made once. */
+  attempts?: number;
+  /** Seconds that the attempts and the pauses between them took. */
+  seconds?: number;
   /** The way out, as a sentence. */
   hint?: string;
 }
@@ -244,7 +248,7 @@ export function isZarrflowError(error: unknown, code?: ErrorCode): error is Zarr
 
 function describe(
   reason: string,
-  { coords, path, url, key, codec, pointer, expected, found }: ErrorDetails,
+  { coords, path, url, key, codec, pointer, expected, found, attempts, seconds }: ErrorDetails,
 ): string {
   const subject = [
     coords && `chunk ${coords.join(".") || "0"}`,
@@ -258,6 +262,7 @@ function describe(
   const figures = [
     expected !== undefined && `expected ${expected}`,
     found !== undefined && `found ${found}`,
+    attempts !== undefined && `${attempts} attempts in ${seconds} s`,
   ].filter(Boolean);
   return `${subject.length ? `${subject.join(" ")}: ` : ""}${reason}${figures.length ? ` (${figures.join(", ")})` : ""}`;
 }

@@ -131,7 +131,7 @@ describe.runIf(hasToxiproxy && hasShared).each(servers)("$name through toxiproxy
 
   test("a server that never answers is transient", async () => {
     await proxy.poison({ type: "timeout", attributes: { timeout: 0 } });
-    const store = bucket.store({ timeout: 300, retry: { attempts: 2 } });
+    const store = bucket.store({ retry: { timeout: "300ms", attempts: 2 } });
     for (const call of [() => store.get("a"), () => store.set("a", new Uint8Array(1))]) {
       await expect(call()).rejects.toMatchObject({ code: "transient" });
     }

@@ -7,6 +7,9 @@ import { storeChecks } from "../../src/stores/testing.ts";
 import { settled, until } from "../support/until.ts";
 import { type Fault, type Manners, serveValues, type ValueServer } from "./value-server.ts";
 
+/** What failed is not asked for again. */
+const ONCE = { retry: { attempts: 1 } };
+
 const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i * 7);
 
 // V2-83, V3-61
@@ -114,7 +117,7 @@ describe("HttpStore", () => {
     [503, "transient"],
   ])("%i is %s, for values, parts and sizes", async (code, expected) => {
     const { url, faults } = await serveOne();
-    const store = new HttpStore(url);
+    const store = new HttpStore(url, ONCE);
     for (const ask of [
       () => store.get("a/0"),
       () => store.get("a/0", { range: { offset: 1, length: 1 } }),
@@ -125,6 +128,30 @@ describe("HttpStore", () => {
       await expect(ask()).rejects.toMatchObject({ code: expected });
       faults.length = 0;
     }
+  });
+
+  it.each([
+    [{ attempts: 0 }, "attempts"],
+    [{ timeout: "soon" }, "timeout"],
+    [{ timeout: "9999h" }, "timeout"],
+    [{ atempts: 2 } as object, "atempts"],
+  ])("refuses retry: %j", (retry, named) => {
+    expect(() => new HttpStore("http://host/x", { retry })).toThrow(named);
+  });
+
+  it("asks again what failed for now, as often as it may, and says how often that was", async () => {
+    const { url, faults, requests } = await serveOne();
+    const store = new HttpStore(url, { retry: { attempts: 3, firstWait: "1ms" } });
+    faults.push(status(500), status(503));
+    expect(await store.get("a/0")).toEqual(bytes);
+    faults.push(status(500), status(500), status(500), status(500));
+    const error = await store.get("a/0").catch((failure) => failure);
+    expect(error).toMatchObject({
+      code: "transient",
+      message: expect.stringMatching(/3 attempts in \d[\d.]* s/),
+      details: { attempts: 3, hint: expect.stringContaining("retry: { attempts: 20 }") },
+    });
+    expect(requests).toHaveLength(6);
   });
 
   it("takes 403 for a missing key where an option says so", async () => {
@@ -218,10 +245,11 @@ describe("HttpStore", () => {
   it("reports when the server wants to be asked again", async () => {
     const { url, faults } = await serveOne();
     faults.push(status(503, { "retry-after": "7" }));
-    await expect(new HttpStore(url).get("a/0")).rejects.toMatchObject({ details: { retryAfter: 7 } });
+    const store = new HttpStore(url, ONCE);
+    await expect(store.get("a/0")).rejects.toMatchObject({ details: { retryAfter: 7 } });
     const inAMinute = new Date(Date.now() + 60_000).toUTCString();
     faults.push(status(503, { "retry-after": inAMinute }));
-    const error = await new HttpStore(url).get("a/0").catch((failure) => failure);
+    const error = await store.get("a/0").catch((failure) => failure);
     expect(error.details.retryAfter).toBeGreaterThan(50);
     expect(error.details.retryAfter).toBeLessThanOrEqual(60);
   });
@@ -239,14 +267,14 @@ describe("HttpStore", () => {
       end(response);
       return true;
     });
-    await expect(new HttpStore(url).get("a/0")).rejects.toMatchObject({
+    await expect(new HttpStore(url, ONCE).get("a/0")).rejects.toMatchObject({
       code: "transient",
       details: { key: "a/0" },
     });
   });
 
   it("a host that does not exist is reported by its system's code", async () => {
-    const store = new HttpStore("http://no-such-host.invalid/x");
+    const store = new HttpStore("http://no-such-host.invalid/x", ONCE);
     await expect(store.get("a")).rejects.toMatchObject({
       code: "transient",
       details: { found: /ENOTFOUND|EAI_AGAIN/ },
@@ -356,7 +384,7 @@ describe("HttpStore", () => {
     ["after it has sent the request on", [sendOn("/data/a/1"), silence]],
   ])("gives up on a server that is silent %s, which may be asked again", async (_, given) => {
     const { url, faults, requests } = await serveOne();
-    const store = new HttpStore(url, { timeout: 500 });
+    const store = new HttpStore(url, { retry: { timeout: 0.5, attempts: 1 } });
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const failsAfter = async (asking: Promise<unknown>, count: number) => {
       const failing = expect(asking).rejects.toMatchObject(failure);
@@ -390,7 +418,7 @@ describe("HttpStore", () => {
       send(0);
       return true;
     });
-    expect(await new HttpStore(url, { timeout: 1000 }).get("a/0")).toEqual(bytes);
+    expect(await new HttpStore(url, { retry: { timeout: 1, attempts: 1 } }).get("a/0")).toEqual(bytes);
   });
 
   it("asks the program before each request, also one that is sent on", async () => {
@@ -406,7 +434,9 @@ describe("HttpStore", () => {
     const { url } = await serveOne();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const beforeRequest = async () => void (await vi.advanceTimersByTimeAsync(600));
-    expect(await new HttpStore(url, { beforeRequest, timeout: 500 }).get("a/0")).toEqual(bytes);
+    expect(
+      await new HttpStore(url, { beforeRequest, retry: { timeout: "500ms", attempts: 1 } }).get("a/0"),
+    ).toEqual(bytes);
   });
 
   it("escapes what a URL means otherwise", async () => {
@@ -429,7 +459,7 @@ describe("HttpStore", () => {
         return true;
       });
     }
-    const store = new HttpStore(url);
+    const store = new HttpStore(url, ONCE);
     expect(await store.get("a/0")).toBeUndefined();
     await expect(store.get("a/0")).rejects.toMatchObject({ code: "transient" });
     await Promise.all(closed);

@@ -172,7 +172,7 @@ describe("S3Store", () => {
   it("makes every request again that failed for now, and takes no body that is cut", async () => {
     const retries: string[] = [];
     const onRetry = ({ operation, key }: Retry) => void retries.push(`${operation} ${key}`);
-    const { store, server } = await open({ retry: { firstWait: 1, onRetry } });
+    const { store, server } = await open({ retry: { firstWait: "1ms", onRetry } });
     const busy = answer(503, "SlowDown");
     const cut: S3Fault = (response) => {
       response.writeHead(200, { "content-length": 3 }).write("a", () => response.destroy());
@@ -243,7 +243,7 @@ describe("S3Store", () => {
   });
 
   it("deletes again what failed for now, and one by one where the server cannot do more", async () => {
-    const { store, server } = await open({ retry: { firstWait: 1 } });
+    const { store, server } = await open({ retry: { firstWait: "1ms" } });
     const fill = () => {
       for (const key of ["a", "b", "c"]) server.objects.set(key, Buffer.from("x"));
     };
@@ -300,7 +300,7 @@ describe("S3Store", () => {
   });
 
   it("an upload whose last answer was lost is whole, and no other's object is taken for it", async () => {
-    const { store, server } = await open({ retry: { firstWait: 1 } });
+    const { store, server } = await open({ retry: { firstWait: "1ms" } });
     const write = async (bytes: number) => {
       const writer = await store.openWriter("long");
       await writer.write(new Uint8Array(bytes));
@@ -352,7 +352,7 @@ describe("S3Store", () => {
   });
 
   it("asks again when the server did not respond in time, before an answer and amid a body", async () => {
-    const { store, server } = await open({ timeout: 500, retry: { attempts: 5 } });
+    const { store, server } = await open({ retry: { timeout: 0.5, attempts: 5 } });
     server.objects.set("k", Buffer.from("abc"));
     const silent: S3Fault = () => true;
     const stalls: S3Fault = (response) => {

@@ -19,11 +19,17 @@ export class AdaptiveLimit {
   readonly #waiting = new Set<(started: StartedRequest) => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isListening = false;
+  #answeredSince: number | undefined;
 
   /** @param isOverload whether a failed call says that there are too many of them */
   constructor(isOverload: (error: unknown) => boolean, share = ServerShare.alone()) {
     this.#share = share;
     this.#isOverload = isOverload;
+  }
+
+  /** When the server first answered; undefined where it has not yet. */
+  get answeredSince(): number | undefined {
+    return this.#answeredSince;
   }
 
   /** Makes a call when its turn comes. @throws what it throws; `aborted`, also while it waits. */
@@ -32,6 +38,7 @@ export class AdaptiveLimit {
     const from = performance.now();
     try {
       const result = await call();
+      this.#answeredSince ??= performance.now();
       const received = result instanceof Uint8Array ? result.length : 0;
       this.#share.succeeded(started, performance.now() - from, sent + received);
       return result;

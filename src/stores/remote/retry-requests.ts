@@ -1,33 +1,37 @@
 import { throwIfAborted } from "../../util/abort.ts";
 import { plainBuffers } from "../../util/buffers.ts";
-import type { OptionNames } from "../../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
+import { parseDuration } from "../../util/duration.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
 import type { GetOptions } from "../store.ts";
 import { AdaptiveLimit, limitOf } from "./adaptive-limit.ts";
 import { emitRetry, type Retry } from "./retry-events.ts";
 
+/** How calls that failed for now are made again. */
 export interface RetryOptions {
   /**
-   * How often a call is made at most.
+   * How often a call is made in all.
    *
-   * @default 9, which outlives an outage of 10 to 30 s; 5, within 3 s, of a store that has not answered any call yet
+   * @default 9, but not later than 3 s after the first failure of a server that has not answered yet, or 15 s in the
+   *   minute after its first answer. Later all 9 are made, within 46 s of pauses. A server that names a time
+   *   (`Retry-After`) is asked again when that is over, as often.
    */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /**
-   * Milliseconds that the first wait lasts at most; each further one twice as many.
+   * The longest first pause, in seconds or as `500ms`; each further one may be twice as long.
    *
-   * @default 200
+   * @default 0.2
    */
-  readonly firstWait?: number;
+  readonly firstWait?: number | string | undefined;
   /**
-   * Milliseconds that any wait lasts at most. A server that wants to be left alone for longer is not asked again.
+   * The longest pause, in seconds or as `1min`. A server that wants to be left alone for longer is not asked again.
    *
-   * @default 20,000
+   * @default 20
    */
-  readonly longestWait?: number;
-  /** Called before each wait. */
-  readonly onRetry?: (retry: Retry) => void;
+  readonly longestWait?: number | string | undefined;
+  /** Called before each pause. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
 export const RETRY_OPTIONS: OptionNames<RetryOptions> = {
@@ -36,6 +40,18 @@ export const RETRY_OPTIONS: OptionNames<RetryOptions> = {
   longestWait: true,
   onRetry: true,
 };
+
+/** How requests to a server that failed for now are made again, and how long each is waited for. */
+export interface RequestRetry extends RetryOptions {
+  /**
+   * How long the server may be silent, before and amid its answer, in seconds or as `20s`.
+   *
+   * @default 30
+   */
+  readonly timeout?: number | string | undefined;
+}
+
+const REQUEST_RETRY: OptionNames<RequestRetry> = { ...RETRY_OPTIONS, timeout: true };
 
 /** What is done, for reports, and how many bytes are sent. */
 type RepeatedCall = Pick<Retry, "operation" | "key"> & { readonly sent?: number | undefined };
@@ -47,52 +63,96 @@ export type Retrier = <T>(
   signal: AbortSignal | undefined,
 ) => Promise<T>;
 
-/** How often a call is made of a store that has answered before, and of one that may not be there at all. */
+/** How often a call is made in all. */
 const MAX_ATTEMPTS = 9;
-const FIRST_ATTEMPTS = 5;
+/** Milliseconds for which calls are made again to a server that may not be there at all, */
+const UNKNOWN_MS = 3000;
+/** and to one that has answered for so short a time that little is lost. */
+const NEW_MS = 15_000;
+const NEW_FOR_MS = 60_000;
 
 /**
  * Makes calls to a store again that failed for now (`transient`, `short-read`): after a random part of a time that
  * doubles, and never before the server's `Retry-After`. As many calls are made at once as `AdaptiveLimit` finds to be of
- * use.
+ * use; what a call waits for its turn does not count.
  *
  * @param server whose requests are limited together, by any name; by default those of this retrier are, by themselves
  */
 export function retrier(
   store: string,
-  { attempts, firstWait = 200, longestWait = 20_000, onRetry }: RetryOptions = {},
+  { attempts, firstWait = 0.2, longestWait = 20, onRetry }: RetryOptions = {},
   server?: string,
 ): Retrier {
-  let hasAnswered = false;
+  const [first, longest] = [parseDuration(firstWait), parseDuration(longestWait)];
   const limit = server === undefined ? new AdaptiveLimit(isOverload) : limitOf(server, isOverload);
-  const waitAfter = (error: ZarrflowError, attempt: number): number | undefined => {
-    const seconds = isZarrflowError(error, "transient") ? error.details.retryAfter : undefined;
-    const least = (seconds ?? 0) * 1000;
-    const most = attempts ?? (hasAnswered ? MAX_ATTEMPTS : FIRST_ATTEMPTS);
-    if (attempt >= most || least > longestWait) return undefined;
-    return Math.max(least, Math.random() * Math.min(longestWait, firstWait * 2 ** (attempt - 1)));
+  /** @param passed milliseconds since the first failure */
+  const waitAfter = (error: ZarrflowError, attempt: number, passed: number): number | undefined => {
+    if (attempt >= (attempts ?? MAX_ATTEMPTS)) return undefined;
+    const least = retryAfterOf(error);
+    if (least > longest) return undefined;
+    const wait = Math.random() * Math.min(longest, first * 2 ** (attempt - 1));
+    if (least > 0 || attempts !== undefined) return Math.max(least, wait);
+    const left = patienceWith(limit.answeredSince) - passed;
+    return left > 0 ? Math.min(left, wait) : undefined;
   };
   return async ({ operation, key, sent }, run, signal) => {
+    let begun = 0;
     const once = () => {
       throwIfAborted(signal);
+      begun = performance.now();
       return run();
     };
-    for (let attempt = 1; ; attempt++) {
+    let firstFailed: number | undefined;
+    for (let attempt = 1, spent = 0; ; attempt++) {
       try {
-        const answer = await limit.run(once, { sent, signal });
-        hasAnswered = true;
-        return answer;
+        return await limit.run(once, { sent, signal });
       } catch (error) {
         if (!isForNow(error)) throw error;
-        const wait = waitAfter(error, attempt);
-        if (wait === undefined) throw error;
+        spent += performance.now() - begun;
+        firstFailed ??= spent;
+        const wait = waitAfter(error, attempt, spent - firstFailed);
+        if (wait === undefined) throw givenUp(error, attempt, spent);
         const retry = { store, operation, key, error, attempt, wait };
         onRetry?.(retry);
         emitRetry(retry);
         await pause(wait, signal);
+        spent += wait;
       }
     }
   };
+}
+
+/** For requests to a server: a retrier, and the milliseconds for which it may be silent. @throws `invalid-option` */
+export function requestRetrier(
+  store: string,
+  server: string,
+  given: RequestRetry = {},
+): { readonly retry: Retrier; readonly silence: number } {
+  const { timeout = 30, ...options } = checkedOptions<RequestRetry>(given, REQUEST_RETRY);
+  return { retry: retrier(store, options, server), silence: parseDuration(timeout) };
+}
+
+/** Milliseconds for which calls are made again to a server that has answered since then. */
+function patienceWith(answeredSince: number | undefined): number {
+  if (answeredSince === undefined) return UNKNOWN_MS;
+  return performance.now() - answeredSince < NEW_FOR_MS ? NEW_MS : Number.POSITIVE_INFINITY;
+}
+
+/** Milliseconds after which the server wants to be asked again. */
+function retryAfterOf(error: ZarrflowError): number {
+  return isZarrflowError(error, "transient") ? (error.details.retryAfter ?? 0) * 1000 : 0;
+}
+
+function givenUp(error: ZarrflowError, attempts: number, spent: number): ZarrflowError {
+  const after = retryAfterOf(error) / 1000;
+  const hint =
+    after > 0
+      ? `The server asks to be left alone for ${after} s: try again then.`
+      : "Try again later, or allow more attempts (`retry: { attempts: 20 }`, or `--attempts 20` of the command).";
+  return error.addContext({
+    ...(attempts > 1 && { attempts, seconds: Math.round(spent / 100) / 10 }),
+    hint,
+  });
 }
 
 /** Options whose `allocate` gives the buffer of an attempt that failed to the next one. */

@@ -11,7 +11,7 @@ import { readText } from "../http/read-body.ts";
 import { secretHeaders } from "../http/secret-headers.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
 import type { RequestHook } from "../remote/private-access.ts";
-import { type Retrier, type RetryOptions, retrier } from "../remote/retry-requests.ts";
+import { type RequestRetry, type Retrier, requestRetrier } from "../remote/retry-requests.ts";
 import { noteBucketServer } from "../remote/server-latency.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
 import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
@@ -42,14 +42,8 @@ export interface S3ClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** @default globalThis.fetch */
   readonly fetch?: Fetch;
-  /** How often requests that failed for now are made again. */
-  readonly retry?: RetryOptions;
-  /**
-   * Milliseconds for which the server may be silent, before and amid its answer.
-   *
-   * @default 30,000
-   */
-  readonly timeout?: number;
+  /** How often requests that failed for now are made again, and how long each is waited for. */
+  readonly retry?: RequestRetry | undefined;
   /** Called before each request, also one that is made again; the request is made when it resolves. */
   readonly beforeRequest?: RequestHook;
 }
@@ -66,7 +60,6 @@ export const S3_CLIENT_OPTIONS: OptionNames<S3ClientOptions> = {
   headers: true,
   fetch: true,
   retry: true,
-  timeout: true,
   beforeRequest: true,
 };
 
@@ -98,7 +91,6 @@ type Query = Readonly<Record<string, string>>;
 /** Names that a host name can hold; others, which Ceph, Google and old buckets of Amazon may have, stand in the path. */
 const HOSTED_BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-const DEFAULT_TIMEOUT = 30_000;
 /**
  * Milliseconds for which the answer to a request that changes something is waited for once its caller gives it up, where
  * its body has more than so many bytes. Those of a smaller one have been sent: it is not given up at all.
@@ -128,6 +120,7 @@ export class S3Client {
   readonly isAmazons: boolean;
   /** For whole operations: a request, and what is read of its answer. */
   readonly retry: Retrier;
+  readonly #silence: number;
 
   /** @throws `invalid-option` for what can be no bucket or endpoint. */
   constructor(options: S3ClientOptions) {
@@ -137,7 +130,9 @@ export class S3Client {
     this.isAmazons = options.endpoint === undefined;
     const bucket = `s3://${options.bucket}`;
     const server = options.endpoint ?? bucket;
-    this.retry = retrier(bucket, options.retry, server);
+    const { retry, silence } = requestRetrier(bucket, server, options.retry);
+    this.retry = retry;
+    this.#silence = silence;
     noteBucketServer(options.bucket, server);
     this.#fetch = options.fetch ? plainFetch(options.fetch) : fetchOfRuntime;
     if (!BUCKET.test(options.bucket)) {
@@ -265,7 +260,7 @@ export class S3Client {
 
   async #signed(key: string, query: Query, request: S3Request): Promise<HttpResponse> {
     const { method, body, signal } = request;
-    const { requesterPays, encryption, timeout = DEFAULT_TIMEOUT } = this.#options;
+    const { requesterPays, encryption } = this.#options;
     await this.#options.beforeRequest?.(signal ?? undefined);
     const url = this.url(key, query);
     const headers = await this.#headersOf(url, request, {
@@ -282,7 +277,7 @@ export class S3Client {
       ...(body !== undefined && { body: body as BodyInit }),
     } as const;
     try {
-      const silence = request.timeout ?? timeout;
+      const silence = request.timeout ?? this.#silence;
       const isChange = method !== "GET" && method !== "HEAD";
       const linger = (body?.length ?? 0) > LONG_BODY ? LINGER : silence;
       const { beforeRequest } = this.#options;

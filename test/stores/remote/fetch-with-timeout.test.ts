@@ -7,7 +7,6 @@ import { plainFetch } from "../../../src/stores/http/plain-fetch.ts";
 import { readText } from "../../../src/stores/http/read-body.ts";
 import { HttpStore } from "../../../src/stores/http.ts";
 import { fetchWithTimeout } from "../../../src/stores/remote/fetch-with-timeout.ts";
-import { withRetry } from "../../../src/stores/with/retry.ts";
 import { withoutPauses } from "../../support/no-pauses.ts";
 import { until } from "../../support/until.ts";
 
@@ -190,7 +189,7 @@ describe("fetchWithTimeout", () => {
   it("fails after ten times the time-out at each attempt of a store, however long the body would be", async () => {
     const { seen, drip } = dripping(1);
     vi.stubGlobal("fetch", drip);
-    const store = withRetry(new HttpStore("http://nowhere/s", { timeout: 150 }), { attempts: 2 });
+    const store = new HttpStore("http://nowhere/s", { retry: { timeout: 0.15, attempts: 2 } });
     await expect(store.get("a")).rejects.toMatchObject({ code: "transient", details: { key: "a" } });
     // each 1.5 s, and as much more as 15 bytes give
     expect(seen).toEqual({ requests: 2, pieces: 32 });

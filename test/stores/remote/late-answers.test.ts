@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HttpStore, type HttpStoreOptions } from "../../../src/stores/http.ts";
 import { onRetry, type Retry } from "../../../src/stores/remote/retry-events.ts";
 import { S3Store } from "../../../src/stores/s3.ts";
-import { withRetry } from "../../../src/stores/with/retry.ts";
 
 const SECOND = 1000;
 const VALUE = new Uint8Array(64);
@@ -101,7 +100,7 @@ describe("a request whose answer is late", () => {
   it("is waited for no longer than any, where it never comes", async () => {
     let isSilent = false;
     const server = serve(() => ({ ms: isSilent ? 1e9 : 30 }));
-    const store = open(server, { timeout: 10 * SECOND });
+    const store = open(server, { retry: { timeout: 10, attempts: 1 } });
     await timeOf(readAll(store, 40));
     isSilent = true;
     const reading = expect(store.get("never")).rejects.toMatchObject({
@@ -137,7 +136,7 @@ describe("with one request of twenty failing, and one of a hundred late by 5 s",
   it("reading takes at most one and a half times as long, and 1.15 times the requests", async () => {
     const [count, latency] = [1200, 100];
     const sound = serve(() => ({ ms: latency }));
-    const usual = await timeOf(readAll(withRetry(open(sound)), count));
+    const usual = await timeOf(readAll(open(sound), count));
     const random = chance();
     vi.spyOn(Math, "random").mockImplementation(chance());
     const faulty = serve(() => {
@@ -146,7 +145,7 @@ describe("with one request of twenty failing, and one of a hundred late by 5 s",
       if (kind > 0.06) return { ms: latency };
       return at < 1 / 3 ? { ms: latency, isReset: true } : { ms: latency, status: at < 2 / 3 ? 500 : 503 };
     });
-    const disturbed = await timeOf(readAll(withRetry(open(faulty)), count));
+    const disturbed = await timeOf(readAll(open(faulty), count));
     expect(disturbed).toBeLessThan(1.5 * usual);
     expect(faulty.requests).toBeGreaterThan(1.03 * count);
     expect(faulty.requests).toBeLessThan(1.15 * count);

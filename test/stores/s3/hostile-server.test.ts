@@ -65,7 +65,7 @@ describe("listings", () => {
       response.end(page(["a", "b"]).replace(/<Contents><Key>b.*/s, ""));
       return true;
     });
-    expect(await keysOf(open({ retry: { attempts: 2, firstWait: 1 } }))).toEqual(["a", "b", "c"]);
+    expect(await keysOf(open({ retry: { attempts: 2, firstWait: "1ms" } }))).toEqual(["a", "b", "c"]);
     always(200);
     await expect(keysOf(open())).rejects.toMatchObject({ code: "short-read" });
   });
@@ -140,7 +140,7 @@ describe("answers", () => {
   });
 
   it("to a deletion that are cut, or name no key, are no success", async () => {
-    const store = open({ retry: { attempts: 3, firstWait: 1 } });
+    const store = open({ retry: { attempts: 3, firstWait: "1ms" } });
     await store.set("a", bytes);
     server.faults.push(
       (response) => !!response.end("<DeleteResult><Err"),
@@ -251,7 +251,7 @@ describe("credentials", () => {
 describe("large bodies", () => {
   it("are sent in pieces, and again from the begin", async () => {
     const retries: Retry[] = [];
-    const store = open({ retry: { firstWait: 1, onRetry: (retry) => retries.push(retry) } });
+    const store = open({ retry: { firstWait: "1ms", onRetry: (retry) => retries.push(retry) } });
     await store.set("a", bytes);
     const value = new Uint8Array(3 * MIB + 1).map((_, i) => i >> 8);
     server.faults.push((response) => {

@@ -42,7 +42,7 @@ describe("withRetry", () => {
     const failures = new FailingStore();
     const retries: Retry[] = [];
     const onRetry = (retry: Retry) => void retries.push(retry);
-    return { failures, retries, store: withRetry(failures, { firstWait: 4, onRetry, ...options }) };
+    return { failures, retries, store: withRetry(failures, { firstWait: "4ms", onRetry, ...options }) };
   };
 
   it("makes a call again until it succeeds, with the same buffer", async () => {
@@ -69,27 +69,68 @@ describe("withRetry", () => {
     expect(retries).toHaveLength(2);
   });
 
-  it("outlives an outage of 10 s, but not that a store is not there from the begin", async () => {
+  it.each([
+    ["a second or so", 0.2, [5, 1]],
+    ["as long as it may", 1, [5, 3]],
+  ])("gives up within a stated time, after pauses of %s", async (_, random, [fewest, seconds]) => {
     vi.useFakeTimers();
-    const { failures, retries, store } = failing({ firstWait: 200 });
+    vi.spyOn(Math, "random").mockReturnValue(random);
+    const { failures, store } = failing({ firstWait: undefined });
     const failingCall = async () => {
-      retries.length = 0;
       failures.errors.push(...Array.from({ length: 20 }, () => transient()));
       const begun = Date.now();
-      const outcome = store.set("a", new Uint8Array(1)).catch(({ code }) => code);
+      const outcome = store.set("a", new Uint8Array(1)).catch((error) => error);
       await vi.runAllTimersAsync();
-      expect(await outcome).toBe("transient");
+      const { code, details, message } = await outcome;
+      const passed = (Date.now() - begun) / 1000;
+      expect(code).toBe("transient");
+      expect(details.seconds).toBeCloseTo(passed, 0);
+      expect(message).toContain(`${details.attempts} attempts in ${details.seconds} s`);
       failures.errors.length = 0;
-      return Date.now() - begun;
+      return { passed, attempts: details.attempts };
     };
-    vi.spyOn(Math, "random").mockReturnValue(0.5);
-    expect(await failingCall()).toBeLessThan(3000);
-    expect(retries).toHaveLength(4);
+    const unknown = await failingCall();
+    expect(unknown.passed).toBeLessThanOrEqual(3);
+    expect(unknown.passed).toBeGreaterThanOrEqual(seconds ?? 0);
+    expect(unknown.attempts).toBeGreaterThanOrEqual(fewest ?? 0);
     await store.set("a", new Uint8Array(1));
-    const outlived = await failingCall();
-    expect(outlived).toBeGreaterThan(10_000);
-    expect(outlived).toBeLessThan(30_000);
-    expect(retries).toHaveLength(8);
+    expect((await failingCall()).passed).toBeLessThanOrEqual(15);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const later = await failingCall();
+    expect(later.attempts).toBe(9);
+    expect(later.passed).toBeLessThanOrEqual(46);
+  });
+
+  it("outlives an outage of 10 s in a run of some minutes, and as many failures as are allowed", async () => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, "random").mockReturnValue(0.5);
+    const { failures, store } = failing({ firstWait: undefined });
+    await store.set("a", new Uint8Array(1));
+    await vi.advanceTimersByTimeAsync(120_000);
+    const begun = Date.now();
+    failures.errors.push(...Array.from({ length: 8 }, () => transient()));
+    const done = store.set("a", new Uint8Array(1));
+    await vi.runAllTimersAsync();
+    await done;
+    expect(Date.now() - begun).toBeGreaterThan(10_000);
+    const allowed = failing({ firstWait: undefined, attempts: 12 });
+    allowed.failures.errors.push(...Array.from({ length: 11 }, () => transient()));
+    const reading = allowed.store.get("a");
+    await vi.runAllTimersAsync();
+    expect(await reading).toBeUndefined();
+  });
+
+  it("waits for a server that names times, as often as it may", async () => {
+    vi.useFakeTimers();
+    const { failures, store } = failing();
+    failures.errors.push(...Array.from({ length: 9 }, () => transient({ retryAfter: 19 })));
+    const failure = store.get("a").catch((error) => error);
+    await vi.runAllTimersAsync();
+    expect((await failure).details).toMatchObject({
+      attempts: 9,
+      seconds: 152,
+      hint: expect.stringContaining("19 s"),
+    });
   });
 
   it("does not repeat what will not change", async () => {
@@ -101,7 +142,7 @@ describe("withRetry", () => {
 
   it("waits as long as the server says, unless that is too long", async () => {
     vi.useFakeTimers();
-    const { failures, retries, store } = failing({ longestWait: 2000 });
+    const { failures, retries, store } = failing({ longestWait: 2 });
     failures.errors.push(transient({ retryAfter: 1 }), transient({ retryAfter: 3 }));
     const ended = expect(store.get("a")).rejects.toMatchObject({ details: { retryAfter: 3 } });
     await vi.advanceTimersByTimeAsync(999);
@@ -112,7 +153,7 @@ describe("withRetry", () => {
   });
 
   it("stops waiting when it is aborted", async () => {
-    const { failures, store } = failing({ firstWait: 1e6, longestWait: 1e6 });
+    const { failures, store } = failing({ firstWait: "1h", longestWait: "1h" });
     failures.errors.push(transient({ retryAfter: 500 }));
     const abort = new AbortController();
     const reading = store.get("a", { signal: abort.signal });
