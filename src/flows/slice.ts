@@ -19,10 +19,10 @@ import type { ResolvedSlice, SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
-import type { Store } from "../stores/store.ts";
+import type { Store, StoreOptions } from "../stores/store.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import type { ChunkRef, DecodedChunk } from "../streams/chunk.ts";
-import { decodeChunks } from "../streams/decode-chunks.ts";
+import { chunkDecoder, decodeChunks } from "../streams/decode-chunks.ts";
 import { denseData } from "../streams/dense-data.ts";
 import { narrowRefs } from "../streams/narrow-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
@@ -30,10 +30,10 @@ import { regrid } from "../streams/regrid.ts";
 import { boxInPiece, chunkRegion, selectedRegions } from "../streams/selection.ts";
 import { shifted } from "../streams/shift-values.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
-import { unlessAborted, untilAborted } from "../util/abort.ts";
+import { throwIfAborted, unlessAborted, untilAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { formatBytes, parseBytes } from "../util/byte-size.ts";
-import { pickOptions } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
@@ -463,17 +463,35 @@ export function readDecoded(
   return streamFrom(insideOf(new Slice(source, option, options)).decoded());
 }
 
+const STORE_OPTIONS: OptionNames<StoreOptions> = { signal: true };
+
 /** The items of one chunk of an open array. @throws `invalid-selection` for coords that are none of the grid's; as `read` */
 export async function readChunkAt<Name extends string>(
   array: ZarrArray<Store, Name>,
   coords: readonly number[],
-  options: OpenSliceOptions,
+  options: StoreOptions,
 ): Promise<SliceChunk<Name>> {
-  const { shape, chunkShape } = array.innerChunks();
+  const { signal } = checkedOptions(options, STORE_OPTIONS);
+  throwIfAborted(signal);
+  const place = withKeptIndexes(await withSeparatorOnUse(array, { signal }));
+  const { shape, chunkShape } = place;
   assertChunk(coords, gridShape(shape, chunkShape), array.path);
-  const { start, shape: count } = chunkRegion(coords, chunkShape, shape);
-  const ranges = start.map((from, d) => [from, from + (count[d] ?? 0)] as const);
-  return { region: { start, shape: count }, ...(await slice(array, ranges, options).read()) };
+  const ref = { index: 0, coords, region: chunkRegion(coords, chunkShape, shape) };
+  const data = (await unlessAborted(valuesAt(place, ref, signal), signal)) as ValuesOf<Name>;
+  return { region: ref.region, data, shape: ref.region.shape, stride: cStrides(ref.region.shape) };
+}
+
+async function valuesAt(
+  array: ZarrArray,
+  ref: ChunkRef,
+  signal: AbortSignal | undefined,
+): Promise<TypedValues> {
+  const pipeline = await array.pipeline();
+  const decode = chunkDecoder(array);
+  for await (const chunk of readChunks(array, [ref], { maxEncodedSize: maxStoredSize(pipeline), signal })) {
+    return valuesOf(denseData(await decode(chunk), pipeline.spec), array.metadata.dataType);
+  }
+  throw new TypeError("a chunk that was asked for was not read");
 }
 
 /** @throws `invalid-selection` */

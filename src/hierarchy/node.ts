@@ -7,7 +7,7 @@ import { describeDataType } from "../meta/describe.ts";
 import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { withinShards } from "../meta/inner-array.ts";
-import type { Store, StoreSpec } from "../stores/store.ts";
+import type { Store, StoreOptions, StoreSpec } from "../stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore } from "../streams/chunk.ts";
 import { ShardIndexes, Shards } from "../streams/shards.ts";
 import { invalid, isObject } from "../util/check-options.ts";
@@ -147,7 +147,7 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
    * console.log(region.start, data.length); // [ 24, 0, 0 ] 38808
    * ```
    */
-  chunk(coords: readonly number[], options: OpenSliceOptions = {}): Promise<SliceChunk<Name>> {
+  chunk(coords: readonly number[], options: StoreOptions = {}): Promise<SliceChunk<Name>> {
     return chunkAt(this, coords, options);
   }
 

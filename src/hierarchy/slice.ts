@@ -5,7 +5,7 @@ import type { ValuesOf } from "../flows/slabs/typed-values.ts";
 import type { OpenSlice, SliceReader, SliceSummary } from "../flows/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { textOfUrl } from "../stores/assertions.ts";
-import type { Store } from "../stores/store.ts";
+import type { Store, StoreOptions } from "../stores/store.ts";
 import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -250,7 +250,7 @@ export class Slice<Name extends string = string> {
 export async function chunkAt<Name extends string>(
   array: ZarrArray<Store, Name>,
   coords: readonly number[],
-  options: OpenSliceOptions,
+  options: StoreOptions,
 ): Promise<SliceChunk<Name>> {
   const { readChunkAt } = await import("../flows/slice.ts");
   return readChunkAt(array, coords, options);

@@ -90,6 +90,16 @@ describe("an open array", () => {
     },
   );
 
+  test("takes no option for a chunk but a signal", async () => {
+    const array = await openArray(await given(PLAIN));
+    await expect(array.chunk([0, 0], { sel: { y: 1 } } as object)).rejects.toMatchObject({
+      code: "invalid-option",
+    });
+    await expect(array.chunk([0, 0], { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "aborted",
+    });
+  });
+
   test("names the chunks that a selection touches, without reading any", async () => {
     const { store, taken } = logged(await given(PLAIN));
     const array = await openArray(store);
