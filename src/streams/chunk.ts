@@ -98,6 +98,12 @@ export interface ShardGrid {
    * @returns whether it may be located again: not where this reading found that version
    */
   forget(coords: readonly number[], version: string | undefined): boolean;
+  /**
+   * Notes that the chunk at `coords` was read where it was located: all that is read of its shard must be of that version.
+   *
+   * @throws `source-changed` where something was read of another one
+   */
+  confirm(coords: readonly number[], version: string | undefined): void;
 }
 
 /** A place whose chunks lie in shards. */

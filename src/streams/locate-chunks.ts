@@ -2,6 +2,7 @@ import type { InnerRange } from "../codecs/array-to-bytes/sharding/entries.ts";
 import { corrupt } from "../codecs/failures.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { sourceChanged } from "../stores/version.ts";
+import type { ZarrflowError } from "../util/errors.ts";
 import { mergeRanges } from "../util/merge-ranges.ts";
 import {
   type ChunkRef,
@@ -93,7 +94,12 @@ export function locateChunk(
 function assertOneVersion(stored: readonly Pick<ChunkRequest, "key" | "version">[]): void {
   const [first] = stored;
   const other = stored.find(({ version }) => version !== first?.version);
-  if (other) throw sourceChanged("the shard was replaced while it was read").addContext({ key: other.key });
+  if (other) throw shardReplaced().addContext({ key: other.key });
+}
+
+/** The error for a shard of which parts of two versions would be read. */
+export function shardReplaced(): ZarrflowError {
+  return sourceChanged("the shard was replaced while it was read");
 }
 
 /** Where the part of a chunk that is wanted lies. */

@@ -2,7 +2,7 @@ import { corrupt } from "../codecs/failures.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { BufferScope } from "./buffer-scope.ts";
-import type { ChunkRef, ChunkStore, EncodedChunk, ShardedPlace } from "./chunk.ts";
+import type { ChunkRef, EncodedChunk, ShardedPlace } from "./chunk.ts";
 import {
   type ChunkRequest,
   flatten,
@@ -87,7 +87,7 @@ async function renewed(
 
 /** The bytes of each part of a request, in a buffer of its own: codecs work in place. */
 async function readParts(
-  place: ChunkStore,
+  place: ShardedPlace,
   { key, range, version, parts }: ChunkRequest,
   buffers: BufferScope,
   signal: AbortSignal,
@@ -101,6 +101,7 @@ async function readParts(
   };
   const options = { range, allocate, ifVersion: version, signal };
   const found = (await inChunk(place, first.ref, () => place.store.get(key, options))) ?? new Uint8Array(0);
+  place.shards.confirm(first.ref.coords, version);
   if (!buffers.has(found)) buffers.giveAll();
   const bytes: Uint8Array[] = [];
   for (const { ref, range: own } of parts) {

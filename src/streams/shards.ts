@@ -9,7 +9,7 @@ import { isZarrflowError } from "../util/errors.ts";
 import { indexOf, product } from "../util/shape.ts";
 import type { ChunkLocation, ChunkStore, ShardGrid } from "./chunk.ts";
 import { chunksPerShard, type ShardSizes } from "./chunk-sizes.ts";
-import { SHARDS_AHEAD } from "./locate-chunks.ts";
+import { SHARDS_AHEAD, shardReplaced } from "./locate-chunks.ts";
 import { chunkRegion } from "./selection.ts";
 
 /** Decoded indexes that are remembered, in bytes. */
@@ -72,7 +72,7 @@ export class Shards implements ShardGrid {
   readonly #array: ShardedArray;
   readonly #indexes = new Map<string, Promise<ReadIndex | undefined>>();
   readonly #kept: ShardIndexes;
-  /** The versions of shards whose indexes this reading has read. */
+  /** The versions of shards of which this reading has read something. */
   readonly #read = new Map<string, string | undefined>();
   /** Shards whose kept indexes are of an older version. */
   readonly #replaced = new Set<string>();
@@ -154,6 +154,13 @@ export class Shards implements ShardGrid {
     return true;
   }
 
+  confirm(coords: readonly number[], version: string | undefined): void {
+    const name = this.shardOf(coords).join();
+    const read = this.#read.get(name);
+    if (this.#read.has(name) && read !== version) throw shardReplaced();
+    if (this.#indexes.has(name)) this.#read.set(name, version);
+  }
+
   async #indexAt(
     shard: readonly number[],
     outer: ChunkLocation,
@@ -181,6 +188,8 @@ export class Shards implements ShardGrid {
     for (const name of this.#indexes.keys()) {
       if (this.#indexes.size <= Math.max(MIN_REMEMBERED, count)) return;
       this.#indexes.delete(name);
+      this.#read.delete(name);
+      this.#replaced.delete(name);
     }
   }
 

@@ -267,6 +267,27 @@ describe("a shard that is replaced while its array is open", () => {
     expect((await array.chunk([1, 0])).data[0]).toBe(8);
   });
 
+  test("amid a reading ends it, where some of it was read before", async () => {
+    const large = {
+      shape: [60 * 2 ** 17],
+      chunks: [2 ** 17],
+      shards: [60 * 2 ** 17],
+      dataType: "int8",
+      codec: "none",
+    };
+    const memory = await given({ ...large, values: () => 1 });
+    const other = (await (await given({ ...large, values: () => 2 })).get("c/0")) ?? new Uint8Array();
+    let gets = Number.NEGATIVE_INFINITY;
+    const store = withRequestLog(memory, async ({ operation }) => {
+      if (operation === "get" && ++gets === 2) await memory.set("c/0", other);
+    });
+    const array = await openArray(store);
+    await array.chunk([0]);
+    gets = 0;
+    await expect(array.slice({}, { io: 1 }).read()).rejects.toMatchObject({ code: "source-changed" });
+    expect(new Set((await array.slice().read()).data as Int8Array)).toEqual(new Set([2]));
+  });
+
   test("by writing to the array itself is read as it is then, in a store that knows no versions", async () => {
     const array = await openArray(await given({ ...SHARDED, at: new Map<string, Uint8Array>() }));
     expect((await array.chunk([1, 0])).data[0]).toBe(8);
