@@ -74,6 +74,25 @@ describe.runIf(fs.existsSync("/proc/self/fd"))("a file that was opened for a rea
     await reader.close();
     expect(released.length).toBe(1);
   });
+
+  it("is opened again by the next read, once for several, if it is the same", async () => {
+    const path = join(folder.path, "again");
+    fs.writeFileSync(path, Uint8Array.of(1, 2, 3));
+    const reader = await FileReader.open(path);
+    await reader.close();
+    expect(openings(path)).toBe(0);
+    expect(reader.readSync?.(0, new Uint8Array(1))).toBe(false);
+    const reads = await Promise.all([reader.read(0, 2), reader.read(1, 2)]);
+    expect(reads).toEqual([Uint8Array.of(1, 2), Uint8Array.of(2, 3)]);
+    expect(openings(path)).toBe(1);
+    await reader.close();
+    expect(openings(path)).toBe(0);
+    fs.rmSync(path);
+    await expect(reader.read(0, 2)).rejects.toMatchObject({ code: "not-found" });
+    fs.writeFileSync(path, Uint8Array.of(1, 2, 3));
+    await expect(reader.read(0, 2)).rejects.toMatchObject({ code: "source-changed" });
+    expect(openings(path)).toBe(0);
+  });
 });
 
 describe("slice().read()", () => {
