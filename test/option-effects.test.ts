@@ -100,6 +100,10 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   planSliceTo: (options, { group, target }) =>
     planOf(api.planSliceTo(group, target, { slice: { x: [0, 3] }, ...(options as object) })),
   pyramid: (options, { array, target }) => api.pyramid(array, target, { levels: 2, ...(options as object) }),
+  readDecoded: async (options, { array }) => {
+    const chunks = await all(api.readDecoded(array, {}, options));
+    return chunks.map(({ region, data }) => [region, data?.kind === "fixed" && [...data.bytes]]);
+  },
   rechunk: (options, { group, target }) =>
     api.rechunk(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) }),
   renameNode: (options, { array }) => api.renameNode(array, "ñ", options),
