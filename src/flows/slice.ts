@@ -400,10 +400,12 @@ export class SliceReader {
 }
 
 /**
- * A part of an array, to be streamed as chunks or as bytes, or read into memory. Of an array that is open, nothing but
- * chunks is asked for.
+ * A part of an array, to be streamed as chunks or as bytes, or read into memory, as often as you like: the array is opened
+ * once, when the slice is used first. Of an array that is open, nothing but chunks is asked for.
  *
- * @param options with `sel` also the part by labels; how it is opened only where it is given by its URL
+ * @param source an open array, or what names one: a URL, a store, a path in a store, a spec
+ * @param option ranges of items by dimension name or in order, or their text; all by default
+ * @param options with `sel` also the part by labels; how it is opened only where it is not open
  * @throws `invalid-option`; (when it is read) `invalid-selection` for a wrong rank, name or range, and for labels that are
  *   not there; `budget-too-small` with the smallest budget that works.
  * @example
