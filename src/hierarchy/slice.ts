@@ -126,8 +126,8 @@ export let insideOf: <Name extends string>(
 
 /**
  * A part of an array, read when it is asked for, as often as that is. The array is opened once, by the first of these calls.
- * A file that was opened for that, of a zip, is closed whenever nothing is read, and opened again when something is; other
- * stores hold nothing open.
+ * A file that was opened for that, of a zip, is closed whenever nothing is read, and opened again when something is, which
+ * fails for another file in its place (`source-changed`). Other stores hold nothing open, so there is nothing to close.
  */
 export class Slice<Name extends string = string> {
   readonly #source: string | Exclude<OpenSource, URL>;
