@@ -114,7 +114,7 @@ function spanOf(rounds: readonly Round[], isMeant: (request: string) => boolean)
 
 /** The most rounds of each flow: of an array of v2 and of v3, and of a group of three. */
 const MOST: Readonly<Record<Flow, Readonly<Record<Format, readonly number[]>>>> = {
-  open: { v2: [1, 1], v3: [1, 1] },
+  open: { v2: [2, 2], v3: [1, 1] },
   info: { v2: [3, 9], v3: [2, 6] },
   slice: { v2: [4], v3: [3] },
   up: { v2: [7, 8], v3: [7, 8] },

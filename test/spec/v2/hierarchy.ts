@@ -168,7 +168,7 @@ export const hierarchyRows: readonly Row[] = [
       }),
     ["group foo", "group foo/bar", "array foo/baz"],
   ],
-  ["V2-75", "an array wins", async () => (await nodeIn({ ...array(), ...EMPTY })).findings.length, 1],
+  ["V2-75", "an array wins", async () => (await nodeIn({ ...array(), ...EMPTY })).kind, "array"],
   ["V2-76", "no group above is needed", () => opens({ "a/b/.zarray": ZARRAY }, "a/b"), "array"],
   [
     "V2-76",
