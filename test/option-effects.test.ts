@@ -4,7 +4,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import * as slabs from "../src/flows/slabs/read-slabs.ts";
 import * as api from "../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../src/stores/memory.ts";
+import * as requests from "../src/stores/remote/fetch-with-timeout.ts";
+import { onRetry } from "../src/stores/remote/retry-events.ts";
 import * as rateLimit from "../src/stores/with/rate-limit.ts";
+import * as pauses from "../src/util/pause.ts";
 import { root } from "./built-package.ts";
 import { BUCKET, type S3Server, serveBucket } from "./stores/s3-server.ts";
 import { all } from "./support/consume.ts";
@@ -176,13 +179,14 @@ describe("every option of every function", () => {
 describe("options of reading have their effect on every function that has them:", () => {
   let server: S3Server;
   let isMissing403 = false;
+  let isFailing = false;
 
   beforeAll(async () => {
     server = await serveBucket({ open: true });
     server.fault = async (response, { key, method }) => {
       const isRefused = isMissing403 && method !== "PUT" && key !== "" && !server.objects.has(key);
-      if (isRefused) response.writeHead(403).end();
-      return isRefused;
+      if (isRefused || isFailing) response.writeHead(isFailing ? 500 : 403).end();
+      return isRefused || isFailing;
     };
     stubEnvironment(s3Environment(server.endpoint));
   });
@@ -218,6 +222,7 @@ describe("options of reading have their effect on every function that has them:"
     for (const name of ["withRateLimit", "requestTurns"] as const) vi.spyOn(rateLimit, name);
     vi.spyOn(slabs, "readSlabs");
     isMissing403 = false;
+    isFailing = false;
   });
   afterEach(() => {
     vi.restoreAllMocks();
@@ -271,6 +276,25 @@ describe("options of reading have their effect on every function that has them:"
     const beforeRequest = vi.fn(async () => {});
     await outcome(name, { beforeRequest });
     expect(beforeRequest).toHaveBeenCalled();
+  });
+
+  effect("fetch", readers("fetch"), async (name) => {
+    const fetch = vi.fn(globalThis.fetch);
+    await outcome(name, { fetch });
+    expect(server.requests.length).toBeGreaterThan(0);
+    expect(fetch).toHaveBeenCalledTimes(server.requests.length);
+  });
+
+  effect("retry", readers("retry"), async (name) => {
+    isFailing = true;
+    vi.spyOn(pauses, "pause").mockResolvedValue();
+    const sent = vi.spyOn(requests, "fetchWithTimeout");
+    const attempts: number[] = [];
+    const end = onRetry(({ attempt }) => attempts.push(attempt));
+    await outcome(name, { retry: { attempts: 3, timeout: "7s" } });
+    end();
+    expect(Math.max(...attempts)).toBe(2);
+    expect(new Set(sent.mock.calls.map(([, , , { silence }]) => silence))).toEqual(new Set([7000]));
   });
 
   effect("maxMetadata", readers("maxMetadata"), async (name) => {
@@ -396,6 +420,8 @@ const SHOWN_HERE = [
   "anonymous",
   "missing403",
   "beforeRequest",
+  "fetch",
+  "retry",
   "maxMetadata",
   "requestsPerSecond",
   "bytesPerSecond",

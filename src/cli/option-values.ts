@@ -3,7 +3,9 @@ import type { PlanOptions, RunOptions } from "../flows/request/flow-options.ts";
 import type { KeyFilter } from "../flows/request/key-filter.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
+import type { AccessRetry } from "../stores/store.ts";
 import { parseBytes } from "../util/byte-size.ts";
+import { parseDuration } from "../util/duration.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Values } from "./parse-arguments.ts";
 import { headersOf } from "./request-headers.ts";
@@ -52,6 +54,8 @@ export function accessOf({
   anonymous,
   "missing-403": missing403,
   header,
+  attempts,
+  timeout,
   "v2-separator": separator,
   "max-metadata": maxMetadata,
 }: Values<typeof accessOptions>): StoreAccess & FormatOptions {
@@ -59,8 +63,16 @@ export function accessOf({
     ...(anonymous && { anonymous }),
     ...(missing403 && { missing403 }),
     ...headersOf(header),
+    ...((attempts ?? timeout) !== undefined && { retry: retryOf(attempts, timeout) }),
     ...(separator && { v2: { separator } }),
     ...(maxMetadata !== undefined && { maxMetadata: sizeOf("max-metadata", maxMetadata) }),
+  };
+}
+
+function retryOf(attempts: string | undefined, timeout: string | undefined): AccessRetry {
+  return {
+    ...(attempts !== undefined && { attempts: wholeNumber("attempts", attempts) }),
+    ...(timeout !== undefined && { timeout: parseDuration(timeout) / 1000 }),
   };
 }
 

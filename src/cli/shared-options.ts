@@ -50,6 +50,17 @@ export const accessOptions = {
     summary:
       "a header of each request to a web server, such as 'Authorization: Bearer ...'; @FILE reads headers from the lines of a file, which other users of the machine do not see; the lines of ZARRFLOW_HEADERS by default; may be repeated",
   },
+  attempts: {
+    type: "string",
+    value: "N",
+    summary:
+      "how often a request to a server is made in all, where it fails temporarily; by default 9, or fewer where the server has not answered for a minute yet",
+  },
+  timeout: {
+    type: "string",
+    value: "TIME",
+    summary: "how long a server may be silent, such as 10s or 2min; 30s by default",
+  },
   "v2-separator": {
     type: "string",
     value: ".|/",

@@ -5,6 +5,7 @@ import { openNode } from "../hierarchy/open/open-node.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { STORE_ACCESS } from "../stores/access.ts";
 import { textOfUrl } from "../stores/assertions.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
@@ -12,7 +13,7 @@ import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
 import { untilAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, type OptionNames } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { coordsOf } from "../util/shape.ts";
 import type { ReadEvent } from "./events.ts";
@@ -117,8 +118,8 @@ async function* fixed(
   from: OpenSource,
   { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, ...options }: ValidateOptions,
 ): AsyncGenerator<Fix> {
-  const { anonymous, missing403, headers, query, beforeRequest, signal } = options;
-  const cleaning = { dryRun, signal, anonymous, missing403, headers, query, beforeRequest };
+  const { signal } = options;
+  const cleaning = { ...pickOptions(options, STORE_ACCESS), dryRun, signal };
   const source = textOfUrl(from);
   if (typeof source === "string") yield* fixLeftovers(source, "", cleaning);
   const opened = await openRoot(source, options);

@@ -1,4 +1,5 @@
 import type { OptionNames } from "../util/check-options.ts";
+import type { Fetch } from "../util/platform-types.ts";
 import { keepSecret } from "../util/redact.ts";
 import {
   privateAccessOf,
@@ -6,7 +7,7 @@ import {
   type RequestHook,
   withPrivateAccess,
 } from "./remote/private-access.ts";
-import type { StoreSpec } from "./store.ts";
+import type { AccessRetry, StoreSpec } from "./store.ts";
 
 /** How a store that others keep is read. */
 export interface StoreAccess {
@@ -43,12 +44,28 @@ export interface StoreAccess {
    * @default undefined, nothing is waited for
    */
   readonly beforeRequest?: RequestHook | undefined;
+  /**
+   * Makes the requests to web servers and buckets, in place of the global `fetch`. It is asked in the thread that has it
+   * alone, so that the whole work is done there.
+   *
+   * @default undefined, the runtime's own
+   */
+  readonly fetch?: Fetch | undefined;
+  /**
+   * How often requests to web servers and buckets are made again that failed temporarily, and how long each may take, such as
+   * `{ attempts: 3, timeout: "10s" }`. Plans and specs hold it.
+   *
+   * @default undefined, as `AccessRetry` says, or of a bucket as `AWS_MAX_ATTEMPTS` does
+   */
+  readonly retry?: AccessRetry | undefined;
 }
 
 export const STORE_ACCESS: OptionNames<StoreAccess> = {
   anonymous: true,
   missing403: true,
   beforeRequest: true,
+  fetch: true,
+  retry: true,
   headers: true,
   query: true,
 };
@@ -57,13 +74,14 @@ export const STORE_ACCESS: OptionNames<StoreAccess> = {
 export function accessedBy(spec: StoreSpec, access: StoreAccess): StoreSpec {
   if (spec.kind === "zip-value") return { ...spec, store: accessedBy(spec.store, access) };
   if (spec.kind !== "http" && spec.kind !== "s3") return spec;
-  const { anonymous, missing403 } = access;
+  const { anonymous, missing403, retry } = access;
   const before = privateAccessOf(spec);
   const beforeRequest = access.beforeRequest ?? before.beforeRequest;
-  const common = missing403 && { missing403 };
+  const fetch = access.fetch ?? before.fetch;
+  const common = { ...(missing403 && { missing403 }), ...(retry && { retry }) };
   if (spec.kind === "s3") {
     const accessed = { ...spec, ...(anonymous && { anonymous }), ...common };
-    return withPrivateAccess(accessed, { beforeRequest });
+    return withPrivateAccess(accessed, { beforeRequest, fetch });
   }
   const [url, own] = splitQuery(spec.url);
   const headers = access.headers ?? before.headers;
@@ -76,7 +94,7 @@ export function accessedBy(spec: StoreSpec, access: StoreAccess): StoreSpec {
     ...(headers && { hasHeaders: true }),
     ...(query && { hasQuery: true }),
   };
-  return withPrivateAccess(accessed, { beforeRequest, headers, query });
+  return withPrivateAccess(accessed, { beforeRequest, fetch, headers, query });
 }
 
 /** A URL without its query, and that. */

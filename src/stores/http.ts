@@ -19,7 +19,7 @@ import type { GetOptions, Store, VersionOptions } from "./store.ts";
 
 export interface HttpStoreOptions {
   /** @default globalThis.fetch */
-  readonly fetch?: Fetch;
+  readonly fetch?: Fetch | undefined;
   /**
    * Sent with every request, such as an `Authorization`, or a function that gives them before each; never shown, and sent
    * to no server that requests are sent on to.
@@ -31,7 +31,7 @@ export interface HttpStoreOptions {
    * @default false
    */
   readonly missing403?: boolean;
-  /** How often requests that failed for now are made again, and how long each is waited for. */
+  /** How often requests that failed temporarily are made again, and how long each is waited for. */
   readonly retry?: RequestRetry | undefined;
   /** Called before each request, also one that is sent on; the request is made when it resolves. */
   readonly beforeRequest?: RequestHook;

@@ -276,6 +276,24 @@ export function isWritable(store: Store): store is WritableStore {
   return "set" in store && "openWriter" in store;
 }
 
+/** How often, and for how long, a server is asked by each call of a store that is opened by a URL or a spec. */
+export interface AccessRetry {
+  /**
+   * How often a request is made in all, where it fails temporarily.
+   *
+   * @default 9, but not later than 3 s after the first failure of a server that has not answered yet, or 15 s in the
+   *   minute after its first answer. Later all 9 are made, within 46 s of pauses. A server that names a time
+   *   (`Retry-After`) is asked again when that is over, as often.
+   */
+  readonly attempts?: number | undefined;
+  /**
+   * How long the server may be silent, before and amid its answer, in seconds or as `20s`.
+   *
+   * @default 30
+   */
+  readonly timeout?: number | string | undefined;
+}
+
 /** A store as JSON, without credentials, so that another process opens the same one. */
 export type StoreSpec =
   | {
@@ -296,6 +314,7 @@ export type StoreSpec =
       /** Without a query, which lets others in as a credential does. */
       readonly url: string;
       readonly missing403?: boolean;
+      readonly retry?: AccessRetry;
       /** The URL had a query, without which the server is not asked. */
       readonly hasQuery?: boolean;
       /** Requests had headers of the caller's, without which the server is not asked. */
@@ -310,6 +329,7 @@ export type StoreSpec =
       readonly anonymous?: boolean;
       /** A 403 stands for a missing key. */
       readonly missing403?: boolean;
+      readonly retry?: AccessRetry;
     }
   /** An object of the caller's; it cannot be opened elsewhere. */
   | { readonly kind: "object"; readonly description: string };

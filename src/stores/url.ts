@@ -105,8 +105,8 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
 
 /** @throws `access-denied` for a spec that was written down, without the query or the headers that it was used with. */
 function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Store {
-  const { url, missing403, hasQuery, hasHeaders } = spec;
-  const { beforeRequest, headers, query } = privateAccessOf(spec);
+  const { url, missing403, retry, hasQuery, hasHeaders } = spec;
+  const { beforeRequest, fetch, headers, query } = privateAccessOf(spec);
   if (hasQuery && !query) {
     throw lacking(
       url,
@@ -125,6 +125,8 @@ function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Sto
     ...(missing403 && { missing403 }),
     ...(headers && { headers }),
     ...(beforeRequest && { beforeRequest }),
+    fetch,
+    retry,
   });
 }
 

@@ -124,7 +124,7 @@ export interface ErrorDetails {
   expected?: number | string;
   /** What came instead. */
   found?: number | string;
-  /** How often a request was made that failed for now; absent where it was made once. */
+  /** How often a request was made that failed temporarily; absent where it was made once. */
   attempts?: number;
   /** Seconds that the attempts and the pauses between them took. */
   seconds?: number;

@@ -42,6 +42,8 @@ describe("warnings", () => {
   it.each([
     ["diff x.zarr x.zarr --anonymous", "--anonymous has no effect: no store is in S3"],
     ["clean x.zarr --missing-403", "--missing-403 has no effect"],
+    ["info x.zarr --attempts 2", "--attempts has no effect: no store is a web server or in S3"],
+    ["diff x.zarr x.zarr --timeout 9s", "--timeout has no effect: no store is a web server or in S3"],
     ["info x.zarr --header a:b", "--header has no effect: no store is a web server"],
     ["slice x.zarr --slice 0 --format json --anonymous", "--anonymous has no effect"],
     ["plan copy x.zarr y.zarr --codec zstd --output p.json --anonymous", "--anonymous has no effect"],

@@ -139,7 +139,7 @@ describe("HttpStore", () => {
     expect(() => new HttpStore("http://host/x", { retry })).toThrow(named);
   });
 
-  it("asks again what failed for now, as often as it may, and says how often that was", async () => {
+  it("asks again what failed temporarily, as often as it may, and says how often that was", async () => {
     const { url, faults, requests } = await serveOne();
     const store = new HttpStore(url, { retry: { attempts: 3, firstWait: "1ms" } });
     faults.push(status(500), status(503));

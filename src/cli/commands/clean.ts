@@ -23,6 +23,8 @@ export const command = defineCommand({
     },
     anonymous: accessOptions.anonymous,
     "missing-403": accessOptions["missing-403"],
+    attempts: accessOptions.attempts,
+    timeout: accessOptions.timeout,
     ...outputOptions,
   },
   examples: [

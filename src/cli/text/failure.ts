@@ -38,7 +38,7 @@ export function failureText(
 /** What the library says of an option without effect, in terms of the flag. */
 export function flagNamed(message: string): string {
   return message.replace(
-    /`(\w+)`(?: \(--([\w-]+)\))? has no effect/,
+    /`([\w.]+)`(?: \(--([\w-]+)\))? has no effect/,
     (_, option: string, flag = option) => `--${flag} has no effect`,
   );
 }

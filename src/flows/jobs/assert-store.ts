@@ -1,7 +1,7 @@
 import { isKey } from "../../stores/key.ts";
 import { BUCKET } from "../../stores/s3/s3-failure.ts";
 import type { StoreSpec } from "../../stores/store.ts";
-import { isObject } from "../../util/check-options.ts";
+import { isObject, isRetry } from "../../util/check-options.ts";
 
 /** Paths that do not depend on where a process runs. */
 export const STORED_ABSOLUTE = /^(?:\/|[A-Za-z]:[/\\]|\\\\)/;
@@ -9,7 +9,8 @@ export const STORED_ABSOLUTE = /^(?:\/|[A-Za-z]:[/\\]|\\\\)/;
 /** Whether a value of a file is the spec of a store that any process can open, written without credentials. */
 export function isStoreSpec(value: unknown, depth = 0): value is StoreSpec {
   if (!isObject(value)) return false;
-  const { kind, path, store, key, url, bucket, prefix, ...flags } = value as Fields;
+  const { kind, path, store, key, url, bucket, prefix, retry, ...flags } = value as Fields;
+  if (retry !== undefined && !isRetry(retry)) return false;
   if (!Object.values(flags).every((flag) => typeof flag === "boolean")) return false;
   if (kind === "directory" || kind === "zip") return typeof path === "string" && isPlainPath(path);
   if (kind === "zip-value") return depth < 2 && isText(key) && isKey(key) && isStoreSpec(store, depth + 1);

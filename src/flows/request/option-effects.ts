@@ -188,9 +188,22 @@ const ACCESS: readonly EffectRule<ReachedStores>[] = [
     option: "missing403",
     flag: "missing-403",
     fails: false,
-    reason: ({ access: { missing403 }, stores }) =>
-      missing403 && !reaches(stores, "s3", "http") ? "no store is a web server or in S3" : undefined,
+    reason: ({ access: { missing403 }, stores }) => (missing403 ? unlessServer(stores) : undefined),
   },
+  {
+    option: "fetch",
+    fails: false,
+    reason: ({ access: { fetch }, stores }) => (fetch ? unlessServer(stores) : undefined),
+  },
+  ...(["attempts", "timeout"] as const).map(
+    (flag): EffectRule<ReachedStores> => ({
+      option: `retry.${flag}`,
+      flag,
+      fails: false,
+      reason: ({ access: { retry }, stores }) =>
+        retry?.[flag] === undefined ? undefined : unlessServer(stores),
+    }),
+  ),
   {
     option: "headers",
     flag: "header",
@@ -333,6 +346,10 @@ function reaches(stores: ReachedStores["stores"], ...kinds: readonly StoreSpec["
     const kind = spec && kindOf(spec);
     return kind !== undefined && (kind === "object" || kinds.includes(kind));
   });
+}
+
+function unlessServer(stores: ReachedStores["stores"]): string | undefined {
+  return reaches(stores, "s3", "http") ? undefined : "no store is a web server or in S3";
 }
 
 /** The environment gives headers and a query to all calls, whatever they reach. */

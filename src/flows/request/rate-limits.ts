@@ -5,14 +5,21 @@ import type { Store, StoreSpec } from "../../stores/store.ts";
 import { requestTurns, withRateLimit } from "../../stores/with/rate-limit.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 
+/** How requests to a server are made, whatever it stores. */
+type RequestAccess = Pick<StoreAccess, "beforeRequest" | "fetch" | "retry">;
+
 /** Access to a server that is asked within the rates that the options set, after what else a request waits for. */
 export function pacedAccess({
   requestsPerSecond,
   beforeRequest,
-}: PaceOptions & Pick<StoreAccess, "beforeRequest">): Pick<StoreAccess, "beforeRequest"> {
-  if (requestsPerSecond === undefined) return { beforeRequest };
+  fetch,
+  retry,
+}: PaceOptions & RequestAccess): RequestAccess {
+  if (requestsPerSecond === undefined) return { beforeRequest, fetch, retry };
   const turn = requestTurns(requestsPerSecond);
   return {
+    fetch,
+    retry,
     beforeRequest: async (signal) => {
       await beforeRequest?.(signal);
       await turn(signal);

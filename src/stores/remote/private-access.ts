@@ -17,6 +17,8 @@ export const ownFetch: Fetch = globalThis.fetch;
 export interface PrivateAccess {
   /** What each request waits for. */
   readonly beforeRequest?: RequestHook | undefined;
+  /** What makes the requests in place of the runtime's own. */
+  readonly fetch?: Fetch | undefined;
   readonly headers?: RequestHeaders | undefined;
   /** The query of every URL, without its `?`: a token, or a signature. */
   readonly query?: string | undefined;

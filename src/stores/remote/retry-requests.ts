@@ -4,20 +4,12 @@ import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
 import { parseDuration } from "../../util/duration.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
-import type { GetOptions } from "../store.ts";
+import type { AccessRetry, GetOptions } from "../store.ts";
 import { AdaptiveLimit, limitOf } from "./adaptive-limit.ts";
 import { emitRetry, type Retry } from "./retry-events.ts";
 
-/** How calls that failed for now are made again. */
-export interface RetryOptions {
-  /**
-   * How often a call is made in all.
-   *
-   * @default 9, but not later than 3 s after the first failure of a server that has not answered yet, or 15 s in the
-   *   minute after its first answer. Later all 9 are made, within 46 s of pauses. A server that names a time
-   *   (`Retry-After`) is asked again when that is over, as often.
-   */
-  readonly attempts?: number | undefined;
+/** How calls that failed temporarily are made again. */
+export interface RetryOptions extends Pick<AccessRetry, "attempts"> {
   /**
    * The longest first pause, in seconds or as `500ms`; each further one may be twice as long.
    *
@@ -41,15 +33,8 @@ export const RETRY_OPTIONS: OptionNames<RetryOptions> = {
   onRetry: true,
 };
 
-/** How requests to a server that failed for now are made again, and how long each is waited for. */
-export interface RequestRetry extends RetryOptions {
-  /**
-   * How long the server may be silent, before and amid its answer, in seconds or as `20s`.
-   *
-   * @default 30
-   */
-  readonly timeout?: number | string | undefined;
-}
+/** How requests to a server that failed temporarily are made again, and how long each is waited for. */
+export interface RequestRetry extends RetryOptions, AccessRetry {}
 
 const REQUEST_RETRY: OptionNames<RequestRetry> = { ...RETRY_OPTIONS, timeout: true };
 
@@ -72,7 +57,7 @@ const NEW_MS = 15_000;
 const NEW_FOR_MS = 60_000;
 
 /**
- * Makes calls to a store again that failed for now (`transient`, `short-read`): after a random part of a time that
+ * Makes calls to a store again that failed temporarily (`transient`, `short-read`): after a random part of a time that
  * doubles, and never before the server's `Retry-After`. As many calls are made at once as `AdaptiveLimit` finds to be of
  * use; what a call waits for its turn does not count.
  *

@@ -18,15 +18,15 @@ export type S3Spec = Extract<StoreSpec, { readonly kind: "s3" }>;
  *   cannot be right.
  */
 export async function openS3(spec: S3Spec): Promise<S3Store> {
-  const { bucket, prefix, anonymous, missing403 } = spec;
-  const { beforeRequest } = privateAccessOf(spec);
+  const { bucket, prefix, anonymous, missing403, retry } = spec;
+  const { beforeRequest, fetch } = privateAccessOf(spec);
   const env = withoutEmpty(environment());
   const profile = (await files?.profile(env)) ?? {};
   const settings = { ...profile, ...env };
   const region = settings.AWS_REGION ?? settings.AWS_DEFAULT_REGION;
   const endpoint = env.AWS_ENDPOINT_URL_S3 ?? settings.AWS_ENDPOINT_URL;
   const isVirtual = flagOf(settings.AWS_VIRTUAL_HOSTED_STYLE_REQUEST);
-  const attempts = attemptsOf(settings);
+  const attempts = retry?.attempts ?? attemptsOf(settings);
   const encryption = encryptionOf(settings);
   return new S3Store({
     bucket,
@@ -37,7 +37,8 @@ export async function openS3(spec: S3Spec): Promise<S3Store> {
     ...(isVirtual !== undefined && { pathStyle: !isVirtual }),
     ...(settings.AWS_REQUEST_PAYER?.toLowerCase() === "requester" && { requesterPays: true }),
     ...(encryption && { encryption }),
-    ...(attempts !== undefined && { retry: { attempts } }),
+    retry: { attempts, timeout: retry?.timeout },
+    fetch,
     ...(missing403 && { missing403 }),
     ...(beforeRequest && { beforeRequest }),
   });

@@ -41,8 +41,8 @@ export interface S3ClientOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @default globalThis.fetch */
-  readonly fetch?: Fetch;
-  /** How often requests that failed for now are made again, and how long each is waited for. */
+  readonly fetch?: Fetch | undefined;
+  /** How often requests that failed temporarily are made again, and how long each is waited for. */
   readonly retry?: RequestRetry | undefined;
   /** Called before each request, also one that is made again; the request is made when it resolves. */
   readonly beforeRequest?: RequestHook;
@@ -201,7 +201,7 @@ export class S3Client {
   }
 
   /**
-   * Sends a request, again where it fails for now, and reads the whole answer.
+   * Sends a request, again where it fails temporarily, and reads the whole answer.
    *
    * @throws as `send`; `short-read` for an answer that is cut, `resource-limit` for one without end.
    */

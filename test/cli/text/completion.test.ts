@@ -48,6 +48,8 @@ describe("completion in bash", () => {
       "--anonymous",
       "--missing-403",
       "--header",
+      "--attempts",
+      "--timeout",
       "--max-metadata",
       "--quiet",
       "--no-warnings",

@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { planCopy } from "../../../src/flows/copy.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { planCopy, planRechunk } from "../../../src/flows/copy.ts";
 import { encodersHere } from "../../../src/flows/jobs/encoders.ts";
 import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
 import { planFileText } from "../../../src/flows/jobs/plan-file.ts";
 import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
+import type { Plan } from "../../../src/flows/plan/plan.ts";
+import { runIdentity } from "../../../src/flows/run/ledger/run-identity.ts";
 import {
   asStore,
   copy,
@@ -23,6 +25,7 @@ import {
 import { HttpStore } from "../../../src/stores/http.ts";
 import { openStore, parseStoreUrl } from "../../../src/stores/url.ts";
 import { ZipWriter } from "../../../src/stores/zip.ts";
+import * as pauses from "../../../src/util/pause.ts";
 import { redact } from "../../../src/util/redact.ts";
 import { valuesIn } from "../../support/consume.ts";
 import { given } from "../../support/given.ts";
@@ -165,6 +168,86 @@ describe("headers", () => {
     }
   });
 });
+
+describe("a function in place of fetch", () => {
+  beforeEach(() => {
+    isLetIn = () => true;
+  });
+
+  it.each(["g.zarr/t", "z.zarr.zip/t"])("makes all requests for %s", async (path) => {
+    const fetch = vi.fn(globalThis.fetch);
+    expect(await valuesOf(`${server.url}/${path}`, { fetch })).toBe("1,2,3,4,5,6");
+    expect(fetch).toHaveBeenCalledTimes(server.requests.length);
+  });
+
+  it("keeps a flow in its thread, and is part of no plan", async () => {
+    const fetch = vi.fn(globalThis.fetch);
+    const changes = { chunks: [3], threads: 2, fetch } as const;
+    const planned = await planRechunk(`${server.url}/g.zarr/t`, folder.next("f.zarr"), changes);
+    await planned.close();
+    const { execution, source } = planned.plan;
+    expect(execution).toMatchObject({ threads: 1, singleThreadReason: expect.stringContaining("`fetch`") });
+    expect(source.store).toEqual({ kind: "http", url: `${server.url}/g.zarr/t` });
+  });
+
+  it("that is none is refused", async () => {
+    await expect(open(server.url, { fetch: "node-fetch" } as never)).rejects.toMatchObject({
+      code: "invalid-option",
+      details: { expected: "a function" },
+    });
+  });
+});
+
+describe("retry", () => {
+  it("is held by specs and plans, and so in threads and where a plan is run", async () => {
+    isLetIn = () => true;
+    const retry = { attempts: 3, timeout: "10s" };
+    const { spec } = await open(`${server.url}/z.zarr.zip/t`, { retry });
+    expect(spec).toMatchObject({ kind: "zip-value", store: { kind: "http", retry } });
+    const encoders = encodersHere();
+    const options = { ifExists: "error", writeEmpty: false, fsync: false, encoders } as const;
+    const target = folder.next("r.zarr");
+    const planned = await planCopy(`${server.url}/g.zarr/t`, target, { codec: "gzip", threads: 1, retry });
+    const { plan } = parsePlan(planFileText(planned, options, (path) => path));
+    await planned.close();
+    expect(plan.source.store).toMatchObject({ kind: "http", retry });
+    expect(runIdentity(plan, { sourceDocuments: "" })).toEqual(
+      runIdentity(withoutRetry(plan), { sourceDocuments: "" }),
+    );
+  });
+
+  it("asks as often as it may, and says so in the error", async () => {
+    isLetIn = () => true;
+    const failing = (response: { writeHead(status: number): { end(): unknown } }) => {
+      response.writeHead(500).end();
+      return true;
+    };
+    server.faults.push(failing, failing, failing);
+    vi.spyOn(pauses, "pause").mockResolvedValue();
+    const error = await openArray(`${server.url}/g.zarr/t`, { retry: { attempts: 2 } }).catch((one) => one);
+    expect(error).toMatchObject({
+      code: "transient",
+      message: expect.stringContaining("2 attempts in "),
+      details: { hint: expect.stringContaining("--attempts") },
+    });
+    expect(server.requests.filter(({ url }) => url === server.requests[0]?.url)).toHaveLength(2);
+    vi.restoreAllMocks();
+  });
+
+  it.each([{ attempts: 0 }, { attempts: "2" }, { timeout: 0 }, { timeout: "soon" }, { atempts: 2 }, 3])(
+    "is refused if it is %j",
+    async (retry) => {
+      await expect(open(server.url, { retry } as never)).rejects.toMatchObject({
+        code: "invalid-option",
+        details: { expected: expect.stringContaining("attempts: 5") },
+      });
+    },
+  );
+});
+
+function withoutRetry(plan: Plan): Plan {
+  return JSON.parse(JSON.stringify(plan), (name, value) => (name === "retry" ? undefined : value));
+}
 
 describe("a plan", () => {
   it.each([

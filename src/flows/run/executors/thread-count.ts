@@ -23,6 +23,8 @@ export function singleThreadReason({ source, target, scratch, isPaced }: Reach):
   if (isPaced) return "limits on requests or bytes per second need a single thread";
   if ([source, target].some((spec) => spec && privateAccessOf(spec).beforeRequest))
     return "the program controls each request (`beforeRequest`)";
+  if ([source, target].some((spec) => spec && privateAccessOf(spec).fetch))
+    return "the program makes the requests (`fetch`)";
   if (source && typeof privateAccessOf(source).headers === "function")
     return "the program makes the headers of each request (`headers`)";
   if (source === undefined || isObject(source)) return "the source is an object of the program";

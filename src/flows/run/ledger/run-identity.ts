@@ -50,9 +50,11 @@ function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...jo
 /** A place, however its server lets whoever reads it in. */
 function withoutAccess(store: StoreSpec): StoreSpec {
   if (store.kind === "zip-value") return { ...store, store: withoutAccess(store.store) };
-  if (store.kind !== "http") return store;
-  const { hasHeaders: _headers, hasQuery: _query, ...place } = store;
-  return place;
+  if (store.kind !== "http" && store.kind !== "s3") return store;
+  const { retry: _retry, ...place } = store;
+  if (place.kind === "s3") return place;
+  const { hasHeaders: _headers, hasQuery: _query, ...server } = place;
+  return server;
 }
 
 /** What a relative path of a source begins at, where that is one. */
