@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { open } from "../../src/hierarchy/open/open.ts";
 import { walk } from "../../src/hierarchy/open/walk.ts";
-import { openGroup } from "../../src/index.ts";
+import { openArray, openGroup } from "../../src/index.ts";
 import { HttpStore } from "../../src/stores/http.ts";
 import { S3Store } from "../../src/stores/s3.ts";
 import { ACCESS_KEY, BUCKET, SECRET_KEY, serveBucket } from "../stores/s3-server.ts";
@@ -72,13 +72,17 @@ describe.each(["v2", "v3"] as const)("the nodes of a hierarchy of %s", (zarrForm
     expect(server.requests).toHaveLength(zarrFormat === "v2" ? 4 : 1);
   });
 
-  it("are opened over HTTP by one request, or three of v2, of documents alone", async () => {
+  it("are opened over HTTP by one request, or three of v2, four if it may be a group, of documents alone", async () => {
     const server = await serveValues(await documentsOf(zarrFormat));
     closing.push(() => server.close());
     const keys = (folder: string) =>
       server.requests.splice(0).map(({ url }) => url.replace(`/data/${folder}`, ""));
-    expect((await open(`${server.url}/a/t`)).kind).toBe("array");
+    await openArray(`${server.url}/a/t`);
     expect(keys("a/t/")).toEqual(zarrFormat === "v2" ? ["zarr.json", ".zarray", ".zattrs"] : ["zarr.json"]);
+    expect((await open(`${server.url}/a/t`)).kind).toBe("array");
+    expect(keys("a/t/")).toEqual(
+      zarrFormat === "v2" ? ["zarr.json", ".zarray", ".zgroup", ".zattrs"] : ["zarr.json"],
+    );
     await openGroup(`${server.url}/a`);
     expect(keys("a/")).toEqual(zarrFormat === "v2" ? ["zarr.json", ".zgroup", ".zattrs"] : ["zarr.json"]);
     const stage = zarrFormat === "v2" ? "zarr2" : "zarr3";

@@ -19,7 +19,7 @@ export interface OpenNodeOptions extends NodeOptions {
   readonly isInside?: boolean;
   /** Whether to ask for the document of a group only where there is none of an array. */
   readonly isSparing?: boolean;
-  /** What a node of v2 is thought to be, so that its documents are asked for first; an array by default. */
+  /** What a node is to be, so that its documents are asked for first in v2; both are where it may be either. */
   readonly kind?: NodeKind | undefined;
   /** Whether to notice documents of other formats too. They are, where storage answers at once. */
   readonly looksBeside?: boolean | undefined;
@@ -137,6 +137,7 @@ function roundsOf(
   const attributes = joinKey(path, ".zattrs");
   const [ofV3 = "", ofArray = "", ofGroup = "", ofV1 = ""] = detectionKeys(path);
   if (looksBeside) return [[ofV3, ofArray, ofGroup, ofV1, attributes]];
+  if (kind === undefined) return [[ofV3], [ofArray, ofGroup, attributes], [ofV1]];
   const [first, second] = kind === "group" ? [ofGroup, ofArray] : [ofArray, ofGroup];
   return [[ofV3], [first, attributes], [second], [ofV1]];
 }

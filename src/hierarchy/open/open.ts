@@ -6,7 +6,6 @@ import type { FormatOptions } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
-import { parentSpec } from "../../stores/folder-spec.ts";
 import { specOfObject } from "../../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
@@ -21,7 +20,7 @@ import { loadStreams } from "../../util/web-streams.ts";
 import { assertGroup, throughStore, type ZarrArray, type ZarrGroup, type ZarrNode } from "../node.ts";
 import { assertNotOpening } from "../read-options.ts";
 import { findNode } from "./find-node.ts";
-import type { NodeKind, OpenNodeOptions } from "./open-node.ts";
+import type { OpenNodeOptions } from "./open-node.ts";
 
 /**
  * What can be read: a URL, or the path of a file or folder; in a page also one relative to it; a store of zarrflow or of
@@ -65,8 +64,8 @@ const MEMBER_OPTIONS: OptionNames<MemberOptions> = { signal: true };
 /**
  * Opens an array or a group; the format is found by itself. A node that is open is given back.
  *
- * Far from here a node of v3 takes one request, one of v2 three (a group whose name does not end in `.zarr` four, unless
- * `openGroup` opens it). Where storage answers at once, documents of other formats beside are noticed too.
+ * Far from here a node of v3 takes one request, one of v2 four, or three if `openArray` or `openGroup` opens it. Where
+ * storage answers at once, documents of other formats beside are noticed too.
  *
  * @throws `not-found` with the keys that were tried; `invalid-metadata`, `unsupported-*` with path, key and pointer.
  * @example
@@ -126,8 +125,7 @@ export async function openWith(
     ...(v2 && { v2 }),
     ...(maxMetadata !== undefined && { maxMetadata }),
   };
-  const kind = usualKind(path, spec);
-  const options = { ...reading, kind, ...how, signal, ...(zarrFormat && { zarrFormat }) };
+  const options = { ...reading, ...how, signal, ...(zarrFormat && { zarrFormat }) };
   try {
     const node = await findNode(store, spec, path, options);
     if (node && typeof source !== "string" && "path" in source && !("get" in source) && !("kind" in source))
@@ -139,12 +137,6 @@ export async function openWith(
     await closeOpened(source, store);
     throw error;
   }
-}
-
-/** What a place of v2 is looked at as first. */
-function usualKind(path: string, spec: StoreSpec): NodeKind {
-  const name = path === "" ? parentSpec(spec)?.name : path;
-  return name === undefined || /\.zarr$/i.test(name) ? "group" : "array";
 }
 
 /** @throws `invalid-option` for what is no open group; as `open` */
