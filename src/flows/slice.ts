@@ -40,6 +40,7 @@ import { cStrides, product } from "../util/shape.ts";
 import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
+import { pacedAccess } from "./request/rate-limits.ts";
 import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
 import { limitFoundIo, limitIo, sliceIo } from "./request/usual-io.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
@@ -185,7 +186,7 @@ export class SliceReader {
     const { array, resolved, assertUnchanged, close } = await this.open(true);
     const { threads, strategy, signal } = this.#options;
     const { io } = this.#io(array);
-    const scratch = parseScratch(this.#options.scratch);
+    const scratch = parseScratch(this.#options.scratch, pacedAccess(this.#options));
     const options = { maxMemory: this.#maxMemory, io, threads, strategy, scratch, signal };
     const { readSlabs } = await import("./slabs/read-slabs.ts");
     try {

@@ -191,7 +191,7 @@ async function planFrom(
   const placing = probe.hierarchy(zarrFormat.name, { maxMetadata, signal });
   await Promise.allSettled([reading, placing]);
   const { all, taken, companions, excluded, notKnown, warnings, ...found } = await reading;
-  const scratch = parseScratch(options.scratch);
+  const scratch = parseScratch(options.scratch, pacedAccess(options));
   for (const place of options.sliced?.places ?? [root]) await assertApart(place, target.store);
   await placing;
   const asked = options.sliced?.array ?? root;

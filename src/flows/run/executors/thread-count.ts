@@ -21,10 +21,10 @@ export function singleThreadReason({ source, target, scratch, isPaced }: Reach):
   const [ownCodec] = registeredCodecs();
   if (ownCodec !== undefined) return `the codec \`${ownCodec}\` belongs to the program`;
   if (isPaced) return "limits on requests or bytes per second need a single thread";
-  if ([source, target].some((spec) => spec && privateAccessOf(spec).beforeRequest))
+  const known = [source, target, scratch].map((spec) => spec && privateAccessOf(spec));
+  if (known.some((access) => access?.beforeRequest))
     return "the program controls each request (`beforeRequest`)";
-  if ([source, target].some((spec) => spec && privateAccessOf(spec).fetch))
-    return "the program makes the requests (`fetch`)";
+  if (known.some((access) => access?.fetch)) return "the program makes the requests (`fetch`)";
   if (source && typeof privateAccessOf(source).headers === "function")
     return "the program makes the headers of each request (`headers`)";
   if (source === undefined || isObject(source)) return "the source is an object of the program";

@@ -1,4 +1,5 @@
 import { MemoryStore, nameMemoryStore } from "../../../stores/memory.ts";
+import { keepPrivateAccess } from "../../../stores/remote/private-access.ts";
 import { isListable, isWritable, type StoreSpec } from "../../../stores/store.ts";
 import { SCRATCH_PREFIX } from "../../../stores/target/leftovers.ts";
 import { PrefixLock } from "../../../stores/target/prefix-lock.ts";
@@ -65,13 +66,13 @@ function leftBelow(place: StoreSpec, left: StoreSpec | undefined): StoreSpec | u
   if (place.kind !== "s3" || left?.kind !== "s3" || left.bucket !== place.bucket) return undefined;
   const [, name = ""] = /(?:^|\/)([^/]*)$/.exec(left.prefix) ?? [];
   return name.startsWith(SCRATCH_PREFIX) && left.prefix === prefixBelow(place, name)
-    ? { ...place, prefix: left.prefix }
+    ? keepPrivateAccess(place, { ...place, prefix: left.prefix })
     : undefined;
 }
 
 /** A place of its own below another; undefined where there can be none. */
 function below(place: StoreSpec, name: string): StoreSpec | undefined {
-  if (place.kind === "s3") return { ...place, prefix: prefixBelow(place, name) };
+  if (place.kind === "s3") return keepPrivateAccess(place, { ...place, prefix: prefixBelow(place, name) });
   if (place.kind !== "memory") return undefined;
   nameMemoryStore(name, new MemoryStore());
   return { kind: "memory", name };

@@ -233,8 +233,10 @@ test("scratch objects may lie in a bucket, of which nothing stays", async () => 
   const { array, items } = await rowsOf(100);
   await withBucket(async ({ objects, requests }, bucket) => {
     const options = { ...columns(100), maxMemory: 60_000, scratch: `s3://${bucket}/some/where` };
-    await rechunk(array, "memory:staged", options);
+    const fetch = vi.fn(globalThis.fetch);
+    await rechunk(array, "memory:staged", { ...options, fetch });
     expect(await itemsOf("memory:staged")).toEqual(items);
+    expect(fetch).toHaveBeenCalledTimes(requests.length);
     const put = requests
       .filter(({ method, key }) => method === "PUT" && !key.endsWith("-lock"))
       .map(({ key }) => key);
