@@ -29,8 +29,6 @@ export interface ChunkDraft {
   readonly assembly: Pick<Assembly, "add" | "finish">;
   /** The boxes of the chunk's region that no part has brought yet. */
   missing: readonly Region[];
-  /** Whether the store has a chunk there, with the items that are missing; true by default. */
-  readonly isStored?: boolean;
 }
 
 /** Begins the chunk at `coords` of a grid. */
@@ -77,6 +75,8 @@ export interface WriteDraftsOptions {
   readonly signal?: AbortSignal | undefined;
   /** Waits until there is memory to write one more chunk. Returns what gives it back. */
   readonly admit?: (signal: AbortSignal) => Promise<() => void>;
+  /** Keys that were stored, where nothing else is in the store; without it, any key may have a chunk. */
+  readonly storedKeys?: Set<string> | undefined;
 }
 
 /**
@@ -88,35 +88,43 @@ export interface WriteDraftsOptions {
 export async function writeDrafts(
   target: WrittenArray,
   drafts: Iterable<ChunkDraft> | AsyncIterable<ChunkDraft>,
-  { io = 16, writeEmpty = false, buffers = plainBuffers, signal, admit }: WriteDraftsOptions,
+  { io = 16, writeEmpty = false, buffers = plainBuffers, signal, admit, storedKeys }: WriteDraftsOptions,
 ): Promise<void> {
   const turns = new KeyMutex(target.store);
   const held = new Set<() => void>();
 
   const finish = async (draft: ChunkDraft, context: { signal: AbortSignal }): Promise<DecodedChunk> => {
-    const { ref, assembly, missing, isStored = true } = draft;
+    const { ref, assembly, missing } = draft;
+    const key = target.chunkKey(ref.coords);
     const ends = [ref.release];
     const release = () => {
       held.delete(release);
       for (const end of ends.splice(0)) end?.();
     };
     held.add(release);
-    ends.push(await admit?.(context.signal), await turns.take(target.chunkKey(ref.coords)));
+    // memory first: whoever has the turn at a key is sure to go on
+    ends.push(await admit?.(context.signal));
+    ends.push(await turns.take(key));
     if (missing.length > 0) {
-      const rest = isStored
-        ? await readStored(target, ref, buffers, context.signal)
-        : { ...ref, data: undefined };
+      const isEmpty = storedKeys !== undefined && !storedKeys.has(key);
+      const rest = isEmpty
+        ? { ...ref, data: undefined }
+        : await readStored(target, ref, buffers, context.signal);
       for (const box of missing) assembly.add(rest, box);
       if (rest.data) buffers.give(rest.data.bytes);
     }
     return { ...ref, data: assembly.finish(), release };
   };
 
+  const storing = storedKeys && {
+    checksums: false,
+    onStored: ({ key }: { readonly key: string }) => void storedKeys.add(key),
+  };
   try {
     await streamFrom(drafts)
       .pipeThrough(mapConcurrent(finish, { concurrency: io, signal }))
       .pipeThrough(encodeChunks(target, { buffers, writeEmpty }))
-      .pipeTo(writeChunks(target, { buffers, concurrency: io, removeMissing: true, signal }));
+      .pipeTo(writeChunks(target, { buffers, concurrency: io, removeMissing: true, signal, ...storing }));
   } finally {
     for (const release of held) release();
     turns.endAll();

@@ -50,14 +50,16 @@ export function partsInto(writer: PartWriter, concurrency: number): WritableStre
       throw error;
     }
   };
+  /** Ends the wait for the part that is being taken, when the stream fails. */
+  let stopWaiting = (_error: unknown) => {};
+  failure.then((error) => stopWaiting(error));
   return new WritableStream<ArrayPart | DecodedChunk>({
     async write(part) {
-      let onTaken = () => {};
-      const taken = new Promise<void>((resolve) => {
-        onTaken = resolve;
+      const taken = new Promise<void>((resolve, reject) => {
+        stopWaiting = reject;
+        parts.write({ part, onTaken: resolve }).catch(reject);
       });
-      await orGiveUp(parts.write({ part, onTaken }));
-      await orGiveUp(Promise.race([taken, parts.closed]));
+      await orGiveUp(taken);
     },
     async close() {
       await orGiveUp(parts.close());

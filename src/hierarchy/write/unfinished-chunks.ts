@@ -1,10 +1,11 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
+import { isFixed } from "../../meta/data-type.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import { ByteBudget, type Lease } from "../../streams/byte-budget.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { decodeFootprint } from "../../streams/decode-chunks.ts";
 import { chunksIn, type RegridTarget } from "../../streams/regrid.ts";
-import { chunkRegion } from "../../streams/selection.ts";
+import { chunkRegion, countShared } from "../../streams/selection.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { formatEnoughBytes } from "../../util/byte-size.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -16,7 +17,15 @@ type Target = RegridTarget & WrittenArray;
 interface Waiting {
   readonly draft: ChunkDraft;
   readonly lease: Lease;
+  /** How many it was put together from. */
+  pieces: number;
 }
+
+/** Boxes of items that a chunk may lack: each piece is compared with all of them. */
+const MOST_BOXES = 512;
+
+/** Pieces with items of varying size that a chunk may hold. */
+const MOST_PIECES = 512;
 
 export interface UnfinishedOptions {
   /** Requests in flight. */
@@ -39,26 +48,28 @@ const DEFAULT_MAX_MEMORY = 256e6;
 /**
  * The chunks of a new array that have some of their items: they wait in memory for the others, so that each is encoded
  * and stored once, in whatever parts it comes. Where the memory is full, the one that nothing was added to for the longest
- * is stored as it is, and read back when more of it comes.
+ * is stored as it is, and read back when more of it comes; so is one of very many parts, and one of items of varying size of
+ * which an item is written again.
  */
 export class UnfinishedChunks {
   readonly #target: Target;
   readonly #options: UnfinishedOptions;
   /** By key; those that were added to last are the last. */
   readonly #waiting = new Map<string, Waiting>();
-  /** Keys that were stored in a store that cannot read them back. */
-  readonly #stored = new Set<string>();
+  /** Given where the store cannot be read back. */
+  readonly #storedKeys: Set<string> | undefined;
   readonly #budget: ByteBudget;
   readonly #writing: ByteBudget;
   readonly #draftBytes: number;
   readonly #writeBytes: number;
-  /** One part is taken apart at a time, so that whoever waits for memory has stored all that could wait no longer. */
+  /** One part is taken apart at a time: two that wait for memory could wait for each other's chunks. */
   #turn: Promise<void> = Promise.resolve();
 
   /** @throws `budget-too-small` */
   constructor(target: Target, pipeline: CodecPipeline, options: UnfinishedOptions) {
     this.#target = target;
     this.#options = options;
+    this.#storedKeys = target.store.singleWriter ? new Set() : undefined;
     this.#draftBytes = pooledSize(pipeline.decodedSize);
     this.#writeBytes = decodeFootprint(pipeline);
     const least = this.#draftBytes + this.#writeBytes;
@@ -84,7 +95,12 @@ export class UnfinishedChunks {
       const lease = await this.#writing.acquire(this.#writeBytes, stop);
       return () => lease.release();
     };
-    await writeDrafts(this.#target, drafts, { ...this.#options, signal, admit });
+    await writeDrafts(this.#target, drafts, {
+      ...this.#options,
+      signal,
+      admit,
+      storedKeys: this.#storedKeys,
+    });
   }
 
   *#oldest(): Generator<ChunkDraft> {
@@ -108,24 +124,23 @@ export class UnfinishedChunks {
         const key = this.#target.chunkKey(coords);
         const region = chunkRegion(coords, chunk.shape, shape);
         const known = this.#waiting.get(key);
-        // the array has grown since
-        if (known && !isSame(known.draft.ref.region, region)) yield this.#leave(key, known);
+        if (known && !this.#canTake(known, piece, region)) yield this.#leave(key, known);
         let waiting = this.#waiting.get(key);
         if (!waiting) {
           let lease = this.#budget.acquireNow(this.#draftBytes);
-          for (const [oldKey, old] of lease ? [] : this.#waiting) {
-            yield this.#leave(oldKey, old);
-            lease = this.#budget.acquireNow(this.#draftBytes);
-            if (lease) break;
+          if (!lease) {
+            const [oldest] = this.#waiting;
+            if (oldest) yield this.#leave(...oldest);
+            lease = await this.#budget.acquire(this.#draftBytes, signal);
           }
-          lease ??= await this.#budget.acquire(this.#draftBytes, signal);
           if (isOwned && this.#isChunk(piece, region)) {
-            yield this.#leave(key, { draft: draftOf(piece, coords), lease });
+            yield this.#leave(key, { draft: draftOf(piece, coords), lease, pieces: 1 });
             return;
           }
-          waiting = { draft: beginDraft(this.#target, coords, buffers), lease };
+          waiting = { draft: beginDraft(this.#target, coords, buffers), lease, pieces: 0 };
         }
         addPiece(waiting.draft, piece);
+        waiting.pieces++;
         this.#waiting.delete(key);
         this.#waiting.set(key, waiting);
         if (waiting.draft.missing.length === 0) yield this.#leave(key, waiting);
@@ -143,12 +158,11 @@ export class UnfinishedChunks {
   /** Ends a chunk's wait: it is stored, whole or not. */
   #leave(key: string, { draft, lease }: Waiting): ChunkDraft {
     this.#waiting.delete(key);
-    const isStored = this.#markStored(key);
     const release = () => {
       lease.release();
       draft.ref.release?.();
     };
-    return { ...draft, isStored, ref: { ...draft.ref, release } };
+    return { ...draft, ref: { ...draft.ref, release } };
   }
 
   /** Whether a piece is just one chunk, in the layout that its codecs want. */
@@ -160,12 +174,19 @@ export class UnfinishedChunks {
     return isLaidOut && `${data.shape}` === `${spec.shape}`;
   }
 
-  /** Whether the chunk may have been stored before. */
-  #markStored(key: string): boolean {
-    if (!this.#target.store.singleWriter) return true;
-    const isStored = this.#stored.has(key);
-    this.#stored.add(key);
-    return isStored;
+  /**
+   * Whether a chunk can take one more piece: the array has not grown since it began, the list of what is missing is short,
+   * and, where each piece takes memory of its own until the chunk is put together, these are few and have no item in common.
+   */
+  #canTake({ draft, pieces }: Waiting, piece: DecodedChunk, region: Region): boolean {
+    const { ref, missing } = draft;
+    if (!isSame(ref.region, region)) return false;
+    if (!this.#storedKeys && missing.length > MOST_BOXES) return false;
+    if (isFixed(this.#target.chunk.dataType)) return true;
+    const isNew = missing.reduce((sum, box) => sum + countShared(box, piece.region), 0);
+    return (
+      isNew === countShared(region, piece.region) && (this.#storedKeys !== undefined || pieces < MOST_PIECES)
+    );
   }
 }
 

@@ -309,6 +309,67 @@ describe("a chunk that comes in parts", () => {
     });
   });
 
+  test("of strings keeps the last one of each item, and what a missing chunk writes over them", async () => {
+    const store = new MemoryStore();
+    const writer = await create(store, { shape: [4], chunks: [4], dataType: "string" });
+    await writer.write([[1, 2]], ["BBBB"]);
+    await writer.write([[0, 1]], ["hello"]);
+    await writer.write([[0, 1]], ["a"]);
+    await writer.write([[2, 4]], ["ccc", "ddd"]);
+    const missing = { index: 0, coords: [0], region: { start: [2], shape: [1] }, data: undefined };
+    await writer.writePart(missing);
+    await writer.close();
+    expect([...(await slice(await openArray(store)).read()).data]).toEqual(["a", "BBBB", "", "ddd"]);
+  });
+
+  test.each(["uint8", "string"] as const)(
+    "of very many pieces of %s is stored before its end",
+    async (dataType) => {
+      const store = new MemoryStore();
+      const count = 2500;
+      let sets = 0;
+      const logged = withRequestLog(store, ({ operation, key }) => {
+        if (operation === "set" && key.startsWith("c/")) sets++;
+      });
+      const writer = await create(logged, { shape: [count], chunks: [count], dataType, codec: "none" });
+      const values = Array.from({ length: count }, (_, i) => (dataType === "string" ? `${i % 7}` : i % 7));
+      for (let i = 0; i < count; i += 2) await writer.write([[i, i + 1]], [values[i]]);
+      await writer.close();
+      expect(sets).toBeGreaterThan(1);
+      expect(sets).toBeLessThan(10);
+      const nothing = dataType === "string" ? "" : 0;
+      const expected = values.map((value, i) => (i % 2 === 0 ? value : nothing));
+      expect([...(await slice(await openArray(store)).read()).data]).toEqual(expected);
+    },
+  );
+
+  test("is the only one that is stored for want of memory", async () => {
+    const store = new MemoryStore();
+    const grid = { shape: [64, 4096], chunks: [1, 4096], dataType: "uint8", codec: "none" } as const;
+    let sets = 0;
+    const logged = withRequestLog(store, ({ operation, key }) => {
+      if (operation === "set" && key.startsWith("c/")) sets++;
+    });
+    const tight = (await rejection(
+      create(new MemoryStore(), grid, { maxMemory: 1 }),
+    )) as ErrorOf<"budget-too-small">;
+    const writer = await create(logged, grid, { maxMemory: 8 * tight.details.neededBytes });
+    let written = 0;
+    while (sets === 0) await writer.write([written++, 0], Uint8Array.of(1));
+    expect(written).toBeGreaterThan(4);
+    expect(sets).toBe(1);
+    await writer.abort();
+  });
+
+  test("of nothing but the fill value in a zip can be written again", async () => {
+    const path = folder.next("a.zip");
+    const writer = await create(path, { shape: [2], chunks: [2], dataType: "uint8", codec: "none" });
+    await writer.write([], Uint8Array.of(0, 0));
+    await writer.write([1], Uint8Array.of(7));
+    await writer.close();
+    expect([...(await slice(path).read()).data]).toEqual([0, 7]);
+  });
+
   test("the last write of an item counts; what nobody writes is the fill value", async () => {
     const store = new MemoryStore();
     const writer = await create(store, { ...rows, fillValue: -1 });
