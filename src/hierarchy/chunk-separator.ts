@@ -1,9 +1,11 @@
 import { gridShape } from "../meta/array-metadata.ts";
 import { isObject } from "../meta/assert-json.ts";
 import type { Store } from "../stores/store.ts";
+import { foundOnce } from "../util/found-once.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { throughStore, type ZarrArray } from "./node.ts";
 
+/** What was found for open arrays, each looked at once. */
 const looked = new WeakMap<ZarrArray, Promise<ZarrArray>>();
 
 /**
@@ -17,15 +19,9 @@ export async function withChunkSeparator<S extends Store>(
   array: ZarrArray<S>,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<ZarrArray<S>> {
-  if (!mayBeNested(array)) return array;
-  const known = looked.get(array) as Promise<ZarrArray<S>> | undefined;
-  if (known) return known;
-  const found = import("./look-for-separator.ts").then(({ lookForSeparator }) =>
-    lookForSeparator(array, options.signal),
-  );
-  looked.set(array, found);
-  found.catch(() => looked.delete(array));
-  return found;
+  const find = async () =>
+    mayBeNested(array) ? (await import("./look-for-separator.ts")).lookForSeparator(array) : array;
+  return foundOnce(looked as WeakMap<ZarrArray, Promise<ZarrArray<S>>>, array, find, options.signal);
 }
 
 /**

@@ -6,25 +6,22 @@ const POINTER = "/dimension_separator";
 const NESTED = { name: "plain", separator: "/" } as const;
 
 /** The array with the separator that the keys of its chunks show; itself where that is the usual one. */
-export async function lookForSeparator<S extends Store>(
-  array: ZarrArray<S>,
-  signal: AbortSignal | undefined,
-): Promise<ZarrArray<S>> {
-  return (await isNested(array, signal)) ? nested(array) : array;
+export async function lookForSeparator<S extends Store>(array: ZarrArray<S>): Promise<ZarrArray<S>> {
+  return (await isNested(array)) ? nested(array) : array;
 }
 
-async function isNested(array: ZarrArray, signal: AbortSignal | undefined): Promise<boolean> {
+async function isNested(array: ZarrArray): Promise<boolean> {
   const { store, layout, metadata } = array;
   const first = metadata.shape.map(() => 0);
   const has = async (key: string) => {
     try {
-      return (await store.size(key, { signal })) !== undefined;
+      return (await store.size(key)) !== undefined;
     } catch (error) {
       if (isZarrflowError(error, "corrupt-store") || isZarrflowError(error, "path-not-allowed")) return true;
       throw error;
     }
   };
-  if (isListable(store)) return !(await has(array.chunkKey(first))) && hasNestedAlone(array, store, signal);
+  if (isListable(store)) return !(await has(array.chunkKey(first))) && hasNestedAlone(array, store);
   return (await has(layout.chunkKey(first, NESTED))) && !(await has(array.chunkKey(first)));
 }
 
@@ -33,15 +30,11 @@ async function isNested(array: ZarrArray, signal: AbortSignal | undefined): Prom
  *
  * @throws what the listings throw, where that does not decide it.
  */
-async function hasNestedAlone(
-  { layout, metadata }: ZarrArray,
-  store: ListableStore,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
+async function hasNestedAlone({ layout, metadata }: ZarrArray, store: ListableStore): Promise<boolean> {
   const { shape, chunkKeyEncoding } = metadata;
   const folders: string[] = [];
   const unreadable = new Map<string, ZarrflowError>();
-  const options = { onUnreadable: unreadable.set.bind(unreadable), signal };
+  const options = { onUnreadable: unreadable.set.bind(unreadable) };
   const isFlat = (key: string) => layout.parseChunkKey(key, shape.length, chunkKeyEncoding) !== undefined;
   const isNestedKey = (key: string) => layout.parseChunkKey(key, shape.length, NESTED) !== undefined;
   for await (const entry of store.listDirectory(layout.chunksPrefix, options)) {

@@ -281,8 +281,8 @@ export interface AccessRetry {
   /**
    * How often a request is made in all, where it fails temporarily.
    *
-   * @default 9, but not later than 3 s after the first failure of a server that has not answered yet, or 15 s in the
-   *   minute after its first answer. Later all 9 are made, within 46 s of pauses. A server that names a time
+   * @default 9, but not later than 3 s after the first failure of a server that has not answered yet, or 15 s of one that
+   *   has only failed, and in the minute after its first success. Later all 9 are made, within 46 s of pauses. A server that names a time
    *   (`Retry-After`) is asked again when that is over, as often.
    */
   readonly attempts?: number | undefined;

@@ -23,7 +23,7 @@ interface ReadIndex {
   readonly version: string | undefined;
 }
 
-/** Indexes of an array's shards that are kept from one reading to the next: those wanted last, up to a megabyte of them. */
+/** Indexes of an array's shards that are kept from one reading to the next: those wanted last, up to a megabyte of them, and one in any case. */
 export class ShardIndexes {
   readonly #kept = new Map<string, ReadIndex>();
   #bytes = 0;
@@ -40,7 +40,7 @@ export class ShardIndexes {
     this.#kept.set(place, index);
     this.#bytes += sizeOf(index);
     for (const oldest of this.#kept.keys()) {
-      if (this.#bytes <= REMEMBERED_INDEXES) return;
+      if (this.#bytes <= REMEMBERED_INDEXES || this.#kept.size === 1) return;
       this.delete(oldest);
     }
   }

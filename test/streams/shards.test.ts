@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ShardIndex } from "../../src/codecs/array-to-bytes/sharding/entries.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
@@ -9,6 +10,7 @@ import { type StoreRequest, withRequestLog } from "../../src/stores/with/request
 import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, EncodedChunk } from "../../src/streams/chunk.ts";
 import { decodeChunks, encodeChunks, readChunks, regrid, writeChunks } from "../../src/streams/index.ts";
+import { ShardIndexes } from "../../src/streams/shards.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { mergeRanges } from "../../src/util/merge-ranges.ts";
 import { GuardedBuffers } from "../codecs/support.ts";
@@ -266,4 +268,15 @@ test("merged ranges hold all parts, are not too long, and leave no large gap ins
       }
     }),
   );
+});
+
+test("the index that was wanted last is kept, however large", () => {
+  const indexOf = (length: number) => ({ index: ShardIndex.empty(length), version: undefined });
+  const kept = new ShardIndexes();
+  const [small, large] = [indexOf(16), indexOf(2 ** 18)];
+  kept.set("small", small);
+  kept.set("large", large);
+  expect([kept.get("small"), kept.get("large")]).toEqual([undefined, large]);
+  kept.set("small", small);
+  expect([kept.get("small"), kept.get("large")]).toEqual([small, undefined]);
 });

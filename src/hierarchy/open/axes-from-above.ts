@@ -1,3 +1,4 @@
+import { foundOnce } from "../../util/found-once.ts";
 import type { ZarrArray } from "../node.ts";
 
 /** Those of open arrays, each looked for once. */
@@ -12,10 +13,6 @@ export async function axesFromAbove(
   signal?: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   if (array.dimensionNames?.some((name) => name !== null)) return undefined;
-  const known = looked.get(array);
-  if (known) return known;
-  const found = import("./image-above.ts").then(({ axesOfImageAbove }) => axesOfImageAbove(array, signal));
-  looked.set(array, found);
-  found.catch(() => looked.delete(array));
-  return found;
+  const find = async () => (await import("./image-above.ts")).axesOfImageAbove(array);
+  return foundOnce(looked, array, find, signal);
 }

@@ -13,11 +13,8 @@ import { openNode } from "./open-node.ts";
 const MAX_LEVELS = 3;
 
 /** Names of the axes of the image that an array is a level of; undefined where no group above says so. */
-export async function axesOfImageAbove(
-  array: ZarrArray,
-  signal: AbortSignal | undefined,
-): Promise<readonly string[] | undefined> {
-  for await (const { group, path } of groupsAbove(array, signal)) {
+export async function axesOfImageAbove(array: ZarrArray): Promise<readonly string[] | undefined> {
+  for await (const { group, path } of groupsAbove(array)) {
     const axes = axesByArray([group]).get(path);
     if (axes) return axes;
   }

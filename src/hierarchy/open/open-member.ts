@@ -1,5 +1,6 @@
 import type { Documents } from "../../meta/format.ts";
 import { isListable } from "../../stores/store.ts";
+import { foundOnce } from "../../util/found-once.ts";
 import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
 import type { ZarrGroup, ZarrNode } from "../node.ts";
 import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
@@ -29,27 +30,17 @@ export async function openMember(
   if (path === group.path) return group;
   const { store, spec, layout, reading } = group;
   const options = { ...reading, spec, zarrFormat: layout.zarrFormat };
-  const known = await listedIn(group, signal);
+  const known = await foundOnce(listed, group, () => readListed(group), signal);
   const node =
     known &&
     nodeIn(known.documents, store, path, { ...options, stored: known.stored, areConsolidated: true });
   return node ?? openNode(store, path, { ...options, isInside: true, isSparing: true, signal });
 }
 
-function listedIn(group: ZarrGroup, signal: AbortSignal | undefined): Promise<ListedDocuments | undefined> {
-  const known = listed.get(group) ?? readListed(group, signal);
-  listed.set(group, known);
-  known.catch(() => listed.delete(group));
-  return known;
-}
-
-async function readListed(
-  group: ZarrGroup,
-  signal: AbortSignal | undefined,
-): Promise<ListedDocuments | undefined> {
+async function readListed(group: ZarrGroup): Promise<ListedDocuments | undefined> {
   if (group.consolidated) return { documents: group.consolidated, stored: group.stored };
   if (!carriesConsolidated(group.layout) && isListable(group.store)) return undefined;
   const stored = new Map<string, StoredDocument>();
-  const documents = await consolidatedOf(group, { stored, signal });
+  const documents = await consolidatedOf(group, { stored });
   return documents && { documents, stored };
 }

@@ -85,9 +85,12 @@ export class FileReader implements RangeReader {
 
   async #openAgain(): Promise<number> {
     const fd = await this.#files.open(this.#path, FLAGS);
-    if (fileVersion(this.#files.stat(fd)) !== this.#version) {
+    try {
+      if (fileVersion(this.#files.stat(fd)) !== this.#version)
+        throw sourceChanged("the file was replaced, or changed, after it was opened");
+    } catch (error) {
       this.#files.release(fd);
-      throw sourceChanged("the file was replaced, or changed, after it was opened");
+      throw error;
     }
     this.#fd = fd;
     dropped.register(this, closer(this.#files, fd), this);
@@ -109,7 +112,12 @@ export class FileReader implements RangeReader {
   }
 
   async version(): Promise<string> {
-    return fileVersion(this.#files.stat(await this.#open()));
+    this.#reads++;
+    try {
+      return fileVersion(this.#files.stat(await this.#open()));
+    } finally {
+      if (--this.#reads === 0) this.#onIdle?.();
+    }
   }
 
   /** Closes the file, when all reads that are under way have ended. */

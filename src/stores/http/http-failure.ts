@@ -70,6 +70,11 @@ export function failureOf(
   });
 }
 
+/** Whether this is the error for an answer with a status: the server is there. */
+export function hasStatus(error: unknown): boolean {
+  return isZarrflowError(error) && /^[1-5]\d\d\b/.test(String(error.details.found));
+}
+
 /** Seconds of a `Retry-After`, which holds seconds or a date. */
 function retryAfterOf({ headers }: Pick<HttpResponse, "headers">): number | undefined {
   const value = headers.get("retry-after");

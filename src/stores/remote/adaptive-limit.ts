@@ -20,6 +20,8 @@ export class AdaptiveLimit {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isListening = false;
   #answeredSince: number | undefined;
+  /** Whether the server has answered, be it with failures alone. */
+  hasAnswered = false;
 
   /** @param isOverload whether a failed call says that there are too many of them */
   constructor(isOverload: (error: unknown) => boolean, share = ServerShare.alone()) {
@@ -27,7 +29,7 @@ export class AdaptiveLimit {
     this.#isOverload = isOverload;
   }
 
-  /** When the server first answered; undefined where it has not yet. */
+  /** When the server first did what it was asked; undefined where it has not yet. */
   get answeredSince(): number | undefined {
     return this.#answeredSince;
   }

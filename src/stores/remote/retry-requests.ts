@@ -4,6 +4,7 @@ import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
 import { parseDuration } from "../../util/duration.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pause } from "../../util/pause.ts";
+import { hasStatus } from "../http/http-failure.ts";
 import type { AccessRetry, GetOptions } from "../store.ts";
 import { AdaptiveLimit, limitOf } from "./adaptive-limit.ts";
 import { emitRetry, type Retry } from "./retry-events.ts";
@@ -52,7 +53,7 @@ export type Retrier = <T>(
 const MAX_ATTEMPTS = 9;
 /** Milliseconds for which calls are made again to a server that may not be there at all, */
 const UNKNOWN_MS = 3000;
-/** and to one that has answered for so short a time that little is lost. */
+/** and to one that has only failed, or has answered for so short a time that little is lost. */
 const NEW_MS = 15_000;
 const NEW_FOR_MS = 60_000;
 
@@ -77,7 +78,7 @@ export function retrier(
     if (least > longest) return undefined;
     const wait = Math.random() * Math.min(longest, first * 2 ** (attempt - 1));
     if (least > 0 || attempts !== undefined) return Math.max(least, wait);
-    const left = patienceWith(limit.answeredSince) - passed;
+    const left = patienceWith(limit) - passed;
     return left > 0 ? Math.min(left, wait) : undefined;
   };
   return async ({ operation, key, sent }, run, signal) => {
@@ -92,6 +93,7 @@ export function retrier(
       try {
         return await limit.run(once, { sent, signal });
       } catch (error) {
+        if (hasStatus(error) || isOverload(error)) limit.hasAnswered = true;
         if (!isForNow(error)) throw error;
         spent += performance.now() - begun;
         firstFailed ??= spent;
@@ -117,9 +119,9 @@ export function requestRetrier(
   return { retry: retrier(store, options, server), silence: parseDuration(timeout) };
 }
 
-/** Milliseconds for which calls are made again to a server that has answered since then. */
-function patienceWith(answeredSince: number | undefined): number {
-  if (answeredSince === undefined) return UNKNOWN_MS;
+/** Milliseconds for which calls are made again to a server. */
+function patienceWith({ hasAnswered, answeredSince }: AdaptiveLimit): number {
+  if (answeredSince === undefined) return hasAnswered ? NEW_MS : UNKNOWN_MS;
   return performance.now() - answeredSince < NEW_FOR_MS ? NEW_MS : Number.POSITIVE_INFINITY;
 }
 

@@ -75,7 +75,7 @@ export interface S3Request {
   readonly answers?: readonly number[];
   /** Name of the element that the answer has to hold, whole. */
   readonly root?: string;
-  /** Milliseconds for which the server may be silent, where it has more to do than usual. */
+  /** Milliseconds for which the server may be silent at least, where it has more to do than usual. */
   readonly timeout?: number;
   readonly signal?: AbortSignal | null | undefined;
 }
@@ -277,7 +277,7 @@ export class S3Client {
       ...(body !== undefined && { body: body as BodyInit }),
     } as const;
     try {
-      const silence = request.timeout ?? this.#silence;
+      const silence = Math.max(request.timeout ?? 0, this.#silence);
       const isChange = method !== "GET" && method !== "HEAD";
       const linger = (body?.length ?? 0) > LONG_BODY ? LINGER : silence;
       const { beforeRequest } = this.#options;

@@ -95,6 +95,47 @@ describe.runIf(fs.existsSync("/proc/self/fd"))("a file that was opened for a rea
   });
 });
 
+describe("a file that is opened again", () => {
+  const written = async (name: string, files = asyncFileCalls) => {
+    const path = join(folder.path, name);
+    fs.writeFileSync(path, Uint8Array.of(1, 2, 3));
+    return FileReader.open(path, files);
+  };
+
+  it("is not closed before its version is known", async () => {
+    const reader = await written("version");
+    const version = await reader.version();
+    const [again] = await Promise.all([reader.version(), reader.close()]);
+    expect(again).toBe(version);
+  });
+
+  it("is closed where its state cannot be read", async () => {
+    const [opened, released]: number[][] = [[], []];
+    let isBroken = false;
+    const reader = await written("state", {
+      ...asyncFileCalls,
+      open: async (...call) => {
+        const fd = await asyncFileCalls.open(...call);
+        opened?.push(fd);
+        return fd;
+      },
+      stat: (fd) => {
+        if (isBroken) throw new Error("no state");
+        return asyncFileCalls.stat(fd);
+      },
+      release: (fd) => {
+        released?.push(fd);
+        asyncFileCalls.release(fd);
+      },
+    });
+    await reader.close();
+    isBroken = true;
+    await expect(reader.read(0, 1)).rejects.toThrow();
+    expect(opened).toHaveLength(2);
+    expect(released).toEqual(opened);
+  });
+});
+
 describe("slice().read()", () => {
   it("ends when it is aborted, whatever a codec does, and closes its file", async () => {
     let isDecoding = false;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { copyObject } from "../../../src/stores/s3/copy-object.ts";
 import { S3Client } from "../../../src/stores/s3/s3-client.ts";
 import { S3Store } from "../../../src/stores/s3.ts";
@@ -100,6 +100,36 @@ describe("copyObject", () => {
     expect(server.uploads.size).toBe(0);
     expect(server.objects.has("copy")).toBe(false);
   });
+
+  it.each([
+    ["30s", 300],
+    ["10min", 600],
+  ])(
+    "waits for a server that copies as long as is stated, and 300 s at least: %s",
+    async (timeout, seconds) => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+      try {
+        const fetch = vi.fn(
+          (_: unknown, { signal }: RequestInit = {}) =>
+            new Promise<Response>((_, reject) =>
+              signal?.addEventListener("abort", () => reject(signal.reason)),
+            ),
+        );
+        const retry = { attempts: 1, timeout };
+        const silent = new S3Client({ bucket: BUCKET, endpoint: server.endpoint, credentials, fetch, retry });
+        const end = vi.fn();
+        const copied = copyObject(silent, "copy", from).catch(end);
+        await vi.waitUntil(() => fetch.mock.calls.length > 0);
+        await vi.advanceTimersByTimeAsync(seconds * 1000 - 5000);
+        expect(end).not.toHaveBeenCalled();
+        await vi.advanceTimersByTimeAsync(10_000);
+        await copied;
+        expect(end.mock.calls[0]?.[0]).toMatchObject({ code: "transient" });
+      } finally {
+        vi.useRealTimers();
+      }
+    },
+  );
 
   it("refuses an answer of 200 that is an error", async () => {
     server.objects.set("large", value);

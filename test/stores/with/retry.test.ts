@@ -101,6 +101,35 @@ describe("withRetry", () => {
     expect(later.passed).toBeLessThanOrEqual(46);
   });
 
+  it.each([
+    [{ found: "503 SlowDown", overload: true }, 10, 15],
+    [{ found: "500 Internal Server Error" }, 10, 15],
+    [{ found: "ECONNREFUSED" }, 2, 3],
+    [{ found: "nothing for 30 s" }, 2, 3],
+  ])(
+    "gives up a server that has only failed, when it is there, after 15 s: %o",
+    async (details, least, most) => {
+      vi.useFakeTimers();
+      vi.spyOn(Math, "random").mockReturnValue(1);
+      for (const earlier of [0, 120_000]) {
+        const { failures, store } = failing({ firstWait: undefined });
+        failures.errors.push(...Array.from({ length: 40 }, () => transient(details)));
+        const failingCall = async () => {
+          const begun = Date.now();
+          const failed = expect(store.get("a")).rejects.toMatchObject({ code: "transient" });
+          await vi.runAllTimersAsync();
+          await failed;
+          return (Date.now() - begun) / 1000;
+        };
+        await failingCall();
+        await vi.advanceTimersByTimeAsync(earlier);
+        const passed = await failingCall();
+        expect(passed).toBeGreaterThanOrEqual(least);
+        expect(passed).toBeLessThanOrEqual(most);
+      }
+    },
+  );
+
   it("outlives an outage of 10 s in a run of some minutes, and as many failures as are allowed", async () => {
     vi.useFakeTimers();
     vi.spyOn(Math, "random").mockReturnValue(0.5);
