@@ -3,7 +3,7 @@ import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { assertPlace } from "../stores/assertions.ts";
 import { isKey } from "../stores/key.ts";
 import type { Store } from "../stores/store.ts";
-import { ByteBudget, type Lease } from "../streams/byte-budget.ts";
+import { ByteBudget } from "../streams/byte-budget.ts";
 import { type ByteRange, resolveRange } from "../util/byte-range.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { assertKnown, checkedOptions, type OptionNames } from "../util/check-options.ts";
@@ -30,7 +30,10 @@ export interface FetchHandlerOptions extends ReadOptions, EventOptions {
    * @default false
    */
   readonly writeEmpty?: boolean | undefined;
-  /** Called with the error when a request fails; the client gets its code only. Not called for clients that go away. */
+  /**
+   * Called with the error when a request fails; the client gets its code only. Not called for clients that go away. What it
+   * throws itself is passed over.
+   */
   readonly onFailure?: ((error: unknown, request: Request) => void) | undefined;
 }
 
@@ -55,7 +58,7 @@ export interface FetchHandler {
   close(): Promise<void>;
 }
 
-/** The part of the budget that holds what is on its way to clients: `asStore` leaves it free. */
+/** The part of the budget that holds what is read for clients: `asStore` leaves it free. */
 const SENT_PART = 1 / 16;
 
 /**
@@ -65,7 +68,8 @@ const SENT_PART = 1 / 16;
  *
  * `GET` and `HEAD` are answered, whole or with one range, with entity tags where the source has versions, to pages of any
  * origin; a missing key is 404. A group has consolidated metadata, since clients cannot list keys. A client that goes away
- * aborts its reads. The source must not change while it is served.
+ * aborts its reads. The source must not change while it is served. `maxMemory` bounds what is held for all requests; a piece
+ * of at most 1 MiB that has been read for a client is the client's, taken or not, so that one who does not read stops nobody.
  *
  * @throws `invalid-option` for a source that is no place, and for unknown changes and options. Other failures reach `open`,
  *   `onFailure`, and the client as a status: that of `HTTP_STATUS`, but 500 in place of 4xx, since the client names only a key.
@@ -111,7 +115,7 @@ export function toFetchHandler(
   });
 }
 
-/** Most bytes of a value that are read at one time. */
+/** Most bytes of a value that are read at one time, and that wait for a client. */
 const PIECE = 2 ** 20;
 /** A key with more characters names nothing: file systems take fewer. */
 const MAX_KEY = 2048;
@@ -131,7 +135,7 @@ const PREFLIGHT = {
 
 /** How the values of a store are served. */
 export interface StoreHandlerOptions extends Pick<FetchHandlerOptions, "base" | "onFailure"> {
-  /** Bytes of values that are on their way to clients, of all together. */
+  /** Bytes of values that are being read, for all clients together. */
   readonly maxBytes: number;
 }
 
@@ -148,13 +152,17 @@ export function storeHandler(
     if (request.method !== "GET" && request.method !== "HEAD") {
       return refusal(405, "method not allowed", { allow: "GET, HEAD, OPTIONS" });
     }
-    const fail = (error: unknown) => {
-      if (!request.signal.aborted) onFailure(error, request);
+    const fail = async (error: unknown) => {
+      try {
+        if (!request.signal.aborted) await onFailure(error, request);
+      } catch {
+        // The failure that is reported is the one that the client is told of.
+      }
     };
     try {
       return await answer(await open(), request, { root, budget, fail });
     } catch (error) {
-      fail(error);
+      void fail(error);
       return failure(error);
     }
   };
@@ -224,26 +232,22 @@ interface Part {
   readonly signal: AbortSignal;
 }
 
-/** A part of a value, piece by piece; each counts until the next is asked for. */
+/** A part of a value, piece by piece. Each counts while it is read, not until it is taken: a client may never do that. */
 async function* piecesOf(
   store: Store,
   key: string,
   { offset, length, version: ifVersion, budget, signal }: Part,
 ): AsyncGenerator<Uint8Array> {
   const end = offset + length;
-  let lease: Lease | undefined;
-  try {
-    for (let at = offset; at < end; ) {
-      lease?.release();
-      const bytes = Math.min(PIECE, budget.limit, end - at);
-      lease = await budget.acquire(bytes, signal);
-      const piece = await store.get(key, { range: { offset: at, length: bytes }, ifVersion, signal });
-      if (piece?.length !== bytes) throw new Error("the value was changed while it was read");
-      yield piece;
-      at += bytes;
-    }
-  } finally {
-    lease?.release();
+  for (let at = offset; at < end; ) {
+    const bytes = Math.min(PIECE, budget.limit, end - at);
+    const lease = await budget.acquire(bytes, signal);
+    const piece = await store
+      .get(key, { range: { offset: at, length: bytes }, ifVersion, signal })
+      .finally(lease.release);
+    if (piece?.length !== bytes) throw new Error("the value was changed while it was read");
+    yield piece;
+    at += bytes;
   }
 }
 
@@ -258,8 +262,6 @@ async function* resumed<T>(
   } catch (error) {
     fail(error);
     throw error;
-  } finally {
-    await rest.return(undefined);
   }
 }
 

@@ -143,6 +143,8 @@ export function defineStore(definition: StoreDefinition): Store {
       reading(key, options, async () => {
         const found = await readPart(definition, size, key, range, options);
         if (!(found instanceof Uint8Array)) return found;
+        // `reading` has failed then, and the caller's buffers may be given back.
+        throwIfAborted(options.signal);
         const bytes = allocate(found.length);
         bytes.set(found);
         return bytes;
@@ -225,12 +227,13 @@ function listing(
     isLevel = false,
   ): ReadableStream<T> => {
     assertPrefix(prefix);
+    const listOwn = isLevel ? listDirectory : undefined;
     const pages = async function* () {
       const sizes = new Map<string, number | undefined>();
-      for await (const entry of await (isLevel && listDirectory ? listDirectory : list)(prefix, { signal })) {
+      for await (const entry of await (listOwn ?? list)(prefix, { signal })) {
         const [name, size] = nameAndSize(entry, store);
         if (!name.startsWith(prefix) || name === prefix) continue;
-        if (!name.endsWith("/") || isLevel) sizes.set(name, size);
+        if (!name.endsWith("/") || listOwn) sizes.set(name, size);
       }
       const keys = sortUtf8([...sizes.keys()]);
       yield* pagesFrom(entriesOf({ sortedKeys: () => keys, sizeOf: (key) => sizes.get(key) }, prefix, {}));

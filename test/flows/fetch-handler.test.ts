@@ -135,6 +135,45 @@ describe("storeHandler", () => {
     expect(await bytesOf(await ask("a/0.0"))).toHaveLength(large.length);
   });
 
+  it.each(["dropped", "aborted"])("answers others when bodies are %s that nobody reads", async (how) => {
+    const { handle, ask } = await handlerOf(new Uint8Array(3 * 2 ** 20), 2 ** 20);
+    const unread: Response[] = [];
+    for (let i = 0; i < 20; i++) {
+      const client = new AbortController();
+      unread.push(await handle(new Request("http://127.0.0.1/a/0.0", { signal: client.signal })));
+      if (how === "aborted") client.abort();
+    }
+    expect(unread.map(({ status }) => status)).toEqual(unread.map(() => 200));
+    expect(await bytesOf(await ask("a/0.0"))).toHaveLength(3 * 2 ** 20);
+  });
+
+  it("gives back what it read for when reads fail", async () => {
+    const { ask, store } = await handlerOf(VALUE, 10);
+    const get = vi.spyOn(store, "get").mockRejectedValue(new ZarrflowError("transient", "away"));
+    for (let i = 0; i < 3; i++) expect((await ask("a/0.0")).status).toBe(502);
+    get.mockRestore();
+    expect(await bytesOf(await ask("a/0.0"))).toEqual(VALUE);
+  });
+
+  it.each<[string, () => void]>([
+    [
+      "throws",
+      () => {
+        throw new Error("of the log");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("of the log"))],
+  ])("answers as usual where onFailure %s", async (_, onFailure) => {
+    const store: Store = {
+      description: "failing",
+      get: () => Promise.reject(new ZarrflowError("transient", "away")),
+      size: async () => 10,
+    };
+    const handle = storeHandler(async () => store, { maxBytes: 100, onFailure });
+    const response = await handle(new Request("http://127.0.0.1/a"));
+    expect([response.status, await response.text()]).toEqual([502, "transient\n"]);
+  });
+
   it.each([
     [new ZarrflowError("transient", "https://user:secret@host/ is away"), 502, "transient\n"],
     [new ZarrflowError("corrupt-chunk", "token=secret"), 502, "corrupt-chunk\n"],

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { copy, defineStore, openArray, slice } from "../../src/index.ts";
 import type { StoreDefinition } from "../../src/stores/define-store.ts";
 import { isListable, isWritable, type KeyEntry, type ListedEntry } from "../../src/stores/store.ts";
@@ -239,6 +240,29 @@ describe("defineStore", () => {
     const store = defineStore({ get: () => undefined, list: () => entries });
     expect(await all(store.list("b/"))).toEqual([{ key: "b/1", size: 4 }, { key: "b/2" }]);
     expect(await all(store.listDirectory(""))).toEqual([{ key: "a" }, { prefix: "b/" }, { prefix: "bb/" }]);
+  });
+
+  it("lists no folders in which no key lies, unless a listing of one level gives them", async () => {
+    const derived = { get: () => undefined, list: () => ["a", "b/", "c/", "c/1", "d/e/"] };
+    const own = { ...derived, listDirectory: () => ["a", "b/"] };
+    expect(await all(defineStore(derived).listDirectory(""))).toEqual([{ key: "a" }, { prefix: "c/" }]);
+    expect(await all(defineStore(own).listDirectory(""))).toEqual([{ key: "a" }, { prefix: "b/" }]);
+  });
+
+  it("takes no buffer of the caller once it is aborted", async () => {
+    let answer: (bytes: Uint8Array) => void = () => {};
+    const answered = new Promise<Uint8Array>((resolve) => {
+      answer = resolve;
+    });
+    const allocate = vi.fn((length: number) => new Uint8Array(length));
+    const controller = new AbortController();
+    const store = defineStore({ get: () => answered });
+    const read = store.get("a", { signal: controller.signal, allocate });
+    controller.abort();
+    await expect(read).rejects.toMatchObject({ code: "aborted" });
+    answer(VALUE);
+    await setImmediate();
+    expect(allocate).not.toHaveBeenCalled();
   });
 
   it("does not wait for a call that ignores the signal", async () => {
