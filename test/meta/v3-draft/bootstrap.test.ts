@@ -6,7 +6,7 @@ import { DRAFT_2019, DRAFT_2020, type DraftForm, PROTOCOL } from "../../../src/m
 import type { JsonObject } from "../../../src/util/json-value.ts";
 import { failure } from "../helpers.ts";
 
-const URI = "http://example.org/zarr/extension/foo";
+const URI = "http://example.org/bootstrap-test";
 const GOOD: JsonObject = { zarr_format: PROTOCOL, metadata_encoding: "application/json", extensions: [] };
 
 function parse(members: JsonObject, form: DraftForm = DRAFT_2019): readonly Finding[] {

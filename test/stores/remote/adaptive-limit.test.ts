@@ -1,3 +1,4 @@
+// @module-tag alone
 // @module-tag slow
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AdaptiveLimit, limitOf } from "../../../src/stores/remote/adaptive-limit.ts";

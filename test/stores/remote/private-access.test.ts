@@ -108,6 +108,7 @@ describe("a URL with a query", () => {
     await rechunk(url, folder.next("b.zarr"), { chunks: [3], onEvent });
     const store = await asStore(url, { chunks: [3] });
     expect(await store.get("0")).toBeDefined();
+    await store.close?.();
     shown.push(store.description);
     for (const wrong of [`${server.url}/none.zarr?${QUERY}`, `${server.url}/g.zarr?${QUERY}wrong-hunter2`]) {
       const error = await open(wrong).catch((failure) => failure);
