@@ -14,39 +14,37 @@ finish() {
 }
 trap finish EXIT
 
+# venv NAME REQUIREMENTS [MORE...]: prints a folder of the cache with a Python that has these packages, and then what more
+# words for pip say.
+venv() {
+  local folder=$cache/$1-$(sha256sum "$2" | cut -c1-16) requirements=$2
+  shift 2
+  if [ ! -f "$folder/complete" ]; then
+    rm -rf "$folder"
+    python3 -m venv "$folder" || return
+    pip_of "$folder" -r "$requirements" || return
+    if [ $# -gt 0 ]; then pip_of "$folder" "$@" || return; fi
+    touch "$folder/complete"
+  fi
+  printf '%s\n' "$folder"
+}
+
+pip_of() {
+  local folder=$1
+  shift
+  "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+}
+
 section "python"
-requirements=test/interop/requirements.txt
-venv=$cache/venv-$(sha256sum "$requirements" | cut -c1-16)
-if [ ! -f "$venv/complete" ]; then
-  rm -rf "$venv"
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
-  touch "$venv/complete"
-fi
+venv=$(venv venv test/interop/requirements.txt)
 "$venv/bin/python" -c 'import sys, zarr; print("Python", sys.version.split()[0], "zarr", zarr.__version__)'
 
 section "rechunker, which needs zarr-python 2"
-requirements=test/interop/requirements-rechunker.txt
-venv_rechunker=$cache/venv-rechunker-$(sha256sum "$requirements" | cut -c1-16)
-if [ ! -f "$venv_rechunker/complete" ]; then
-  rm -rf "$venv_rechunker"
-  python3 -m venv "$venv_rechunker"
-  "$venv_rechunker/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
-  touch "$venv_rechunker/complete"
-fi
+venv_rechunker=$(venv venv-rechunker test/interop/requirements-rechunker.txt)
 export ZARRFLOW_PYTHON_RECHUNKER="$venv_rechunker/bin/python"
 
 section "zarr-python 1.1.0, the reference of Zarr v1"
-requirements=test/interop/requirements-v1.txt
-venv_v1=$cache/venv-v1-$(sha256sum "$requirements" | cut -c1-16)
-if [ ! -f "$venv_v1/complete" ]; then
-  rm -rf "$venv_v1"
-  python3 -m venv "$venv_v1"
-  "$venv_v1/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
-  "$venv_v1/bin/pip" install --quiet --disable-pip-version-check \
-    --no-cache-dir --no-build-isolation --no-deps zarr==1.1.0
-  touch "$venv_v1/complete"
-fi
+venv_v1=$(venv venv-v1 test/interop/requirements-v1.txt --no-cache-dir --no-build-isolation --no-deps zarr==1.1.0)
 "$venv_v1/bin/pip" --disable-pip-version-check list --format=freeze
 
 section "Python reads what we wrote"
