@@ -4,6 +4,7 @@ import { assertPlace } from "../stores/assertions.ts";
 import { isKey } from "../stores/key.ts";
 import type { Store } from "../stores/store.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
+import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
 import { type ByteRange, resolveRange } from "../util/byte-range.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { assertKnown, checkedOptions, type OptionNames } from "../util/check-options.ts";
@@ -12,7 +13,6 @@ import { streamFrom } from "../util/web-streams.ts";
 import { asStore } from "./as-store.ts";
 import { EVENT_OPTIONS, type EventOptions } from "./events.ts";
 import { CHANGES, type Changes } from "./request/changes.ts";
-import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
 
 /** How a source is served. */

@@ -9,6 +9,7 @@ import {
 import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
+import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
@@ -16,7 +17,6 @@ import { product } from "../util/shape.ts";
 import { countTouched } from "./plan/chunk-visits.ts";
 import { planSlabs } from "./plan/slab-plan.ts";
 import type { SlabPlan } from "./plan/slabs.ts";
-import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { resolveLabelledSlice } from "./request/slice-indices.ts";

@@ -8,6 +8,7 @@ import type { GroupWriter } from "../hierarchy/write/group.ts";
 import { textOfUrl } from "../stores/assertions.ts";
 import { assertTargetPlace } from "../stores/target.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
+import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
 import { parseBytes } from "../util/byte-size.ts";
 import { assertRules, checkedOptions, oneOf } from "../util/check-options.ts";
 import { product } from "../util/shape.ts";
@@ -18,7 +19,6 @@ import { PYRAMID_OPTIONS, type PyramidOptions } from "./pyramid/pyramid-options.
 import { PYRAMID_METHODS, type PyramidMethod } from "./pyramid/reduce-blocks.ts";
 import { coordinateLevels } from "./pyramid/small-levels.ts";
 import { writeLevels } from "./pyramid/write-levels.ts";
-import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 import { usualIo } from "./request/usual-io.ts";

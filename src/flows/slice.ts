@@ -21,8 +21,9 @@ import { type DataType, isFixed } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
-import type { ChunkRef, DecodedChunk } from "../streams/chunk.ts";
+import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { chunkDecoder, decodeChunks } from "../streams/decode-chunks.ts";
+import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
 import { denseData } from "../streams/dense-data.ts";
 import { narrowRefs } from "../streams/narrow-refs.ts";
 import { readChunks } from "../streams/read-chunks.ts";
@@ -37,7 +38,6 @@ import { checkedOptions, type OptionNames, pickOptions } from "../util/check-opt
 import { ZarrflowError } from "../util/errors.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
-import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { pacedAccess } from "./request/rate-limits.ts";
@@ -224,19 +224,13 @@ export class SliceReader {
   }
 
   async *#decodedOf(array: ZarrArray, { selection }: ResolvedSlice): AsyncGenerator<DecodedChunk> {
-    const { dataType } = array.metadata;
     const { spec, decodedSize } = await array.pipeline();
     let index = 0;
-    for await (const piece of await this.#decoded(array, selection, decodedSize)) {
-      const { coords, data, release } = piece;
-      const regions = selectedRegions(selection, piece.region);
+    for await (const { piece, region } of this.#parts(array, selection, decodedSize)) {
+      const { coords, release } = piece;
+      const data = piece.data && itemsOf(piece, spec, region, selection);
       if (!data) release?.();
-      for (const [i, region] of regions.entries()) {
-        const held = i === regions.length - 1 ? piece : { ...piece, release: undefined };
-        const part = data && denseData(held, spec, { region, selection });
-        const moved = part && shifted(part, dataType, { region, offset: 0 }, selection.shift);
-        yield { index: index++, coords, region, data: moved };
-      }
+      yield { index: index++, coords, region, data };
     }
   }
 
@@ -247,27 +241,34 @@ export class SliceReader {
   ): AsyncGenerator<SliceChunk> {
     const { dataType } = array.metadata;
     const { spec, decodedSize } = await array.pipeline();
-    for await (const piece of await this.#decoded(array, selection, dense ? decodedSize : 0)) {
-      const regions = selectedRegions(selection, piece.region);
-      for (const [i, region] of regions.entries()) {
-        const { shape } = region;
-        const isLast = i === regions.length - 1;
-        if (dense) {
-          const held = isLast ? piece : { ...piece, release: undefined };
-          const part = denseData(held, spec, { region, selection });
-          const moved = shifted(part, dataType, { region, offset: 0 }, selection.shift);
-          const data = await valuesOf(moved, dataType);
-          yield { region, data, shape, stride: cStrides(shape) };
-          continue;
-        }
-        const data = piece.data ?? fillData({ ...spec, shape: piece.region.shape }, plainBuffers);
-        const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
-        const box = boxInPiece(piece, strides, region, selection);
-        const values = await valuesOf(shifted(data, dataType, { region, ...box }, selection.shift), dataType);
-        if (isLast) piece.release?.();
-        const from = box.offset * numbersPerItem(dataType);
-        yield { region, data: values.subarray(from), shape, stride: box.strides };
+    for await (const { piece, region } of this.#parts(array, selection, dense ? decodedSize : 0)) {
+      const { shape } = region;
+      if (dense) {
+        const data = await valuesOf(itemsOf(piece, spec, region, selection), dataType);
+        yield { region, data, shape, stride: cStrides(shape) };
+        continue;
       }
+      const data = piece.data ?? fillData({ ...spec, shape: piece.region.shape }, plainBuffers);
+      const strides = data.kind === "fixed" ? data.strides : cStrides(data.shape);
+      const box = boxInPiece(piece, strides, region, selection);
+      const values = await valuesOf(shifted(data, dataType, { region, ...box }, selection.shift), dataType);
+      piece.release?.();
+      const from = box.offset * numbersPerItem(dataType);
+      yield { region, data: values.subarray(from), shape, stride: box.strides };
+    }
+  }
+
+  /** The chunks that a selection touches, once for each region of it that they have items of; the last one gives them back. */
+  async *#parts(
+    array: ZarrArray,
+    selection: ResolvedSlice["selection"],
+    copied: number,
+  ): AsyncGenerator<{ readonly piece: DecodedChunk; readonly region: Region }> {
+    for await (const piece of await this.#decoded(array, selection, copied)) {
+      const regions = selectedRegions(selection, piece.region);
+      const last = regions.length - 1;
+      for (const [i, region] of regions.entries())
+        yield { piece: i === last ? piece : { ...piece, release: undefined }, region };
     }
   }
 
@@ -385,7 +386,7 @@ export class SliceReader {
     const bytesPerChunk = decodedSize + scratchSize + (array.shards ? 2 : 1) * maxEncodedSize;
     const needed = bytesPerChunk + copied;
     if (maxMemory !== undefined && needed > this.#maxMemory) {
-      const { budgetTooSmall } = await import("./plan/task-memory.ts");
+      const { budgetTooSmall } = await import("../streams/budget-too-small.ts");
       throw budgetTooSmall(needed, this.#maxMemory, array.path, "rechunk the array");
     }
     const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
@@ -508,6 +509,17 @@ function assertChunk(coords: readonly number[], grid: readonly number[], path: s
     found: Array.isArray(coords) ? `[${coords.join(", ")}]` : `${coords}`,
     hint: "Coords count chunks along each dimension, of shards those inside; chunkRefs gives those of a selection.",
   });
+}
+
+/** The items that a chunk has of a region, in C order, in memory of their own. */
+function itemsOf(
+  piece: DecodedChunk,
+  spec: ChunkSpec,
+  region: Region,
+  selection: ResolvedSlice["selection"],
+): ChunkData {
+  const items = denseData(piece, spec, { region, selection });
+  return shifted(items, spec.dataType, { region, offset: 0 }, selection.shift);
 }
 
 async function valuesOf(data: ChunkData, dataType: DataType): Promise<TypedValues> {

@@ -9,6 +9,7 @@ import { STORE_ACCESS } from "../stores/access.ts";
 import { textOfUrl } from "../stores/assertions.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
+import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
 import { streamFrom, TransformStream } from "../streams/web.ts";
 import { untilAborted } from "../util/abort.ts";
@@ -17,7 +18,6 @@ import { checkedOptions, type OptionNames, pickOptions } from "../util/check-opt
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { coordsOf } from "../util/shape.ts";
 import type { ReadEvent } from "./events.ts";
-import { DEFAULT_MAX_MEMORY } from "./request/default-memory.ts";
 import { openSource } from "./request/open-source.ts";
 import { usualIo } from "./request/usual-io.ts";
 import { conflictsOf } from "./target/dimension-lengths.ts";

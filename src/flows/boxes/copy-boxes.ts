@@ -1,9 +1,9 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { type RegionTarget, writeBox } from "../../hierarchy/write/region.ts";
+import { assertBudget } from "../../streams/budget-too-small.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { Region } from "../../streams/chunk.ts";
 import { product } from "../../util/shape.ts";
-import { assertBudget } from "../plan/task-memory.ts";
 import { readBox } from "./read-box.ts";
 import { boxBytes, chunkFootprint, growWindow, windowsOf } from "./windows-of.ts";
 

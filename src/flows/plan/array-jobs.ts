@@ -1,6 +1,7 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { FIRST_ALLOWED } from "../../stores/remote/concurrency-control.ts";
 import { writerMemory } from "../../stores/store-memory.ts";
+import { assertBudget } from "../../streams/budget-too-small.ts";
 import { wholeSelection } from "../../streams/selection.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { copyMemory } from "../keys/copy-value.ts";
@@ -12,7 +13,7 @@ import { type JobKind, jobsOfKinds } from "./jobs-of-kinds.ts";
 import type { ArrayJob, Driver } from "./plan.ts";
 import { whyNotSameFill } from "./same-arrays.ts";
 import type { StoreProfiles } from "./store-profile.ts";
-import { assertBudget, smallerChunks } from "./task-memory.ts";
+import { smallerChunks } from "./task-memory.ts";
 
 export interface ChooserRequest extends HierarchyPlanRequest {
   readonly driver: Driver;

@@ -1,5 +1,6 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
+import { assertBudget } from "../../streams/budget-too-small.ts";
 import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import { MAX_LOOKED_AT } from "../../streams/read-neighbours.ts";
 import { chunksPerRequest } from "../../streams/read-together.ts";
@@ -18,7 +19,6 @@ import {
   slabItemBytes,
   slabJob,
 } from "./slabs.ts";
-import { assertBudget } from "./task-memory.ts";
 
 /** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
 const MIN_SLAB = 2 ** 20;

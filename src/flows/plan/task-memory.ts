@@ -1,7 +1,6 @@
 import { writtenIndexFootprint } from "../../streams/shard-output.ts";
 import { indexFootprint } from "../../streams/shards.ts";
-import { formatBytes, formatEnoughBytes } from "../../util/byte-size.ts";
-import { ZarrflowError } from "../../util/errors.ts";
+import { formatBytes } from "../../util/byte-size.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide } from "./plan.ts";
 
@@ -34,31 +33,4 @@ export function smallerChunks(
   const d = growth.indexOf(largest);
   const size = `${dimensionNames?.[d] ?? `dimension ${d}`}=${target.chunkShape[d]}`;
   return `choose smaller chunks: ${size} makes chunks of ${formatBytes(target.decodedSize)}`;
-}
-
-/** A budget of fewer bytes is taken for one whose unit was forgotten. */
-const MIN_PLAUSIBLE = 1000;
-
-/** @throws `budget-too-small` naming the smallest budget that works. */
-export function assertBudget(needed: number, maxMemory: number, path: string, wayOut?: string): void {
-  if (needed > maxMemory) throw budgetTooSmall(needed, maxMemory, path, wayOut);
-}
-
-/** The error of a budget that nothing fits, with the smallest that works. */
-export function budgetTooSmall(
-  needed: number,
-  maxMemory: number,
-  path: string,
-  wayOut = "choose smaller chunks",
-): ZarrflowError {
-  return new ZarrflowError("budget-too-small", "no plan fits the memory budget", {
-    path,
-    neededBytes: needed,
-    expected: `a budget of at least ${needed} bytes (${formatEnoughBytes(needed)})`,
-    found: `${maxMemory} bytes`,
-    hint:
-      maxMemory < MIN_PLAUSIBLE
-        ? `Sizes without a unit are bytes. Did you mean ${maxMemory}MB?`
-        : `Allow at least ${formatEnoughBytes(needed)}, or ${wayOut}.`,
-  });
 }

@@ -1,13 +1,13 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayWriter } from "../../hierarchy/write/array.ts";
 import { writeBox } from "../../hierarchy/write/region.ts";
+import { assertBudget } from "../../streams/budget-too-small.ts";
 import { type BufferPool, pooledSize } from "../../streams/buffer-pool.ts";
 import type { Region } from "../../streams/chunk.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { readBox } from "../boxes/read-box.ts";
 import { chunkFootprint } from "../boxes/windows-of.ts";
-import { assertBudget } from "../plan/task-memory.ts";
 import { type LevelShape, unitOf } from "./level-plan.ts";
 import type { NumberFormat } from "./numbers.ts";
 import { type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";

@@ -11,11 +11,11 @@ import {
   withLabels,
 } from "../../hierarchy/slice-option.ts";
 import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
+import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { isObject, withoutEffect } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { NodeWarning } from "../plan/plan.ts";
-import { DEFAULT_MAX_MEMORY } from "./default-memory.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
 import { usualIo } from "./usual-io.ts";

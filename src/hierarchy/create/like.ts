@@ -22,7 +22,7 @@ import type { FillOption, NewArray } from "./metadata.ts";
  * await celsius.abort();
  * ```
  */
-export function like(array: ZarrArray): Required<Pick<NewArray, "shape" | "dataType" | "chunks">> & NewArray {
+export function like(array: ZarrArray): NewArray {
   assertArray(array);
   const { metadata, layout } = array;
   const { innerChunkShape, chunkShape } = metadata.chunkGrid;

@@ -2,12 +2,14 @@ import { createPipeline } from "../../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { ChunkSpec, CodecPipeline } from "../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import type { DataType } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { withIoLimit } from "../../stores/with/io-limit.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
-import type { ChunkCodec, ChunkStore, DecodedChunk } from "../../streams/chunk.ts";
+import type { ChunkCodec, ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
+import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
 import type { RegridTarget } from "../../streams/regrid.ts";
 import type { WritableStream } from "../../streams/web.ts";
 import { asyncDispose } from "../../util/async-dispose.ts";
@@ -31,7 +33,7 @@ export interface NodeWriterOptions {
   readonly writeEmpty?: boolean;
   /**
    * Bytes, as a number or as text such as `256MB`, of chunks that wait in memory for the rest of their items, and of those
-   * that are being stored; 256 MB by default.
+   * that are being stored; 256 MB by default. `append` holds a row of chunks instead, however large.
    */
   readonly maxMemory?: number | string;
   /** Bytes that a metadata document of the hierarchy around it may have; 32 MiB by default. */
@@ -46,9 +48,6 @@ export const NODE_WRITER_OPTIONS: OptionNames<NodeWriterOptions> = {
   maxMetadata: true,
   signal: true,
 };
-
-/** The most bytes in buffers that are kept for reuse. */
-const POOLED = 256e6;
 
 /**
  * A new array while it is written. Nobody sees it before `close`, and `abort` leaves nothing of it. Values come as
@@ -85,7 +84,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
     this.#site = site;
     this.#metadata = metadata;
     this.#pipeline = pipeline;
-    this.#options = { io, writeEmpty, buffers: new BufferPool(maxMemory ?? POOLED) };
+    this.#options = { io, writeEmpty, buffers: new BufferPool(maxMemory ?? DEFAULT_MAX_MEMORY) };
     this.#unfinished = new UnfinishedChunks(this, pipeline, { ...this.#options, maxMemory });
     this.#calls = new PendingCalls(this.path, signal);
   }
@@ -185,14 +184,8 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
    */
   async writePart(part: ArrayPart | DecodedChunk, onTaken = () => {}): Promise<void> {
     const region = regionOf(part.region, this);
-    const { shape, start } = region;
     const isOwned = isDecoded(part);
-    const { dataType } = this.#metadata;
-    const data = isDecoded(part)
-      ? part.data
-      : chunkDataOf(part.data, { dataType, shape, stride: part.stride });
-    const release = isDecoded(part) ? part.release : undefined;
-    const piece = { index: 0, coords: start, region, data, ...(release && { release }) };
+    const piece = isOwned ? part : pieceOf(part, region, this.#metadata.dataType);
     await this.#calls.run((signal) => this.#unfinished.write(piece, { signal, isOwned, onTaken }));
   }
 
@@ -270,4 +263,10 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
 
   readonly #undo = (): Promise<void> =>
     deleteKeys(this.store, this.layout, this.#metadata, { io: this.#options.io });
+}
+
+/** A part of an array as a chunk of the stages, which looks at its values in place. */
+function pieceOf({ data, stride }: ArrayPart, region: Region, dataType: DataType): DecodedChunk {
+  const { start: coords, shape } = region;
+  return { index: 0, coords, region, data: chunkDataOf(data, { dataType, shape, stride }) };
 }

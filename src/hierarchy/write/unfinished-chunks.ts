@@ -1,14 +1,14 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { isFixed } from "../../meta/data-type.ts";
+import { assertBudget } from "../../streams/budget-too-small.ts";
 import { pooledSize } from "../../streams/buffer-pool.ts";
 import { ByteBudget, type Lease } from "../../streams/byte-budget.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { decodeFootprint } from "../../streams/decode-chunks.ts";
+import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
 import { chunksIn, type RegridTarget } from "../../streams/regrid.ts";
 import { chunkRegion, countShared } from "../../streams/selection.ts";
 import type { Buffers } from "../../util/buffers.ts";
-import { formatEnoughBytes } from "../../util/byte-size.ts";
-import { ZarrflowError } from "../../util/errors.ts";
 import { addPiece, beginDraft, type ChunkDraft, type WrittenArray, writeDrafts } from "./chunk-draft.ts";
 
 type Target = RegridTarget & WrittenArray;
@@ -43,8 +43,6 @@ interface WritePieceOptions {
   readonly onTaken: () => void;
 }
 
-const DEFAULT_MAX_MEMORY = 256e6;
-
 /**
  * The chunks of a new array that have some of their items: they wait in memory for the others, so that each is encoded
  * and stored once, in whatever parts it comes. Where the memory is full, the one that nothing was added to for the longest
@@ -74,7 +72,7 @@ export class UnfinishedChunks {
     this.#writeBytes = decodeFootprint(pipeline);
     const least = this.#draftBytes + this.#writeBytes;
     const { io, maxMemory = Math.max(DEFAULT_MAX_MEMORY, least) } = options;
-    if (maxMemory < least) throw tooSmall(least, maxMemory, target.path);
+    assertBudget(least, maxMemory, target.path);
     const writes = Math.min(io, Math.max(1, Math.floor(maxMemory / 2 / this.#writeBytes)));
     this.#writing = new ByteBudget(writes * this.#writeBytes);
     this.#budget = new ByteBudget(maxMemory - this.#writing.limit);
@@ -198,14 +196,4 @@ function draftOf({ data, region, release }: DecodedChunk, coords: readonly numbe
 
 function isSame(a: Region, b: Region): boolean {
   return a.start.every((from, d) => from === b.start[d]) && a.shape.every((n, d) => n === b.shape[d]);
-}
-
-function tooSmall(needed: number, maxMemory: number, path: string): ZarrflowError {
-  return new ZarrflowError("budget-too-small", "no chunk fits the memory budget", {
-    path,
-    neededBytes: needed,
-    expected: `a budget of at least ${needed} bytes (${formatEnoughBytes(needed)})`,
-    found: `${maxMemory} bytes`,
-    hint: `Allow at least ${formatEnoughBytes(needed)}, or choose smaller chunks.`,
-  });
 }
