@@ -5,7 +5,8 @@ type Request = { readonly method: string; readonly headers: Headers; readonly mo
 const VALUE = Uint8Array.from({ length: 100 }, (_, i) => i);
 
 beforeEach(() => vi.resetModules());
-afterEach(() => vi.unstubAllGlobals());
+// modules that took this for a page are nothing for the files that follow
+afterEach(() => void vi.unstubAllGlobals().resetModules());
 
 /** A store as a page of `origin` opens it, whose requests `answer` answers. */
 async function openFromPage(
