@@ -2,9 +2,12 @@ import { throughStore, type ZarrArray, type ZarrGroup } from "../../hierarchy/no
 import { closeOpened, isNode, type OpenSource, openWith } from "../../hierarchy/open/open.ts";
 import { isNotKnown, type NodeKind } from "../../hierarchy/open/open-node.ts";
 import type { SourceOptions } from "../../hierarchy/read-options.ts";
+import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
+import { STORE_ACCESS } from "../../stores/access.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
+import { pickOptions } from "../../util/check-options.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pacedAccess, withPace } from "./rate-limits.ts";
 import { limitIo, openWithin } from "./usual-io.ts";
@@ -52,11 +55,11 @@ async function openRoot(
     return { root, store: root.store, close: async () => {} };
   }
   const wrap = (store: Store) => withPace(store, options, specOf(store));
-  const { anonymous, missing403, headers, query, v1Order, v2, maxMetadata, signal } = options;
-  const opening = { anonymous, missing403, headers, query, ...pacedAccess(options), signal, wrap };
+  const access = { ...pickOptions(options, STORE_ACCESS), ...pacedAccess(options) };
+  const opening = { ...access, signal: options.signal, wrap };
   const how = kind ? { kind } : { looksBeside: true };
   try {
-    const root = await openWith(source, { ...opening, v1Order, v2, maxMetadata }, how);
+    const root = await openWith(source, { ...opening, ...pickOptions(options, FORMAT_OPTIONS) }, how);
     const { store } = root;
     return { root, store, close: () => closeOpened(source, store) };
   } catch (error) {
