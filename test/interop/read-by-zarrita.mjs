@@ -29,7 +29,8 @@ async function outcomeOf({ url, format, selection, values: wantsValues }) {
     for (const at of places) hash.update(itemBytes(data, at));
     return { sha256: hash.digest("hex") };
   } catch (error) {
-    return { error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+    const cause = error?.cause?.code ? ` (${error.cause.code})` : "";
+    return { error: error instanceof Error ? `${error.name}: ${error.message}${cause}` : String(error) };
   }
 }
 

@@ -24,6 +24,11 @@ export interface RequestServer {
 
 /** A client that takes nothing for so long is cut off. */
 const STALLED_MS = 60_000;
+/**
+ * An idle connection is kept for so long: longer than the 60 s that proxies and load balancers keep theirs, so that no
+ * request is sent on a connection that is being closed.
+ */
+const KEPT_MS = 65_000;
 /** Printable ASCII without a backslash, which parsers of URLs take for a slash. */
 const PLAIN_TARGET = /^\/[!-[\]-~]*$/;
 /** A segment that parsers of URLs resolve. */
@@ -51,6 +56,7 @@ export async function serveRequests(
     const answered = answer(incoming, outgoing, abort.signal).finally(() => running.delete(answered));
     running.add(answered);
   });
+  server.keepAliveTimeout = KEPT_MS;
   await listen(server, host, port);
   const address = server.address() as AddressInfo;
   const name = address.family === "IPv6" ? `[${address.address}]` : address.address;
