@@ -37,7 +37,7 @@ async function planOf(folder, shape) {
     filters: null,
   };
   writeFileSync(join(source, ".zarray"), JSON.stringify({ ...array, compressor: { id: "zstd", level: 1 } }));
-  const how = { chunks: [1000, 50, 50], maxMemory: "2GB", threads: 2, io: 64 };
+  const how = { chunks: [1000, 50, 50], maxMemory: "2GB", threads: 2, concurrency: 64 };
   const planned = await planRechunk(source, join(folder, "out.zarr"), how);
   const profile = { ...FAR, basis: "stated" };
   const plan = await planned.planWith({ source: profile, target: profile, scratch: profile });

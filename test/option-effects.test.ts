@@ -375,7 +375,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   ifExists: "test/flows/update/run-update.test.ts",
   headers: "test/stores/remote/private-access.test.ts",
   include: "test/flows/request/key-filter.test.ts",
-  io: "test/flows/request/usual-io.test.ts",
+  concurrency: "test/flows/request/usual-concurrency.test.ts",
   keepFormats: "test/flows/two-formats.test.ts",
   latency: "test/flows/store-profiles.test.ts",
   levels: "test/flows/pyramid/target-terms.test.ts",

@@ -41,7 +41,7 @@ const wrongValues = (): readonly unknown[] => [
 const WRONG_OPTIONS: Readonly<Record<string, readonly unknown[]>> = {
   signal: [1, {}, "now", new AbortController()],
   maxMemory: [{}, Number.NaN, -1, "much", "", []],
-  io: [0, -1, 1.5, "4", {}, Number.POSITIVE_INFINITY],
+  concurrency: [0, -1, 1.5, "4", {}, Number.POSITIVE_INFINITY],
   threads: [0, -1, 1.5, "4", {}],
   strategy: ["x", "", 1, {}],
   ifExists: ["x", "", 1, true],

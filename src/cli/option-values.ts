@@ -79,12 +79,12 @@ function retryOf(attempts: string | undefined, timeout: string | undefined): Acc
 /** What the flags of reading arrays mean to a flow. @throws `invalid-option` */
 export function readingOf(
   values: Values<typeof readingOptions>,
-): StoreAccess & FormatOptions & Pick<PlanOptions, "maxMemory" | "io"> {
+): StoreAccess & FormatOptions & Pick<PlanOptions, "maxMemory" | "concurrency"> {
   const { "max-mem": maxMemory, io } = values;
   return {
     ...accessOf(values),
     ...(maxMemory !== undefined && { maxMemory: sizeOf("max-mem", maxMemory) }),
-    ...(io !== undefined && { io: io === "auto" ? io : wholeNumber("io", io) }),
+    ...(io !== undefined && { concurrency: io === "auto" ? io : wholeNumber("io", io) }),
   };
 }
 

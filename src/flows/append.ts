@@ -32,7 +32,7 @@ import type { ReadEventOptions } from "./events.ts";
 import { UNPACED_OPTIONS, type UnpacedOptions } from "./request/flow-options.ts";
 import { type OpenedSource, openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
-import { usualIo } from "./request/usual-io.ts";
+import { usualConcurrency } from "./request/usual-concurrency.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { assertApart } from "./target/target-apart.ts";
 
@@ -143,7 +143,7 @@ async function openTarget(
   source: ZarrNode,
   options: AppendOptions,
 ): Promise<OpenedSource> {
-  const opened = await openSource(target, { ...options, io: undefined }).catch((error) => {
+  const opened = await openSource(target, { ...options, concurrency: undefined }).catch((error) => {
     const hint = "Append adds to what is there: write the first part with `zarrflow copy`.";
     throw isZarrflowError(error, "not-found") ? error.addContext({ hint }) : error;
   });
@@ -172,7 +172,7 @@ async function appendAt(
   const started = performance.now();
   const { dim, writeEmpty = false, maxMetadata, onEvent, signal } = options;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const io = usualIo(options.io, root.spec, home.spec);
+  const concurrency = usualConcurrency(options.concurrency, root.spec, home.spec);
   const hasImages = await assertImagesStay(node, dim, signal);
   const from = await arraysBelowNode(root, signal);
   const own = await ownArrays(node, home, options);
@@ -189,7 +189,7 @@ async function appendAt(
   assertRastersContinue({ appended, others }, { source: root, target: node });
   // before the first chunk is written
   for (const { target } of appended) await editedAlong(target, { maxMetadata, signal });
-  const reading = { maxMemory, io, signal };
+  const reading = { maxMemory, concurrency, signal };
   for (const pair of appended) if (isCoordinate(pair, dim)) await assertContinues(pair, reading);
   const watch = await SourceWatch.begin([root, ...from.values()], [root.store], { signal });
   try {
@@ -202,8 +202,8 @@ async function appendAt(
     }
     const buffers = new BufferPool(maxMemory);
     if (lock) {
-      await writeParts(parts, { maxMemory, io, writeEmpty, buffers, onEvent, signal });
-      await watch.assertUnchanged({ io, signal });
+      await writeParts(parts, { maxMemory, concurrency, writeEmpty, buffers, onEvent, signal });
+      await watch.assertUnchanged({ concurrency, signal });
       await lock.assertHeld();
       const inOrder = [...parts].sort((a, b) => Number(isCoordinate(a, dim)) - Number(isCoordinate(b, dim)));
       const { nodes, warnings } = await followingParts(inOrder, node, home, { maxMetadata, signal });
@@ -312,7 +312,7 @@ async function writeParts(
   try {
     for (const which of ["fresh", "ragged"] as const) for (const part of parts) await write(part, which);
   } catch (error) {
-    for (const part of parts) await removeFresh(part, options.io).catch(() => {});
+    for (const part of parts) await removeFresh(part, options.concurrency).catch(() => {});
     throw error;
   }
 }

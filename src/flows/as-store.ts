@@ -21,7 +21,7 @@ import { CHANGES, type Changes } from "./request/changes.ts";
 import { type Planned, planFlow } from "./request/flow.ts";
 import { PLANNING_OPTIONS } from "./request/flow-options.ts";
 import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
-import { limitFoundIo } from "./request/usual-io.ts";
+import { limitAdaptive } from "./request/usual-concurrency.ts";
 import { planWarnings, sourceWarnings } from "./request/warnings.ts";
 import { loadDocuments } from "./run/documents.ts";
 import { taskRunner } from "./run/executors/task-runner.ts";
@@ -84,7 +84,7 @@ export async function asStore(
     assertFits(neededBytes / TASK_PART, maxMemory, path);
     throw error;
   });
-  const end = limitFoundIo(planned.plan.execution);
+  const end = limitAdaptive(planned.plan.execution);
   const close = () => planned.close().finally(end);
   try {
     return await storeOf(planned, { ...options, maxMemory, close });

@@ -20,7 +20,7 @@ import { readableArray } from "./request/chunk-separators.ts";
 import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
-import { usualIo } from "./request/usual-io.ts";
+import { usualConcurrency } from "./request/usual-concurrency.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 
 export type { Difference } from "./diff/difference.ts";
@@ -69,7 +69,7 @@ export async function* diff(
   }
   const left = await openSource(a, options);
   try {
-    const right = await openSource(b, { ...options, io: undefined });
+    const right = await openSource(b, { ...options, concurrency: undefined });
     try {
       noteAccess(options, [left.root.spec, right.root.spec]);
       const [nodes, others] = [await nodesOf(left.root, options), await nodesOf(right.root, options)];
@@ -85,7 +85,7 @@ export async function* diff(
       }
       if (!options.values) yield* compareOthers([left.root, nodes], [right.root, others], options);
       await watch.assertUnchanged({
-        io: usualIo(options.io, left.root.spec, right.root.spec),
+        concurrency: usualConcurrency(options.concurrency, left.root.spec, right.root.spec),
         signal: options.signal,
       });
       watch.end();
@@ -208,8 +208,8 @@ function stateOf(node: AnyNode | undefined): string | undefined {
 
 async function valuesOf(a: ZarrArray, b: ZarrArray, path: string, options: Comparison) {
   const { maxMemory = DEFAULT_MAX_MEMORY, signal, onEvent } = options;
-  const io = usualIo(options.io, a.spec, b.spec);
+  const concurrency = usualConcurrency(options.concurrency, a.spec, b.spec);
   const [rootOfA, rootOfB] = options.roots;
   const [left, right] = [await readableArray(a, rootOfA, options), await readableArray(b, rootOfB, options)];
-  return compareValues(left, right, { maxMemory: parseBytes(maxMemory), io, path, signal, onEvent });
+  return compareValues(left, right, { maxMemory: parseBytes(maxMemory), concurrency, path, signal, onEvent });
 }

@@ -7,8 +7,8 @@
 export type { CyclicRange } from "../hierarchy/cyclic-range.ts";
 export type { OpenSource } from "../hierarchy/open/open.ts";
 export type {
+  ConcurrencyOption,
   GridStrategy,
-  IoOption,
   ReadOptions,
   SlabOptions,
   SourceOptions,

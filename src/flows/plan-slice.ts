@@ -20,7 +20,7 @@ import type { SlabPlan } from "./plan/slabs.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { resolveLabelledSlice } from "./request/slice-indices.ts";
-import { sliceIo } from "./request/usual-io.ts";
+import { sliceConcurrency } from "./request/usual-concurrency.ts";
 import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
 
 /** What reading a part of an array in C order will do and cost. */
@@ -75,10 +75,10 @@ async function planOf(array: ZarrArray, option: SliceOption, options: PlanSliceO
   const { metadata } = inner;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const { selection, taken } = await resolveLabelledSlice(option, array, options);
-  const { io } = sliceIo(inner, options.io, maxMemory);
+  const { concurrency } = sliceConcurrency(inner, options.concurrency, maxMemory);
   const strategy = possibleStrategy(options.strategy, parseScratch(options.scratch));
   const pipeline = await inner.pipeline();
-  const plan = planSlabs({ array: inner, pipeline, selection, maxMemory, io, strategy });
+  const plan = planSlabs({ array: inner, pipeline, selection, maxMemory, concurrency, strategy });
   const touched = countTouched(selection, metadata.chunkGrid.chunkShape);
   return {
     ...plan,

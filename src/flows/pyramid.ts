@@ -21,7 +21,7 @@ import { coordinateLevels } from "./pyramid/small-levels.ts";
 import { writeLevels } from "./pyramid/write-levels.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
-import { usualIo } from "./request/usual-io.ts";
+import { usualConcurrency } from "./request/usual-concurrency.ts";
 import { SourceWatch } from "./run/source-watch.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { assertApart } from "./target/target-apart.ts";
@@ -113,10 +113,10 @@ export async function pyramid(
     const spec = targetSpec(target, options).store;
     await assertApart(root, spec);
     noteAccess(options, [root.spec, spec]);
-    const io = usualIo(options.io, root.spec, spec);
+    const concurrency = usualConcurrency(options.concurrency, root.spec, spec);
     const named = textOfUrl(target);
     const place = typeof named === "string" ? named : "path" in named ? named.path : "";
-    const plan = await planPyramid(root, place, { ...options, levels, maxMemory, io });
+    const plan = await planPyramid(root, place, { ...options, levels, maxMemory, concurrency });
     for (const warning of plan.warnings) options.onEvent?.({ type: "warning", ...warning });
     const report = (peakBuffers: number, more: object = {}) => ({
       ...described(plan),
@@ -132,7 +132,7 @@ export async function pyramid(
       return report(0);
     }
     const buffers = new BufferPool(maxMemory);
-    await write(root, target, plan, { ...options, ifExists: existing, maxMemory, io, buffers });
+    await write(root, target, plan, { ...options, ifExists: existing, maxMemory, concurrency, buffers });
     return report(buffers.peak);
   } finally {
     await close();
@@ -154,7 +154,7 @@ const RULES = {
 interface WriteOptions extends Pick<PyramidOptions, "onEvent" | "signal" | "maxMetadata"> {
   readonly ifExists: "error" | "replace";
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
   readonly writeEmpty?: boolean;
   readonly buffers: BufferPool;
 }
@@ -165,13 +165,13 @@ async function write(
   plan: PyramidPlan,
   options: WriteOptions,
 ): Promise<void> {
-  const { ifExists, writeEmpty = false, maxMetadata, io, signal } = options;
+  const { ifExists, writeEmpty = false, maxMetadata, concurrency, signal } = options;
   const { zarrFormat, attributes, jobs, levelAttributes, sources } = plan;
   const nodes = [root, ...sources, ...jobs.map(({ array }) => array)];
   const watch = await SourceWatch.begin(nodes, [root.store], { signal });
   try {
     const consolidated = levelAttributes.length > 0;
-    const making = { ifExists, consolidated, writeEmpty, io, allowUnicode: true, signal };
+    const making = { ifExists, consolidated, writeEmpty, concurrency, allowUnicode: true, signal };
     const group = await createGroup(
       target,
       { zarrFormat, attributes },
@@ -184,7 +184,7 @@ async function write(
       }
       for (const job of jobs) await writeJob(job, group, groups, options);
       for (const level of groups) await level.close();
-      await watch.assertUnchanged({ io, signal });
+      await watch.assertUnchanged({ concurrency, signal });
       await group.close();
     } catch (error) {
       await group.abort(error);
@@ -199,7 +199,7 @@ async function writeJob(
   job: LevelJob,
   group: GroupWriter,
   groups: readonly GroupWriter[],
-  { maxMemory, io, writeEmpty = false, buffers, onEvent, signal }: WriteOptions,
+  { maxMemory, concurrency, writeEmpty = false, buffers, onEvent, signal }: WriteOptions,
 ): Promise<void> {
   const { name, array, metadata, levels, method, numbers, windows, role } = job;
   const writers: ArrayWriter[] = [];
@@ -225,7 +225,7 @@ async function writeJob(
     const source = { source: array.innerChunks(), path: array.path };
     const region = { start: array.shape.map(() => 0), shape: array.shape };
     const copies = isSmall ? writers.slice(0, 1) : writers;
-    await copyBoxes(source, copies, { region, shift: region.start }, { ...writing, maxMemory, io });
+    await copyBoxes(source, copies, { region, shift: region.start }, { ...writing, maxMemory, concurrency });
     const made = isSmall ? await coordinateLevels(job, levels, { signal }) : [];
     for (const [i, values] of made.entries()) {
       if (i > 0) await writers[i]?.write([], Array.from(values));

@@ -42,7 +42,7 @@ import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { pacedAccess } from "./request/rate-limits.ts";
 import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
-import { limitFoundIo, limitIo, sliceIo } from "./request/usual-io.ts";
+import { limitAdaptive, limitConcurrency, sliceConcurrency } from "./request/usual-concurrency.ts";
 import { parseScratch } from "./run/scratch/open-scratch.ts";
 import type { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
@@ -53,7 +53,7 @@ import type { TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 
 /** Those of the options of a flow with which it reads an array that it has opened, within its rates. */
 export function openSliceOptions(options: ReadOptions & SlabOptions): OpenSliceOptions {
-  return pickOptions(options, { ...SLAB_OPTIONS, io: true, signal: true, maxMemory: true });
+  return pickOptions(options, { ...SLAB_OPTIONS, concurrency: true, signal: true, maxMemory: true });
 }
 
 const PIECE_BYTES = 2 ** 18;
@@ -185,9 +185,9 @@ export class SliceReader {
   async *slabs(): AsyncGenerator<Slab> {
     const { array, resolved, assertUnchanged, close } = await this.open(true);
     const { threads, strategy, signal } = this.#options;
-    const { io } = this.#io(array);
+    const { concurrency } = this.#concurrency(array);
     const scratch = parseScratch(this.#options.scratch, pacedAccess(this.#options));
-    const options = { maxMemory: this.#maxMemory, io, threads, strategy, scratch, signal };
+    const options = { maxMemory: this.#maxMemory, concurrency, threads, strategy, scratch, signal };
     const { readSlabs } = await import("./slabs/read-slabs.ts");
     try {
       yield* untilAborted(readSlabs(array, resolved.selection, options), signal);
@@ -287,8 +287,8 @@ export class SliceReader {
    * @param isRead whether items are read, so that what is read is to be of one version
    */
   async open(isRead = false): Promise<OpenSlice> {
-    const { io, consistent, signal } = this.#options;
-    const ends = [limitIo(io)];
+    const { concurrency, consistent, signal } = this.#options;
+    const ends = [limitConcurrency(concurrency)];
     this.#readings++;
     let release = async () => {};
     const close = async () => {
@@ -300,8 +300,8 @@ export class SliceReader {
       release = found.release;
       const { lookedUp, resolved } = found;
       const array = withKeptIndexes(found.array);
-      const requests = this.#io(array);
-      ends.push(limitFoundIo(requests));
+      const requests = this.#concurrency(array);
+      ends.push(limitAdaptive(requests));
       let watch: SourceWatch | undefined;
       if (isRead && consistent) {
         const { SourceWatch } = await import("./run/source-watch.ts");
@@ -313,7 +313,7 @@ export class SliceReader {
         array,
         lookedUp,
         resolved: this.#isStored ? { ...resolved, selection } : resolved,
-        assertUnchanged: async () => watch?.assertUnchanged({ io: requests.io, signal }),
+        assertUnchanged: async () => watch?.assertUnchanged({ concurrency: requests.concurrency, signal }),
         close,
       };
     } catch (error) {
@@ -333,13 +333,13 @@ export class SliceReader {
   }
 
   async #findNow(): Promise<FoundSlice> {
-    const { io: _, ...options } = this.#options;
+    const { concurrency: _, ...options } = this.#options;
     const { root, close: release } = await openSource(this.#source, options, { kind: "array" });
     let endLimit = () => {};
     let asked: SliceOption = {};
     try {
       if (root.kind === "group") throw groupInPlace(root);
-      endLimit = limitFoundIo(this.#io(root.innerChunks()));
+      endLimit = limitAdaptive(this.#concurrency(root.innerChunks()));
       try {
         asked = askedSlice(this.#option, options);
         const lookedUp = await sliceByIndices(asked, root, this.#options);
@@ -359,8 +359,8 @@ export class SliceReader {
     }
   }
 
-  #io(array: ZarrArray): ReturnType<typeof sliceIo> {
-    return sliceIo(array, this.#options.io, this.#maxMemory);
+  #concurrency(array: ZarrArray): ReturnType<typeof sliceConcurrency> {
+    return sliceConcurrency(array, this.#options.concurrency, this.#maxMemory);
   }
 
   get #maxMemory(): number {
@@ -392,7 +392,7 @@ export class SliceReader {
     const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
     const budget = new ByteBudget(Math.max(this.#maxMemory, needed) - copied);
     const options = {
-      concurrency: this.#io(array).io,
+      concurrency: this.#concurrency(array).concurrency,
       inFlight: { budget, bytesPerChunk },
       maxEncodedSize: maxStoredSize(pipeline),
       signal,

@@ -19,7 +19,7 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { coordsOf } from "../util/shape.ts";
 import type { ReadEvent } from "./events.ts";
 import { openSource } from "./request/open-source.ts";
-import { usualIo } from "./request/usual-io.ts";
+import { usualConcurrency } from "./request/usual-concurrency.ts";
 import { conflictsOf } from "./target/dimension-lengths.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
@@ -127,10 +127,10 @@ async function* fixed(
   const { root, close } = opened;
   try {
     const { spec, path, store } = root;
-    const io = usualIo(options.io, spec);
+    const concurrency = usualConcurrency(options.concurrency, spec);
     if (typeof source !== "string" && spec.kind !== "object")
       yield* fixLeftovers({ spec, path }, path, cleaning);
-    const fixing = { dryRun, maxMemory: parseBytes(maxMemory), io, signal };
+    const fixing = { dryRun, maxMemory: parseBytes(maxMemory), concurrency, signal };
     if (isZip(root.spec) && typeof source === "string" && isListable(store))
       yield* await fixZip(root, store, fixing);
     else yield* await fixInPlace(root, fixing);
@@ -173,20 +173,20 @@ async function* rootFindings(
   options: ValidateOptions,
 ): AsyncGenerator<ValidateFinding> {
   const { signal } = options;
-  const io = usualIo(options.io, root.spec);
+  const concurrency = usualConcurrency(options.concurrency, root.spec);
   const { store } = root;
   yield* zipFindings(root);
   if (!isListable(store)) {
-    const walked = await walkNodes(root, { io, signal });
+    const walked = await walkNodes(root, { concurrency, signal });
     yield* walked.findings;
     yield* dimensionFindings(walked.nodes.values());
     yield notListed(root.path);
     if (options.deep) yield* gridFindings(root, walked, options);
     return;
   }
-  const read = await readNodes(root, store, { io, isFresh, signal });
+  const read = await readNodes(root, store, { concurrency, isFresh, signal });
   // Where no other node has documents, consolidated metadata may list some.
-  const listed = read.nodes.size <= 1 ? await walkNodes(root, { io, signal }) : read;
+  const listed = read.nodes.size <= 1 ? await walkNodes(root, { concurrency, signal }) : read;
   const areOnlyListed = root.consolidated !== undefined || listed.nodes.size > read.nodes.size;
   const known = areOnlyListed ? { ...listed, broken: new Set([...read.broken, ...listed.broken]) } : read;
   yield* known.findings;
@@ -231,7 +231,7 @@ async function* keyFindings(
   read: ReadNodes,
   options: ValidateOptions,
 ): AsyncGenerator<ValidateFinding> {
-  const { deep, io, signal } = options;
+  const { deep, concurrency, signal } = options;
   const keys = new StoredKeys(root, read);
   const chunks = new TransformStream<KeyEntry, StoredChunk>({
     async transform(listed, controller) {
@@ -247,7 +247,9 @@ async function* keyFindings(
   };
   const checked = streamFrom(keysBelow(store, root.layout, listing))
     .pipeThrough(chunks)
-    .pipeThrough(mapConcurrent(chunkCheck(options), { concurrency: usualIo(io, root.spec), signal }));
+    .pipeThrough(
+      mapConcurrent(chunkCheck(options), { concurrency: usualConcurrency(concurrency, root.spec), signal }),
+    );
   for await (const finding of checked) if (finding) yield finding;
   await keys.lookAtCodecs();
   yield* keys.findings;
@@ -260,14 +262,14 @@ async function* gridFindings(
   read: ReadNodes,
   options: ValidateOptions,
 ): AsyncGenerator<ValidateFinding> {
-  const { io, signal } = options;
+  const { signal } = options;
   const keys = new StoredKeys(root, read);
   const check = chunkCheck(options);
   const checkAt = async ({ array, coords }: GridChunk, context: { signal: AbortSignal }) => {
     const chunk = await keys.takeAt(array, coords, context);
     return chunk && check(chunk, context);
   };
-  const concurrency = usualIo(io, root.spec);
+  const concurrency = usualConcurrency(options.concurrency, root.spec);
   const checked = streamFrom(gridChunks(read)).pipeThrough(mapConcurrent(checkAt, { concurrency, signal }));
   for await (const finding of checked) if (finding) yield finding;
   await keys.lookAtCodecs();

@@ -5,7 +5,7 @@ import { invalid, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 /** Requests in flight: so many for each store, or as many as are found to be of use. */
-export type IoOption = number | "auto";
+export type ConcurrencyOption = number | "auto";
 
 /** The strategies that change the grid, which may be asked for. */
 export const gridStrategies = ["direct", "staged"] as const;
@@ -39,7 +39,7 @@ export interface SourceOptions extends StoreAccess, FormatOptions, PaceOptions {
    * many as are found to be of use, 64 at first and 256 at most, as far as a sixteenth of `maxMemory` holds the chunks of
    * those beyond 64. Fewer where a server says that there are too many.
    */
-  readonly io?: IoOption;
+  readonly concurrency?: ConcurrencyOption;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -68,7 +68,7 @@ export const OPENING_OPTIONS = { ...STORE_ACCESS, ...FORMAT_OPTIONS };
 export const SOURCE_OPTIONS: OptionNames<SourceOptions> = {
   ...OPENING_OPTIONS,
   ...PACE_OPTIONS,
-  io: true,
+  concurrency: true,
   signal: true,
 };
 

@@ -74,7 +74,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   maxMetadata: size,
   bytesPerSecond: size,
   requestsPerSecond: rate,
-  io: {
+  concurrency: {
     expected: "a whole number, 1 or more, or auto",
     holds: (value) => value === "auto" || count.holds(value),
   },
@@ -186,6 +186,7 @@ const OTHER_NAMES: ReadonlyMap<string, readonly [option: string, written: string
   ["compressor", ["codec", "codec"]],
   ["maxMem", ["maxMemory", "maxMemory"]],
   ["bwlimit", ["bytesPerSecond", "bytesPerSecond"]],
+  ["io", ["concurrency", "concurrency"]],
   ["tps", ["requestsPerSecond", "requestsPerSecond"]],
 ]);
 

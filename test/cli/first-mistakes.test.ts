@@ -312,7 +312,7 @@ const VALUES: Readonly<Record<string, string>> = {
   "max-metadata": "1MB",
   "max-mem": "64MB",
   header: "x-key: 1",
-  io: "4",
+  concurrency: "4",
   shards: "time=4",
   "store-profile": "30ms",
   threads: "1",

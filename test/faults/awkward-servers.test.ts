@@ -115,7 +115,7 @@ test("a server that answers for one key after half of the others keeps up what c
     if (key === SLOW) await until(() => others.size > CHUNKS / 2);
     return false;
   };
-  await copy(`s3://${BUCKET}/a.zarr`, "memory:awkward-back", { io: 4 });
+  await copy(`s3://${BUCKET}/a.zarr`, "memory:awkward-back", { concurrency: 4 });
   expect(await digestOf("memory:awkward-back")).toBe(expected);
   // made again where its answer is late, once for each time that others are
   expect(asked).toBeLessThanOrEqual(3);

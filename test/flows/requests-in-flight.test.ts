@@ -64,7 +64,7 @@ describe("requests in flight at a server", () => {
   it("are no more than stated, of source and target and all threads together", async () => {
     for (const name of ["a", "b", "c", "d"]) await putArray(12, `a.zarr/${name}`);
     server.objects.set("a.zarr/zarr.json", Buffer.from('{"zarr_format":3,"node_type":"group"}'));
-    const planned = await planCopy(SOURCE, TARGET, { codec: "gzip", io: 6, maxMemory: "16MB" });
+    const planned = await planCopy(SOURCE, TARGET, { codec: "gzip", concurrency: 6, maxMemory: "16MB" });
     let tasks = 0;
     holdChunks(() => tasks >= 3 && most >= 6);
     try {
@@ -82,14 +82,14 @@ describe("requests in flight at a server", () => {
     expect(await digestsOf(TARGET)).toEqual(await digestsOf(SOURCE));
   });
 
-  it.each([1, 3])("are %i where that is stated, of copies, slices and rechunks", async (io) => {
+  it.each([1, 3])("are %i where that is stated, of copies, slices and rechunks", async (concurrency) => {
     await putArray(12);
-    holdChunks(() => most >= io);
-    await copy(SOURCE, "memory:in-flight", { io });
-    await slice(SOURCE, "2:9", { io }).read();
-    for await (const _ of slice(SOURCE, "2:9", { io }).bytes());
-    await rechunk(SOURCE, TARGET, { chunks: [4, 2], io });
-    expect(most).toBe(io);
+    holdChunks(() => most >= concurrency);
+    await copy(SOURCE, "memory:in-flight", { concurrency });
+    await slice(SOURCE, "2:9", { concurrency }).read();
+    for await (const _ of slice(SOURCE, "2:9", { concurrency }).bytes());
+    await rechunk(SOURCE, TARGET, { chunks: [4, 2], concurrency });
+    expect(most).toBe(concurrency);
   });
 
   it("are found otherwise, and reported with the progress", async () => {
@@ -99,7 +99,7 @@ describe("requests in flight at a server", () => {
       if (event.type === "progress" && event.progress.requests) found.push(event.progress.requests);
     };
     holdChunks(() => most >= 64);
-    await copy(SOURCE, "memory:in-flight", { io: "auto", onEvent });
+    await copy(SOURCE, "memory:in-flight", { concurrency: "auto", onEvent });
     expect(most).toBeLessThanOrEqual(256);
     // first reported with the first value
     expect(Math.max(...found.map((now) => now.inFlight))).toBeGreaterThan(16);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   expected = await digestOf(source);
 });
 
-const HOW = { chunks: [16, 16], maxMemory: "48kB", threads: 1, io: 1, strategy: "direct" } as const;
+const HOW = { chunks: [16, 16], maxMemory: "48kB", threads: 1, concurrency: 1, strategy: "direct" } as const;
 
 /** What a run has left that was stopped when some tasks had ended: its control folder, and how many had. */
 async function unfinishedAt(

@@ -21,7 +21,13 @@ withoutPauses();
 const folder = temporaryFolder();
 const TARGET = `s3://${BUCKET}/out.zarr`;
 const LEDGER = "out.zarr/.zarrflow-ledger-0";
-const HOW = { chunks: [10, 3, 3], strategy: "direct", maxMemory: "8.5MB", threads: 1, io: 1 } as const;
+const HOW = {
+  chunks: [10, 3, 3],
+  strategy: "direct",
+  maxMemory: "8.5MB",
+  threads: 1,
+  concurrency: 1,
+} as const;
 
 type Options = Partial<Parameters<typeof rechunk>[2]>;
 
@@ -201,7 +207,7 @@ describe("an unfinished run in S3", () => {
   it.each<Options>([
     { bytesPerSecond: "50MB" },
     { requestsPerSecond: 5000 },
-    { io: 3 },
+    { concurrency: 3 },
     { threads: 1 },
     { maxMemory: "1GB" },
     { storeProfile: "90ms" },

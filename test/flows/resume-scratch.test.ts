@@ -50,7 +50,7 @@ function staged(target: string, options: FlowOptions = {}): Promise<RunReport> {
     maxMemory: "60kB",
     scratch: scratch(),
     threads: 1,
-    io: 1,
+    concurrency: 1,
     bytesPerSecond: "100GB",
     resume: true,
     ...options,

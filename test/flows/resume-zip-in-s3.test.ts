@@ -23,7 +23,7 @@ const LOCK = "deep/.out.zarr.zip.zarrflow-lock";
 const PART = 256 * 1024;
 /** 1 MiB, in tasks of 128 KiB: two fill a part. */
 const SHAPE = [32, 64, 128] as const;
-const HOW = { chunks: [2, 64, 128], codec: "none", maxMemory: "550kB", threads: 1, io: 1 } as const;
+const HOW = { chunks: [2, 64, 128], codec: "none", maxMemory: "550kB", threads: 1, concurrency: 1 } as const;
 
 type Options = Partial<Parameters<typeof rechunk>[2]>;
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 /** What decides windows, beside the memory budget. */
-const SERIAL = { threads: 1, io: 1, storeProfile: "5ms" };
+const SERIAL = { threads: 1, concurrency: 1, storeProfile: "5ms" };
 
 /** A rechunk of which each task reads some of the first chunks. */
 const BY_STEPS = { chunks: [8, 3, 3], strategy: "direct" } as const;

@@ -39,7 +39,7 @@ function nodeStream(stream: ReadableStream<Uint8Array>): Readable {
 }
 
 /** Little memory, so that bytes come in many slabs. */
-const little = { maxMemory: 900_000, io: 2 };
+const little = { maxMemory: 900_000, concurrency: 2 };
 
 describe("bytes()", () => {
   test("into a Response, read as text, as a buffer, and through a stage of the caller's", async () => {
@@ -94,7 +94,7 @@ describe("bytes()", () => {
     store.beforeGet = () => {
       reads++;
     };
-    const reader = slice(await openArray(store), {}, { maxMemory: 100_000, io: 2 })
+    const reader = slice(await openArray(store), {}, { maxMemory: 100_000, concurrency: 2 })
       .bytes()
       .getReader();
     expect((await reader.read()).value?.length).toBeGreaterThan(0);

@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 type Flow = (target: FlowTarget, options: FlowOptions) => Promise<RunReport>;
 
-const SERIAL = { threads: 1, io: 1 } as const;
+const SERIAL = { threads: 1, concurrency: 1 } as const;
 const FLOWS: Readonly<Record<string, Flow>> = {
   copy: (target, options) => copy(source, target, options),
   "copy with another codec": (target, options) => copy(source, target, { codec: "gzip", ...options }),

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { given } from "../support/given.ts";
 
 const folder = temporaryFolder();
-const HOW = { chunks: [8, 3], strategy: "direct", maxMemory: "100kB", threads: 1, io: 1 } as const;
+const HOW = { chunks: [8, 3], strategy: "direct", maxMemory: "100kB", threads: 1, concurrency: 1 } as const;
 
 let source = "";
 let target = "";

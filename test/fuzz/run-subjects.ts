@@ -61,7 +61,7 @@ function ledgerSeeds(): Seed[] {
         if (!isZarrflowError(error, "plan-mismatch")) throw error;
       });
       const holds = async ({ key }: { readonly key: string }) => key === "b";
-      const done = await doneBefore(journal, { tasks: TASKS, holds, io: 4 });
+      const done = await doneBefore(journal, { tasks: TASKS, holds, concurrency: 4 });
       const withoutValues = new Set<number>();
       for await (const text of journal.lines()) {
         const line = parseLedgerLine(text);

@@ -284,7 +284,9 @@ describe("a shard that is replaced while its array is open", () => {
     const array = await openArray(store);
     await array.chunk([0]);
     gets = 0;
-    await expect(array.slice({}, { io: 1 }).read()).rejects.toMatchObject({ code: "source-changed" });
+    await expect(array.slice({}, { concurrency: 1 }).read()).rejects.toMatchObject({
+      code: "source-changed",
+    });
     expect(new Set((await array.slice().read()).data as Int8Array)).toEqual(new Set([2]));
   });
 

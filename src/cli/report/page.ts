@@ -119,7 +119,7 @@ function plannedRows({ totals, budget, execution, jobs }: Plan): (readonly [stri
     ["memory of all buffers", `at most ${formatBytes(budget.maxMemory)}, the budget`],
     [
       "requests in flight",
-      `at most ${grouped(execution.io)} for each ${execution.isIoFound ? "server, as many as are of use" : "store"}`,
+      `at most ${grouped(execution.concurrency)} for each ${execution.isAdaptive ? "server, as many as are of use" : "store"}`,
     ],
   ];
 }

@@ -198,10 +198,10 @@ function executionText({ threads, singleThreadReason, driver, tasksAtOnce, write
 }
 
 /** Requests in flight. */
-export function requestsText({ io, isIoFound }: Execution): string {
-  return isIoFound
-    ? `as many requests in flight as each server is faster with, at most ${io}`
-    : `${counted(io, "request")} in flight for each store`;
+export function requestsText({ concurrency, isAdaptive }: Execution): string {
+  return isAdaptive
+    ? `as many requests in flight as each server is faster with, at most ${concurrency}`
+    : `${counted(concurrency, "request")} in flight for each store`;
 }
 
 /** What Node and the library take beside buffers, and a thread with its kernels, as measured. */

@@ -58,8 +58,8 @@ export async function writePart(
 }
 
 /** Deletes the chunks that no document shows: what is left of an append that failed. */
-export async function removeFresh(part: GrowingPart, io: number): Promise<void> {
+export async function removeFresh(part: GrowingPart, concurrency: number): Promise<void> {
   const { target, fresh } = part;
   const remove = (coords: readonly number[]) => target.store.delete(target.chunkKey(coords));
-  await forEachConcurrent(chunksTouched(part, fresh), remove, { concurrency: io });
+  await forEachConcurrent(chunksTouched(part, fresh), remove, { concurrency });
 }

@@ -9,7 +9,7 @@ import { boxBytes, chunkFootprint, growWindow, windowsOf } from "./windows-of.ts
 
 export interface CopyBoxesOptions {
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
   readonly writeEmpty: boolean;
   readonly buffers: BufferPool;
   /** Called with the number of items that are copied. */
@@ -28,7 +28,7 @@ export async function copyBoxes(
   { source, path }: { readonly source: ZarrArray; readonly path: string },
   targets: readonly RegionTarget[],
   { region, shift }: { readonly region: Region; readonly shift: readonly number[] },
-  { maxMemory, io, writeEmpty, buffers, onItems, signal }: CopyBoxesOptions,
+  { maxMemory, concurrency, writeEmpty, buffers, onItems, signal }: CopyBoxesOptions,
 ): Promise<void> {
   const [target] = targets;
   if (target === undefined || product(region.shape) === 0) return;
@@ -38,11 +38,11 @@ export async function copyBoxes(
   // of a chunk that is read and written with other items there are two
   const perChunk = chunkFootprint(from) + chunkFootprint(to) + ofChunk;
   assertBudget(perChunk + ofChunk, maxMemory, path);
-  const atOnce = Math.max(1, Math.min(io, Math.floor(maxMemory / 2 / perChunk)));
+  const atOnce = Math.max(1, Math.min(concurrency, Math.floor(maxMemory / 2 / perChunk)));
   const perItem = ofChunk / Math.max(1, product(unit));
   // buffers are rounded up by a quarter at most
   const most = Math.floor((maxMemory - atOnce * perChunk) / perItem / 1.25);
-  const options = { io: atOnce, buffers, signal };
+  const options = { concurrency: atOnce, buffers, signal };
   for (const box of windowsOf(region, growWindow(unit, region.shape, most))) {
     const start = box.start.map((at, d) => at - (shift[d] ?? 0));
     const data = await readBox(source, { start, shape: box.shape }, options);

@@ -12,7 +12,7 @@ import { cStrides } from "../../util/shape.ts";
 import { chunksOf } from "../slabs/selected-chunks.ts";
 
 export interface ReadBoxOptions {
-  readonly io: number;
+  readonly concurrency: number;
   readonly buffers: Buffers;
   readonly signal?: AbortSignal | undefined;
 }
@@ -21,13 +21,13 @@ export interface ReadBoxOptions {
 export async function readBox(
   array: ZarrArray,
   { start, shape }: Region,
-  { io, buffers, signal }: ReadBoxOptions,
+  { concurrency, buffers, signal }: ReadBoxOptions,
 ): Promise<ChunkData> {
   const pipeline = await array.pipeline();
   const selection = { start, step: start.map(() => 1), shape };
   const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
   const chunk = { ...pipeline.spec, shape };
-  const reading = { concurrency: io, maxEncodedSize: maxStoredSize(pipeline), buffers, signal };
+  const reading = { concurrency, maxEncodedSize: maxStoredSize(pipeline), buffers, signal };
   const whole = readChunks(array, refs, reading)
     .pipeThrough(decodeChunks(array, { buffers }))
     .pipeThrough(regrid({ shape, chunk, strides: cStrides(shape) }, { selection, buffers }));

@@ -51,21 +51,21 @@ export async function openPlan(
   };
   try {
     const watch = await SourceWatch.begin([], [store], { signal });
-    const { io } = plan.execution;
+    const { concurrency } = plan.execution;
     const maxMetadata = plan.source.reading?.maxMetadata;
-    const documents = await documentsOf(store, states, { maxMetadata, io, signal });
+    const documents = await documentsOf(store, states, { maxMetadata, concurrency, signal });
     return {
       source: store,
       plan,
       taken: async () => [],
       options: { ifExists: file.options.ifExists },
       planWith: async () => plan,
-      pace: { maxMemory: plan.budget.maxMemory, io, threads: plan.execution.threads },
+      pace: { maxMemory: plan.budget.maxMemory, concurrency, threads: plan.execution.threads },
       settings: {},
       probe,
       async assertUnchanged(how = {}) {
-        await documentsOf(store, states, { maxMetadata, io, ...how });
-        await watch.assertUnchanged({ ...how, io });
+        await documentsOf(store, states, { maxMetadata, concurrency, ...how });
+        await watch.assertUnchanged({ ...how, concurrency });
       },
       sourceDocuments: () => textHash(JSON.stringify(sourceDocuments)),
       documentStates: () => sourceDocuments,
@@ -108,9 +108,9 @@ async function documentsOf(
   states: readonly DocumentState[],
   {
     maxMetadata,
-    io,
+    concurrency,
     signal,
-  }: StoreOptions & { readonly maxMetadata?: number | undefined; readonly io: number },
+  }: StoreOptions & { readonly maxMetadata?: number | undefined; readonly concurrency: number },
 ): Promise<Map<string, Uint8Array>> {
   const documents = new Map<string, Uint8Array>();
   const keepIfSame = ([key, size, checksum]: DocumentState, found: Uint8Array | undefined) => {
@@ -132,6 +132,6 @@ async function documentsOf(
     keepIfSame(state, (await readDocument(store, state[0], { maxMetadata, signal: context.signal }))?.bytes);
   };
   const left = processSync([states], readSync, signal);
-  await forEachConcurrent(left, read, { concurrency: io, signal });
+  await forEachConcurrent(left, read, { concurrency, signal });
   return documents;
 }

@@ -69,7 +69,7 @@ export function simulatePlan(plan: Plan, options: SimulationOptions): Simulation
     startWork +
     startWaits +
     lists * latency +
-    Math.ceil(documents.length / plan.execution.io) * latency +
+    Math.ceil(documents.length / plan.execution.concurrency) * latency +
     documents.length * COSTS.request;
   const workerSeconds = sum(({ workerSeconds }) => workerSeconds);
   const requests = {
@@ -173,7 +173,10 @@ function loadOfTask(
   if (load === undefined || tasks === 0) return undefined;
   const { execution, budget } = plan;
   const atOnce = admitted({ ...budget, tasksAtOnce: execution.tasksAtOnce }, part);
-  const inFlight = Math.max(1, isCopied ? execution.io : Math.min(execution.io, atOnce * part.readAhead));
+  const inFlight = Math.max(
+    1,
+    isCopied ? execution.concurrency : Math.min(execution.concurrency, atOnce * part.readAhead),
+  );
   const { latency, bytesPerSecond } = options;
   const work = load.work / Math.min(execution.threads, atOnce);
   const waits =

@@ -55,11 +55,11 @@ export class AllKeys {
   /** @throws as `copyKeys` */
   async copyTo(
     target: WritableStore,
-    options: Omit<CopyKeysOptions, "listed" | "io" | "writerBytes">,
+    options: Omit<CopyKeysOptions, "listed" | "concurrency" | "writerBytes">,
   ): Promise<void> {
     const { execution, jobs } = this.#plan;
     const writerBytes = writerMemory(this.#plan.target.store);
-    const copying = { ...options, io: execution.io, writerBytes };
+    const copying = { ...options, concurrency: execution.concurrency, writerBytes };
     await copyKeys(this.#source, target, { ...copying, listed: this.#ahead ?? this.#listed(false) });
     this.#chunks.noteMissing(this.#source, jobs);
     if (this.#areLate) await copyKeys(this.#source, target, { ...copying, listed: this.#listed(true) });

@@ -30,7 +30,7 @@ export interface CopyKeysOptions {
   readonly stop?: AbortSignal | undefined;
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
-  readonly io: number;
+  readonly concurrency: number;
   /** Bytes that a writer of the target holds while it is open. */
   readonly writerBytes: number;
   readonly log: RunLog;
@@ -89,7 +89,7 @@ export async function copyKeys(
     stop,
     budget,
     buffers,
-    io,
+    concurrency,
     writerBytes,
     log,
     signal,
@@ -103,7 +103,7 @@ export async function copyKeys(
   );
   const pieceBytes = pieceBytesWithin(budget.limit - writerBytes - smallBytes);
 
-  const mostBytes = Math.min(SMALL_BYTES, largestPooled(budget.limit / (4 * io)) - 1);
+  const mostBytes = Math.min(SMALL_BYTES, largestPooled(budget.limit / (4 * concurrency)) - 1);
   const syncCopier = new SyncCopier({ source, target, mostBytes, skipChecksum, budget, buffers, log });
 
   const copySeen = async ({ key, size: listed, crc32: expected, targetKey }: KeyToCopy, context: Context) => {
@@ -163,7 +163,7 @@ export async function copyKeys(
   const lease = await budget.acquire(smallBytes === 0 ? 0 : pooledSize(smallBytes), signal);
   try {
     const left = copySmallValues(wanted, { source, target, skipChecksum, smallBytes, buffers, log, signal });
-    await forEachConcurrent(left, copy, { concurrency: io, signal });
+    await forEachConcurrent(left, copy, { concurrency, signal });
     throwIfAborted(stop);
   } finally {
     lease.release();

@@ -28,7 +28,7 @@ export class SyncCopier {
   readonly #options: CopyReadOptions;
   /** Bytes that a value may have whose size is not listed: those of the largest one so far. */
   #likely = 0;
-  readonly #io = new BlockingIo();
+  readonly #concurrency = new BlockingIo();
 
   constructor(options: CopyReadOptions) {
     this.#options = options;
@@ -47,11 +47,12 @@ export class SyncCopier {
   async copy({ key, size: listed, targetKey }: KeyToCopy, signal: AbortSignal): Promise<boolean> {
     const { source, target, mostBytes, skipChecksum, budget, buffers, log } = this.#options;
     const most = listed ?? this.#likely;
-    if (!source.getSync || target.setSync || most === 0 || most > mostBytes || this.#io.isSlow) return false;
+    if (!source.getSync || target.setSync || most === 0 || most > mostBytes || this.#concurrency.isSlow)
+      return false;
     const lease = await budget.acquire(pooledSize(most), signal);
     const buffer = buffers.take(most);
     try {
-      const bytes = this.#io.attempt(
+      const bytes = this.#concurrency.attempt(
         (into) => readInto(source, key, into),
         buffer,
         ({ length }) => length,

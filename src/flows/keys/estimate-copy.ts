@@ -67,7 +67,7 @@ async function estimate(plan: Plan, source: Store, signal: AbortSignal | undefin
   };
   for (const prefix of outerPrefixes(formatNamed(publication.from).layout(plan.source.path))) {
     await forEachConcurrent(listWanted(store, prefix, targetKeyOf, { signal, onFolder }), count, {
-      concurrency: plan.execution.io,
+      concurrency: plan.execution.concurrency,
       signal,
     });
   }

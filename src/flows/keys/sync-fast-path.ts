@@ -14,15 +14,15 @@ export async function* processSync<T>(
   attempt: (item: T) => number | undefined,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T> {
-  const io = new BlockingIo();
+  const concurrency = new BlockingIo();
   for await (const page of pages) {
     for (const item of page) {
-      const others = io.yield();
+      const others = concurrency.yield();
       if (others) {
         await others;
         throwIfAborted(signal);
       }
-      const bytes = io.attempt(attempt, item, itself);
+      const bytes = concurrency.attempt(attempt, item, itself);
       if (bytes === undefined) yield item;
     }
   }

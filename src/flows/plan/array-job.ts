@@ -32,7 +32,7 @@ export interface JobRequest {
   readonly target: PlannedArray;
   readonly selection: Selection;
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
   /** Bytes that a writer of the target's store holds while it is open. */
   readonly writerBytes: number;
   /** Whether the keys of verbatim arrays are copied as they are, so that these have no tasks. */

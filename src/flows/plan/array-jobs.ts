@@ -89,7 +89,12 @@ function jobRequest(
     target,
     selection: change?.selection ?? wholeSelection(target.metadata.shape),
     maxMemory: request.maxMemory,
-    io: driver === "loop" ? 1 : request.isIoFound ? Math.min(request.io, expectedIo(profiles)) : request.io,
+    concurrency:
+      driver === "loop"
+        ? 1
+        : request.isAdaptive
+          ? Math.min(request.concurrency, expectedConcurrency(profiles))
+          : request.concurrency,
     writerBytes: writerMemory(request.target.store),
     inFarObject: request.source.store.kind === "zip-value",
     keysToCopy: request.copyKeys,
@@ -103,7 +108,7 @@ function jobRequest(
 }
 
 /** Requests in flight that are expected to be found of use: as many as the program can make while one is waited for. */
-function expectedIo(profiles: StoreProfiles): number {
+function expectedConcurrency(profiles: StoreProfiles): number {
   const latencies = Object.values(profiles).map(({ latency }) => latency);
   return Math.max(FIRST_ALLOWED, Math.ceil(Math.max(0, ...latencies) / COSTS.request));
 }

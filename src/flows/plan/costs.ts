@@ -49,13 +49,13 @@ export interface CostRequest {
   readonly maxMemory: number;
   readonly tasksAtOnce: number;
   readonly threads: number;
-  readonly io: number;
+  readonly concurrency: number;
   readonly profiles: StoreProfiles;
 }
 
 /** What it takes to make an array of another grid, in the windows and passes that are given. */
 export function costOf(request: CostRequest): Cost {
-  const { chunksWritten, windows, io, profiles } = request;
+  const { chunksWritten, windows, concurrency, profiles } = request;
   const { passes = [], pieces = 0, scratchBytes = 0 } = request;
   const { reading, writing, between, logical, decoded, objects } = workOf(request);
   const stages = [...passes, { ...windows, tasks: request.tasks }];
@@ -64,9 +64,9 @@ export function costOf(request: CostRequest): Cost {
     (reading + between / 2) / atOnce(request, stages[0]) +
     (writing + between / 2) / atOnce(request, stages.at(-1));
   const waits =
-    waitOf(profiles.source, windows.chunksRead, decoded * STORED, io) +
-    waitOf(profiles.scratch, objects + pieces, 2 * passes.length * logical, io) +
-    waitOf(profiles.target, chunksWritten, logical * STORED, io);
+    waitOf(profiles.source, windows.chunksRead, decoded * STORED, concurrency) +
+    waitOf(profiles.scratch, objects + pieces, 2 * passes.length * logical, concurrency) +
+    waitOf(profiles.target, chunksWritten, logical * STORED, concurrency);
   return {
     seconds: overlapped(work, waits),
     timesDecoded: windows.chunksRead / Math.max(1, request.chunksTouched),
@@ -134,9 +134,14 @@ function callOf(profile: StoreProfile | undefined): number {
 }
 
 /** Seconds of waiting for answers of a store, so many requests at a time. */
-function waitOf(profile: StoreProfile | undefined, requests: number, bytes: number, io: number): number {
+function waitOf(
+  profile: StoreProfile | undefined,
+  requests: number,
+  bytes: number,
+  concurrency: number,
+): number {
   if (profile === undefined) return 0;
-  return (requests * profile.latency) / io + bytes / profile.bytesPerSecond;
+  return (requests * profile.latency) / concurrency + bytes / profile.bytesPerSecond;
 }
 
 /** The class of the codec that takes the most time. */

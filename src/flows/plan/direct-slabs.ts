@@ -43,14 +43,14 @@ export function directSlabPlan(request: SlabRequest, strategy: string): SlabCand
 }
 
 function planDirect(request: SlabRequest, strategy: string): SlabPlan {
-  const { array, pipeline, selection, maxMemory, io } = request;
+  const { array, pipeline, selection, maxMemory, concurrency } = request;
   const { chunkShape } = array.metadata.chunkGrid;
   const itemSize = slabItemBytes(pipeline);
   assertBudget(smallestSlabBudget(array, pipeline), maxMemory, array.path);
 
   const inFarObject = array.store?.neighbours !== undefined;
   const areTogether = inFarObject || array.shards !== undefined;
-  const wanted = io * (areTogether ? chunksPerRequest(pipeline, inFarObject) : 1);
+  const wanted = concurrency * (areTogether ? chunksPerRequest(pipeline, inFarObject) : 1);
   const perChunk = chunkInFlight(array, pipeline);
   const inFlight = Math.max(1, Math.min(wanted, chunksInFlight(perChunk, maxMemory / 4)));
   const left = maxMemory - bytesInFlight(perChunk, inFlight);

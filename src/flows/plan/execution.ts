@@ -26,7 +26,14 @@ export function driverOf({ source, target, singleThreadReason, profiles = {} }: 
 
 /** How many threads run the tasks of a plan, and who writes. */
 export function executionOf(
-  { target, io, isIoFound, threads = 1, singleThreadReason, isMemoryShared = true }: ExecutionRequest,
+  {
+    target,
+    concurrency,
+    isAdaptive,
+    threads = 1,
+    singleThreadReason,
+    isMemoryShared = true,
+  }: ExecutionRequest,
   {
     driver,
     tasksAtOnce,
@@ -52,8 +59,8 @@ export function executionOf(
     threads: reason === undefined ? Math.max(1, Math.min(most, totals.tasks, useful)) : 1,
     ...(reason !== undefined && { singleThreadReason: reason }),
     tasksAtOnce,
-    io,
-    ...(isIoFound && { isIoFound }),
+    concurrency,
+    ...(isAdaptive && { isAdaptive }),
     writer: hasSingleWriter ? "first-thread" : "each-thread",
   };
 }

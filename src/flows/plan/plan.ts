@@ -73,7 +73,7 @@ export interface NodeWarning {
 
 /** What of a plan says which tasks there are, and how they run. */
 export interface TaskPlan extends Pick<Plan, "jobs" | "stages"> {
-  readonly execution: Pick<Execution, "driver" | "tasksAtOnce" | "io">;
+  readonly execution: Pick<Execution, "driver" | "tasksAtOnce" | "concurrency">;
 }
 
 /** A node inside a store. */
@@ -105,9 +105,9 @@ export interface Execution {
   /** The most tasks that run at one time, of all threads together, as far as the budget admits them. */
   readonly tasksAtOnce: number;
   /** Requests in flight for each store, of all threads together: at servers for each of these, sources and targets. */
-  readonly io: number;
+  readonly concurrency: number;
   /** Whether so many are the most, and how many are of use at a server is found while the plan runs. */
-  readonly isIoFound?: boolean;
+  readonly isAdaptive?: boolean;
   /** Who writes the target: each thread what it encoded, or the first thread what all of them encoded. */
   readonly writer: "each-thread" | "first-thread";
 }

@@ -21,7 +21,14 @@ export function costOfSlabs(request: ShapedSlabs, chunksRead: number): Cost {
 }
 
 /** What a cost is asked of: one thread that reads chunks and writes none. */
-export function slabCostRequest({ array, pipeline, selection, slabShape, maxMemory, io }: ShapedSlabs) {
+export function slabCostRequest({
+  array,
+  pipeline,
+  selection,
+  slabShape,
+  maxMemory,
+  concurrency,
+}: ShapedSlabs) {
   const { metadata, shards, layout } = array;
   const { chunkShape } = metadata.chunkGrid;
   const shardShape = shards && chunkShape.map((n, d) => n * (shards.chunksPerShard[d] ?? 1));
@@ -37,7 +44,7 @@ export function slabCostRequest({ array, pipeline, selection, slabShape, maxMemo
     scratchSize: 0,
     pooledScratchSize: 0,
   };
-  const threads = { maxMemory, tasksAtOnce: 1, threads: 1, io, profiles: {} };
+  const threads = { maxMemory, tasksAtOnce: 1, threads: 1, concurrency, profiles: {} };
   const chunksTouched = countTouched(selection, chunkShape);
   const items = product(selection.shape);
   return { sides: { source, target }, items, chunksTouched, chunksWritten: 0, ...threads };

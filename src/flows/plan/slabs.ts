@@ -37,7 +37,7 @@ export interface SlabRequest {
   readonly pipeline: CodecPipeline;
   readonly selection: Selection;
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
 }
 
 /** A way to make slabs, and what it is predicted to take. */

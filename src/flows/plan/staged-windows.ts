@@ -68,13 +68,13 @@ export function* stagedWindows(request: StagedRequest): Generator<StagedWindows>
 
 /** @returns undefined where a task does not fit the budget. */
 function planPasses(request: StagedRequest, windows: Windows, job: SplitJob): StagedWindows | undefined {
-  const { sides, maxMemory, io } = request;
+  const { sides, maxMemory, concurrency } = request;
   const numbers = (job.passes ?? []).map((_, pass) => pass);
   const passes = numbers.map((pass) => planPass(request, job, pass));
   const piece = pieceFootprint(job, numbers.length - 1);
   const parts = 2 * pooledSize(Math.min(piece, sides.target.decodedSize));
   const others = windows.leaseBytes - windows.readAhead * SMALLEST_BUFFER + parts;
-  const readAhead = Math.min(PIECES_AHEAD, io, Math.floor((maxMemory - others) / piece));
+  const readAhead = Math.min(PIECES_AHEAD, concurrency, Math.floor((maxMemory - others) / piece));
   const leaseBytes = others + readAhead * piece;
   const expectedBytes = windows.expectedBytes + parts + readAhead * piece;
   if (
@@ -155,7 +155,7 @@ function boxesBetween(
 }
 
 function planPass(request: StagedRequest, job: SplitJob, pass: number): Omit<ScratchPass, "firstTask"> {
-  const { sides, maxMemory, io, isVariable } = request;
+  const { sides, maxMemory, concurrency, isVariable } = request;
   const object = pooledSize(objectBytes(job, pass)) * (isVariable ? VARIABLE_COPIES : 1);
   const held = object + (pass === 0 ? indexBytes(sides) : 0);
   const ofPieces = { waiting: pass === 0 ? 0 : pieceFootprint(job, pass - 1), working: 0 };
@@ -164,7 +164,7 @@ function planPass(request: StagedRequest, job: SplitJob, pass: number): Omit<Scr
   const readAhead =
     pass === 0
       ? readAheadWithin(request, inFlight, maxMemory - held)
-      : Math.min(PIECES_AHEAD, io, chunksInFlight(inFlight, maxMemory - held));
+      : Math.min(PIECES_AHEAD, concurrency, chunksInFlight(inFlight, maxMemory - held));
   return {
     box: job.passes?.[pass]?.box ?? [],
     readAhead,

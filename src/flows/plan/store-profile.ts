@@ -19,9 +19,9 @@ export interface StoreProfiles {
 export interface PlanPace {
   readonly maxMemory: number;
   /** Requests in flight for each store. */
-  readonly io: number;
-  /** True if `io` is only an upper limit, and the run finds the number itself. */
-  readonly isIoFound?: boolean | undefined;
+  readonly concurrency: number;
+  /** True if `concurrency` is only an upper limit, and the run finds the number itself. */
+  readonly isAdaptive?: boolean | undefined;
   /** Threads that run tasks; 1 by default. */
   readonly threads?: number;
   /** Why it must be one thread, where others cannot run tasks. */

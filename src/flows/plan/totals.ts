@@ -12,7 +12,7 @@ export interface TotalsRequest {
   readonly copyKeys: boolean;
   readonly maxMemory: number;
   readonly tasksAtOnce: number;
-  readonly io: number;
+  readonly concurrency: number;
   readonly profiles?: StoreProfiles | undefined;
 }
 
@@ -91,11 +91,14 @@ function tasksOf(job: ArrayJob): Pick<ArrayJob, "tasks" | "leaseBytes" | "expect
 }
 
 /** Bytes of all chunks that are copied as they are at one time. */
-function copyPeak(jobs: readonly ArrayJob[], { target, copyKeys, maxMemory, io }: TotalsRequest): number {
+function copyPeak(
+  jobs: readonly ArrayJob[],
+  { target, copyKeys, maxMemory, concurrency }: TotalsRequest,
+): number {
   if (!copyKeys) return 0;
   const stored = jobs.filter(({ tasks }) => tasks === 0).map(({ source }) => source.maxEncodedSize);
   const largest = stored.reduce((most, size) => Math.max(most, size), 1);
   const writerBytes = writerMemory(target.store);
   const pieceBytes = pieceBytesWithin(maxMemory - writerBytes);
-  return Math.min(maxMemory, io * copyMemory(largest, pieceBytes, writerBytes));
+  return Math.min(maxMemory, concurrency * copyMemory(largest, pieceBytes, writerBytes));
 }

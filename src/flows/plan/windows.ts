@@ -15,7 +15,7 @@ export interface WindowRequest {
   readonly sides: Sides;
   readonly selection: Selection;
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
   /** A loop encodes and writes a chunk before the next; `streams` by default. */
   readonly driver?: Driver;
   /** Bytes that a writer of the target's store holds while it is open. */
@@ -56,12 +56,12 @@ export function unitOf(target: GridSide, grid: readonly number[]): number[] {
 
 /** Source chunks in flight: as many as requests want, within a quarter of the budget and what is spare; at least one. */
 export function readAheadWithin(
-  { sides, maxMemory, io, inFarObject = false }: WindowRequest,
+  { sides, maxMemory, concurrency, inFarObject = false }: WindowRequest,
   inFlight: InFlight,
   spare: number,
 ): number {
   const { source } = sides;
   const areTogether = inFarObject || source.shardShape !== undefined;
-  const wanted = io * (areTogether ? chunksPerRequest(source, inFarObject) : 1);
+  const wanted = concurrency * (areTogether ? chunksPerRequest(source, inFarObject) : 1);
   return Math.max(1, Math.min(wanted, chunksInFlight(inFlight, Math.min(maxMemory / 4, spare))));
 }

@@ -52,7 +52,7 @@ export interface PyramidPlan {
 }
 
 type PlanOptions = Pick<PyramidOptions, "factor" | "method" | "axes" | "codec" | "to" | "signal"> &
-  Required<Pick<PyramidOptions, "levels">> & { readonly maxMemory: number; readonly io: number };
+  Required<Pick<PyramidOptions, "levels">> & { readonly maxMemory: number; readonly concurrency: number };
 
 /**
  * Plans the pyramid of an image, or of a geographic data set.
@@ -206,7 +206,7 @@ async function jobOf(
   one: DataSetArray,
   levels: readonly LevelShape[],
   terms: TargetTerms,
-  { maxMemory, io }: PlanOptions,
+  { maxMemory, concurrency }: PlanOptions,
 ): Promise<LevelJob> {
   const { array, method, role } = one;
   const stored = numberFormatOf(array.metadata, array.layout.zarrFormat);
@@ -232,7 +232,7 @@ async function jobOf(
   const isLarge = method !== undefined && role === "variable" && numbers !== undefined;
   if (!isLarge) return job;
   const { chunkShape } = metadata.chunkGrid;
-  const budget = { chunkShape, itemSize: numbers.itemSize, maxMemory, io };
+  const budget = { chunkShape, itemSize: numbers.itemSize, maxMemory, concurrency };
   return { ...job, windows: await planLevelWindows(array, kept, budget) };
 }
 

@@ -20,7 +20,7 @@ export interface LevelWindows {
   readonly windowLevel: number;
   /** Items of the first level that are in memory at one time, along each dimension. */
   readonly window: readonly number[];
-  readonly io: number;
+  readonly concurrency: number;
   readonly leaseBytes: number;
 }
 
@@ -33,7 +33,7 @@ export interface LevelWindows {
 export async function planLevelWindows(
   source: ZarrArray,
   levels: readonly LevelShape[],
-  { chunkShape, itemSize, maxMemory, io }: LevelBudget,
+  { chunkShape, itemSize, maxMemory, concurrency }: LevelBudget,
 ): Promise<LevelWindows> {
   const pipeline = await source.innerChunks().pipeline();
   const all = levels.reduce<readonly number[]>(
@@ -65,13 +65,13 @@ export async function planLevelWindows(
   let windowLevel = 0;
   while (windowLevel < top && bytesFor(windowLevel + 1) + perChunk <= maxMemory) windowLevel++;
   const left = maxMemory - bytesFor(windowLevel);
-  const atOnce = Math.max(1, Math.min(io, Math.floor(left / perChunk)));
+  const atOnce = Math.max(1, Math.min(concurrency, Math.floor(left / perChunk)));
   const scale = levels[windowLevel]?.scale ?? none;
   return {
     unit,
     windowLevel,
     window: unit.map((n, d) => Math.min(n * (scale[d] ?? 1), source.shape[d] ?? 1)),
-    io: atOnce,
+    concurrency: atOnce,
     leaseBytes: bytesFor(windowLevel) + atOnce * perChunk,
   };
 }
@@ -81,7 +81,7 @@ interface LevelBudget {
   readonly chunkShape: readonly number[];
   readonly itemSize: number;
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
 }
 
 export interface WriteLevelsOptions {
@@ -107,7 +107,7 @@ export async function writeLevels(
   levels: readonly LevelShape[],
   { method, numbers, windows, writeEmpty, buffers, onItems, signal }: WriteLevelsOptions,
 ): Promise<void> {
-  const { unit, windowLevel, io } = windows;
+  const { unit, windowLevel, concurrency } = windows;
   const { itemSize, isFloat, missing } = numbers;
   const array = source.innerChunks();
   const level = (l: number): LevelShape => levels[l] as LevelShape;
@@ -115,7 +115,7 @@ export async function writeLevels(
     const writer = writers[l] as ArrayWriter;
     const { shape } = region;
     const data = { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) } as const;
-    return writeBox(writer, region, data, { io, writeEmpty, buffers, signal });
+    return writeBox(writer, region, data, { concurrency, writeEmpty, buffers, signal });
   };
   const empty = (region: Region): Block => ({
     region,
@@ -147,7 +147,7 @@ export async function writeLevels(
     const scaleTo = (l: number) => level(windowLevel).scale.map((n, d) => n / (level(l).scale[d] ?? 1));
     throwIfAborted(signal);
     const region = regionAt(0, coords, scaleTo(0));
-    const data = await readBox(array, region, { io, buffers, signal });
+    const data = await readBox(array, region, { concurrency, buffers, signal });
     let block: Block = { region, bytes: data.bytes };
     await write(0, block);
     onItems(product(region.shape));

@@ -8,14 +8,14 @@ import type { NodeWarning } from "../plan/plan.ts";
 /** Nodes with the separators that the chunk keys of their arrays have, looked for where documents state none. */
 export async function withChunkSeparators(
   nodes: readonly ZarrNode[],
-  { io, signal }: { readonly io: number; readonly signal?: AbortSignal | undefined },
+  { concurrency, signal }: { readonly concurrency: number; readonly signal?: AbortSignal | undefined },
 ): Promise<ZarrNode[]> {
   const found = [...nodes];
   const lookAt = async (i: number, context: { readonly signal: AbortSignal }) => {
     const node = nodes[i];
     if (node?.kind === "array") found[i] = await withChunkSeparator(node, context);
   };
-  await forEachConcurrent(nodes.keys(), lookAt, { concurrency: io, signal });
+  await forEachConcurrent(nodes.keys(), lookAt, { concurrency, signal });
   return found;
 }
 

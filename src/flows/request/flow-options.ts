@@ -89,7 +89,7 @@ export const UNPACED_OPTIONS: OptionNames<UnpacedOptions> = {
   ...OPENING_OPTIONS,
   ...READ_EVENT_OPTIONS,
   maxMemory: true,
-  io: true,
+  concurrency: true,
   signal: true,
 };
 

@@ -44,7 +44,7 @@ import { askedSlice } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
 import { profilesOf } from "./store-profiles.ts";
-import { ioOf, largestChunk, usualIo } from "./usual-io.ts";
+import { concurrencyOf, largestChunk, usualConcurrency } from "./usual-concurrency.ts";
 
 /** A source that is open, and the plan of what is done with it, once. */
 export interface Planned {
@@ -181,13 +181,13 @@ async function planFrom(
     Pick<OpenedSource, "notKnown">,
 ): Promise<Omit<Planned, "source" | "options" | "probe" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, maxMetadata, allowLoss, keepFormats = false } = options;
-  const io = usualIo(options.io, root.spec, target.store);
+  const concurrency = usualConcurrency(options.concurrency, root.spec, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
   const isConverted = zarrFormat.name !== root.layout.zarrFormat;
   const areDocumentsNew = isConverted || changesAnything(options);
   const takesKeys = isListable(root.store) && options.slice === undefined;
   const copiesNotKnown = takesKeys && !isConverted;
-  const reading = sourceNodes(root, { ...options, areDocumentsNew, copiesNotKnown, takesKeys, io });
+  const reading = sourceNodes(root, { ...options, areDocumentsNew, copiesNotKnown, takesKeys, concurrency });
   const placing = probe.hierarchy(zarrFormat.name, { maxMetadata, signal });
   await Promise.allSettled([reading, placing]);
   const { all, taken, companions, excluded, notKnown, warnings, ...found } = await reading;
@@ -198,7 +198,7 @@ async function planFrom(
   const wanted = await wantedMetadata({ root, asked, all, taken, excluded }, zarrFormat.name, options);
   const { converted, kept, takenItems } = wanted;
   const arrays = copiesNotKnown ? taken.filter((node) => node.kind === "array") : [];
-  const left = await undecodableOf(arrays, { io, signal });
+  const left = await undecodableOf(arrays, { concurrency, signal });
   // what is asked of a single array is refused by name
   const change: typeof wanted.change = (path, metadata) =>
     root.kind === "group" && left.has(path) ? undefined : wanted.change(path, metadata);
@@ -209,7 +209,9 @@ async function planFrom(
     taken.some(needsSeparator) ||
     taken.some(({ path, metadata }) => metadata.kind === "array" && change(path, metadata) !== undefined);
   const keptFormat =
-    keepFormats && changed ? await otherFormatOf(root, taken, { isConverted, io, signal }) : undefined;
+    keepFormats && changed
+      ? await otherFormatOf(root, taken, { isConverted, concurrency, signal })
+      : undefined;
   const leavesFormat = changed && !keepFormats && taken.some(hasOtherFormat);
   const existing = await existingNodes(target, zarrFormat.name, options);
   const nodes = taken.filter(({ path }) => !existing?.isLeft(targetPath(path, root.path, target.path)));
@@ -223,12 +225,17 @@ async function planFrom(
     change,
     to: zarrFormat.name,
     allowLoss,
-    io,
+    concurrency,
     signal,
   });
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const stores = [root.spec, target.store];
-  const inFlight = ioOf({ io: options.io, stores, maxMemory, chunkBytes: largestChunk(nodes) });
+  const inFlight = concurrencyOf({
+    concurrency: options.concurrency,
+    stores,
+    maxMemory,
+    chunkBytes: largestChunk(nodes),
+  });
   const planned = new Set(nodes.map(({ path }) => path));
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
   const threads = await threading(root, target, scratch, options);
@@ -242,7 +249,10 @@ async function planFrom(
     },
     target,
     nodes,
-    copied: await copiedNodes([...notKnown, ...(options.notKnown ? [root] : [])], root, { io, signal }),
+    copied: await copiedNodes([...notKnown, ...(options.notKnown ? [root] : [])], root, {
+      concurrency,
+      signal,
+    }),
     zarrFormat,
     converted: {
       metadata: converted.metadata,
@@ -260,7 +270,7 @@ async function planFrom(
     copyKeys: takesKeys,
     changed,
     consolidated: areConsolidatedWritten
-      ? (found.consolidated ?? (await consolidatedGroups(nodes, { io, signal }))).filter((path) =>
+      ? (found.consolidated ?? (await consolidatedGroups(nodes, { concurrency, signal }))).filter((path) =>
           planned.has(path),
         )
       : [],
@@ -309,7 +319,7 @@ async function planFrom(
     sourceDocuments: () => textHash(JSON.stringify(watch.states())),
     documentStates: () => watch.states(),
     sourceDocument: (key) => watch.document(root.store, key),
-    assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, io: inFlight.io }),
+    assertUnchanged: (how = {}) => watch.assertUnchanged({ ...how, concurrency: inFlight.concurrency }),
   };
 }
 

@@ -28,7 +28,7 @@ export interface MissingChunksRequest {
   readonly to: ZarrFormat;
   readonly allowLoss?: readonly string[] | undefined;
   /** Requests in flight. */
-  readonly io: number;
+  readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -45,7 +45,7 @@ export async function missingChunks({
   change,
   to,
   allowLoss,
-  io,
+  concurrency,
   signal,
 }: MissingChunksRequest): Promise<ReadonlyMap<string, MissingChunks>> {
   const missing = new Map<string, MissingChunks>();
@@ -72,7 +72,7 @@ export async function missingChunks({
     }
     losses.check(to, node.path);
   };
-  await forEachConcurrent(nodes, count, { concurrency: io, signal });
+  await forEachConcurrent(nodes, count, { concurrency, signal });
   return missing;
 }
 

@@ -37,7 +37,7 @@ export function skippedWarning(root: ZarrNode, { path, error }: Omit<BrokenNode,
 export async function copiedNodes(
   nodes: readonly Pick<BrokenNode, "path">[],
   { store, layout }: { readonly store: ZarrNode["store"]; readonly layout: NodeLayout },
-  { io, signal }: StoreOptions & { readonly io: number },
+  { concurrency, signal }: StoreOptions & { readonly concurrency: number },
 ): Promise<CopiedNode[]> {
   const copied = nodes.map(({ path }) => ({ path, documents: new Set<string>() }));
   const lookAt = async (
@@ -48,7 +48,7 @@ export async function copiedNodes(
       if ((await store.size(key, context)) !== undefined) documents.add(key);
     }
   };
-  await forEachConcurrent(copied, lookAt, { concurrency: io, signal });
+  await forEachConcurrent(copied, lookAt, { concurrency, signal });
   return copied;
 }
 
@@ -67,13 +67,13 @@ export async function undecodable(array: ZarrArray): Promise<ZarrflowError | und
 /** Those of some arrays that cannot be decoded here, by path. */
 export async function undecodableOf(
   arrays: readonly ZarrArray[],
-  { io, signal }: StoreOptions & { readonly io: number },
+  { concurrency, signal }: StoreOptions & { readonly concurrency: number },
 ): Promise<ReadonlyMap<string, ZarrflowError>> {
   const found = new Map<string, ZarrflowError>();
   const lookAt = async (array: ZarrArray) => {
     const error = await undecodable(array);
     if (error) found.set(array.path, error);
   };
-  await forEachConcurrent(arrays, lookAt, { concurrency: io, signal });
+  await forEachConcurrent(arrays, lookAt, { concurrency, signal });
   return found;
 }

@@ -10,7 +10,7 @@ import { specOf } from "../../stores/url.ts";
 import { pickOptions } from "../../util/check-options.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pacedAccess, withPace } from "./rate-limits.ts";
-import { limitIo, openWithin } from "./usual-io.ts";
+import { limitConcurrency, openWithin } from "./usual-concurrency.ts";
 
 /** A source that is open. */
 export interface OpenedSource {
@@ -35,7 +35,7 @@ export async function openSource(
   how: HowToOpen = {},
 ): Promise<OpenedSource> {
   assertPlace(source, "source");
-  return openWithin(limitIo(options.io), () => openRoot(textOfUrl(source), options, how));
+  return openWithin(limitConcurrency(options.concurrency), () => openRoot(textOfUrl(source), options, how));
 }
 
 interface HowToOpen {

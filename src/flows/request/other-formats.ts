@@ -21,9 +21,13 @@ export async function otherFormatOf(
   nodes: readonly ZarrNode[],
   {
     isConverted,
-    io,
+    concurrency,
     signal,
-  }: { readonly isConverted: boolean; readonly io: number; readonly signal?: AbortSignal | undefined },
+  }: {
+    readonly isConverted: boolean;
+    readonly concurrency: number;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<OtherFormat | undefined> {
   if (isConverted) {
     throw new ZarrflowError(
@@ -45,6 +49,6 @@ export async function otherFormatOf(
     found.set(path, other.metadata.attributes);
     if (other.kind === "group" && (await hasConsolidated(other, context.signal))) consolidated.add(path);
   };
-  await forEachConcurrent(nodes, lookAt, { concurrency: io, signal });
+  await forEachConcurrent(nodes, lookAt, { concurrency, signal });
   return { name, nodes: found, consolidated };
 }

@@ -12,7 +12,7 @@ import type { Coordinate, CoordinateOptions } from "./labels/coordinate.ts";
 import { findCoordinate, openCoordinate } from "./labels/find-coordinate.ts";
 import { cellOf, circleOf, itemsOverlapping } from "./labels/find-cyclic.ts";
 import type { SlicedNodes, SliceReading } from "./slice-indices.ts";
-import { usualIo } from "./usual-io.ts";
+import { usualConcurrency } from "./usual-concurrency.ts";
 
 /** Ranges for arrays whose dimensions have other lengths than the ranges that were asked for count, by array. */
 export type OtherRanges = ReadonlyMap<string, Readonly<Record<string, Range>>>;
@@ -36,9 +36,9 @@ export async function otherResolutions(
     return [{ path: node.path, node, metadata: withAxes(node.metadata, axes.get(node.path)) }];
   });
   const within = { path: root.path, nodes: new Map(all.map((node) => [node.path, node])) };
-  const io = usualIo(reading.io, root.spec);
+  const concurrency = usualConcurrency(reading.concurrency, root.spec);
   const maxMemory = parseBytes(reading.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const places = new Places(within, { maxMemory, io, signal: reading.signal });
+  const places = new Places(within, { maxMemory, concurrency, signal: reading.signal });
   const ranges = Object.entries(option as Readonly<Record<string, Range>>);
   const found = new Map<string, Record<string, Range>>();
   const unknown = new Set<string>();

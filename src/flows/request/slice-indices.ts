@@ -1,6 +1,6 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
-import type { IoOption } from "../../hierarchy/read-options.ts";
+import type { ConcurrencyOption } from "../../hierarchy/read-options.ts";
 import { resolveArraySlice } from "../../hierarchy/resolve-array-slice.ts";
 import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
 import {
@@ -18,12 +18,12 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
-import { usualIo } from "./usual-io.ts";
+import { usualConcurrency } from "./usual-concurrency.ts";
 
 /** Options that bear on the look-up of labels. */
 export interface SliceReading extends LabelOptions {
   readonly maxMemory?: number | string;
-  readonly io?: IoOption;
+  readonly concurrency?: ConcurrencyOption;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -48,9 +48,14 @@ export function nearestReason(
 /** How labels are looked up in arrays of a store. */
 function lookUpOptions(
   { spec }: ZarrArray | ZarrGroup,
-  { maxMemory = DEFAULT_MAX_MEMORY, io, nearest = false, signal }: SliceReading,
+  { maxMemory = DEFAULT_MAX_MEMORY, concurrency, nearest = false, signal }: SliceReading,
 ) {
-  return { maxMemory: parseBytes(maxMemory), io: usualIo(io, spec), nearest, signal };
+  return {
+    maxMemory: parseBytes(maxMemory),
+    concurrency: usualConcurrency(concurrency, spec),
+    nearest,
+    signal,
+  };
 }
 
 /**

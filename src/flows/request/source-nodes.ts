@@ -59,12 +59,12 @@ export interface SourceNodesOptions extends KeyFilter, StoreOptions {
   /** Whether keys that are no Zarr are taken too, so that globs may mean them. */
   readonly takesKeys: boolean;
   /** Requests in flight. */
-  readonly io: number;
+  readonly concurrency: number;
 }
 
 export async function sourceNodes(
   root: ZarrArray | ZarrGroup,
-  { isPlain, sliced, takesKeys, io, signal, ...options }: SourceNodesOptions,
+  { isPlain, sliced, takesKeys, concurrency, signal, ...options }: SourceNodesOptions,
 ): Promise<SourceNodes> {
   const all: ZarrNode[] = isPlain ? [] : [...(sliced?.nodes ?? [root])];
   const filter = pathFilter(options);
@@ -97,7 +97,7 @@ export async function sourceNodes(
   const { chosen, companions } = sliced
     ? { chosen: all, companions: companionsIn(sliced) }
     : await chosenNodes(root, all, options);
-  const reading = { io, signal };
+  const reading = { concurrency, signal };
   const separated = withChunkSeparators(chosen, reading);
   const consolidating = options.areDocumentsNew ? consolidatedGroups(chosen, reading) : undefined;
   await Promise.allSettled([separated, consolidating]);
@@ -145,14 +145,14 @@ async function chosenNodes(
 /** Paths of the groups that have consolidated metadata. */
 export async function consolidatedGroups(
   nodes: readonly ZarrNode[],
-  { io, signal }: Pick<SourceNodesOptions, "io" | "signal">,
+  { concurrency, signal }: Pick<SourceNodesOptions, "concurrency" | "signal">,
 ): Promise<string[]> {
   const found = new Set<string>();
   const lookAt = async (node: ZarrGroup, context: { readonly signal: AbortSignal }) => {
     if (await hasConsolidated(node, context.signal)) found.add(node.path);
   };
   const groups = nodes.filter((node) => node.kind === "group");
-  await forEachConcurrent(groups, lookAt, { concurrency: io, signal });
+  await forEachConcurrent(groups, lookAt, { concurrency, signal });
   return nodes.flatMap(({ path }) => (found.has(path) ? [path] : []));
 }
 

@@ -45,7 +45,10 @@ export async function loadDocuments(
     }
     documents.set(document.key, bytes);
   };
-  await forEachConcurrent(publication.documents.filter(isLeft), load, { concurrency: execution.io, signal });
+  await forEachConcurrent(publication.documents.filter(isLeft), load, {
+    concurrency: execution.concurrency,
+    signal,
+  });
   return publication.consolidate.reduce(
     (published, group) => consolidate(publication.zarrFormat, group, published),
     new Map([...others, ...documents]),
@@ -64,7 +67,7 @@ export function attributesApart(documents: Documents): {
 
 export interface PublishOptions {
   /** Requests in flight. */
-  readonly io: number;
+  readonly concurrency: number;
   readonly hierarchy: HierarchyKeys;
   readonly onWritten: (key: string, bytes: Uint8Array) => void;
   readonly signal?: AbortSignal | undefined;
@@ -78,7 +81,7 @@ export interface PublishOptions {
 export async function publishDocuments(
   documents: Documents,
   store: WritableStore,
-  { io, hierarchy, onWritten, signal }: PublishOptions,
+  { concurrency, hierarchy, onWritten, signal }: PublishOptions,
 ): Promise<void> {
   const write = async (key: string, context: { readonly signal: AbortSignal }) => {
     const bytes = documents.get(key) ?? new Uint8Array(0);
@@ -96,7 +99,7 @@ export async function publishDocuments(
   const waves = store.singleWriter ? [keys.sort(byDepth)] : inWaves(keys, hierarchy);
   for (const wave of waves) {
     const left = processSync([wave], writeSync, signal);
-    await forEachConcurrent(left, write, { concurrency: store.singleWriter ? 1 : io, signal });
+    await forEachConcurrent(left, write, { concurrency: store.singleWriter ? 1 : concurrency, signal });
   }
 }
 

@@ -14,7 +14,7 @@ import { assertPlanned, type Planned } from "../request/flow.ts";
 import type { FlowOptions, RunOptions } from "../request/flow-options.ts";
 import { startedEffects } from "../request/option-effects.ts";
 import { withPace } from "../request/rate-limits.ts";
-import { limitFoundIo } from "../request/usual-io.ts";
+import { limitAdaptive } from "../request/usual-concurrency.ts";
 import { planWarnings, sourceWarnings } from "../request/warnings.ts";
 import type { EditableStore } from "../target/existing-target.ts";
 import { assertBuild, type OpenBuildOptions, openBuild } from "../target/open-build.ts";
@@ -56,7 +56,7 @@ export async function runPlanned(
   part?: IdentifiedPart,
 ): Promise<RunReport> {
   assertPlanned(planned);
-  const end = limitFoundIo(planned.plan.execution);
+  const end = limitAdaptive(planned.plan.execution);
   try {
     const running = runningOptions(planned, given);
     try {

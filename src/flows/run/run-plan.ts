@@ -128,7 +128,7 @@ async function openLedger(
     return { ledger: verify === false ? noLedger : new MemoryLedger(), before: nothingDone(tasks) };
   }
   const before = holds
-    ? await doneBefore(journal, { tasks, holds, io: plan.execution.io, signal })
+    ? await doneBefore(journal, { tasks, holds, concurrency: plan.execution.concurrency, signal })
     : nothingDone(tasks);
   part?.assertDone?.(before.tasks);
   const isDurable = fsync || journal.isDurable === true;
@@ -163,13 +163,13 @@ async function fill(
   buffers: BufferPool,
 ): Promise<Verified> {
   const { source, build, before, verify = false, part, stop, signal } = options;
-  const { io } = plan.execution;
+  const { concurrency } = plan.execution;
   const budget = new ByteBudget(memoryForTasks(plan));
   const documents = await loadDocuments(plan, { source, wasRead: options.wasRead, signal });
   const { hierarchy } = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
   const publish = (some: Documents) =>
-    publishDocuments(some, build.store, { io, hierarchy, onWritten, signal });
+    publishDocuments(some, build.store, { concurrency, hierarchy, onWritten, signal });
   // A single writer's target cannot be read before it is finished: its documents may come first.
   if (build.store.singleWriter) await publish(documents);
   const maxMemory = budget.limit;

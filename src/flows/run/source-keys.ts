@@ -53,7 +53,10 @@ async function keysState(store: Store, { source, publication, execution }: Plan,
     hashes.add(JSON.stringify([key, length, version]));
   };
   for (const prefix of outerPrefixes(formatNamed(publication.from).layout(source.path))) {
-    await forEachConcurrent(listable.list(prefix, { signal }), add, { concurrency: execution.io, signal });
+    await forEachConcurrent(listable.list(prefix, { signal }), add, {
+      concurrency: execution.concurrency,
+      signal,
+    });
   }
   return `${hashes.count} keys, ${bytes} bytes, hash ${hashes}`;
 }

@@ -65,7 +65,10 @@ export class SourceWatch {
    *
    * @throws `source-changed` with the first difference.
    */
-  async assertUnchanged({ io, signal }: StoreOptions & { readonly io: number }): Promise<void> {
+  async assertUnchanged({
+    concurrency,
+    signal,
+  }: StoreOptions & { readonly concurrency: number }): Promise<void> {
     for (const [store, version] of this.#places) {
       if ((await store.version?.({ signal })) === version) continue;
       throw changed("the source was replaced or removed").addContext({
@@ -74,7 +77,7 @@ export class SourceWatch {
     }
     const check = (document: WatchedDocument, context: StoreOptions) => assertSame(document, context);
     const left = processSync([this.#watched()], bytesIfSame, signal);
-    await forEachConcurrent(left, check, { concurrency: io, signal });
+    await forEachConcurrent(left, check, { concurrency, signal });
     for (const missing of this.#missing) await missing.assertUnchanged({ signal });
   }
 

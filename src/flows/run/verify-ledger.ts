@@ -10,7 +10,7 @@ import type { Ledger, LedgerEntry } from "./ledger/ledger.ts";
 export interface VerifyLedgerOptions {
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
-  readonly io: number;
+  readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
   /** Called with how many keys are right so far. */
   readonly onKeys?: (keys: number) => void;
@@ -27,7 +27,7 @@ export interface VerifyLedgerOptions {
 export async function verifyLedger(
   store: Store,
   ledger: Ledger,
-  { budget, buffers, io, signal, onKeys, done = 0 }: VerifyLedgerOptions,
+  { budget, buffers, concurrency, signal, onKeys, done = 0 }: VerifyLedgerOptions,
 ): Promise<number> {
   const pieceBytes = pieceBytesWithin(budget.limit);
   let keys = done;
@@ -48,7 +48,7 @@ export async function verifyLedger(
     keys++;
     onKeys?.(keys);
   };
-  await forEachConcurrent(entriesAfter(ledger, done), check, { concurrency: io, signal });
+  await forEachConcurrent(entriesAfter(ledger, done), check, { concurrency, signal });
   return keys;
 }
 

@@ -29,13 +29,13 @@ export async function verifyTarget(
   { verify, log, before = {}, budget, buffers, signal, ...stores }: VerifyTargetOptions,
 ): Promise<Verified> {
   if (verify === false) return before;
-  const { io } = plan.execution;
+  const { concurrency } = plan.execution;
   const onKeys = (keys: number) => log.keysVerified(keys);
   const done = before.keysVerified ?? 0;
   const keysVerified = await verifyLedger(stores.target, log.ledger, {
     budget,
     buffers,
-    io,
+    concurrency,
     signal,
     onKeys,
     done,

@@ -25,14 +25,14 @@ export async function verifyValues(
   plan: Plan,
   { maxMemory, onEvent, signal, ...stores }: VerifyValuesOptions,
 ): Promise<number> {
-  const { io } = plan.execution;
+  const { concurrency } = plan.execution;
   for (const job of plan.jobs) {
     const { source, target } = await openJob(job, { plan, ...stores, signal });
     const { selection, targetPath: path } = job;
     const difference = await compareValues(source, target, {
       selection,
       maxMemory,
-      io,
+      concurrency,
       scratch: plan.scratch,
       path,
       onEvent,

@@ -20,7 +20,7 @@ import { type SlabReading, slabDriver, slabRunner, slabTasks } from "./slab-task
 
 export interface ReadSlabsOptions {
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
   /** Threads that read and decode, this one among them, where there is enough to do; as many as there are cores by default. */
   readonly threads?: number | undefined;
   /** How slabs are made; by default whichever is predicted to take less time. */
@@ -40,13 +40,13 @@ export interface ReadSlabsOptions {
 export async function* readSlabs(
   source: ZarrArray,
   selection: Selection,
-  { maxMemory, io, threads, worker, scratch: place, signal, ...options }: ReadSlabsOptions,
+  { maxMemory, concurrency, threads, worker, scratch: place, signal, ...options }: ReadSlabsOptions,
 ): AsyncGenerator<Slab> {
   if (product(selection.shape) === 0) return;
   const array = source.innerChunks();
   const pipeline = await array.pipeline();
   const strategy = possibleStrategy(options.strategy, place);
-  const plan = planSlabs({ array, pipeline, selection, maxMemory, io, strategy });
+  const plan = planSlabs({ array, pipeline, selection, maxMemory, concurrency, strategy });
   const isLarge = plan.chunksRead * pipeline.decodedSize >= WORTH_A_HEAP;
   const open = isLarge ? openKernelHeap() : undefined;
   const buffers = new BufferPool(maxMemory, { source: open?.heap });
@@ -56,7 +56,7 @@ export async function* readSlabs(
   let scratch: Scratch | undefined;
   try {
     if (passes) scratch = await openScratch({ place, bytes: cost?.scratchBytes ?? 0 });
-    const how = { driver: slabDriver(array, plan), buffers, io, signal: following.signal };
+    const how = { driver: slabDriver(array, plan), buffers, concurrency, signal: following.signal };
     const reading = { array, pipeline, plan, ...how, scratch: scratch?.store };
     const mayShare = scratch === undefined && (isLarge || worker !== undefined);
     const others = mayShare && (await otherThreads(reading, { threads, maxMemory, worker }));

@@ -22,7 +22,7 @@ export interface SlabReading {
   readonly plan: SlabPlan;
   readonly driver: Driver;
   readonly buffers: BufferPool;
-  readonly io: number;
+  readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly scratch?: WritableStore | undefined;
 }
@@ -33,8 +33,16 @@ export function slabDriver({ store }: ZarrArray, { job }: SlabPlan): Driver {
 }
 
 /** The tasks of a reading: each makes a slab. */
-export function slabTasks({ plan, driver, io }: Pick<SlabReading, "plan" | "driver" | "io">): TaskPlan {
-  return { jobs: [plan.job], stages: plan.stages, execution: { driver, tasksAtOnce: plan.slabsAtOnce, io } };
+export function slabTasks({
+  plan,
+  driver,
+  concurrency,
+}: Pick<SlabReading, "plan" | "driver" | "concurrency">): TaskPlan {
+  return {
+    jobs: [plan.job],
+    stages: plan.stages,
+    execution: { driver, tasksAtOnce: plan.slabsAtOnce, concurrency },
+  };
 }
 
 /** Runs tasks of a reading; each slab is handed to `takeSlab`. */

@@ -48,7 +48,7 @@ export async function openAppend(
     return { written: root ? await allDocumentsBelow(root) : new Map<string, Uint8Array>() };
   };
   const clear = async (options: StoreOptions) => {
-    const concurrency = plan.execution.io;
+    const concurrency = plan.execution.concurrency;
     const remove = (key: string) => store.delete(key, options);
     const documents = publication.documents.map(({ key }) => key);
     await forEachConcurrent(documents, remove, { concurrency });

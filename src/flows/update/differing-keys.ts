@@ -23,7 +23,7 @@ export interface ComparedSide {
 }
 
 export interface DifferingKeysOptions extends SameValueOptions {
-  readonly io: number;
+  readonly concurrency: number;
   /** Called with each key that both sides have with the same value. */
   readonly onSame: (pair: Pair) => void;
 }
@@ -37,7 +37,7 @@ export interface DifferingKeysOptions extends SameValueOptions {
 export function differingKeys(
   source: ComparedSide,
   target: ComparedSide,
-  { io, onSame, ...options }: DifferingKeysOptions,
+  { concurrency, onSame, ...options }: DifferingKeysOptions,
 ): ReadableStream<Pair> {
   const { signal } = options;
   const valuesOf = ({ left, right }: Pair): readonly [ListedValue, ListedValue] | undefined =>
@@ -58,7 +58,7 @@ export function differingKeys(
     return { pair, isSame: values !== undefined && (await sameValue(...values, { ...options, ...context })) };
   };
   return streamFrom(processSync(singly(mergedSides(source, target, signal)), isSettled, signal))
-    .pipeThrough(mapConcurrent(compare, { concurrency: io, signal }))
+    .pipeThrough(mapConcurrent(compare, { concurrency, signal }))
     .pipeThrough(
       new TransformStream<Awaited<ReturnType<typeof compare>>, Pair>({
         transform({ pair, isSame }, controller) {

@@ -131,7 +131,7 @@ async function update(
   { changes, lock, areLate, listed, ...context }: Changing,
 ): Promise<Verified> {
   const { plan, target, documents, log, signal } = context;
-  const { io } = plan.execution;
+  const { concurrency } = plan.execution;
   const { hierarchy } = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const readBack = (before?: Verified) => verifyTarget(plan, { ...context, before });
   const before = (key: string) => changes.before(key);
@@ -148,7 +148,7 @@ async function update(
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
   const outdated = changes.outdated(documents);
   log.keysKept(documents.size - outdated.size);
-  await publishDocuments(outdated, target, { io, hierarchy, onWritten, signal });
+  await publishDocuments(outdated, target, { concurrency, hierarchy, onWritten, signal });
   const others = differences(context, "documents", () => log.keysKept(1));
   await copyDifferences(others, context, async () => {});
   return readBack(verified);

@@ -60,7 +60,7 @@ export function differences(
   onChunk?: (job: ArrayJob) => void,
 ): ReadableStream<Pair> {
   const { plan, budget, buffers, signal } = context;
-  const options = { budget, buffers, signal, io: plan.execution.io, onSame };
+  const options = { budget, buffers, signal, concurrency: plan.execution.concurrency, onSame };
   return differingKeys(...comparedSides(context, which, onChunk), options);
 }
 
@@ -115,7 +115,7 @@ export async function deleteExtra(context: UpdateContext, which: Which, before: 
     log.keyDeleted();
   };
   const pairs = mergedSides(...comparedSides(context, which), signal);
-  await forEachConcurrent(pairs, remove, { concurrency: plan.execution.io, signal });
+  await forEachConcurrent(pairs, remove, { concurrency: plan.execution.concurrency, signal });
 }
 
 /**
@@ -129,7 +129,7 @@ export async function copyDifferences(
   before: BeforeChange,
 ): Promise<void> {
   const { plan, source, target, documents, verify, budget, buffers, log, signal } = context;
-  const { io } = plan.execution;
+  const { concurrency } = plan.execution;
   const check = changeable(context);
   const apply = async (pair: Pair) => {
     if (!pair.left) return undefined;
@@ -137,13 +137,13 @@ export async function copyDifferences(
     await before(pair.key);
     return pair.left;
   };
-  const listing = copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency: io, signal })));
+  const listing = copied(pairs.pipeThrough(mapConcurrent(apply, { concurrency, signal })));
   await copyKeys(source, target, {
     listed: keysToCopyFrom(listing, keysToCopy(plan, documents)),
     skipChecksum: verify === false,
     budget,
     buffers,
-    io,
+    concurrency,
     writerBytes: writerMemory(plan.target.store),
     log,
     signal,

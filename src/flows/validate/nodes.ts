@@ -23,14 +23,17 @@ export interface ReadNodes {
 }
 
 export interface ReadNodesOptions {
-  readonly io: number;
+  readonly concurrency: number;
   /** Whether the root was opened just now, and is not opened again: its documents may be large. */
   readonly isFresh?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The nodes below `root`, and itself, by what a store that cannot be listed has about them. */
-export async function walkNodes(root: ZarrNode, { io, signal }: ReadNodesOptions): Promise<ReadNodes> {
+export async function walkNodes(
+  root: ZarrNode,
+  { concurrency, signal }: ReadNodesOptions,
+): Promise<ReadNodes> {
   const all: ZarrNode[] = [root];
   const broken = new Map<string, ValidateFinding>();
   if (root.kind === "group") {
@@ -39,7 +42,7 @@ export async function walkNodes(root: ZarrNode, { io, signal }: ReadNodesOptions
       else broken.set(node.path, faultFinding(node.error, "metadata", node.path));
     }
   }
-  const found = await withChunkSeparators(all, { io, signal });
+  const found = await withChunkSeparators(all, { concurrency, signal });
   const nodes = new Map(found.map((node) => [node.path, node]));
   const findings = [...broken.values(), ...[...nodes.values()].flatMap(nodeFindings)];
   return { nodes, broken: new Set(broken.keys()), findings };
@@ -49,7 +52,7 @@ export async function walkNodes(root: ZarrNode, { io, signal }: ReadNodesOptions
 export async function readNodes(
   root: ZarrNode,
   store: ListableStore,
-  { io, isFresh = false, signal }: ReadNodesOptions,
+  { concurrency, isFresh = false, signal }: ReadNodesOptions,
 ): Promise<ReadNodes> {
   const { spec, layout } = root;
   const { hierarchy } = layout;
@@ -79,7 +82,7 @@ export async function readNodes(
       broken.add(path);
     }
   };
-  await forEachConcurrent(paths, read, { concurrency: io, signal });
+  await forEachConcurrent(paths, read, { concurrency, signal });
   const sorted = new Map([...nodes].sort(([a], [b]) => compareUtf8(a, b)));
   findings.push(...[...sorted.values()].flatMap(nodeFindings));
   findings.push(...placeFindings(root, sorted, broken));

@@ -16,12 +16,12 @@ import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface DeleteOptions {
   /** Requests in flight; 16 by default. */
-  readonly io?: number | undefined;
+  readonly concurrency?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 const DELETE_OPTIONS: OptionNames<DeleteOptions> = {
-  io: true,
+  concurrency: true,
   signal: true,
 };
 
@@ -62,10 +62,10 @@ export async function deleteKeys(
   store: WritableStore,
   layout: NodeLayout,
   metadata: NodeMetadata,
-  { io = 16, signal }: DeleteOptions,
+  { concurrency = 16, signal }: DeleteOptions,
 ): Promise<void> {
   const removeAll = (keys: Iterable<string> | AsyncIterable<string>) =>
-    forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
+    forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency, signal });
   const ownDocuments = ownDocumentKeys(layout);
   if (isListable(store)) {
     const isDocument = (key: string) => isDocumentKey(key, layout);

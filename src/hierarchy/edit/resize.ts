@@ -22,7 +22,7 @@ export interface ResizeOptions {
    */
   readonly outside?: "keep" | "delete";
   /** Requests in flight; 16 by default. */
-  readonly io?: number;
+  readonly concurrency?: number;
   /** Called for each part of the metadata that is left out, as nothing true of the new shape can be said in its place. */
   readonly onWarning?: (warning: ConventionNote) => void;
   readonly signal?: AbortSignal | undefined;
@@ -30,7 +30,7 @@ export interface ResizeOptions {
 
 const RESIZE_OPTIONS: OptionNames<ResizeOptions> = {
   outside: true,
-  io: true,
+  concurrency: true,
   onWarning: true,
   signal: true,
 };
@@ -59,14 +59,14 @@ export async function resizeArray(
   shape: readonly number[],
   given: ResizeOptions = {},
 ): Promise<ZarrArray> {
-  const { outside = "keep", io = 16, onWarning, signal } = checkedOptions(given, RESIZE_OPTIONS);
+  const { outside = "keep", concurrency = 16, onWarning, signal } = checkedOptions(given, RESIZE_OPTIONS);
   if (!Array.isArray(shape)) throw invalid("the new shape is not valid", "a list of whole numbers", shape);
   const asked = await nodeToEdit(source, signal);
   const node = asked.kind === "array" ? await withChunkSeparator(asked, { signal }) : asked;
   const store = assertWritable(node.store);
   const remove = async (keys: AsyncIterable<string>) => {
     if (outside === "keep") return;
-    await forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency: io, signal });
+    await forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency, signal });
   };
   const home = await homeOf(node);
   let old: readonly number[] = [];

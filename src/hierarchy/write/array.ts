@@ -6,7 +6,7 @@ import type { DataType } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
-import { withIoLimit } from "../../stores/with/io-limit.ts";
+import { withConcurrencyLimit } from "../../stores/with/concurrency-limit.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import type { ChunkCodec, ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
 import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
@@ -28,7 +28,7 @@ import { chunkDataOf, type Values } from "./values.ts";
 
 export interface NodeWriterOptions {
   /** Requests in flight; 16 by default. */
-  readonly io?: number;
+  readonly concurrency?: number;
   /** Stores chunks that hold nothing but the fill value too. */
   readonly writeEmpty?: boolean;
   /**
@@ -42,7 +42,7 @@ export interface NodeWriterOptions {
 }
 
 export const NODE_WRITER_OPTIONS: OptionNames<NodeWriterOptions> = {
-  io: true,
+  concurrency: true,
   writeEmpty: true,
   maxMemory: true,
   maxMetadata: true,
@@ -69,22 +69,26 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   readonly #site: NodeDraft;
   readonly #pipeline: CodecPipeline;
   readonly #calls: PendingCalls;
-  readonly #options: { readonly io: number; readonly writeEmpty: boolean; readonly buffers: BufferPool };
+  readonly #options: {
+    readonly concurrency: number;
+    readonly writeEmpty: boolean;
+    readonly buffers: BufferPool;
+  };
   readonly #unfinished: UnfinishedChunks;
   #metadata: ArrayMetadata;
   #writable: WritableStream<ArrayPart | DecodedChunk> | undefined;
   #appended: Promise<void> = Promise.resolve();
 
   private constructor(site: NodeDraft, { metadata, pipeline }: ArrayDescription, options: NodeWriterOptions) {
-    const { io = 16, writeEmpty = false, signal } = options;
+    const { concurrency = 16, writeEmpty = false, signal } = options;
     const maxMemory = options.maxMemory === undefined ? undefined : parseBytes(options.maxMemory);
-    this.store = withIoLimit(site.store, io);
+    this.store = withConcurrencyLimit(site.store, concurrency);
     this.layout = site.layout;
     this.findings = site.findings ?? [];
     this.#site = site;
     this.#metadata = metadata;
     this.#pipeline = pipeline;
-    this.#options = { io, writeEmpty, buffers: new BufferPool(maxMemory ?? DEFAULT_MAX_MEMORY) };
+    this.#options = { concurrency, writeEmpty, buffers: new BufferPool(maxMemory ?? DEFAULT_MAX_MEMORY) };
     this.#unfinished = new UnfinishedChunks(this, pipeline, { ...this.#options, maxMemory });
     this.#calls = new PendingCalls(this.path, signal);
   }
@@ -195,7 +199,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
    * be written, leaves nothing.
    */
   get writable(): WritableStream<ArrayPart | DecodedChunk> {
-    this.#writable ??= partsInto(this, this.#options.io);
+    this.#writable ??= partsInto(this, this.#options.concurrency);
     return this.#writable;
   }
 
@@ -262,7 +266,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   }
 
   readonly #undo = (): Promise<void> =>
-    deleteKeys(this.store, this.layout, this.#metadata, { io: this.#options.io });
+    deleteKeys(this.store, this.layout, this.#metadata, { concurrency: this.#options.concurrency });
 }
 
 /** A part of an array as a chunk of the stages, which looks at its values in place. */

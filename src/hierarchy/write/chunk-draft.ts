@@ -69,7 +69,7 @@ function* boxesAround(inner: Region, outer: Region): Generator<Region> {
 
 export interface WriteDraftsOptions {
   /** Requests in flight; 16 by default. */
-  readonly io?: number;
+  readonly concurrency?: number;
   readonly writeEmpty?: boolean;
   readonly buffers?: Buffers;
   readonly signal?: AbortSignal | undefined;
@@ -88,7 +88,14 @@ export interface WriteDraftsOptions {
 export async function writeDrafts(
   target: WrittenArray,
   drafts: Iterable<ChunkDraft> | AsyncIterable<ChunkDraft>,
-  { io = 16, writeEmpty = false, buffers = plainBuffers, signal, admit, storedKeys }: WriteDraftsOptions,
+  {
+    concurrency = 16,
+    writeEmpty = false,
+    buffers = plainBuffers,
+    signal,
+    admit,
+    storedKeys,
+  }: WriteDraftsOptions,
 ): Promise<void> {
   const turns = new KeyMutex(target.store);
   const held = new Set<() => void>();
@@ -122,9 +129,9 @@ export async function writeDrafts(
   };
   try {
     await streamFrom(drafts)
-      .pipeThrough(mapConcurrent(finish, { concurrency: io, signal }))
+      .pipeThrough(mapConcurrent(finish, { concurrency, signal }))
       .pipeThrough(encodeChunks(target, { buffers, writeEmpty }))
-      .pipeTo(writeChunks(target, { buffers, concurrency: io, removeMissing: true, signal, ...storing }));
+      .pipeTo(writeChunks(target, { buffers, concurrency, removeMissing: true, signal, ...storing }));
   } finally {
     for (const release of held) release();
     turns.endAll();

@@ -78,7 +78,7 @@ function partOfFrame({ path }: GrowingArray, found: number, frameItems: number):
 }
 
 interface AppendOptions {
-  readonly io: number;
+  readonly concurrency: number;
   readonly writeEmpty: boolean;
   readonly buffers: Buffers;
   readonly signal: AbortSignal;
@@ -90,14 +90,14 @@ type FrameTarget = GrowingArray & RegridTarget & ChunkStore<WritableStore> & Chu
 export async function appendFrames(
   array: FrameTarget,
   frames: Frames,
-  { io, writeEmpty, buffers, signal }: AppendOptions,
+  { concurrency, writeEmpty, buffers, signal }: AppendOptions,
 ): Promise<void> {
   const begun = beginOfLastRow(array);
   const pieces = streamOf(frames).pipeThrough(placeFrames(array));
   const { readable, writable } = regrid(array, { growing: true, buffers });
   const written = readable
     .pipeThrough(encodeChunks(array, { buffers, writeEmpty }))
-    .pipeTo(writeChunks(array, { buffers, concurrency: io, removeMissing: true, signal }), { signal });
+    .pipeTo(writeChunks(array, { buffers, concurrency, removeMissing: true, signal }), { signal });
   const feed = async () => {
     const maxEncodedSize = maxStoredSize(await array.pipeline());
     const stored = readChunks(array, begun, { maxEncodedSize, buffers }).pipeThrough(

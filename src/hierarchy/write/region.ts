@@ -25,14 +25,14 @@ export type RegionOption = Region | SliceOption;
 
 export interface WriteRegionOptions {
   /** Requests in flight; 16 by default. */
-  readonly io?: number;
+  readonly concurrency?: number;
   /** Stores chunks that hold nothing but the fill value too; by default they are removed. */
   readonly writeEmpty?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 const WRITE_REGION_OPTIONS: OptionNames<WriteRegionOptions> = {
-  io: true,
+  concurrency: true,
   writeEmpty: true,
   signal: true,
 };

@@ -29,7 +29,7 @@ const MOST_PIECES = 512;
 
 export interface UnfinishedOptions {
   /** Requests in flight. */
-  readonly io: number;
+  readonly concurrency: number;
   readonly writeEmpty: boolean;
   readonly buffers: Buffers;
   /** Bytes that chunks take while they wait and while they are written; 256 MB by default, or what one chunk needs. */
@@ -71,9 +71,9 @@ export class UnfinishedChunks {
     this.#draftBytes = pooledSize(pipeline.decodedSize);
     this.#writeBytes = decodeFootprint(pipeline);
     const least = this.#draftBytes + this.#writeBytes;
-    const { io, maxMemory = Math.max(DEFAULT_MAX_MEMORY, least) } = options;
+    const { concurrency, maxMemory = Math.max(DEFAULT_MAX_MEMORY, least) } = options;
     assertBudget(least, maxMemory, target.path);
-    const writes = Math.min(io, Math.max(1, Math.floor(maxMemory / 2 / this.#writeBytes)));
+    const writes = Math.min(concurrency, Math.max(1, Math.floor(maxMemory / 2 / this.#writeBytes)));
     this.#writing = new ByteBudget(writes * this.#writeBytes);
     this.#budget = new ByteBudget(maxMemory - this.#writing.limit);
   }

@@ -81,7 +81,11 @@ describe("zarrflow rechunk", () => {
     const args = ["g.zarr", "h.zarr", "--chunks", "time=-1,x=4", "--dry-run", "--json", "--io", "3"];
     const { stdout } = await runHere(cwd, "rechunk", ...args);
     const plan = JSON.parse(stdout);
-    expect(plan).toMatchObject({ format: "zarrflow-plan/1", operation: "rechunk", execution: { io: 3 } });
+    expect(plan).toMatchObject({
+      format: "zarrflow-plan/1",
+      operation: "rechunk",
+      execution: { concurrency: 3 },
+    });
     expect(plan.jobs.map((job: { strategy: string }) => job.strategy)).toEqual([
       "direct",
       "direct",

@@ -81,7 +81,7 @@ describe("the page of a run at a server", () => {
       seconds: i + 1,
       requests: { inFlight: allowed - i, allowed },
     }));
-    const execution = { ...run.plan.execution, io: 200, isIoFound: true };
+    const execution = { ...run.plan.execution, concurrency: 200, isAdaptive: true };
     const page = reportPage({ ...run, plan: { ...run.plan, execution }, samples });
     elementsOf(page);
     expect(page.match(/<svg class="chart"/g)).toHaveLength(3);

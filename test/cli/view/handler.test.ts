@@ -254,7 +254,7 @@ describe("a large array", () => {
     await new Promise<void>((resolve) => files.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void files.close());
     const { port } = files.address() as AddressInfo;
-    const address = await served(`http://127.0.0.1:${port}/sea.zarr`, { io: 1 });
+    const address = await served(`http://127.0.0.1:${port}/sea.zarr`, { concurrency: 1 });
     const abort = new AbortController();
     const reading = fetch(`${address}values?path=sst&cut=0:1:4,0:1:6,0:1:8`, { signal: abort.signal });
     const response = await second;

@@ -74,7 +74,7 @@ export async function runOnce(
     ifExists,
     signal,
     threads: 1,
-    io: 1,
+    concurrency: 1,
     scratch,
     onEvent,
     ...(isAgain && { breakLock: true }),

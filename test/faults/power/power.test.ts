@@ -14,7 +14,7 @@ import { Disk, type Left, type Loss, restore } from "./disk.ts";
 import { watched } from "./watched-disk.ts";
 
 const SHAPE = [16, 24] as const;
-const SERIAL = { threads: 1, io: 1 } as const;
+const SERIAL = { threads: 1, concurrency: 1 } as const;
 
 let folder = "";
 let source = "";

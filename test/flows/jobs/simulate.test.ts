@@ -32,7 +32,7 @@ beforeAll(async () => {
     }
   };
   const [from, to] = [join(folder, "large.zarr"), join(folder, "out.zarr")];
-  const how = { threads: 1, io: 64 };
+  const how = { threads: 1, concurrency: 64 };
   plan = await planOf(planRechunk(from, to, { ...how, chunks: [200, 200, 50] }));
   staged = await planOf(
     planRechunk(from, to, { ...how, chunks: [-1, 20, 20], strategy: "staged", maxMemory: "2GB" }),

@@ -19,7 +19,7 @@ it.each([0, 1, pooledSize(1), 100_000, 1_000_000, 3_000_000])(
     await given({ at: source, shape: [20_000, 2], chunks: [5_000, 2], dataType: "int32" });
     await withBucket(async () => {
       const target = `s3://${BUCKET}/a.zarr`;
-      await copy(source, target, { threads: 1, io: 2, maxMemory: LEAST + more });
+      await copy(source, target, { threads: 1, concurrency: 2, maxMemory: LEAST + more });
       for await (const difference of diff(source, target)) expect(difference).toBeUndefined();
       await expect(copy(source, target, { maxMemory: LEAST - 1 })).rejects.toMatchObject({
         code: "budget-too-small",

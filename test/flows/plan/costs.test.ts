@@ -34,7 +34,7 @@ function secondsIn(window: number[], visits: number, ...codecs: CodecConfig[]): 
     maxMemory: 2 ** 28,
     tasksAtOnce: 1,
     threads: 1,
-    io: 16,
+    concurrency: 16,
     profiles: {},
   };
   return costOf(request).seconds;

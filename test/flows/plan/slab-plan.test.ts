@@ -16,10 +16,10 @@ class BlockingStore extends MemoryStore {
 async function planned(
   chunks: number[],
   option: Parameters<typeof planSlice>[1],
-  { io = 4, store = new BlockingStore() }: { io?: number; store?: MemoryStore } = {},
+  { concurrency = 4, store = new BlockingStore() }: { concurrency?: number; store?: MemoryStore } = {},
 ) {
   await given({ at: store, shape: [512, 256, 256], dataType: "float32", chunks, values: null });
-  return planSlice(await openArray(store), option, { maxMemory: 256 * MIB, io });
+  return planSlice(await openArray(store), option, { maxMemory: 256 * MIB, concurrency });
 }
 
 function bytes(shape: readonly number[]): number {
@@ -41,7 +41,7 @@ describe("slabs", () => {
   });
 
   it("hold more chunks than are read at one time", async () => {
-    const plan = await planned([1, 256, 256], [], { io: 16 });
+    const plan = await planned([1, 256, 256], [], { concurrency: 16 });
     expect(plan).toMatchObject({ slabShape: [32, 256, 256], chunksRead: 512 });
   });
 
@@ -61,7 +61,7 @@ describe("slabs", () => {
   });
 
   it("are several at one time, each of a part of the chunks in flight, where a store is waited for", async () => {
-    const far = { io: 64, store: new MemoryStore() };
+    const far = { concurrency: 64, store: new MemoryStore() };
     const plan = await planned(
       [1, 256, 256],
       [
@@ -76,8 +76,8 @@ describe("slabs", () => {
   });
 
   it("fit the budget together with the one that is taken", async () => {
-    for (const io of [1, 7, 64, 256]) {
-      const plan = await planned([1, 256, 256], [], { io, store: new MemoryStore() });
+    for (const concurrency of [1, 7, 64, 256]) {
+      const plan = await planned([1, 256, 256], [], { concurrency, store: new MemoryStore() });
       const { leaseBytes } = plan.job;
       expect(plan.slabsAtOnce * leaseBytes + bytes(plan.slabShape)).toBeLessThanOrEqual(256 * MIB);
       expect(plan.predictedPeak).toBeGreaterThanOrEqual(plan.slabsAtOnce * leaseBytes);

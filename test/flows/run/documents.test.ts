@@ -25,11 +25,14 @@ class SlowStore extends MemoryStore {
 
 const { hierarchy: v2 } = formatNamed("v2").layout("");
 
-async function publish(keys: readonly string[], { io = 4, store = new SlowStore(), hierarchy = v2 } = {}) {
+async function publish(
+  keys: readonly string[],
+  { concurrency = 4, store = new SlowStore(), hierarchy = v2 } = {},
+) {
   const written: string[] = [];
   const documents = new Map(keys.map((key) => [key, new TextEncoder().encode(key)]));
   const onWritten = (key: string) => written.push(key);
-  await publishDocuments(documents, store, { io, hierarchy, onWritten });
+  await publishDocuments(documents, store, { concurrency, hierarchy, onWritten });
   expect(written.sort()).toEqual([...keys].sort());
   return store;
 }
@@ -37,7 +40,7 @@ async function publish(keys: readonly string[], { io = 4, store = new SlowStore(
 describe("publishing documents", () => {
   test("writes arrays side by side, never more than asked for at a time", async () => {
     const arrays = Array.from({ length: 20 }, (_, i) => [`a${i}/.zattrs`, `a${i}/.zarray`]).flat();
-    const { most } = await publish([...arrays, ".zgroup"], { io: 4 });
+    const { most } = await publish([...arrays, ".zgroup"], { concurrency: 4 });
     expect(most).toBe(4);
   });
 
@@ -51,7 +54,7 @@ describe("publishing documents", () => {
       ".zgroup",
       ".zmetadata",
     ];
-    const { before } = await publish(keys, { io: 16 });
+    const { before } = await publish(keys, { concurrency: 16 });
     expect(before.get("g/a/.zarray")).toEqual(expect.arrayContaining(["g/a/.zattrs", "g/.zattrs"]));
     expect(before.get("g/.zgroup")).toEqual(expect.arrayContaining(["g/a/.zarray", "g/.zattrs"]));
     expect(before.get(".zgroup")).toEqual(expect.arrayContaining(keys.slice(0, 5)));

@@ -85,7 +85,7 @@ describe("options of the run", () => {
     ["maxMemory", { maxMemory: "2MB" }],
     ["threads", { threads: 3 }],
     ["chunks", { chunks: { x: 1 } }],
-    ["io", { io: 1 }],
+    ["concurrency", { concurrency: 1 }],
   ])("that contradict the plan are refused: %s", async (name, options) => {
     const planned = await planRechunk(SOURCE, new MemoryStore(), { chunks: { x: 4 }, maxMemory: "1MB" });
     const running = runFlow(planned, options as object);

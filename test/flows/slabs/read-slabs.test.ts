@@ -20,7 +20,7 @@ it("gives back what it took of a heap that others have open, too", async () => {
     return buffer?.byteOffset;
   };
   const before = firstPlace();
-  const slabs = readSlabs(array, wholeSelection(array.shape), { maxMemory: 8e6, io: 2, threads: 1 });
+  const slabs = readSlabs(array, wholeSelection(array.shape), { maxMemory: 8e6, concurrency: 2, threads: 1 });
   const { value } = await slabs.next();
   expect(value?.data.bytes.buffer === open?.heap.memory).toBe(true);
   for await (const _ of slabs);

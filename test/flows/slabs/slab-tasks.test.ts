@@ -22,12 +22,12 @@ async function runBy(driver: Driver, recipe: Recipe, strategy: "direct" | "stage
   const array = await openArray(withRequestLog(made.store, log));
   const pipeline = await array.pipeline();
   const maxMemory = 200_000;
-  const request = { array, pipeline, selection: wholeSelection(array.shape), maxMemory, io: 4 };
+  const request = { array, pipeline, selection: wholeSelection(array.shape), maxMemory, concurrency: 4 };
   const plan = planSlabs({ ...request, strategy });
   const buffers = new BufferPool(maxMemory);
   const { signal } = new AbortController();
   const scratch = new MemoryStore();
-  const reading = { array, pipeline, plan, driver, buffers, io: 4, signal, scratch };
+  const reading = { array, pipeline, plan, driver, buffers, concurrency: 4, signal, scratch };
   const slabs: Buffer[] = [];
   const run = slabRunner(reading, async ({ data }, number, give) => {
     slabs[number] = Buffer.from(data.bytes);

@@ -129,7 +129,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
         },
       });
       nameMemoryStore("update-target", cutting);
-      isDone = await copy(FROM, TO, { ifExists: "update", io: 3 }).then(
+      isDone = await copy(FROM, TO, { ifExists: "update", concurrency: 3 }).then(
         () => true,
         (error) => {
           expect(error).toMatchObject({ code: "no-space" });

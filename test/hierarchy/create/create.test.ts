@@ -189,7 +189,7 @@ describe("a URL", () => {
     ]) {
       await expect(create(root, { ...array, ...wrong }, { ifExists: "replace" })).rejects.toThrow();
     }
-    await expect(create(root, array, { ifExists: "replace", io: 0 })).rejects.toMatchObject({
+    await expect(create(root, array, { ifExists: "replace", concurrency: 0 })).rejects.toMatchObject({
       code: "invalid-option",
     });
     expect(everythingIn(dirname(root))).toEqual(["wrong.zarr/", "wrong.zarr/zarr.json"]);

@@ -107,6 +107,6 @@ test("documents change before chunks go, so that nobody misses what the shape pr
     if (operation === "set" || operation === "delete") done.push(`${operation} ${key}`);
   });
   const node = await openArray({ store: log, path: "a" });
-  await resizeArray(node, [2, 4], { outside: "delete", io: 1 });
+  await resizeArray(node, [2, 4], { outside: "delete", concurrency: 1 });
   expect(done).toEqual(["set a/.zarray", ...["1.0", "1.1", "2.0", "2.1"].map((at) => `delete a/${at}`)]);
 });

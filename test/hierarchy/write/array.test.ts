@@ -113,7 +113,7 @@ describe("an array being written", () => {
       await settle(1);
       now--;
     };
-    const writer = await create(store, array, { io: 3 });
+    const writer = await create(store, array, { concurrency: 3 });
     await Promise.all(
       [0, 2, 4].map((y) => writer.write([[y, Math.min(5, y + 2)]], ramp.subarray(0, y < 4 ? 12 : 6))),
     );

@@ -27,11 +27,17 @@ async function contentOf(target: string | { store: MemoryStore; path: string }):
 /** Room for all chunks, or for as few as can be. */
 const isTight = fc.boolean();
 
-async function beginIn(target: CreateTarget, plan: Plan, { io = 16, tight = false }): Promise<ArrayWriter> {
+async function beginIn(
+  target: CreateTarget,
+  plan: Plan,
+  { concurrency = 16, tight = false },
+): Promise<ArrayWriter> {
   const array = newArray(plan);
-  if (!tight) return create(target, array, { io });
-  const error = (await rejection(create(target, array, { io, maxMemory: 1 }))) as ErrorOf<"budget-too-small">;
-  return create(target, array, { io, maxMemory: error.details.neededBytes });
+  if (!tight) return create(target, array, { concurrency });
+  const error = (await rejection(
+    create(target, array, { concurrency, maxMemory: 1 }),
+  )) as ErrorOf<"budget-too-small">;
+  return create(target, array, { concurrency, maxMemory: error.details.neededBytes });
 }
 
 const overwritten = plans.chain((plan) =>
@@ -94,7 +100,7 @@ test.each(["memory", "directory"])(
       fc.asyncProperty(tiled, async ({ plan, tiles, tight }) => {
         const target = kind === "memory" ? { store: new MemoryStore(), path: "" } : folder.next("a.zarr");
         const model = new NaiveArray(plan);
-        const writer = await beginIn(target, plan, { io: 3, tight });
+        const writer = await beginIn(target, plan, { concurrency: 3, tight });
         await Promise.all(
           tiles.map((box, i) => {
             const values = valuesOf(product(box.shape), plan.itemSize, plan.seed + i);

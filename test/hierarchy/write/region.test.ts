@@ -207,9 +207,9 @@ describe("writing a region of an open array", () => {
     const controller = new AbortController();
     store.beforeGet = () => controller.abort(new Error("enough"));
     const first = rejection(
-      writeRegion(array, [[0, 5], 0], new Int16Array(5), { signal: controller.signal, io: 1 }),
+      writeRegion(array, [[0, 5], 0], new Int16Array(5), { signal: controller.signal, concurrency: 1 }),
     );
-    const second = writeRegion(array, [[0, 5], 1], new Int16Array(5).fill(-1), { io: 1 });
+    const second = writeRegion(array, [[0, 5], 1], new Int16Array(5).fill(-1), { concurrency: 1 });
     expect(await first).toMatchObject({ code: "aborted", cause: new Error("enough") });
     await second;
     store.beforeGet = () => {};

@@ -16,7 +16,7 @@ const KEY_BYTES = 16;
 export interface CoordinateOptions {
   /** Bytes that its values may take. */
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -78,13 +78,13 @@ export class Coordinate {
 
   async #read(start: number, count: number): Promise<void> {
     const { array, scale } = this;
-    const { maxMemory, io, signal } = this.#options;
+    const { maxMemory, concurrency, signal } = this.#options;
     const length = Math.min(count, this.length - start);
     this.#items += length;
     if (this.#items * KEY_BYTES > maxMemory) throw this.#tooLarge();
     const pipeline = await array.pipeline();
     const refs = chunksOf(array, { start: [start], step: [1], shape: [length] });
-    const reading = { concurrency: io, maxEncodedSize: maxStoredSize(pipeline), signal };
+    const reading = { concurrency, maxEncodedSize: maxStoredSize(pipeline), signal };
     for await (const piece of readChunks(array, refs, reading).pipeThrough(decodeChunks(array))) {
       const values = typedValues(
         piece.data ?? fillData(pipeline.spec, plainBuffers),

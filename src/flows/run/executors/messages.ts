@@ -85,7 +85,7 @@ export interface SlabsWork {
   readonly reading: FormatOptions & { readonly zarrFormat: ZarrFormat };
   readonly plan: SlabPlan;
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
 }
 
 /** What threads that read slabs send: a slab, in the start of a buffer that goes back. */

@@ -33,7 +33,7 @@ export async function slabsOfThreads(
   slabs: SlabReading,
   { source, maxMemory, threads: most, worker = {} }: SlabThreadsOptions,
 ): Promise<AsyncGenerator<Slab> | undefined> {
-  const { array, pipeline, plan, io } = slabs;
+  const { array, pipeline, plan, concurrency } = slabs;
   const { dataType } = pipeline.spec;
   if (!isFixed(dataType)) return undefined;
   const slabBytes = pooledSize(product(plan.slabShape) * dataType.size);
@@ -46,7 +46,10 @@ export async function slabsOfThreads(
   const reading = { ...array.reading, zarrFormat: array.layout.zarrFormat };
   const { nodeIn } = await import("../../../hierarchy/open/node-in.ts");
   if (nodeIn(documents, array.store, path, reading)?.kind !== "array") return undefined;
-  const each = { maxMemory: Math.floor(maxMemory / threads), io: Math.max(1, Math.floor(io / threads)) };
+  const each = {
+    maxMemory: Math.floor(maxMemory / threads),
+    concurrency: Math.max(1, Math.floor(concurrency / threads)),
+  };
   const work = { kind: "slabs" as const, path, documents, reading, plan, ...each };
   const pool = await WorkerPool.start<SlabsWork, SlabResult>(threads, worker);
   if (pool.threads === 1) return undefined;

@@ -37,7 +37,7 @@ const MAX_OPEN = 16;
  */
 export function taskRunner(work: TaskWork): TaskRunner {
   const { plan, threads, buffers, scratch, writeEmpty, checksums = false } = work;
-  const io = Math.max(1, Math.floor(plan.execution.io / threads));
+  const concurrency = Math.max(1, Math.floor(plan.execution.concurrency / threads));
   const run = DRIVERS[work.driver];
   const arrays = new Map<ArrayJob, Promise<TaskArrays>>();
   const opened = (job: ArrayJob, signal: AbortSignal): Promise<TaskArrays> => {
@@ -59,7 +59,7 @@ export function taskRunner(work: TaskWork): TaskRunner {
       ...both,
       ...events,
       buffers,
-      io,
+      concurrency,
       signal,
       ...(scratch && { scratch }),
       ...(writeEmpty && { writeEmpty }),

@@ -104,10 +104,10 @@ function workOf(plan: Plan, { build, scratch, documents, ...options }: ThreadsOp
 /** The tasks that are dealt to this thread. */
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
   const { source, build, scratch, documents, control, note, done, writeEmpty, checksums } = options;
-  const io = new BlockingIo();
+  const concurrency = new BlockingIo();
   const before = () => {
     control.beat();
-    return io.yield();
+    return concurrency.yield();
   };
   const { driver } = plan.execution;
   const { buffers, close } = taskBuffers(plan, control.shareOf(plan.budget.maxMemory));

@@ -22,7 +22,7 @@ export interface DoneBeforeOptions extends StoreOptions {
   readonly tasks: number;
   readonly holds: NonNullable<TargetBuild["holds"]>;
   /** Requests in flight. */
-  readonly io: number;
+  readonly concurrency: number;
 }
 
 /** A task that has ended, or a key that was copied, as a ledger says. */
@@ -42,7 +42,7 @@ export function nothingDone(tasks: number): DoneBefore {
  */
 export async function doneBefore(
   journal: Pick<Journal, "lines" | "boot">,
-  { tasks, holds, io, signal }: DoneBeforeOptions,
+  { tasks, holds, concurrency, signal }: DoneBeforeOptions,
 ): Promise<DoneBefore> {
   const done = nothingDone(tasks);
   const { boot } = journal;
@@ -78,6 +78,6 @@ export async function doneBefore(
       for (const { size } of entries) written.bytes += size;
     }
   };
-  await forEachConcurrent(claims(), check, { concurrency: io, signal });
+  await forEachConcurrent(claims(), check, { concurrency, signal });
   return { ...done, written, scratch };
 }

@@ -114,8 +114,8 @@ function isProfiles(value: unknown): boolean {
 function isPace(value: unknown): boolean {
   if (value === undefined) return true;
   if (!isObject(value)) return false;
-  const { maxMemory, io, threads = 1 } = value as Fields;
-  return [maxMemory, io, threads].every(isCount);
+  const { maxMemory, concurrency, threads = 1 } = value as Fields;
+  return [maxMemory, concurrency, threads].every(isCount);
 }
 
 function isProfile(value: unknown): boolean {

@@ -60,13 +60,13 @@ function atPace(unfinished: Plan, now: Plan, place: string): Plan {
     });
   }
   const { execution } = unfinished;
-  const { io, threads, singleThreadReason } = now.execution;
+  const { concurrency, threads, singleThreadReason } = now.execution;
   return {
     ...unfinished,
     budget: { ...unfinished.budget, maxMemory },
     execution: {
       ...execution,
-      io: Math.min(execution.io, io),
+      concurrency: Math.min(execution.concurrency, concurrency),
       threads: Math.min(execution.threads, threads),
       ...(singleThreadReason !== undefined && { singleThreadReason }),
     },

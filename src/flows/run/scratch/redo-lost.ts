@@ -22,7 +22,10 @@ export async function redoLost(
       const size = await scratch.size(scratchPlace(task, scratch).chunkKey(task.coords), context);
       if (size === undefined) done.delete(task.number);
     };
-    await forEachConcurrent(tasksOf(plan, stage - 1), check, { concurrency: plan.execution.io, signal });
+    await forEachConcurrent(tasksOf(plan, stage - 1), check, {
+      concurrency: plan.execution.concurrency,
+      signal,
+    });
   }
 }
 

@@ -68,5 +68,5 @@ function assertRunnable(task: unknown, context: unknown): void {
   assertTask(task);
   const isContext = isObject(context) && "source" in context && "target" in context && "buffers" in context;
   if (!isContext)
-    throw invalid("this is not the context of a task", "{ source, target, buffers, io }", context);
+    throw invalid("this is not the context of a task", "{ source, target, buffers, concurrency }", context);
 }

@@ -14,7 +14,7 @@ export interface TaskContext {
   readonly scratch?: WritableStore | undefined;
   readonly buffers: Buffers;
   /** Requests in flight. */
-  readonly io: number;
+  readonly concurrency: number;
   readonly writeEmpty?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly onRead?: (chunk: EncodedChunk) => void;

@@ -25,7 +25,7 @@ export interface OpenSink extends Pick<ChunkSink, "close" | "abort"> {
 }
 
 export function taskSink(task: Task, context: TaskContext): TaskSink {
-  const { io, buffers, signal, onWritten, onStored, checksums } = context;
+  const { concurrency, buffers, signal, onWritten, onStored, checksums } = context;
   if (task.kind === "scratch") {
     return sinkAt(scratchPlace(task, assertScratch(context)), { concurrency: 1, buffers, signal }, 0);
   }
@@ -33,7 +33,7 @@ export function taskSink(task: Task, context: TaskContext): TaskSink {
   const { target } = context;
   if (isTaker(target)) return takerSink(target, signal);
   const options = {
-    concurrency: io,
+    concurrency,
     buffers,
     shardBuffer: job.shardBuffer,
     signal,
@@ -42,7 +42,7 @@ export function taskSink(task: Task, context: TaskContext): TaskSink {
     ...(onStored && { onStored }),
   };
   const waitsItsTurn = target.store.singleWriter && !isSharded(target);
-  return sinkAt(target, options, waitsItsTurn ? Math.min(io, job.readAhead) : 0);
+  return sinkAt(target, options, waitsItsTurn ? Math.min(concurrency, job.readAhead) : 0);
 }
 
 function sinkAt(

@@ -59,10 +59,10 @@ async function scratchSource(task: Task, context: TaskContext): Promise<TaskSour
 }
 
 /** How many items are read at one time, and what they may hold. */
-function readAhead(task: Task, { io }: TaskContext) {
+function readAhead(task: Task, { concurrency }: TaskContext) {
   const { readAhead, bytesPerChunk } = inFlightOf(task);
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
-  return { concurrency: Math.min(io, readAhead), inFlight };
+  return { concurrency: Math.min(concurrency, readAhead), inFlight };
 }
 
 /** The source chunks that a task reads; where parts of them can be decoded alone, only these parts. */

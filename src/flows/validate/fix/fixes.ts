@@ -21,7 +21,7 @@ export interface FixOptions {
   /** Changes nothing. */
   readonly dryRun: boolean;
   readonly maxMemory: number;
-  readonly io: number;
+  readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -13,9 +13,9 @@ export async function* fixOutsideChunks(
   read: ReadNodes,
   {
     dryRun,
-    io,
+    concurrency,
     signal,
-  }: { readonly dryRun: boolean; readonly io: number; readonly signal?: AbortSignal | undefined },
+  }: { readonly dryRun: boolean; readonly concurrency: number; readonly signal?: AbortSignal | undefined },
 ): AsyncGenerator<Fix> {
   const keys = new StoredKeys(root, read);
   const removed = new Map<string, { readonly key: string; count: number }>();
@@ -29,7 +29,7 @@ export async function* fixOutsideChunks(
       yield key;
     }
   }
-  await forEachConcurrent(outside(), (key) => store.delete(key, { signal }), { concurrency: io, signal });
+  await forEachConcurrent(outside(), (key) => store.delete(key, { signal }), { concurrency, signal });
   for (const [path, { key, count }] of removed) {
     const what = count === 1 ? "a chunk outside the grid" : "chunks outside the grid";
     const message = `${what} ${done(count === 1 ? "was" : "were", "removed", dryRun)}`;

@@ -21,7 +21,7 @@ it("threads end where one more cannot be started", async () => {
   await (await create(path, { shape: [301, 60, 50], dataType: "float64", chunks: [2, 60, 50] })).close();
   const array = await openArray(path);
   const worker = { script: pathToFileURL(join(path, "zarr.json")), threads: 3 };
-  const slabs = readSlabs(array, wholeSelection(array.shape), { maxMemory: 16e6, io: 2, worker });
+  const slabs = readSlabs(array, wholeSelection(array.shape), { maxMemory: 16e6, concurrency: 2, worker });
   expect(await rejection(slabs.next())).toMatchObject({ message: "no more threads" });
   expect(started).toEqual({ threads: 2, told: [{ type: "stop", atOnce: true }, "terminate"] });
 });

@@ -27,7 +27,7 @@ async function written(shape: number[], chunks: number[], end = ".zarr") {
   return { path, digest: createHash("sha256").update(values).digest("hex") };
 }
 
-const few = { maxMemory: 16e6, io: 2 };
+const few = { maxMemory: 16e6, concurrency: 2 };
 
 async function slabsOf(path: string, options: Partial<ReadSlabsOptions> = {}) {
   const array = await openArray(path);

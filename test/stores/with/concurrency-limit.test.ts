@@ -8,7 +8,7 @@ import {
   type WritableStore,
 } from "../../../src/stores/store.ts";
 import { storeChecks } from "../../../src/stores/testing.ts";
-import { withIoLimit } from "../../../src/stores/with/io-limit.ts";
+import { withConcurrencyLimit } from "../../../src/stores/with/concurrency-limit.ts";
 import { ZipWriter } from "../../../src/stores/zip.ts";
 import { settled } from "../../support/until.ts";
 import { MemorySink } from "../memory-sink.ts";
@@ -16,7 +16,7 @@ import { MemorySink } from "../memory-sink.ts";
 const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
   const store = new MemoryStore();
   for (const [key, value] of values) await store.set(key, value);
-  return withIoLimit(store, 2);
+  return withConcurrencyLimit(store, 2);
 };
 
 /** Reads take a while; tells how many are under way. */
@@ -34,17 +34,17 @@ function slow(): { store: Store; most: () => number; calls: () => number } {
   return { store: { description: "slow", get: take, size: take }, most: () => most, calls: () => calls };
 }
 
-describe("withIoLimit", () => {
+describe("withConcurrencyLimit", () => {
   for (const { name, run } of storeChecks({
     lists: true,
     filled,
-    empty: async () => withIoLimit(new MemoryStore(), 2),
+    empty: async () => withConcurrencyLimit(new MemoryStore(), 2),
   }))
     it(name, () => run());
 
   it("has no more calls under way than it may, and makes them all", async () => {
     const { store, most, calls } = slow();
-    const limited = withIoLimit(store, 3);
+    const limited = withConcurrencyLimit(store, 3);
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => (i % 2 ? limited.get(`${i}`) : limited.size(`${i}`))),
     );
@@ -54,7 +54,7 @@ describe("withIoLimit", () => {
 
   it("does not make calls that are aborted while they wait", async () => {
     const { store, calls } = slow();
-    const limited = withIoLimit(store, 1);
+    const limited = withConcurrencyLimit(store, 1);
     const controller = new AbortController();
     const first = limited.get("0");
     const waiting = limited.get("1", { signal: controller.signal });
@@ -66,17 +66,17 @@ describe("withIoLimit", () => {
   });
 
   it("keeps the capabilities of the store, and adds none", () => {
-    const bare = withIoLimit(slow().store, 1);
+    const bare = withConcurrencyLimit(slow().store, 1);
     expect([isListable(bare), isWritable(bare), "close" in bare]).toEqual([false, false, false]);
-    const memory = withIoLimit(new MemoryStore(), 1);
+    const memory = withConcurrencyLimit(new MemoryStore(), 1);
     expect([isListable(memory), isWritable(memory), memory.description]).toEqual([true, true, "memory"]);
     expectTypeOf(memory).toExtend<ListableStore & WritableStore>();
-    const zip = withIoLimit(new ZipWriter(new MemorySink(), "zip"), 1);
+    const zip = withConcurrencyLimit(new ZipWriter(new MemorySink(), "zip"), 1);
     expect([isListable(zip), zip.singleWriter]).toEqual([false, true]);
   });
 
   it("lets an open writer of an archive go on while others wait for it", async () => {
-    const zip = withIoLimit(new ZipWriter(new MemorySink(), "zip"), 1);
+    const zip = withConcurrencyLimit(new ZipWriter(new MemorySink(), "zip"), 1);
     const writer = await zip.openWriter("a");
     const other = zip.set("b", new Uint8Array(1));
     await writer.write(new Uint8Array(1));
@@ -84,8 +84,8 @@ describe("withIoLimit", () => {
     await other;
   });
 
-  it.each([0, -1, 1.5, Number.NaN])("refuses %s at once", (io) => {
-    expect(() => withIoLimit(new MemoryStore(), io)).toThrow(
+  it.each([0, -1, 1.5, Number.NaN])("refuses %s at once", (concurrency) => {
+    expect(() => withConcurrencyLimit(new MemoryStore(), concurrency)).toThrow(
       expect.objectContaining({ code: "invalid-option" }),
     );
   });

@@ -1,5 +1,5 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import type { IoOption } from "../../hierarchy/read-options.ts";
+import type { ConcurrencyOption } from "../../hierarchy/read-options.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { expectedItemSize } from "../../meta/data-type.ts";
 import { FIRST_ALLOWED, MAX_ALLOWED } from "../../stores/remote/concurrency-control.ts";
@@ -14,27 +14,35 @@ const NEAR = 16;
 const BUDGET_PART = 16;
 
 /** Requests in flight for each store of a flow, where nobody says how many: at a server as many as at the start. */
-export function usualIo(io: IoOption | undefined, ...stores: readonly StoreSpec[]): number {
-  if (io !== undefined && io !== "auto") return io;
+export function usualConcurrency(
+  concurrency: ConcurrencyOption | undefined,
+  ...stores: readonly StoreSpec[]
+): number {
+  if (concurrency !== undefined && concurrency !== "auto") return concurrency;
   return isFar(stores) ? FIRST_ALLOWED : NEAR;
 }
 
 /** What a flow reads and writes, as far as it bounds requests in flight. */
-export interface IoRequest {
-  readonly io: IoOption | undefined;
+export interface ConcurrencyRequest {
+  readonly concurrency: ConcurrencyOption | undefined;
   readonly stores: readonly StoreSpec[];
   readonly maxMemory: number;
   /** The largest chunk; undefined where sizes are not known. */
   readonly chunkBytes: number | undefined;
 }
 
-/** Requests in flight of a flow, and whether they are found while it runs: `io` is the most then. */
-export function ioOf({ io, stores, maxMemory, chunkBytes }: IoRequest): Pick<Execution, "io" | "isIoFound"> {
-  const usual = usualIo(io, ...stores);
-  const isStated = io !== undefined && io !== "auto";
-  if (isStated || !isFar(stores)) return { io: usual };
+/** Requests in flight of a flow, and whether they are found while it runs: `concurrency` is the most then. */
+export function concurrencyOf({
+  concurrency,
+  stores,
+  maxMemory,
+  chunkBytes,
+}: ConcurrencyRequest): Pick<Execution, "concurrency" | "isAdaptive"> {
+  const usual = usualConcurrency(concurrency, ...stores);
+  const isStated = concurrency !== undefined && concurrency !== "auto";
+  if (isStated || !isFar(stores)) return { concurrency: usual };
   const fitting = chunkBytes === undefined ? 0 : maxMemory / BUDGET_PART / Math.max(1, chunkBytes);
-  return { io: Math.floor(Math.min(MAX_ALLOWED, Math.max(usual, fitting))), isIoFound: true };
+  return { concurrency: Math.floor(Math.min(MAX_ALLOWED, Math.max(usual, fitting))), isAdaptive: true };
 }
 
 /** Decoded bytes of the largest chunk, or shard; undefined where there is no array. */
@@ -48,13 +56,18 @@ function chunkBytes({ chunkGrid, dataType }: ArrayMetadata): number {
 }
 
 /** Holds requests to a server to the number that is stated, if one is, until what is returned is called. */
-export function limitIo(io: IoOption | undefined): () => void {
-  return io === undefined || io === "auto" ? () => {} : limitRequests({ most: io, isFixed: true });
+export function limitConcurrency(concurrency: ConcurrencyOption | undefined): () => void {
+  return concurrency === undefined || concurrency === "auto"
+    ? () => {}
+    : limitRequests({ most: concurrency, isFixed: true });
 }
 
 /** The same of requests that are found to be of use: they are no more than planned. */
-export function limitFoundIo({ io, isIoFound }: Pick<Execution, "io" | "isIoFound">): () => void {
-  return isIoFound ? limitRequests({ most: io, isFixed: false }) : () => {};
+export function limitAdaptive({
+  concurrency,
+  isAdaptive,
+}: Pick<Execution, "concurrency" | "isAdaptive">): () => void {
+  return isAdaptive ? limitRequests({ most: concurrency, isFixed: false }) : () => {};
 }
 
 /** Opens something; a limit of requests ends when it is closed, or cannot be opened. */
@@ -72,12 +85,12 @@ export async function openWithin<T extends { readonly close: () => Promise<void>
 }
 
 /** `ioOf` what is read of one array. */
-export function sliceIo(
+export function sliceConcurrency(
   { spec, metadata }: ZarrArray,
-  io: IoOption | undefined,
+  concurrency: ConcurrencyOption | undefined,
   maxMemory: number,
-): ReturnType<typeof ioOf> {
-  return ioOf({ io, stores: [spec], maxMemory, chunkBytes: chunkBytes(metadata) });
+): ReturnType<typeof concurrencyOf> {
+  return concurrencyOf({ concurrency, stores: [spec], maxMemory, chunkBytes: chunkBytes(metadata) });
 }
 
 function isFar(stores: readonly StoreSpec[]): boolean {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { planText } from "../../../src/cli/text/plan.ts";
 import { planCopy } from "../../../src/flows/copy.ts";
 import type { Plan } from "../../../src/flows/plan/plan.ts";
-import { ioOf, usualIo } from "../../../src/flows/request/usual-io.ts";
-import type { IoOption } from "../../../src/hierarchy/read-options.ts";
+import { concurrencyOf, usualConcurrency } from "../../../src/flows/request/usual-concurrency.ts";
+import type { ConcurrencyOption } from "../../../src/hierarchy/read-options.ts";
 import type { MemoryStore } from "../../../src/stores/memory.ts";
 import type { StoreSpec } from "../../../src/stores/store.ts";
 import { BUCKET, type S3Server } from "../../stores/s3-server.ts";
@@ -21,27 +21,31 @@ afterAll(() => server.close());
 
 describe("requests in flight", () => {
   it("are what is stated, else 16, or as many as at the start where a store is a server", () => {
-    expect(usualIo(7, FAR)).toBe(7);
-    expect(usualIo(undefined, NEAR, NEAR)).toBe(16);
-    expect(usualIo("auto", NEAR, FAR)).toBe(64);
+    expect(usualConcurrency(7, FAR)).toBe(7);
+    expect(usualConcurrency(undefined, NEAR, NEAR)).toBe(16);
+    expect(usualConcurrency("auto", NEAR, FAR)).toBe(64);
   });
 
   it("may be found up to 256, as far as a sixteenth of the budget holds their chunks, 64 in any case", () => {
-    const far = { stores: [NEAR, FAR], maxMemory: 256e6, io: undefined };
-    expect(ioOf({ ...far, chunkBytes: 4096 })).toEqual({ io: 256, isIoFound: true });
-    expect(ioOf({ ...far, chunkBytes: 131_072 })).toEqual({ io: 122, isIoFound: true });
-    expect(ioOf({ ...far, chunkBytes: 8e6 })).toEqual({ io: 64, isIoFound: true });
-    expect(ioOf({ ...far, chunkBytes: undefined })).toEqual({ io: 64, isIoFound: true });
-    expect(ioOf({ ...far, chunkBytes: 4096, io: 300 })).toEqual({ io: 300 });
-    expect(ioOf({ ...far, chunkBytes: 4096, stores: [NEAR] })).toEqual({ io: 16 });
+    const far = { stores: [NEAR, FAR], maxMemory: 256e6, concurrency: undefined };
+    expect(concurrencyOf({ ...far, chunkBytes: 4096 })).toEqual({ concurrency: 256, isAdaptive: true });
+    expect(concurrencyOf({ ...far, chunkBytes: 131_072 })).toEqual({ concurrency: 122, isAdaptive: true });
+    expect(concurrencyOf({ ...far, chunkBytes: 8e6 })).toEqual({ concurrency: 64, isAdaptive: true });
+    expect(concurrencyOf({ ...far, chunkBytes: undefined })).toEqual({ concurrency: 64, isAdaptive: true });
+    expect(concurrencyOf({ ...far, chunkBytes: 4096, concurrency: 300 })).toEqual({ concurrency: 300 });
+    expect(concurrencyOf({ ...far, chunkBytes: 4096, stores: [NEAR] })).toEqual({ concurrency: 16 });
   });
 
   const ROWS = { shape: [512, 8], chunks: [1, 8], order: "C", itemSize: 4, missing: 0, seed: 3 } as const;
 
   /** The plan of a copy to a bucket that changes codecs. */
-  async function planned(source: MemoryStore, io: IoOption, storeProfile = "10ms"): Promise<Plan> {
+  async function planned(
+    source: MemoryStore,
+    concurrency: ConcurrencyOption,
+    storeProfile = "10ms",
+  ): Promise<Plan> {
     const { plan, close } = await planCopy(source, `s3://${BUCKET}/a.zarr`, {
-      io,
+      concurrency,
       codec: "zstd:1",
       storeProfile,
     });
@@ -51,7 +55,9 @@ describe("requests in flight", () => {
 
   it("do not change the tasks of a plan, nor what these lease", async () => {
     const { store } = await makeArray(ROWS);
-    const plans = await Promise.all((["auto", 64] as const).map((io) => planned(store, io)));
+    const plans = await Promise.all(
+      (["auto", 64] as const).map((concurrency) => planned(store, concurrency)),
+    );
     const [found, stated] = plans;
     expect(found?.jobs).toEqual(stated?.jobs);
     expect(found?.stages).toEqual(stated?.stages);
