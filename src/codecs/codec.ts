@@ -1,5 +1,6 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
 import type { DataType, Endian, FixedDataType } from "../meta/data-type.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import type { Buffers } from "../util/buffers.ts";
 import type { ChunkData, PartFinder } from "./chunk-data.ts";
 
@@ -9,6 +10,13 @@ export interface ChunkSpec {
   readonly dataType: DataType;
   /** Little-endian bytes of the fill value; null where undefined. */
   readonly fillValue: Uint8Array | null;
+}
+
+/** The chunk of an array that is decoded. */
+export interface ChunkPlace {
+  readonly coords: readonly number[];
+  /** The items that it holds of the array, in items: cut at the array's edge. */
+  readonly region: { readonly start: readonly number[]; readonly shape: readonly number[] };
 }
 
 /**
@@ -26,7 +34,11 @@ export interface ArrayToArrayCodec {
   /** The same items seen as the codec stores them. */
   encode(data: ChunkData, buffers: Buffers): ChunkData;
   /** The inverse of `encode`. */
-  decode(data: ChunkData, buffers: Buffers): ChunkData;
+  decode(data: ChunkData, buffers: Buffers, place?: ChunkPlace): Awaitable<ChunkData>;
+  /** Strides of what it decodes, in items, where these are not the ones of what it is given. */
+  readonly decodedStrides?: readonly number[];
+  /** Items of a missing chunk, where these depend on the chunk; absent: they are the fill value. */
+  decodeMissing?(buffers: Buffers, place: ChunkPlace): Awaitable<ChunkData>;
 }
 
 /**
@@ -153,8 +165,14 @@ export interface CodecPipeline {
   readonly pooledScratchSize: number;
   /** Finds parts of a chunk that are decoded without the rest; absent where that is not possible. */
   readonly partOf?: PartFinder | undefined;
-  /** Takes ownership of `encoded`, which came from `buffers`; the result's bytes are the caller's to give back. */
-  decode(encoded: Uint8Array, buffers: Buffers): Promise<ChunkData>;
+  /** Makes the items of a missing chunk; absent where these are the fill value. */
+  readonly decodeMissing?: ArrayToArrayCodec["decodeMissing"] | undefined;
+  /**
+   * Takes ownership of `encoded`, which came from `buffers`; the result's bytes are the caller's to give back.
+   *
+   * @param place the chunk, where codecs want to know which it is
+   */
+  decode(encoded: Uint8Array, buffers: Buffers, place?: ChunkPlace): Promise<ChunkData>;
   /** Takes ownership of `data.bytes`, which came from `buffers`; the result is the caller's to give back. */
   encode(data: ChunkData, buffers: Buffers): Promise<Uint8Array>;
 }

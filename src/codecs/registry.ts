@@ -75,6 +75,15 @@ export function registerCodec(
   statedKinds.set(name, described.kind);
 }
 
+/** Codecs that are made by the program alone, for one array: no document can name them. */
+const ownCodecs = new WeakMap<CodecConfig, CodecFactory>();
+
+/** A codec of the program's own, as the first of an array's codecs. */
+export function ownCodec(config: CodecConfig, make: CodecFactory): CodecConfig {
+  ownCodecs.set(config, make);
+  return config;
+}
+
 /** Other threads do not know them. */
 const registered = new Set<string>();
 const statedKinds = new Map<string, CodecKind | undefined>();
@@ -97,6 +106,8 @@ export function codecNames(): string[] {
  */
 export async function makeCodec(config: CodecConfig, context: CodecContext): Promise<Codec> {
   const { name, configuration } = config;
+  const own = ownCodecs.get(config);
+  if (own) return own(configuration, context);
   const reason = codecNamed(name)?.refused;
   if (reason !== undefined && !codecs.has(name)) {
     throw new ZarrflowError("unsupported-codec", `the codec is not supported: ${reason}`, { codec: name });

@@ -1,6 +1,9 @@
 import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
 import { dimensionsBehind, innerChunkShape, innerCodecs } from "./v3/sharding.ts";
 
+/** Name of the codec that converts values as they are read, which stands before all others and in no document. */
+export const CONVERT_VALUES = "convert_values";
+
 /** An array whose chunks lie in shards, and how. */
 export interface ShardedArray {
   /** The array by its inner chunks: their grid, and as codecs the transposes in front of the shard, then theirs. */
@@ -28,7 +31,7 @@ export function withinShards(metadata: ArrayMetadata): ShardedArray | undefined 
   const before = codecs.slice(0, -1);
   const chunkShape = innerChunkShape(codecs, shape.length);
   if (sharding?.name !== "sharding_indexed" || chunkShape === undefined) return undefined;
-  if (before.some(({ name }) => name !== "transpose")) return undefined;
+  if (before.some(({ name }) => name !== "transpose" && name !== CONVERT_VALUES)) return undefined;
   const own = [...before, ...innerCodecs(sharding.configuration.codecs)];
   const deeper = innerChunkShape(own, shape.length);
   const shardShape = metadata.chunkGrid.chunkShape;

@@ -65,8 +65,12 @@ export function chunkDecoder(
   return async (chunk) => {
     const { bytes, part, coords, key } = chunk;
     try {
-      if (bytes) return decodedChunk(chunk, await (part ?? (await coding.pipeline())).decode(bytes, buffers));
-      return decodedChunk(chunk, fillMissing ? filled(await coding.pipeline(), chunk, buffers) : undefined);
+      if (part && bytes) return decodedChunk(chunk, await part.decode(bytes, buffers));
+      const pipeline = await coding.pipeline();
+      if (bytes) return decodedChunk(chunk, await pipeline.decode(bytes, buffers, chunk));
+      const missing = pipeline.decodeMissing?.(buffers, chunk);
+      if (missing) return decodedChunk(chunk, await missing);
+      return decodedChunk(chunk, fillMissing ? filled(pipeline, chunk, buffers) : undefined);
     } catch (error) {
       throw withChunkContext(error, coding, { coords, key });
     }

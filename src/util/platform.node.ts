@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 export interface Builtins {
   readonly "node:crypto": typeof import("node:crypto");
   readonly "node:dns": typeof import("node:dns");
+  readonly "node:fs": typeof import("node:fs");
   readonly "node:http": typeof import("node:http");
   readonly "node:https": typeof import("node:https");
   readonly "node:os": typeof import("node:os");

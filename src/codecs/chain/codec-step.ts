@@ -2,7 +2,7 @@ import { type Awaitable, after, isPromise } from "../../util/awaitable.ts";
 import { type Buffers, plainBuffers } from "../../util/buffers.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ChunkData } from "../chunk-data.ts";
-import type { ArrayToArrayCodec, ArrayToBytesCodec, BytesToBytesCodec, PlacedCodec } from "../codec.ts";
+import type { ArrayToBytesCodec, BytesToBytesCodec, ChunkPlace, PlacedCodec } from "../codec.ts";
 import { codecFailure, corrupt, isOverrun } from "../failures.ts";
 import { assertEncoded, assertLength } from "./check-results.ts";
 
@@ -33,16 +33,16 @@ export function codecStep(
 }
 
 /** As a `CodecStep`, but the result is there when the call returns, or it throws, where the codec answers at once. */
-export type CodecCall = (chunk: ChunkForm, buffers: Buffers) => Awaitable<ChunkForm>;
+export type CodecCall = (chunk: ChunkForm, buffers: Buffers, place?: ChunkPlace) => Awaitable<ChunkForm>;
 
 export function codecCall(placed: PlacedCodec, direction: Direction): CodecCall {
   const fail = (error: unknown, chunk: ChunkForm, buffers: Buffers): never => {
     buffers.give(chunk instanceof Uint8Array ? chunk : chunk.bytes);
     throw codecFailure(error, placed.codec.name, direction);
   };
-  return (chunk, buffers) => {
+  return (chunk, buffers, place) => {
     try {
-      const result = applied(placed, direction, chunk, buffers);
+      const result = applied(placed, direction, chunk, buffers, place);
       if (!isPromise(result)) return result;
       return Promise.resolve(result).catch((error) => fail(error, chunk, buffers));
     } catch (error) {
@@ -56,24 +56,18 @@ function applied(
   direction: Direction,
   chunk: ChunkForm,
   buffers: Buffers,
+  place: ChunkPlace | undefined,
 ): Awaitable<ChunkForm> {
   switch (codec.kind) {
     case "array-to-array":
-      return arrayStep(codec, direction, asArray(chunk), buffers);
+      return direction === "decode"
+        ? codec.decode(asArray(chunk), buffers, place)
+        : codec.encode(asArray(chunk), buffers);
     case "array-to-bytes":
       return packingStep(codec, direction, chunk, buffers);
     case "bytes-to-bytes":
       return bytesStep({ codec, ...sizes }, direction, asBytes(chunk), buffers);
   }
-}
-
-function arrayStep(
-  codec: ArrayToArrayCodec,
-  direction: Direction,
-  data: ChunkData,
-  buffers: Buffers,
-): ChunkData {
-  return direction === "decode" ? codec.decode(data, buffers) : codec.encode(data, buffers);
 }
 
 function packingStep(

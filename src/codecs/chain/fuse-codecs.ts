@@ -7,6 +7,7 @@ import type { ChunkData } from "../chunk-data.ts";
 import type {
   ArrayToBytesCodec,
   BytesToBytesCodec,
+  ChunkPlace,
   ChunkSpec,
   Codec,
   CodecPipeline,
@@ -46,8 +47,9 @@ export function fuseCodecs(
     scratchSize,
     pooledScratchSize,
     partOf: partFinder(chain, spec, strides),
-    async decode(encoded, buffers) {
-      return assertChunk(await through(decoders, encoded, buffers), spec, strides);
+    decodeMissing: decodeMissingOf(chain[0]?.codec),
+    async decode(encoded, buffers, place) {
+      return assertChunk(await through(decoders, encoded, buffers, place), spec, strides);
     },
     async encode(data, buffers) {
       assertLayout(data, spec, strides, buffers);
@@ -57,13 +59,22 @@ export function fuseCodecs(
 }
 
 /** A chunk behind all codecs; what answers at once is not waited for. */
-async function through(calls: readonly CodecCall[], chunk: ChunkForm, buffers: Buffers): Promise<ChunkForm> {
+async function through(
+  calls: readonly CodecCall[],
+  chunk: ChunkForm,
+  buffers: Buffers,
+  place?: ChunkPlace,
+): Promise<ChunkForm> {
   let form = chunk;
   for (const call of calls) {
-    const result = call(form, buffers);
+    const result = call(form, buffers, place);
     form = isPromise(result) ? await result : result;
   }
   return form;
+}
+
+function decodeMissingOf(codec: Codec | undefined): CodecPipeline["decodeMissing"] {
+  return codec?.kind === "array-to-array" ? codec.decodeMissing : undefined;
 }
 
 /** Strides that the array -> array codecs leave to data of the array's own shape. */
@@ -73,8 +84,12 @@ function layoutOf(chain: readonly PlacedCodec[], spec: ChunkSpec): readonly numb
   let strides: readonly number[] = cStrides(shape);
   const bytes = new Uint8Array(0);
   for (const codec of codecs.toReversed()) {
+    if (codec.decodedStrides) {
+      strides = codec.decodedStrides;
+      continue;
+    }
     const seen = codec.decode({ kind: "fixed", bytes, itemSize: 1, shape, strides }, plainBuffers);
-    if (seen.kind === "fixed") ({ shape, strides } = seen);
+    if ("kind" in seen && seen.kind === "fixed") ({ shape, strides } = seen);
   }
   return isFixed(spec.dataType) ? strides : cStrides(spec.shape);
 }

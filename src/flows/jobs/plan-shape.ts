@@ -79,6 +79,17 @@ const kind = record({
   dimensionNames: optional(
     list(value("a name or null", (found) => found === null || typeof found === "string")),
   ),
+  conversion: optional(
+    record({
+      dataType: text,
+      fillValue: value("Base64 or null", (found) => found === null || typeof found === "string"),
+      unpack: optional(flag),
+      replaceMissing: optional(flag),
+      map: optional(record({ module: text, hash: text })),
+      pack: optional(record({ scale: number, offset: number })),
+      overflow: optional(oneOf("clamp")),
+    }),
+  ),
   strategy: oneOf("verbatim", "transcode", "direct", "staged"),
   source: gridSide,
   target: gridSide,

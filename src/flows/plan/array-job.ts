@@ -14,7 +14,7 @@ import { assertCountable } from "./assert-countable.ts";
 import { cheapestCandidate } from "./cheapest-candidate.ts";
 import { gridSide, type SideSizes } from "./grid-side.ts";
 import type { JobKind } from "./jobs-of-kinds.ts";
-import type { Alternative, Driver, GridSide } from "./plan.ts";
+import type { Alternative, Driver, GridSide, PlannedConversion } from "./plan.ts";
 import type { StoreProfiles } from "./store-profile.ts";
 import { strategies } from "./strategies/strategies.ts";
 import { type Arrays, type MissingChunks, mayMiss, type Strategy } from "./strategies/strategy.ts";
@@ -31,6 +31,8 @@ export interface JobRequest {
   readonly source: PlannedArray;
   readonly target: PlannedArray;
   readonly selection: Selection;
+  /** Given where the values of the source are converted as they are read. */
+  readonly conversion?: PlannedConversion | undefined;
   readonly maxMemory: number;
   readonly concurrency: number;
   /** Bytes that a writer of the target's store holds while it is open. */
@@ -107,6 +109,7 @@ export function kindOfChoice(request: JobRequest, choice: JobChoice): JobKind {
     dataType: describeDataType(dataType),
     ...(dimensionNames && { dimensionNames }),
     strategy,
+    ...(request.conversion && { conversion: request.conversion }),
     ...sides,
     selection: request.selection,
     ...windows,

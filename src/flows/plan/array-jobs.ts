@@ -59,7 +59,7 @@ export class JobChooser {
 }
 
 /** All of a job that differs between arrays of one plan, but for their names. */
-function whatDecides({ source, target, selection, missing }: JobRequest): string {
+function whatDecides({ source, target, selection, missing, conversion }: JobRequest): string {
   const isSame = target.metadata === source.metadata;
   return JSON.stringify([
     [source.zarrFormat, ofChunks(source.metadata)],
@@ -67,6 +67,7 @@ function whatDecides({ source, target, selection, missing }: JobRequest): string
     whyNotSameFill(source.metadata, target.metadata),
     selection,
     missing,
+    conversion,
   ]);
 }
 
@@ -84,8 +85,10 @@ function jobRequest(
   request: ChooserRequest,
 ) {
   const { driver, profiles = {}, threads = 1 } = request;
+  const { reading } = change ?? {};
   return {
-    source: { path, zarrFormat: layout.zarrFormat, metadata },
+    source: { path, zarrFormat: layout.zarrFormat, metadata: reading?.metadata ?? metadata },
+    ...(reading && { conversion: reading.planned }),
     target,
     selection: change?.selection ?? wholeSelection(target.metadata.shape),
     maxMemory: request.maxMemory,

@@ -5,7 +5,7 @@ import type { FormatOptions } from "../../meta/formats.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { JsonObject } from "../../util/json-value.ts";
-import type { NodeSpec, NodeWarning, Plan } from "./plan.ts";
+import type { NodeSpec, NodeWarning, Plan, PlannedConversion } from "./plan.ts";
 import type { PlanPace, StoreProfiles } from "./store-profile.ts";
 import type { MissingChunks } from "./strategies/strategy.ts";
 
@@ -36,10 +36,21 @@ export interface NodesInFormat {
   readonly warnings: readonly NodeWarning[];
 }
 
+/** How an array is read whose values are converted. */
+export interface ConvertedReading {
+  readonly planned: PlannedConversion;
+  /** The source array as it is read. */
+  readonly metadata: ArrayMetadata;
+  /** Whether missing chunks are written out, as what they hold becomes something else than the new fill value. */
+  readonly isMissingWritten: boolean;
+}
+
 /** What becomes of an array: its new metadata, and the part of it that is taken. */
 export interface Change {
   readonly metadata: ArrayMetadata;
   readonly selection?: Selection;
+  /** Given where values are converted. */
+  readonly reading?: ConvertedReading;
 }
 
 /** Which nodes of a source have documents of another format besides their own. */

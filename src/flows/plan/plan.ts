@@ -126,6 +126,8 @@ export interface ArrayJob {
    * once, and leaves what belongs to each window in scratch objects.
    */
   readonly strategy: string;
+  /** What becomes of the values; absent: they stay as they are. */
+  readonly conversion?: PlannedConversion;
   readonly source: GridSide;
   readonly target: GridSide;
   readonly selection: Selection;
@@ -174,6 +176,24 @@ export interface ScratchPass {
   readonly leaseBytes: number;
   /** Bytes of buffers that a task is expected to hold at one time. */
   readonly expectedBytes: number;
+}
+
+/** How the values of an array become others as its chunks are decoded. */
+export interface PlannedConversion {
+  /** The new data type, in words. */
+  readonly dataType: string;
+  /** Bytes of the new fill value in Base64; null where it is undefined. */
+  readonly fillValue: string | null;
+  /** Whether stored values become those that they mean: scaled, those that are missing NaN. */
+  readonly unpack?: true;
+  /** Whether values that stand for missing items become the new fill value. */
+  readonly replaceMissing?: true;
+  /** A module whose default export computes new values, and the SHA-256 of its text; or a hash of a function's text. */
+  readonly map?: { readonly module: string; readonly hash: string } | { readonly function: string };
+  /** How values are packed into integers: `(value - offset) / scale`. */
+  readonly pack?: { readonly scale: number; readonly offset: number };
+  /** Whether numbers that the type cannot hold become the nearest that it holds; they are refused by default. */
+  readonly overflow?: "clamp";
 }
 
 /** One side of a job: a grid and what its chunks weigh, in bytes. */

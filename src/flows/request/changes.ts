@@ -10,6 +10,8 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { lastName } from "../../util/node-path.ts";
 import type { Change, SourceNode } from "../plan/hierarchy-request.ts";
 import type { KeptChunks } from "../plan/plan.ts";
+import type { ArrayConversion } from "../values/plan-conversion.ts";
+import type { ArrayChanges } from "../values/value-changes.ts";
 import {
   type ChunksInput,
   type ChunksOption,
@@ -44,6 +46,11 @@ export interface Changes extends LabelOptions {
    * the default), or any, with the sizes of the dimensions that they have.
    */
   readonly match?: DimensionMatch;
+  /**
+   * What becomes of the values of arrays, by their names or globs: another data type, a `map` that computes them,
+   * `unpack`, `pack`. `*` means all arrays of numbers but coordinates and what else belongs to others.
+   */
+  readonly arrays?: ArrayChanges | undefined;
   /** The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
   readonly codec?: string | CodecConfig;
   /**
@@ -77,6 +84,7 @@ export const CHANGES: OptionNames<Changes> = {
   shards: true,
   match: true,
   codec: true,
+  arrays: true,
   slice: true,
   strict: true,
   to: true,
@@ -86,8 +94,8 @@ export const CHANGES: OptionNames<Changes> = {
 };
 
 /** Whether anything is named that is to change. */
-export function changesAnything({ chunks, shards, codec, slice, to }: Changes): boolean {
-  return [chunks, shards, codec, slice, to].some((change) => change !== undefined);
+export function changesAnything({ chunks, shards, codec, arrays, slice, to }: Changes): boolean {
+  return [chunks, shards, codec, arrays, slice, to].some((change) => change !== undefined);
 }
 
 type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
@@ -113,14 +121,16 @@ export interface WantedChanges {
  * Returns what becomes of each array of a node that was opened; undefined for one that stays as it is.
  *
  * @param selections what is taken of each array, as `selectionsOf` says
+ * @param conversions what becomes of the values of arrays, by path
  * @throws `invalid-option` for chunks and shards that fit no array, or change nothing where something must change.
  */
 export function changeOf(
   changes: Changes,
   opened: OpenedNodes,
   selections: ReadonlyMap<string, Selection>,
+  conversions: ReadonlyMap<string, ArrayConversion>,
 ): WantedChanges {
-  const wanted = anyChangeOf(changes, opened, selections);
+  const wanted = anyChangeOf(changes, opened, selections, conversions);
   if (changes.mustChange) assertGridsChange(changes, wanted.change, askedArrays(opened));
   return wanted;
 }
@@ -152,19 +162,29 @@ function anyChangeOf(
   changes: Changes,
   opened: OpenedNodes,
   selections: ReadonlyMap<string, Selection>,
+  conversions: ReadonlyMap<string, ArrayConversion>,
 ): WantedChanges {
-  const cut = ({ path, metadata }: GroupArray) => {
+  const begun = ({ path, metadata }: GroupArray) => {
     const selection = selections.get(path);
-    return selection ? partOf(metadata, selection.shape) : metadata;
+    const cut = selection ? partOf(metadata, selection.shape) : metadata;
+    return conversions.get(path)?.convert(cut) ?? cut;
   };
-  const arrays = askedArrays(opened).map((array) => ({ ...array, metadata: cut(array) }));
+  const arrays = askedArrays(opened).map((array) => ({ ...array, metadata: begun(array) }));
   const { change, kept } = changeWhole(changes, opened, arrays);
-  const changeCut: ChangeOf = (path, whole) => {
+  const changeBegun: ChangeOf = (path, whole) => {
     const selection = selections.get(path);
-    const metadata = cut({ path, metadata: whole });
-    return selection ? { metadata, ...change(path, metadata), selection } : change(path, whole);
+    const conversion = conversions.get(path);
+    const metadata = begun({ path, metadata: whole });
+    const changed = change(path, metadata);
+    if (selection === undefined && conversion === undefined) return changed;
+    return {
+      metadata,
+      ...changed,
+      ...(selection && { selection }),
+      ...(conversion && { reading: conversion }),
+    };
   };
-  return { change: changeCut, kept };
+  return { change: changeBegun, kept };
 }
 
 /**

@@ -196,7 +196,7 @@ async function planFrom(
   await placing;
   const asked = options.sliced?.array ?? root;
   const wanted = await wantedMetadata({ root, asked, all, taken, excluded }, zarrFormat.name, options);
-  const { converted, kept, takenItems } = wanted;
+  const { converted, kept, conversions, takenItems } = wanted;
   const arrays = copiesNotKnown ? taken.filter((node) => node.kind === "array") : [];
   const left = await undecodableOf(arrays, { concurrency, signal });
   // what is asked of a single array is refused by name
@@ -238,7 +238,8 @@ async function planFrom(
   });
   const planned = new Set(nodes.map(({ path }) => path));
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
-  const threads = await threading(root, target, scratch, options);
+  const hasFunction = [...conversions.values()].some(({ planned: { map } }) => map && "function" in map);
+  const threads = await threading(root, target, scratch, { ...options, hasFunction });
   const pace = { maxMemory, ...inFlight, ...threads };
   const request: HierarchyPlanRequest = {
     operation,
@@ -313,7 +314,7 @@ async function planFrom(
     plan: { ...plan, warnings: [...effects, ...plan.warnings] },
     planWith,
     pace,
-    settings: settingsOf(options, { operation, source: root, target }),
+    settings: settingsOf(options, { operation, source: root, target, conversions }),
     taken: takenItems,
     watch,
     sourceDocuments: () => textHash(JSON.stringify(watch.states())),
@@ -328,13 +329,19 @@ async function threading(
   root: ZarrArray | ZarrGroup,
   target: NodeSpec,
   scratch: StoreSpec | undefined,
-  { threads, requestsPerSecond, bytesPerSecond }: PlanOptions,
+  {
+    threads,
+    requestsPerSecond,
+    bytesPerSecond,
+    hasFunction,
+  }: PlanOptions & { readonly hasFunction: boolean },
 ): Promise<Pick<HierarchyPlanRequest, "threads" | "singleThreadReason" | "isMemoryShared">> {
   const wanted = threads === undefined ? undefined : positive(threads, "threads");
   const reason = singleThreadReason({
     source: specOf(root.store),
     target: target.store,
     scratch,
+    hasFunction,
     isPaced: requestsPerSecond !== undefined || bytesPerSecond !== undefined,
   });
   if (reason !== undefined) return { threads: 1, singleThreadReason: reason };

@@ -50,18 +50,19 @@ export async function missingChunks({
 }: MissingChunksRequest): Promise<ReadonlyMap<string, MissingChunks>> {
   const missing = new Map<string, MissingChunks>();
   const count = async (node: ZarrNode, context: { readonly signal: AbortSignal }) => {
-    const target = converted.get(node.path);
+    const target = converted.get(node.path) ?? node.metadata;
     if (node.kind !== "array" || target?.kind !== "array") return;
+    const { reading, selection = wholeSelection(node.metadata.shape) } = change(node.path, target) ?? {};
     const [from, fill] = [node.metadata.fillValue.bytes, target.fillValue.bytes];
-    if (sameBytes(from, fill)) return;
+    if (reading ? !reading.isMissingWritten : sameBytes(from, fill)) return;
     // What nothing defines reads as zeros, which the target may define.
-    if (from === null && sameBytes(zeroElement(node.metadata.dataType), fill)) {
+    if (!reading && from === null && sameBytes(zeroElement(node.metadata.dataType), fill)) {
       missing.set(node.path, { chunks: 0, isCertain: true });
       return;
     }
-    const selection = change(node.path, target)?.selection ?? wholeSelection(node.metadata.shape);
     const found = await countMissing(node, selection, context.signal);
     missing.set(node.path, found);
+    if (reading) return;
     const losses = new Losses(allowLoss);
     if (found.isListed && found.chunks > MAX_MISSING_CHUNKS) {
       const count = found.chunks.toLocaleString("en");

@@ -1,6 +1,6 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
-import type { NodeSpec, Plan } from "../plan/plan.ts";
+import type { NodeSpec, Plan, PlannedConversion } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
 import type { KeyFilter } from "./key-filter.ts";
 
@@ -37,7 +37,14 @@ export function settingsOf(
     operation,
     source,
     target,
-  }: { readonly operation: Plan["operation"]; readonly source: ZarrNode; readonly target: NodeSpec },
+    conversions,
+  }: {
+    readonly operation: Plan["operation"];
+    readonly source: ZarrNode;
+    readonly target: NodeSpec;
+    /** What becomes of the values of arrays, by path. */
+    readonly conversions: ReadonlyMap<string, { readonly planned: PlannedConversion }>;
+  },
 ): Settings {
   const given = FLAGS.flatMap(([flag, name]): [string, string][] => {
     const value = options[name];
@@ -48,6 +55,10 @@ export function settingsOf(
     ["the source", [source.store.description, source.path].filter(Boolean).join(", ")],
     ["the path in the target", target.path],
     ...given,
+    ...[...conversions].map(([path, { planned }]) => [
+      `the values of ${path || "the array"}`,
+      JSON.stringify(planned),
+    ]),
   ]);
 }
 

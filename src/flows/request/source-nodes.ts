@@ -4,6 +4,7 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { type BrokenNode, walkPastBroken } from "../../hierarchy/open/walk.ts";
+import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { sourcesOutside } from "../../meta/conventions/ome/members.ts";
 import type { StoreOptions } from "../../stores/store.ts";
@@ -13,6 +14,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodesInFormat } from "../plan/hierarchy-request.ts";
 import type { NodeWarning } from "../plan/plan.ts";
+import type { ArrayConversion } from "../values/plan-conversion.ts";
 import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import { withChunkSeparators } from "./chunk-separators.ts";
@@ -186,7 +188,8 @@ export async function wantedMetadata(
   const left =
     selections.size === 0 ? [] : await coordinatesAbove({ root: asked, all, taken, axes }, options);
   const warnings = [...takenWholeWarnings(root, takenWhole, options.strict), ...outside, ...left];
-  const { change, kept } = changeOf(options, opened, selections);
+  const conversions = await conversionsOf(options, opened, takenByPath, { to, selections });
+  const { change, kept } = changeOf(options, opened, selections, conversions);
   const cutImages = await cutImagesOf(asked, inFormat, selections);
   const changed = inFormat.map(({ path, metadata: before }): RegriddedNode => {
     const asked = before.kind === "array" ? change(path, before) : undefined;
@@ -207,8 +210,25 @@ export async function wantedMetadata(
     },
     change,
     kept,
+    conversions,
     takenItems,
   };
+}
+
+async function conversionsOf(
+  { arrays: option, maxMemory, signal }: Changes & Pick<ReadOptions, "maxMemory" | "signal">,
+  opened: OpenedNodes,
+  taken: ReadonlyMap<string, ZarrNode>,
+  how: { readonly to: ZarrFormat; readonly selections: ReadonlyMap<string, Selection> },
+): Promise<ReadonlyMap<string, ArrayConversion>> {
+  if (option === undefined) return new Map();
+  const { planConversions } = await import("../values/plan-conversion.ts");
+  const { root } = opened;
+  const arrays = opened.nodes.flatMap(({ path, metadata }) => {
+    const array = root.kind === "group" || path === root.path ? taken.get(path) : undefined;
+    return array?.kind === "array" && metadata.kind === "array" ? [{ array, inFormat: metadata }] : [];
+  });
+  return planConversions(option, root, arrays, { ...how, maxMemory, signal });
 }
 
 /** What a slice takes of the nodes that were opened. */

@@ -6,6 +6,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
+import type { convertedArray } from "../values/converted-array.ts";
 
 /** The two arrays of a job: of inner chunks, where they are sharded. */
 export interface JobArrays<S extends Store = Store> {
@@ -32,13 +33,13 @@ export async function openJob<S extends Store>(
   const layout = zarrFormat.layout(job.targetPath);
   const parsed = zarrFormat.parse(documents, layout);
   const reading = readingOf(plan, job);
-  const read = new Map<string, Uint8Array>();
+  const known = new Map<string, Uint8Array>();
   for (const key of formatNamed(job.source.zarrFormat).layout(job.path).documentKeys) {
     const bytes = wasRead?.(key);
-    if (bytes) read.set(key, bytes);
+    if (bytes) known.set(key, bytes);
   }
   const found =
-    nodeIn(read, source, job.path, { spec: plan.source.store, ...reading }) ??
+    nodeIn(known, source, job.path, { spec: plan.source.store, ...reading }) ??
     (await findNode(source, plan.source.store, job.path, { ...reading, signal }));
   if (found?.kind !== "array" || parsed?.metadata.kind !== "array") {
     throw new ZarrflowError("source-changed", "the array no longer exists", { path: job.path });
@@ -49,10 +50,16 @@ export async function openJob<S extends Store>(
     layout,
     metadata: parsed.metadata,
   });
+  const read = job.conversion ? await converted(found, job.conversion) : found;
   return {
-    source: job.source.shardShape ? found.innerChunks() : found,
+    source: job.source.shardShape ? read.innerChunks() : read,
     target: job.target.shardShape ? written.innerChunks(1) : written,
   };
+}
+
+async function converted(...asked: Parameters<typeof convertedArray>): Promise<ZarrArray> {
+  const { convertedArray } = await import("../values/converted-array.ts");
+  return convertedArray(...asked);
 }
 
 /** How the source of a job is opened again: as it was for the plan, whatever had to be looked for then. */

@@ -239,7 +239,8 @@ function toBytes(dataType: DataType, endian: StoredDataType["endian"]): CodecCon
   }
 }
 
-function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array {
+/** The bytes of a fill value. @throws `invalid-metadata`, `invalid-option` */
+export function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array {
   if (fill === undefined || fill === null) return zeroElement(dataType);
   if (dataType.kind === "fixed-bytes") {
     const bytes = typeof fill === "string" ? new TextEncoder().encode(fill) : fill;

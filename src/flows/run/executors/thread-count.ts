@@ -13,13 +13,22 @@ export interface Reach {
   readonly scratch?: StoreSpec | undefined;
   /** Whether requests, or bytes, of a second are limited. */
   readonly isPaced: boolean;
+  /** Whether values are computed by a function of this process. */
+  readonly hasFunction?: boolean;
 }
 
 /** Why all tasks of a flow run in the thread that started it; undefined where others can run them too. */
-export function singleThreadReason({ source, target, scratch, isPaced }: Reach): string | undefined {
+export function singleThreadReason({
+  source,
+  target,
+  scratch,
+  isPaced,
+  hasFunction,
+}: Reach): string | undefined {
   if (!isNode && registeredWorker() === undefined) return "no worker is registered (`registerWorker`)";
   const [ownCodec] = registeredCodecs();
   if (ownCodec !== undefined) return `the codec \`${ownCodec}\` belongs to the program`;
+  if (hasFunction) return "`map` is a function of the program; a module runs in all threads";
   if (isPaced) return "limits on requests or bytes per second need a single thread";
   const known = [source, target, scratch].map((spec) => spec && privateAccessOf(spec));
   if (known.some((access) => access?.beforeRequest))

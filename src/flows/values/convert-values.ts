@@ -1,0 +1,308 @@
+import type { ChunkData } from "../../codecs/chunk-data.ts";
+import type { ArrayToArrayCodec, ChunkPlace, CodecFactory } from "../../codecs/codec.ts";
+import { fillData, fillItems } from "../../codecs/filled-data.ts";
+import { copyBox } from "../../codecs/kernels/copy-box.ts";
+import { roundToEven } from "../../codecs/numbers/convert.ts";
+import { type NumberType, numberTypeOf } from "../../codecs/numbers/number-type.ts";
+import type { FixedDataType } from "../../meta/data-type.ts";
+import { describeDataType } from "../../meta/describe.ts";
+import { bytesEqual } from "../../meta/number-bytes.ts";
+import { type Numbers, numbersPerItem, typedArrayOf } from "../../meta/typed-array.ts";
+import type { Region } from "../../streams/chunk.ts";
+import { type Buffers, plainBuffers } from "../../util/buffers.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { coordsAt, cStrides, product } from "../../util/shape.ts";
+import { typedValues } from "../slabs/typed-values.ts";
+import { castNumbers, type NotHeld, type NumberList, type Overflow } from "./cast-numbers.ts";
+import type { MappedValues, ValueMap } from "./value-map.ts";
+
+/** How the values of an array become others as its chunks are decoded, step by step; steps that are absent do nothing. */
+export interface Conversion {
+  readonly from: FixedDataType;
+  readonly to: FixedDataType;
+  /** Fill values of one item each; null where the format leaves that of the source undefined. */
+  readonly fromFill: Uint8Array | null;
+  readonly toFill: Uint8Array | null;
+  /** Stored values to those that they mean, missing ones NaN. */
+  readonly unpack?: ((values: Numbers) => NumberList) | undefined;
+  /** The values that stand for missing items, and the one that takes their place. */
+  readonly missing?:
+    | { readonly values: readonly (number | bigint)[]; readonly by: number | bigint }
+    | undefined;
+  readonly map?: ValueMap | undefined;
+  /** Name of the map in errors: its module. */
+  readonly mapName?: string | undefined;
+  /** Values to packed ones, `(value - offset) / scale`, of which NaN is `missing`. */
+  readonly pack?: { readonly scale: number; readonly offset: number; readonly missing: number } | undefined;
+  readonly overflow: Overflow;
+}
+
+/**
+ * The codec in front of all others that converts what these decode. It makes chunks in C order, whose items beyond the edge
+ * of the array are the fill value, and never encodes.
+ */
+export function conversionCodec(conversion: Conversion): CodecFactory {
+  const { from, to, fromFill } = conversion;
+  const convert = chunkConverter(conversion);
+  return (_, { spec: { shape } }): ArrayToArrayCodec => ({
+    kind: "array-to-array",
+    name: "convert_values",
+    itemScratchSize: from.size + to.size + WORKING_SIZE,
+    decodedStrides: cStrides(shape),
+    encodedSpec: (spec) => ({ ...spec, dataType: from, fillValue: fromFill }),
+    encode() {
+      throw new ZarrflowError("unsupported-operation", "values that are converted can only be read");
+    },
+    async decode(data, buffers, place = wholeChunk(data.shape)) {
+      if (data.kind !== "fixed") throw new ZarrflowError("codec-error", "the codec needs numbers");
+      const { shape } = place.region;
+      const converted = await convert(itemsOf(data, shape), { ...place, shape: data.shape, buffers });
+      buffers.give(data.bytes);
+      return converted;
+    },
+    decodeMissing: (buffers, place) => {
+      const items = fillData(
+        { dataType: from, fillValue: fromFill, shape: place.region.shape },
+        plainBuffers,
+      );
+      return convert(items.bytes, { ...place, shape, buffers });
+    },
+  });
+}
+
+/** True if missing chunks may stay missing: their items become the new fill value. */
+export function keepsMissing(conversion: Conversion): boolean {
+  const { map, fromFill, toFill } = conversion;
+  if (map) return false;
+  if (fromFill === null && toFill === null) return true;
+  const fill = convertedFill(conversion);
+  return fill instanceof Uint8Array && toFill !== null && bytesEqual(fill, toFill);
+}
+
+/** Bytes of an item while it is worked on: a double, and another one that a map makes of it. */
+const WORKING_SIZE = 16;
+
+function wholeChunk(shape: readonly number[]): ChunkPlace {
+  const start = shape.map(() => 0);
+  return { coords: start, region: { start, shape } };
+}
+
+/** The items that a chunk has of the array, in C order: in place where no other lies between them. */
+function itemsOf(data: Extract<ChunkData, { readonly kind: "fixed" }>, shape: readonly number[]): Uint8Array {
+  const { bytes, itemSize, strides } = data;
+  const wanted = cStrides(shape);
+  const isDense = shape.every((n, d) => n === data.shape[d] && (n === 1 || strides[d] === wanted[d]));
+  if (isDense) return bytes;
+  const items = new Uint8Array(product(shape) * itemSize);
+  copyBox(bytes, { offset: 0, strides }, items, { offset: 0, strides: wanted }, shape, itemSize);
+  return items;
+}
+
+interface ConvertedPlace extends ChunkPlace {
+  /** Shape of the chunk to be made. */
+  readonly shape: readonly number[];
+  readonly buffers: Buffers;
+}
+
+/**
+ * What a missing chunk's items become, without a map: the bytes of one, or why there are none.
+ */
+export function convertedFill(conversion: Conversion): Uint8Array | NotHeld {
+  const { from, fromFill, to, pack, overflow } = conversion;
+  const values = unpacked(fromFill ?? new Uint8Array(from.size), [], conversion);
+  const bytes = new Uint8Array(to.size);
+  return cast(pack ? packed(values, pack) : values, to, bytes, overflow) ?? bytes;
+}
+
+/** Stored items as numbers, scaled or with their missing values replaced where that is asked for. */
+function unpacked(
+  items: Uint8Array,
+  shape: readonly number[],
+  { from, unpack, missing }: Conversion,
+): NumberList {
+  const data = { kind: "fixed", bytes: items, itemSize: from.size, shape, strides: cStrides(shape) } as const;
+  const stored = typedValues(data, from) as Numbers;
+  if (unpack) return unpack(stored);
+  return missing ? withoutMissing(stored, missing) : stored;
+}
+
+function chunkConverter(conversion: Conversion) {
+  const { to, toFill, map, pack, overflow } = conversion;
+  let isMapChecked = false;
+  return async (items: Uint8Array, place: ConvertedPlace): Promise<ChunkData> => {
+    const { region, shape, buffers } = place;
+    let values = unpacked(items, region.shape, conversion);
+    if (map) {
+      const again = isMapChecked ? undefined : (values as Numbers).slice();
+      const mapped = await mappedBy(map, values as Numbers, place, conversion);
+      if (again) assertSame(mapped, await mappedBy(map, again, place, conversion), conversion);
+      isMapChecked = true;
+      values = mapped;
+    }
+    if (pack) values = packed(values, pack);
+    const isCut = region.shape.some((n, d) => n !== shape[d]);
+    const bytes = buffers.take(product(shape) * to.size);
+    try {
+      const target = isCut ? new Uint8Array(product(region.shape) * to.size) : bytes;
+      const notHeld = cast(values, to, target, overflow);
+      if (notHeld) throw valuesNotHeld(notHeld, values.length, region, conversion);
+      if (isCut) {
+        const strides = cStrides(shape);
+        fillItems(bytes, toFill);
+        const lying = { offset: 0, strides: cStrides(region.shape) };
+        copyBox(target, lying, bytes, { offset: 0, strides }, region.shape, to.size);
+      }
+      return { kind: "fixed", bytes, itemSize: to.size, shape, strides: cStrides(shape) };
+    } catch (error) {
+      buffers.give(bytes);
+      throw error;
+    }
+  };
+}
+
+function packed(values: NumberList, { scale, offset, missing }: NonNullable<Conversion["pack"]>): NumberList {
+  const result = new Float64Array(values.length);
+  for (let i = 0; i < result.length; i++) {
+    const value = Number(values[i]);
+    result[i] = Number.isNaN(value) ? missing : roundToEven((value - offset) / scale);
+  }
+  return result;
+}
+
+function withoutMissing(
+  values: Numbers,
+  { values: those, by }: NonNullable<Conversion["missing"]>,
+): NumberList {
+  const result: NumberList = typeof by === "bigint" ? values : Float64Array.from(values, Number);
+  const list = result as (number | bigint)[] & NumberList;
+  for (let i = 0; i < values.length; i++) if (those.includes(values[i] as number | bigint)) list[i] = by;
+  return result;
+}
+
+/** What a map makes of the values of a chunk, as numbers. */
+async function mappedBy(
+  map: ValueMap,
+  data: Numbers,
+  { region, coords }: ChunkPlace,
+  { from, to, mapName }: Conversion,
+): Promise<NumberList> {
+  const perItem = data.length / Math.max(1, product(region.shape));
+  const failed = (reason: string, details: object, cause?: unknown) =>
+    new ZarrflowError(
+      "codec-error",
+      `\`map\` ${reason}`,
+      { ...(mapName !== undefined && { url: mapName }), ...details },
+      { cause },
+    );
+  let mapped: MappedValues;
+  try {
+    mapped = await map({
+      data,
+      region: { start: [...region.start], shape: [...region.shape] },
+      coords: [...coords],
+    });
+  } catch (cause) {
+    if (isZarrflowError(cause)) throw cause;
+    throw failed(`threw: ${cause instanceof Error ? cause.message : String(cause)}`, {}, cause);
+  }
+  const items = product(region.shape);
+  const wanted = items * numbersPerItem(to);
+  const isList = Array.isArray(mapped) || (ArrayBuffer.isView(mapped) && !(mapped instanceof DataView));
+  const found = isList ? (mapped as NumberList).length : undefined;
+  // Real numbers may stand for complex ones.
+  if (found !== wanted && found !== items) {
+    throw failed("returned another number of values than the chunk has items", {
+      expected: `${wanted} numbers for ${region.shape.join(" x ") || "a scalar"} items of ${describeDataType(to)}`,
+      found: found === undefined ? typeof mapped : `${found}`,
+      hint: `It is given ${data.length} numbers of ${describeDataType(from)}, ${perItem} an item, and returns the new ones in the same order.`,
+    });
+  }
+  if (ArrayBuffer.isView(mapped)) return mapped;
+  const other = mapped.findIndex((value) => !["number", "bigint", "boolean"].includes(typeof value));
+  if (other >= 0) {
+    const value = `${mapped[other]}`;
+    throw failed("returned what is no number", { value, expected: "numbers", found: typeof mapped[other] });
+  }
+  return mapped.map((value) => (typeof value === "boolean" ? Number(value) : value));
+}
+
+/** @throws `differs` where a map gives other values for the same chunk: what was resumed would not fit together. */
+function assertSame(a: NumberList, b: NumberList, { mapName }: Conversion): void {
+  let at = 0;
+  while (at < a.length && Object.is(a[at], b[at])) at++;
+  if (at === a.length && a.length === b.length) return;
+  throw new ZarrflowError(
+    "differs",
+    "`map` returned other values when it was called again for the same chunk",
+    {
+      ...(mapName !== undefined && { url: mapName }),
+      expected: `${a[at]}`,
+      found: `${b[at]}`,
+      hint: "It must compute values from `data`, `region` and `coords` alone, since chunks may be read more than once and a run may be resumed.",
+    },
+  );
+}
+
+/** Numbers as items of a type; of complex ones two numbers each, or one, the real part. */
+function cast(
+  values: NumberList,
+  to: FixedDataType,
+  target: Uint8Array,
+  overflow: Overflow,
+): NotHeld | undefined {
+  if (to.kind === "bool") return castBooleans(values, target);
+  const isReal = to.kind === "complex" && values.length === target.length / to.size;
+  const numbers = isReal ? withImaginary(values) : values;
+  const Own = typedArrayOf(to);
+  if (Own && numbers instanceof Own) {
+    target.set(new Uint8Array(numbers.buffer as ArrayBuffer, numbers.byteOffset, numbers.byteLength));
+    return undefined;
+  }
+  return castNumbers(numbers, partType(to), target, overflow);
+}
+
+/** The type of the numbers that items consist of. */
+function partType(dataType: FixedDataType): NumberType {
+  const { kind, size } = dataType;
+  if (kind === "complex") return { kind: "float", size: size === 8 ? 4 : 8, endian: "little" };
+  // Times are integers of 64 bits.
+  return numberTypeOf(dataType) ?? { kind: "int", size: 8, endian: "little" };
+}
+
+function withImaginary(values: NumberList): Float64Array {
+  const pairs = new Float64Array(2 * values.length);
+  for (let i = 0; i < values.length; i++) pairs[2 * i] = Number(values[i]);
+  return pairs;
+}
+
+function castBooleans(values: NumberList, target: Uint8Array): NotHeld | undefined {
+  const isHeld = (value: number | bigint | undefined) => Number(value) === 0 || Number(value) === 1;
+  const others = Array.from(values, (value, index) => (isHeld(value) ? -1 : index)).filter(
+    (index) => index >= 0,
+  );
+  for (let i = 0; i < target.length; i++) target[i] = Number(values[i]);
+  const [index] = others;
+  return index === undefined ? undefined : { count: others.length, index, value: values[index] ?? 0 };
+}
+
+function valuesNotHeld(
+  { count, index, value }: NotHeld,
+  length: number,
+  { start, shape }: Region,
+  { to, overflow, pack }: Conversion,
+): ZarrflowError {
+  const perItem = Math.max(1, length / Math.max(1, product(shape)));
+  const place = coordsAt(Math.floor(index / perItem), shape).map((at, d) => at + (start[d] ?? 0));
+  const shown = pack ? `${Number(value) * pack.scale + pack.offset}` : `${value}`;
+  const type = describeDataType(to);
+  const those = count === 1 ? "1 value of the chunk is" : `${count} of ${length} values of the chunk are`;
+  const isRounded = overflow === "clamp";
+  const hint = isRounded
+    ? `NaN and infinities are no values of ${type}: choose a type of floats, or replace them with \`map\`.`
+    : 'Choose a wider type, or take the nearest value of the type with `overflow: "clamp"` (--overflow clamp).';
+  return new ZarrflowError("invalid-option", `${those} no ${type}, the first at [${place.join(", ")}]`, {
+    expected: type,
+    found: shown,
+    hint,
+  });
+}

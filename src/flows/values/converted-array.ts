@@ -1,0 +1,112 @@
+import { ownCodec } from "../../codecs/registry.ts";
+import { ZarrArray } from "../../hierarchy/node.ts";
+import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import { parseDataTypeOption } from "../../meta/data-type-option.ts";
+import { describeDataType } from "../../meta/describe.ts";
+import { CONVERT_VALUES } from "../../meta/inner-array.ts";
+import { readFloat, readInteger } from "../../meta/number-bytes.ts";
+import type { Numbers } from "../../meta/typed-array.ts";
+import type { Store } from "../../stores/store.ts";
+import { fromBase64 } from "../../util/base64.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { PlannedConversion } from "../plan/plan.ts";
+import { decoderOf } from "../slabs/decode/decoder.ts";
+import { numberCodingOf } from "../slabs/decode/number-coding.ts";
+import type { TypedValues } from "../slabs/typed-values.ts";
+import type { NumberList } from "./cast-numbers.ts";
+import { type Conversion, conversionCodec } from "./convert-values.ts";
+import { loadPlannedMap, type ValueMap } from "./value-map.ts";
+
+/** Maps of this process's plans that are functions. */
+const functions = new WeakMap<PlannedConversion, ValueMap>();
+
+/** Keeps the function that a planned conversion names, for as long as the plan is used in this process. */
+export function keepFunction(planned: PlannedConversion, map: ValueMap): void {
+  functions.set(planned, map);
+}
+
+/**
+ * The array as it is read where its values are converted.
+ *
+ * @throws `plan-mismatch`, `invalid-option` for a map that cannot be loaded
+ */
+export async function convertedArray<S extends Store>(
+  array: ZarrArray<S>,
+  planned: PlannedConversion,
+): Promise<ZarrArray<S>> {
+  const map = planned.map && (functions.get(planned) ?? (await loadPlannedMap(planned.map)));
+  const { store, spec, layout, documents, stored, findings, reading } = array;
+  const metadata = convertedMetadata(array, planned, map);
+  return new ZarrArray({ store, spec, layout, documents, stored, findings, reading, metadata });
+}
+
+/** The metadata of an array as it is read where its values are converted: of the new type, behind a codec that converts. */
+export function convertedMetadata(
+  array: Pick<ZarrArray, "path" | "metadata" | "attributes" | "layout">,
+  planned: PlannedConversion,
+  map: ValueMap | undefined,
+): ArrayMetadata {
+  const { metadata } = array;
+  const conversion = conversionOf(array, planned, map);
+  const config = {
+    name: CONVERT_VALUES,
+    configuration: {
+      from: describeDataType(conversion.from),
+      to: planned.dataType,
+      ...(planned.unpack && { unpack: true }),
+      ...(planned.map && { map: conversion.mapName ?? "function" }),
+      ...(planned.pack && { pack: planned.pack }),
+    },
+  };
+  return {
+    ...metadata,
+    dataType: conversion.to,
+    fillValue: { bytes: conversion.toFill },
+    codecs: [ownCodec(config, conversionCodec(conversion)), ...metadata.codecs],
+  };
+}
+
+/** How the values of an array are converted, as the plan says. */
+export function conversionOf(
+  array: Parameters<typeof convertedMetadata>[0],
+  planned: PlannedConversion,
+  map: ValueMap | undefined,
+): Conversion {
+  const { dataType: from, fillValue } = array.metadata;
+  const { dataType: to } = parseDataTypeOption(planned.dataType);
+  if (!isFixed(from) || !isFixed(to)) {
+    throw new ZarrflowError("unsupported-operation", "only numbers can be converted", {
+      path: array.path,
+      found: describeDataType(isFixed(from) ? to : from),
+    });
+  }
+  const toFill = planned.fillValue === null ? null : (fromBase64(planned.fillValue) ?? null);
+  const by = toFill && numberOf(toFill, to);
+  const missing = planned.replaceMissing ? (numberCodingOf(array)?.missing ?? []) : [];
+  const mapName = planned.map && "module" in planned.map ? planned.map.module : undefined;
+  return {
+    from,
+    to,
+    fromFill: fillValue.bytes,
+    toFill,
+    unpack: planned.unpack && unpackerOf(array),
+    missing: missing.length > 0 && by !== null ? { values: missing, by } : undefined,
+    map,
+    mapName,
+    pack: planned.pack && { ...planned.pack, missing: Number(by ?? 0) },
+    overflow: planned.overflow ?? "error",
+  };
+}
+
+function unpackerOf(array: Parameters<typeof convertedMetadata>[0]): Conversion["unpack"] {
+  const { decode } = decoderOf(array, { decode: true });
+  return decode && ((values: Numbers) => decode(values as TypedValues) as NumberList);
+}
+
+/** The number that one item of real numbers is. */
+export function numberOf(bytes: Uint8Array, { kind }: FixedDataType): number | bigint {
+  if (kind === "float") return readFloat(bytes);
+  const value = readInteger(bytes, kind === "int");
+  return bytes.length === 8 ? value : Number(value);
+}

@@ -1,0 +1,356 @@
+import { fillBytes } from "../../hierarchy/create/metadata.ts";
+import { ZarrArray } from "../../hierarchy/node.ts";
+import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { packingOf } from "../../meta/conventions/cf/packing.ts";
+import {
+  FILL_VALUE_ATTRIBUTE,
+  parseMissing,
+  statedMissing,
+  writeMissing,
+} from "../../meta/conventions/missing-value.ts";
+import { type FixedDataType, isFixed, sameDataType } from "../../meta/data-type.ts";
+import { parseDataTypeOption } from "../../meta/data-type-option.ts";
+import { describeDataType } from "../../meta/describe.ts";
+import { floatBytes } from "../../meta/number-bytes.ts";
+import { retypedCodecs } from "../../meta/retyped-codecs.ts";
+import { writeFillV3 } from "../../meta/v3/fill-value.ts";
+import type { Selection } from "../../streams/selection.ts";
+import { toBase64 } from "../../util/base64.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import type { ConvertedReading } from "../plan/hierarchy-request.ts";
+import type { PlannedConversion } from "../plan/plan.ts";
+import { decoderOf } from "../slabs/decode/decoder.ts";
+import { numberCodingOf } from "../slabs/decode/number-coding.ts";
+import { convertedFill, keepsMissing } from "./convert-values.ts";
+import { conversionOf, convertedMetadata, keepFunction } from "./converted-array.ts";
+import {
+  type ArrayChanges,
+  type AskedValues,
+  type PackedType,
+  type PackOption,
+  valuesAsked,
+} from "./value-changes.ts";
+import { type LoadedMap, loadMap } from "./value-map.ts";
+import { type RangeOptions, valueRange } from "./value-range.ts";
+
+/** What becomes of the values of an array. */
+export interface ArrayConversion extends ConvertedReading {
+  /** The array as it will be, by its metadata in the target's format, perhaps of a part of it. */
+  readonly convert: (metadata: ArrayMetadata) => ArrayMetadata;
+}
+
+export interface PlanConversionOptions extends RangeOptions {
+  /** The array in the words of the target's format. */
+  readonly inFormat: ArrayMetadata;
+  /** The target's format. */
+  readonly to: ZarrFormat;
+}
+
+/**
+ * Plans what becomes of the values of an array; undefined where nothing does.
+ *
+ * @throws `invalid-option` for what its data type does not allow; `unsupported-operation`; as `loadMap`.
+ */
+export async function planConversion(
+  array: ZarrArray,
+  asked: AskedValues,
+  options: PlanConversionOptions,
+): Promise<ArrayConversion | undefined> {
+  const from = numbersOf(array);
+  const meant = asked.unpack || asked.pack !== undefined ? meantType(array, asked) : undefined;
+  const map = asked.map === undefined ? undefined : await loadMap(asked.map);
+  const to = newType(asked, meant ?? from);
+  assertCast(array.path, meant ?? from, to, map);
+  const begun: PlannedConversion = {
+    dataType: describeDataType(to),
+    fillValue: null,
+    ...(meant && { unpack: true }),
+    ...(map && { map: map.planned }),
+    ...(asked.overflow === "clamp" && { overflow: "clamp" }),
+  };
+  const isRetyped = !sameDataType(from, to);
+  if (!isRetyped && !map && !meant && asked.pack === undefined && asked.fillValue === undefined)
+    return undefined;
+  const fill = newFill(array.path, options.inFormat, asked, { from, to, begun });
+  const pack = asked.pack && (await packingFor(array, asked.pack, begun, map, options));
+  const replaces = asked.fillValue !== undefined && !map && !meant;
+  const planned: PlannedConversion = {
+    ...begun,
+    fillValue: fill && toBase64(fill),
+    ...(replaces && (numberCodingOf(array)?.missing.length ?? 0) > 0 && { replaceMissing: true }),
+    ...(pack && { pack }),
+  };
+  if (map) keepFunction(planned, map.map);
+  const conversion = conversionOf(array, planned, map?.map);
+  return {
+    planned,
+    metadata: convertedMetadata(array, planned, map?.map),
+    isMissingWritten: !keepsMissing(conversion),
+    convert: (before) => ({
+      ...before,
+      dataType: to,
+      fillValue: { bytes: fill },
+      codecs: isRetyped ? retypedCodecs(before.codecs, to) : before.codecs,
+      attributes: newAttributes(before, planned, { to, fill, format: options.to, path: array.path }),
+    }),
+  };
+}
+
+/** @throws `invalid-option` for an array of other items than numbers and times */
+function numbersOf({ path, metadata: { dataType } }: ZarrArray): FixedDataType {
+  if (isFixed(dataType) && NUMBERS.includes(dataType.kind)) return dataType;
+  throw new ZarrflowError("invalid-option", "only values that are numbers or times can be converted", {
+    path,
+    found: describeDataType(dataType),
+  });
+}
+
+const NUMBERS: readonly string[] = ["bool", "int", "uint", "float", "complex", "datetime", "timedelta"];
+
+/**
+ * The type of what the values mean; undefined where they mean what is stored.
+ *
+ * @throws `invalid-option` where they mean no numbers, and where an array is named that is not packed
+ */
+function meantType(array: ZarrArray, { isNamed, pack }: AskedValues): FixedDataType | undefined {
+  const { path, metadata } = array;
+  const { dataType, decode } = decoderOf(array, { decode: true });
+  if (decode === undefined) {
+    if (!isNamed || pack !== undefined) return undefined;
+    throw new ZarrflowError("invalid-option", "the values are not packed, and none is missing", {
+      path,
+      hint: "Omit --unpack (in code unpack) for this array.",
+    });
+  }
+  if (dataType.kind === "int" || dataType.kind === "uint" || dataType.kind === "float") return dataType;
+  if (!isNamed) return undefined;
+  throw new ZarrflowError("invalid-option", "the values do not mean numbers", {
+    path,
+    expected: "numbers",
+    found: dataType.kind === "string" ? "text" : describeDataType(dataType),
+    hint: `Its type is ${describeDataType(metadata.dataType)}: change it by dataType alone.`,
+  });
+}
+
+/** @throws `invalid-option` for a type that holds no numbers, and for one beside `pack` */
+function newType({ dataType, pack }: AskedValues, before: FixedDataType): FixedDataType {
+  if (pack !== undefined) {
+    if (dataType !== undefined) {
+      throw new ZarrflowError("invalid-option", "`pack` cannot be combined with `dataType`", {
+        hint: "`pack` names the type.",
+      });
+    }
+    const name = typeof pack === "string" ? pack : pack.dataType;
+    const type = PACKED_TYPES[name];
+    if (type) return type;
+    throw new ZarrflowError("invalid-option", "values cannot be packed into this type", {
+      expected: `one of ${Object.keys(PACKED_TYPES).join(", ")}`,
+      found: String(name),
+    });
+  }
+  if (dataType === undefined) return before;
+  const { dataType: to } = parseDataTypeOption(dataType);
+  if (isFixed(to) && NUMBERS.includes(to.kind)) return to;
+  throw new ZarrflowError("invalid-option", "values can only become numbers or times", {
+    found: describeDataType(to),
+  });
+}
+
+const PACKED_TYPES: Readonly<Record<PackedType, FixedDataType>> = {
+  int8: { kind: "int", size: 1 },
+  int16: { kind: "int", size: 2 },
+  int32: { kind: "int", size: 4 },
+  uint8: { kind: "uint", size: 1 },
+  uint16: { kind: "uint", size: 2 },
+  uint32: { kind: "uint", size: 4 },
+};
+
+/** @throws `invalid-option` for what only a map can do */
+function assertCast(path: string, from: FixedDataType, to: FixedDataType, map: LoadedMap | undefined): void {
+  const isTime = ({ kind }: FixedDataType) => kind === "datetime" || kind === "timedelta";
+  const isSame = sameDataType(from, to);
+  const losesPart = from.kind === "complex" && to.kind !== "complex";
+  if (map || isSame || !(losesPart || isTime(from) || isTime(to))) return;
+  throw new ZarrflowError(
+    "invalid-option",
+    `${describeDataType(from)} cannot be cast to ${describeDataType(to)}`,
+    {
+      path,
+      hint: "Compute the new values with `map`.",
+    },
+  );
+}
+
+/** The new fill value. @throws `invalid-option` where the new type cannot hold the old one */
+function newFill(
+  path: string,
+  { fillValue: { bytes } }: ArrayMetadata,
+  { fillValue, pack }: AskedValues,
+  {
+    from,
+    to,
+    begun,
+  }: { readonly from: FixedDataType; readonly to: FixedDataType; readonly begun: PlannedConversion },
+): Uint8Array | null {
+  if (fillValue !== undefined && fillValue !== null) return statedFill(path, fillValue, to);
+  if (pack !== undefined) return extremeOf(to);
+  if (begun.unpack && to.kind === "float") return floatBytes(Number.NaN, to.size);
+  if (bytes === null) return null;
+  const { overflow = "error" } = begun;
+  const converted = convertedFill({ from, to, fromFill: bytes, toFill: null, overflow });
+  if (converted instanceof Uint8Array) return converted;
+  const type = describeDataType(to);
+  throw new ZarrflowError("invalid-option", `the fill value, ${converted.value}, is no ${type}`, {
+    path,
+    expected: type,
+    found: `${converted.value}`,
+    hint: "Give a new one with `fillValue` (--fill-value).",
+  });
+}
+
+function statedFill(
+  path: string,
+  fillValue: NonNullable<AskedValues["fillValue"]>,
+  to: FixedDataType,
+): Uint8Array {
+  try {
+    return fillBytes(fillValue, to);
+  } catch (error) {
+    if (!isZarrflowError(error)) throw error;
+    throw new ZarrflowError("invalid-option", `the fill value is no ${describeDataType(to)}`, {
+      path,
+      value: fillValue,
+      expected: describeDataType(to),
+    });
+  }
+}
+
+/** The value that stands for missing ones in a packed type: the least, or of unsigned integers the largest. */
+function extremeOf({ kind, size }: FixedDataType): Uint8Array {
+  const bytes = new Uint8Array(size).fill(kind === "uint" ? 0xff : 0);
+  if (kind === "int") bytes[size - 1] = 0x80;
+  return bytes;
+}
+
+/** Scale and offset of packed values: as given, or such that all values fit. */
+async function packingFor(
+  array: ZarrArray,
+  pack: PackOption,
+  begun: PlannedConversion,
+  map: LoadedMap | undefined,
+  options: PlanConversionOptions,
+): Promise<NonNullable<PlannedConversion["pack"]>> {
+  if (typeof pack === "object") {
+    const { scale, offset = 0 } = pack;
+    if (Number.isFinite(scale) && scale !== 0 && Number.isFinite(offset)) return { scale, offset };
+    throw new ZarrflowError(
+      "invalid-option",
+      "`scale` must be a number other than 0, and `offset` a number",
+      {
+        path: array.path,
+        found: `${scale}, ${offset}`,
+      },
+    );
+  }
+  const doubles: PlannedConversion = {
+    dataType: "float64",
+    fillValue: toBase64(floatBytes(Number.NaN, 8)),
+    ...(begun.unpack && { unpack: true }),
+    ...(begun.map && { map: begun.map }),
+  };
+  const { store, spec, layout } = array;
+  const metadata = convertedMetadata(array, doubles, map?.map);
+  const range = await valueRange(new ZarrArray({ store, spec, layout, metadata }), options);
+  const [least, largest] = range ?? [0, 0];
+  const bits = 8 * (PACKED_TYPES[pack].kind === "int" ? PACKED_TYPES[pack].size : PACKED_TYPES[pack].size);
+  // One value of the type stands for missing ones.
+  const steps = 2 ** bits - 2;
+  const scale = (largest - least) / steps || 1;
+  const isSigned = PACKED_TYPES[pack].kind === "int";
+  return { scale, offset: isSigned ? least + (scale * steps) / 2 : least };
+}
+
+interface NewArrayValues {
+  readonly to: FixedDataType;
+  readonly fill: Uint8Array | null;
+  readonly format: ZarrFormat;
+  readonly path: string;
+}
+
+/** Attributes that say how values were packed. */
+const PACKING = ["scale_factor", "add_offset", "_Unsigned"];
+/** Attributes that hold stored values. */
+const STORED = ["missing_value", "valid_min", "valid_max", "valid_range", FILL_VALUE_ATTRIBUTE];
+
+/** The attributes of an array for its new values. @throws `unsupported-operation`, `invalid-option` */
+function newAttributes(
+  { attributes, dataType: from }: ArrayMetadata,
+  { unpack, pack, replaceMissing, map }: PlannedConversion,
+  { to, fill, format, path }: NewArrayValues,
+): JsonObject {
+  const without = (names: readonly string[]): JsonObject =>
+    Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.includes(name)));
+  const missing = fill && writesMissing(format) ? writeMissing(fill, to) : undefined;
+  const marked: JsonObject = missing === undefined ? {} : { [FILL_VALUE_ATTRIBUTE]: missing };
+  if (pack) {
+    const { scale, offset } = pack;
+    return { ...without([...PACKING, ...STORED]), scale_factor: scale, add_offset: offset, ...marked };
+  }
+  if (unpack) return without([...PACKING, ...STORED]);
+  if (packingOf(from, attributes)?.reread && !map) {
+    throw new ZarrflowError(
+      "unsupported-operation",
+      "the values are integers of the other sign by `_Unsigned`",
+      {
+        path,
+        hint: "Convert what they mean with --unpack (in code unpack: true).",
+      },
+    );
+  }
+  const stated = statedMissing(attributes);
+  if (stated === undefined) return replaceMissing ? { ...without(["missing_value"]), ...marked } : attributes;
+  if (replaceMissing) return { ...without(["missing_value", FILL_VALUE_ATTRIBUTE]), ...marked };
+  const bytes = parseMissing(stated, from);
+  const value = bytes && castMissing(bytes, from, to);
+  if (value === undefined) return without([FILL_VALUE_ATTRIBUTE]);
+  const json = writesMissing(format) ? writeMissing(value, to) : writeFillV3(value, to);
+  return { ...attributes, [FILL_VALUE_ATTRIBUTE]: json as JsonValue };
+}
+
+/** Whether the missing value stands in an attribute, and not in the fill value. */
+function writesMissing(format: ZarrFormat): boolean {
+  return format === "v3";
+}
+
+/** A missing value as one of another type; undefined where that cannot hold it, and so no item has it. */
+function castMissing(bytes: Uint8Array, from: FixedDataType | ArrayMetadata["dataType"], to: FixedDataType) {
+  if (!isFixed(from)) return undefined;
+  const fill = convertedFill({ from, to, fromFill: bytes, toFill: null, overflow: "error" });
+  return fill instanceof Uint8Array ? fill : undefined;
+}
+
+/** Plans what becomes of the values of arrays, by path. @throws as `valuesAsked`, `planConversion` */
+export async function planConversions(
+  option: ArrayChanges,
+  opened: Parameters<typeof valuesAsked>[2],
+  arrays: readonly { readonly array: ZarrArray; readonly inFormat: ArrayMetadata }[],
+  {
+    selections,
+    ...options
+  }: Omit<PlanConversionOptions, "inFormat" | "selection"> & {
+    readonly selections: ReadonlyMap<string, Selection>;
+  },
+): Promise<ReadonlyMap<string, ArrayConversion>> {
+  const named = arrays.map(({ array: { path }, inFormat }) => ({ path, metadata: inFormat }));
+  const asked = valuesAsked(option, named, opened);
+  const planned = new Map<string, ArrayConversion>();
+  for (const { array, inFormat } of arrays) {
+    const { path } = array;
+    const changes = asked.get(path);
+    const selection = selections.get(path);
+    const conversion = changes && (await planConversion(array, changes, { ...options, inFormat, selection }));
+    if (conversion) planned.set(path, conversion);
+  }
+  return planned;
+}

@@ -1,0 +1,138 @@
+import type { Numbers } from "../../meta/typed-array.ts";
+import { absolutePath, slashed } from "../../stores/url/local-path.ts";
+import type { Region } from "../../streams/chunk.ts";
+import { invalid } from "../../util/check-options.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { hasher } from "../../util/hash.ts";
+import { toHex } from "../../util/hex.ts";
+import { builtin, isNode, pageUrl } from "../../util/platform.node.ts";
+import { textHash } from "../../util/text-hash.ts";
+
+/** The items of one source chunk, as a `map` is given them. */
+export interface MappedChunk {
+  /**
+   * The items that the chunk has of the array, in C order, and no others; float16 as float32, bool as 0 and 1, 64-bit
+   * integers and times as bigints, complex as two numbers an item. They may be changed in place, and returned.
+   */
+  readonly data: Numbers;
+  /** Where they lie in the source array, in items. */
+  readonly region: Region;
+  /** Place of the chunk in the source's grid of chunks; of shards in that of the chunks inside them. */
+  readonly coords: readonly number[];
+}
+
+/** Numbers that a `map` returns: as many as it was given, in the same order. */
+export type MappedValues = Numbers | readonly (number | bigint | boolean)[];
+
+/**
+ * Computes the new values of a chunk. It may be called more than once for a chunk, in any order and in several threads at
+ * once, and must give the same values each time.
+ */
+export type ValueMap = (chunk: MappedChunk) => MappedValues | Promise<MappedValues>;
+
+/** What a plan says of a map. */
+export type PlannedMap =
+  /** A module whose default export is the map, and the SHA-256 of its text. */
+  | { readonly module: string; readonly hash: string }
+  /** A function of the process that plans; a hash of its text. */
+  | { readonly function: string };
+
+export interface LoadedMap {
+  readonly map: ValueMap;
+  readonly planned: PlannedMap;
+}
+
+const loaded = new Map<string, Promise<LoadedMap>>();
+
+/**
+ * Loads the map that was asked for: a function, or a module by its URL or the path of its file.
+ *
+ * @throws `invalid-option` for a module that cannot be loaded, or has no function as its default export.
+ */
+export async function loadMap(option: ValueMap | URL | string): Promise<LoadedMap> {
+  if (typeof option === "function") {
+    return { map: option, planned: { function: textHash(String(option)) } };
+  }
+  if (typeof option !== "string" && !(option instanceof URL))
+    throw invalid("invalid value for the option `map`", "a function, or the URL of a module", option);
+  return loadModule(moduleUrl(option));
+}
+
+/** Loads the map of a plan. @throws `plan-mismatch` for another module than the plan was made with. */
+export async function loadPlannedMap(planned: PlannedMap): Promise<ValueMap> {
+  if ("function" in planned) {
+    throw new ZarrflowError("invalid-option", "`map` is a function of the process that made the plan", {
+      hint: 'Give it as a module, `new URL("./celsius.js", import.meta.url)`, to run it in other processes.',
+    });
+  }
+  const { map, planned: found } = await loadModule(planned.module);
+  if ("hash" in found && found.hash !== planned.hash) {
+    throw new ZarrflowError(
+      "plan-mismatch",
+      "the module of `map` is not the one that the plan was made with",
+      {
+        url: planned.module,
+        expected: planned.hash,
+        found: found.hash,
+        hint: "Restore the module, or make the plan again.",
+      },
+    );
+  }
+  return map;
+}
+
+function moduleUrl(option: string | URL): string {
+  const text = String(option);
+  if (/^[a-z][a-z\d+.-]+:/i.test(text)) return text;
+  const page = pageUrl(text);
+  if (page !== undefined || !isNode) return page ?? text;
+  return new URL(encodeURI(absolutePath(slashed(text))).replace(/[?#]/g, encodeURIComponent), "file:///")
+    .href;
+}
+
+function loadModule(url: string): Promise<LoadedMap> {
+  const known = loaded.get(url);
+  if (known) return known;
+  const loading = importMap(url).catch((cause: unknown) => {
+    loaded.delete(url);
+    if (isZarrflowError(cause)) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ZarrflowError(
+      "invalid-option",
+      `the module of \`map\` cannot be loaded: ${reason}`,
+      { url, hint: 'Give the URL of an ES module, such as new URL("./celsius.js", import.meta.url).' },
+      { cause },
+    );
+  });
+  loaded.set(url, loading);
+  return loading;
+}
+
+async function importMap(url: string): Promise<LoadedMap> {
+  const begin = await hasher();
+  const hash = toHex(
+    begin()
+      .update(await textOf(url))
+      .digest(),
+  );
+  // A module that was changed since this process has imported it is another one.
+  const versioned = url.startsWith("file:") ? `${url}?${hash}` : url;
+  const module: { readonly default?: unknown } = await import(
+    /* webpackIgnore: true */ /* @vite-ignore */ versioned
+  );
+  const map = module.default;
+  if (typeof map === "function") return { map: map as ValueMap, planned: { module: url, hash } };
+  throw new ZarrflowError("invalid-option", "the module of `map` has no function as its default export", {
+    url,
+    expected: "export default ({ data, region, coords }) => ...",
+    found: map === undefined ? "no default export" : typeof map,
+  });
+}
+
+async function textOf(url: string): Promise<Uint8Array> {
+  const files = url.startsWith("file:") ? builtin("node:fs") : undefined;
+  if (files) return files.readFileSync(new URL(url));
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
