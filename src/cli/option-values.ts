@@ -21,6 +21,7 @@ import type {
   updateOption,
   writingOptions,
 } from "./shared-options.ts";
+import { valuesOf } from "./value-options.ts";
 
 /** What the flags of changing mean to a flow. */
 export function changesOf({
@@ -31,9 +32,11 @@ export function changesOf({
   to,
   "allow-loss": losses,
   "keep-formats": keepFormats,
+  ...values
 }: Values<typeof changingOptions>): Changes {
   return {
     mustChange: true,
+    ...valuesOf(values),
     ...(chunks && { chunks }),
     ...(shards && { shards }),
     ...(match && { match }),

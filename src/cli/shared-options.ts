@@ -1,6 +1,7 @@
 import { gridStrategies } from "../hierarchy/read-options.ts";
 import { optionCodecs } from "../meta/codec-option.ts";
 import type { Effect, Options } from "./parse-arguments.ts";
+import { valueOptions } from "./value-options.ts";
 
 /** Flags that have no effect beside others. */
 export function withEffect<O extends Options>(options: O, effect: Effect): O {
@@ -312,5 +313,6 @@ export const changingOptions = {
   ...chunksOption,
   ...shardsOption,
   ...codecOption,
+  ...valueOptions,
   ...formatOptions,
 } as const;

@@ -112,3 +112,6 @@ export {
   tree,
 } from "./tree.ts";
 export { type ValidateFinding, type ValidateOptions, validate } from "./validate.ts";
+export type { Overflow } from "./values/cast-numbers.ts";
+export type { ArrayChanges, PackedType, PackOption, ValueChanges } from "./values/value-changes.ts";
+export type { MappedChunk, MappedValues, ValueMap } from "./values/value-map.ts";

@@ -10,6 +10,7 @@ import {
   outputOptions,
   writingOptions,
 } from "../shared-options.ts";
+import { valueOptions } from "../value-options.ts";
 
 export const command = defineCommand({
   usage: "SRC DST --to v1|v2|v3-draft-2019|v3",
@@ -30,6 +31,7 @@ export const command = defineCommand({
     ...formatOptions,
     to: { ...formatOptions.to, summary: "the format to write" },
     ...codecOption,
+    ...valueOptions,
     ...filterOptions,
     ...writingOptions,
     ...outputOptions,

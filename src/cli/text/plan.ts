@@ -1,11 +1,20 @@
 import type { CopyEstimate } from "../../flows/keys/estimate-copy.ts";
 import { chunksTouched } from "../../flows/plan/chunk-visits.ts";
-import type { ArrayJob, Cost, Execution, GridSide, KeptChunks, Plan } from "../../flows/plan/plan.ts";
+import type {
+  ArrayJob,
+  Cost,
+  Execution,
+  GridSide,
+  KeptChunks,
+  Plan,
+  PlannedConversion,
+} from "../../flows/plan/plan.ts";
 import type { StoreProfiles } from "../../flows/plan/store-profile.ts";
 import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
 import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 import { planWarnings } from "../../flows/request/warnings.ts";
 import { describeCodec } from "../../meta/describe.ts";
+import { CONVERT_VALUES } from "../../meta/inner-array.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject } from "../../util/json-value.ts";
@@ -100,15 +109,32 @@ function copiedKeysText(
 
 /** The codecs of one side in words. */
 export function codecsText({ codecs }: GridSide): string {
-  const words = codecs.map(({ name, configuration }) =>
+  const stored = codecs.filter(({ name }) => name !== CONVERT_VALUES);
+  const words = stored.map(({ name, configuration }) =>
     describeCodec({ name, configuration: fromPlain(configuration) as JsonObject }),
   );
   return words.join(", ") || "none";
 }
 
+/** What becomes of the values of an array. */
+function valuesText(
+  { dataType, map, unpack, pack, overflow }: PlannedConversion,
+  { codecs }: GridSide,
+): string {
+  const from = codecs.find(({ name }) => name === CONVERT_VALUES)?.configuration.from;
+  const words = [
+    `${from} -> ${dataType}`,
+    unpack && "unpacked",
+    map && `computed by ${"module" in map ? map.module : "a function"}`,
+    pack && `packed with scale ${pack.scale} and offset ${pack.offset}`,
+    overflow && "the nearest value where the type holds no other",
+  ];
+  return words.filter(Boolean).join(", ");
+}
+
 /** What is done with one array; with `explain` also why by no other strategy. */
 function jobText(job: ArrayJob, explain: boolean): string {
-  const { source, target, strategy, notTaken } = job;
+  const { source, target, strategy, notTaken, conversion } = job;
   const visits = job.chunksRead / Math.max(1, chunksTouched(job));
   const rows = [
     ["strategy", `${strategy}: ${strategyNamed(strategy).summary}`],
@@ -117,6 +143,7 @@ function jobText(job: ArrayJob, explain: boolean): string {
       ["", `not ${other}: ${reason}`],
       ...(cost ? [["", `    ${costText(cost)}`]] : []),
     ]),
+    ...(conversion ? [["values", printable(valuesText(conversion, source))]] : []),
     ["chunks", change(gridText(source), gridText(target))],
     ["codecs", printable(change(codecsText(source), codecsText(target)))],
     [

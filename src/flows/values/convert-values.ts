@@ -14,7 +14,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { coordsAt, cStrides, product } from "../../util/shape.ts";
 import { typedValues } from "../slabs/typed-values.ts";
 import { castNumbers, type NotHeld, type NumberList, type Overflow } from "./cast-numbers.ts";
-import type { MappedValues, ValueMap } from "./value-map.ts";
+import type { MappedChunk, MappedValues, ValueMap } from "./value-map.ts";
 
 /** How the values of an array become others as its chunks are decoded, step by step; steps that are absent do nothing. */
 export interface Conversion {
@@ -182,10 +182,11 @@ function withoutMissing(
 /** What a map makes of the values of a chunk, as numbers. */
 async function mappedBy(
   map: ValueMap,
-  data: Numbers,
+  values: Numbers,
   { region, coords }: ChunkPlace,
   { from, to, mapName }: Conversion,
 ): Promise<NumberList> {
+  const data = values as MappedChunk["data"];
   const perItem = data.length / Math.max(1, product(region.shape));
   const failed = (reason: string, details: object, cause?: unknown) =>
     new ZarrflowError(
@@ -218,12 +219,13 @@ async function mappedBy(
     });
   }
   if (ArrayBuffer.isView(mapped)) return mapped;
-  const other = mapped.findIndex((value) => !["number", "bigint", "boolean"].includes(typeof value));
+  const list: readonly unknown[] = Array.from(mapped);
+  const other = list.findIndex((value) => !["number", "bigint", "boolean"].includes(typeof value));
   if (other >= 0) {
-    const value = `${mapped[other]}`;
-    throw failed("returned what is no number", { value, expected: "numbers", found: typeof mapped[other] });
+    const value = `${list[other]}`;
+    throw failed("returned what is no number", { value, expected: "numbers", found: typeof list[other] });
   }
-  return mapped.map((value) => (typeof value === "boolean" ? Number(value) : value));
+  return list.map((value) => (typeof value === "bigint" ? value : Number(value)));
 }
 
 /** @throws `differs` where a map gives other values for the same chunk: what was resumed would not fit together. */

@@ -102,12 +102,13 @@ export function valuesAsked(
     const { selector, changes, named } = entry;
     const matches = named.length > 0 ? undefined : globMatcher(selector);
     const matched = matches ? arrays.filter((array) => matches(nameOf(array))) : named;
-    const meant = matches
+    const isAlone = root.kind === "array" || !matches;
+    const meant = !isAlone
       ? matched.filter((array) => !belong.has(array.path) && isOfNumbers(array) && !isCoordinate(array))
-      : named;
+      : matched;
     if (meant.length === 0) throw noneMeant(selector, matched, arrays.map(nameOf));
     for (const { path } of meant)
-      asked.set(path, { ...asked.get(path), ...definedOf(changes), isNamed: named.length > 0 });
+      asked.set(path, { ...asked.get(path), ...definedOf(changes), isNamed: isAlone });
   }
   return asked;
 }

@@ -11,10 +11,11 @@ import { textHash } from "../../util/text-hash.ts";
 /** The items of one source chunk, as a `map` is given them. */
 export interface MappedChunk {
   /**
-   * The items that the chunk has of the array, in C order, and no others; float16 as float32, bool as 0 and 1, 64-bit
-   * integers and times as bigints, complex as two numbers an item. They may be changed in place, and returned.
+   * The items that the chunk has of the array, in C order, and no others, in the typed array of their type: float16 as
+   * `Float32Array`, bool as 0 and 1, complex as two numbers an item; 64-bit integers and times as bigints, which this type
+   * leaves out. They may be changed in place, and returned.
    */
-  readonly data: Numbers;
+  readonly data: Exclude<Numbers, BigInt64Array | BigUint64Array>;
   /** Where they lie in the source array, in items. */
   readonly region: Region;
   /** Place of the chunk in the source's grid of chunks; of shards in that of the chunks inside them. */
@@ -22,7 +23,7 @@ export interface MappedChunk {
 }
 
 /** Numbers that a `map` returns: as many as it was given, in the same order. */
-export type MappedValues = Numbers | readonly (number | bigint | boolean)[];
+export type MappedValues = ArrayLike<number> | Numbers | readonly (number | bigint | boolean)[];
 
 /**
  * Computes the new values of a chunk. It may be called more than once for a chunk, in any order and in several threads at

@@ -4,11 +4,7 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type GivenArray, given } from "../../support/given.ts";
 
 /** An array of a group, after its values were changed by a copy. */
-async function changed(
-  array: GivenArray,
-  changes: ValueChanges,
-  options: Parameters<typeof copy>[2] = {},
-) {
+async function changed(array: GivenArray, changes: ValueChanges, options: Parameters<typeof copy>[2] = {}) {
   const source = await given({ arrays: { a: array } });
   const target = new MemoryStore();
   await copy(source, target, { arrays: { a: changes }, verify: "values", ...options });
@@ -21,14 +17,19 @@ const floats: GivenArray = { dataType: "float64", shape: [5, 7], chunks: [2, 3],
 
 describe("dataType", () => {
   test("casts values, the fill value and the codecs, also of chunks at the edge", async () => {
-    const { array, data, values } = await changed({ ...floats, codec: "blosc:lz4:5:shuffle" }, { dataType: "float32" });
+    const { array, data, values } = await changed(
+      { ...floats, codec: "blosc:lz4:5:shuffle" },
+      { dataType: "float32" },
+    );
     expect(array.dataType).toBe("float32");
     expect(data).toBeInstanceOf(Float32Array);
     expect(values).toEqual(Array.from({ length: 35 }, (_, i) => i / 4));
   });
   test("refuses what the type cannot hold, with count and first place", async () => {
     const source = await given({ arrays: { a: floats } });
-    await expect(copy(source, new MemoryStore(), { arrays: { a: { dataType: "int8" } } })).rejects.toMatchObject({
+    await expect(
+      copy(source, new MemoryStore(), { arrays: { a: { dataType: "int8" } } }),
+    ).rejects.toMatchObject({
       code: "invalid-option",
       details: { path: "a" },
     });
@@ -45,7 +46,8 @@ describe("map", () => {
           const next = new Float64Array(data.length);
           for (let i = 0; i < rows; i++)
             for (let j = 0; j < columns; j++)
-              next[i * columns + j] = Number(data[i * columns + j]) + 7 * ((start[0] ?? 0) + i) + (start[1] ?? 0) + j;
+              next[i * columns + j] =
+                Number(data[i * columns + j]) + 7 * ((start[0] ?? 0) + i) + (start[1] ?? 0) + j;
           return next;
         },
       },
@@ -56,7 +58,10 @@ describe("map", () => {
 test("rechunk", async () => {
   const source = await given({ arrays: { a: floats } });
   const target = new MemoryStore();
-  await rechunk(source, target, { chunks: "a:5,7", arrays: { a: { map: ({ data }) => data.map((x) => Number(x) * 4) as Float64Array, dataType: "int16" } } });
+  await rechunk(source, target, {
+    chunks: "a:5,7",
+    arrays: { a: { map: ({ data }) => data.map((x) => x * 4), dataType: "int16" } },
+  });
   const opened = await openArray({ store: target, path: "a" });
   expect([...(await opened.slice().read()).data]).toEqual(Array.from({ length: 35 }, (_, i) => i));
 });

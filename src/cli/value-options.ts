@@ -1,0 +1,101 @@
+import type { ArrayChanges, PackedType, PackOption, ValueChanges } from "../flows/values/value-changes.ts";
+import type { FillOption } from "../hierarchy/create/metadata.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { Options, Values } from "./parse-arguments.ts";
+
+/** Flags about the values of arrays. */
+export const valueOptions = {
+  dtype: {
+    type: "string",
+    multiple: true,
+    value: "[ARRAY:]TYPE",
+    suggestions: ["float32", "float64", "int16", "int32"],
+    summary:
+      "the data type to write, such as float32, of all arrays of numbers but coordinates and what belongs to others, or of the arrays with a name or glob; values are cast, not scaled, and refused where the type cannot hold them; may be repeated",
+  },
+  unpack: {
+    type: "string",
+    multiple: true,
+    bare: "*",
+    value: "ARRAY",
+    summary:
+      "store what packed values mean, as floats: scale_factor, add_offset and _Unsigned applied, missing values NaN; =t2m for one array, may be repeated",
+  },
+  pack: {
+    type: "string",
+    multiple: true,
+    value: "[ARRAY:]TYPE[,SCALE,OFFSET]",
+    suggestions: ["int16", "uint8"],
+    summary:
+      "pack values into integers: int16 by the range of the values, which are read once more for it; int16,0.01,273.15 by scale and offset; may be repeated",
+  },
+  "fill-value": {
+    type: "string",
+    multiple: true,
+    value: "[ARRAY:]VALUE",
+    summary: "the fill value to write; values that stand for missing ones become it; may be repeated",
+  },
+  map: {
+    type: "string",
+    multiple: true,
+    value: "[ARRAY:]MODULE",
+    summary:
+      "an ES module whose default export computes new values of each chunk, ({ data, region, coords }) => data; run only modules that you trust; may be repeated",
+  },
+  overflow: {
+    type: "string",
+    value: "clamp",
+    choices: ["clamp"],
+    effect: { with: ["dtype", "pack", "map"] },
+    summary: "clamp: take the nearest value that the type holds, where others would be refused",
+  },
+} as const satisfies Options;
+
+/** What the flags of values mean to a flow. @throws `invalid-option` */
+export function valuesOf({
+  dtype = [],
+  unpack = [],
+  pack = [],
+  "fill-value": fills = [],
+  map = [],
+  overflow,
+}: Values<typeof valueOptions>): { readonly arrays?: ArrayChanges } {
+  const arrays = new Map<string, ValueChanges>();
+  const add = (name: string, changes: ValueChanges) => {
+    const clamped = overflow === "clamp" ? ({ overflow } as const) : {};
+    arrays.set(name, { ...arrays.get(name), ...changes, ...clamped });
+  };
+  for (const [name, dataType] of dtype.map(selected)) add(name, { dataType });
+  for (const name of unpack) add(name, { unpack: true });
+  for (const [name, text] of pack.map(selected)) add(name, { pack: packOf(text) });
+  for (const [name, text] of fills.map(selected)) add(name, { fillValue: fillOf(text) });
+  for (const [name, module] of map.map(selected)) add(name, { map: module });
+  return arrays.size === 0 ? {} : { arrays: Object.fromEntries(arrays) };
+}
+
+/** A value with the arrays that it is for: all of them where none are named, as a URL or a drive of Windows names none. */
+function selected(text: string): [name: string, value: string] {
+  const [, name, value] = /^((?!\w:[\\/])[^:]+):(?!\/\/)(.+)$/s.exec(text) ?? [];
+  return name === undefined || value === undefined ? ["*", text] : [name, value];
+}
+
+function packOf(text: string): PackOption {
+  const [dataType = "", scale, offset, ...more] = text.split(",");
+  if (scale === undefined) return dataType as PackedType;
+  const numbers = [scale, offset ?? "0"].map(Number);
+  const [by = Number.NaN, from = Number.NaN] = numbers;
+  if (more.length === 0 && !numbers.some(Number.isNaN)) {
+    return { dataType: dataType as PackedType, scale: by, offset: from };
+  }
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --pack is no type with scale and offset`, {
+    hint: "Write int16, or int16,0.01,273.15.",
+  });
+}
+
+/** A number, a word such as NaN, or true and false. */
+function fillOf(text: string): FillOption {
+  if (text === "true" || text === "false") return text === "true";
+  if (/^[+-]?\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return BigInt(text);
+  const number = text.trim() === "" ? Number.NaN : Number(text);
+  return Number.isNaN(number) ? text : number;
+}
