@@ -12,6 +12,7 @@ export type ToThread =
       /** The text of the plan; absent where it is the one that the thread had last. */
       readonly plan: string | undefined;
       readonly encoders: Encoders;
+      readonly trustMap: boolean;
       readonly work: Work;
     }
   /** Tasks in flight are completed. */

@@ -20,7 +20,7 @@ parentPort?.on("message", (message: ToThread) => {
   else void work(message);
 });
 
-async function work({ plan, encoders, work }: ToThread & { readonly type: "work" }): Promise<void> {
+async function work({ plan, encoders, trustMap, work }: ToThread & { readonly type: "work" }): Promise<void> {
   stop = new AbortController();
   abort = new AbortController();
   const onEvent = (event: FlowEvent) => {
@@ -32,7 +32,7 @@ async function work({ plan, encoders, work }: ToThread & { readonly type: "work"
   try {
     if (plan !== undefined) file = parsePlan(plan);
     if (file === undefined) throw new Error("no plan was sent");
-    const options = { encoders, stop: stop.signal, signal: abort.signal, onEvent };
+    const options = { encoders, trustMap, stop: stop.signal, signal: abort.signal, onEvent };
     const report = await ("share" in work
       ? runShare(file, { ...options, ...work.share })
       : finishPlan(file, { ...options, verify: work.verify }));

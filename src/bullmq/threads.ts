@@ -13,6 +13,7 @@ interface WorkOptions {
   readonly id: PlanFile["id"];
   readonly plan: string;
   readonly encoders: Encoders;
+  readonly trustMap: boolean;
   /** Completes the tasks in flight. */
   readonly stop: AbortSignal;
   readonly signal: AbortSignal;
@@ -39,7 +40,10 @@ class WorkThread {
     });
   }
 
-  run(work: Work, { id, plan, encoders, stop, signal, onProgress }: WorkOptions): Promise<RunReport> {
+  run(
+    work: Work,
+    { id, plan, encoders, trustMap, stop, signal, onProgress }: WorkOptions,
+  ): Promise<RunReport> {
     const send = (message: ToThread) => this.#worker.postMessage(message);
     const listening = [
       onAbort(stop, () => send({ type: "stop" })),
@@ -55,7 +59,7 @@ class WorkThread {
         }
       };
     });
-    send({ type: "work", plan: this.#id === id ? undefined : plan, encoders, work });
+    send({ type: "work", plan: this.#id === id ? undefined : plan, encoders, trustMap, work });
     this.#id = id;
     if (stop.aborted) send({ type: "stop" });
     if (signal.aborted) send({ type: "abort" });

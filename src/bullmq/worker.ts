@@ -31,12 +31,15 @@ export interface WorkerEvent {
 export interface WorkerOptions extends QueueOptions {
   /** Jobs that are done at a time, each in a thread of its own, with the memory and the threads of its plan; 1 by default. */
   readonly concurrency?: number;
+  /** Whether modules that plans name, which compute values, may be run: whoever adds to the queue must be trusted. */
+  readonly trustMap?: boolean;
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
 const WORKER_OPTIONS: OptionNames<WorkerOptions> = {
   ...QUEUE_OPTIONS,
   concurrency: true,
+  trustMap: true,
   onEvent: true,
 };
 
@@ -68,7 +71,7 @@ const PASSING: readonly ErrorCode[] = [
  */
 export async function worker(options: WorkerOptions): Promise<void> {
   assertKnown(options, WORKER_OPTIONS);
-  const { concurrency = 1, signal, onEvent } = options;
+  const { concurrency = 1, trustMap = false, signal, onEvent } = options;
   assertRules(
     { concurrency },
     {
@@ -79,7 +82,7 @@ export async function worker(options: WorkerOptions): Promise<void> {
     },
   );
   const connection = await Connection.open({ ...options, signal: undefined });
-  const jobs = new Jobs(connection, onEvent);
+  const jobs = new Jobs(connection, { onEvent, trustMap });
   const { Worker } = connection.bullmq;
   const queueWorker = connection.watched(
     new Worker(
@@ -114,6 +117,7 @@ export async function worker(options: WorkerOptions): Promise<void> {
 class Jobs {
   readonly #connection: Connection;
   readonly #onEvent: WorkerOptions["onEvent"];
+  readonly #trustMap: boolean;
   readonly #threads = new WorkThreads();
   readonly #encoders = encodersHere();
   readonly #stop = new AbortController();
@@ -123,8 +127,12 @@ class Jobs {
   /** That of the last job. */
   #run: { readonly id: string; readonly data: RunData } | undefined;
 
-  constructor(connection: Connection, onEvent: WorkerOptions["onEvent"]) {
+  constructor(
+    connection: Connection,
+    { onEvent, trustMap = false }: Pick<WorkerOptions, "onEvent" | "trustMap">,
+  ) {
     this.#connection = connection;
+    this.#trustMap = trustMap;
     this.#onEvent = onEvent;
   }
 
@@ -223,7 +231,11 @@ class Jobs {
     try {
       const { encoders: _, plan } = data;
       const signals = { stop: this.#stop.signal, signal: aborting.signal };
-      return await this.#threads.run(work, { id, plan, encoders: this.#encoders, ...signals, onProgress });
+      return await this.#threads.run(work, {
+        ...{ id, plan, encoders: this.#encoders, trustMap: this.#trustMap },
+        ...signals,
+        onProgress,
+      });
     } finally {
       aborting.end();
     }

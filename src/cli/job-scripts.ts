@@ -11,6 +11,8 @@ interface JobScript {
   /** Bytes that the buffers of each job take. */
   readonly maxMemory: number;
   readonly threads: number;
+  /** Whether the plan names modules that compute values, which the jobs are to run. */
+  readonly hasMap: boolean;
 }
 
 /** What a process takes besides its buffers. */
@@ -24,8 +26,9 @@ export function jobScript(engine: (typeof SCRIPTS)[number], job: JobScript): str
 plan=${plan}
 zarrflow=\${ZARRFLOW:-zarrflow}
 `;
+  const trust = job.hasMap ? " --trust-map" : "";
   const stages = Array.from({ length: job.stages }, (_, stage) => stage + 1).join(" ");
-  return { slurm, k8s, batch, parallel }[engine](head, { ...job, list: stages, megabytes });
+  return { slurm, k8s, batch, parallel }[engine](head, { ...job, list: stages, megabytes, trust });
 }
 
 interface Filled extends JobScript {
@@ -33,9 +36,11 @@ interface Filled extends JobScript {
   readonly list: string;
   /** Memory of a job. */
   readonly megabytes: number;
+  /** The flag that lets a job run the modules of the plan. */
+  readonly trust: string;
 }
 
-function slurm(head: string, { list, count, threads, megabytes }: Filled): string {
+function slurm(head: string, { list, count, threads, megabytes, trust }: Filled): string {
   return `#!/bin/bash
 # Submits array jobs to SLURM, each stage after the one before, and the job that finishes. Run it where sbatch is.
 # Partition, time limit and account are taken from SBATCH_PARTITION, SBATCH_TIMELIMIT and SBATCH_ACCOUNT.
@@ -46,7 +51,7 @@ for stage in ${list}; do
   job=$(sbatch --parsable "\${after[@]}" --job-name="zarrflow-$stage" --array=0-${count - 1} --requeue --open-mode=append \\
     --cpus-per-task=${threads} --mem=${megabytes}M --signal=B:TERM@60 <<EOF
 #!/bin/bash
-$zarrflow run $(printf %q "$plan") --stage $stage --task-index "\\$SLURM_ARRAY_TASK_ID" --task-count ${count} &
+$zarrflow run $(printf %q "$plan") --stage $stage --task-index "\\$SLURM_ARRAY_TASK_ID" --task-count ${count}${trust} &
 pid=\\$!
 trap 'kill -TERM "\\$pid"' TERM
 wait "\\$pid"
@@ -66,24 +71,25 @@ EOF
 done
 sbatch --parsable "\${after[@]}" --job-name=zarrflow-finish --cpus-per-task=1 --mem=${megabytes}M <<EOF
 #!/bin/bash
-exec $zarrflow finish $(printf %q "$plan")
+exec $zarrflow finish $(printf %q "$plan")${trust}
 EOF
 `;
 }
 
-function parallel(head: string, { list, count }: Filled): string {
+function parallel(head: string, { list, count, trust }: Filled): string {
   return `#!/bin/bash
 # Runs the plan on this machine with GNU parallel; JOBS says how many processes run at one time.
 ${head}
 for stage in ${list}; do
   seq 0 ${count - 1} | parallel --jobs "\${JOBS:-100%}" --retries 3 --halt soon,fail=1 \\
-    "$zarrflow" run "$plan" --stage "$stage" --task-index {} --task-count ${count}
+    "$zarrflow" run "$plan" --stage "$stage" --task-index {} --task-count ${count}${trust}
 done
-"$zarrflow" finish "$plan"
+"$zarrflow" finish "$plan"${trust}
 `;
 }
 
-function batch(head: string, { list, count }: Filled): string {
+function batch(head: string, { list, count, trust }: Filled): string {
+  const trusting = trust && `,\\\\"${trust.trim()}\\\\"`;
   const array = count > 1 ? ` \\\n    --array-properties size=${count}` : "";
   const share = count > 1 ? "" : '"--task-index","0","--task-count","1",';
   return `#!/bin/bash
@@ -97,16 +103,16 @@ after=()
 for stage in ${list}; do
   job=$(aws batch submit-job --job-name "zarrflow-$stage" --job-queue "$QUEUE" --job-definition "$DEFINITION"${array} \\
     "\${after[@]}" --retry-strategy "$retry" --query jobId --output text \\
-    --container-overrides "{\\"command\\":[\\"$zarrflow\\",\\"run\\",\\"$plan\\",${share.replaceAll('"', '\\"')}\\"--stage\\",\\"$stage\\"]}")
+    --container-overrides "{\\"command\\":[\\"$zarrflow\\",\\"run\\",\\"$plan\\",${share.replaceAll('"', '\\"')}\\"--stage\\",\\"$stage\\"${trusting}]}")
   after=(--depends-on "jobId=$job")
 done
 aws batch submit-job --job-name zarrflow-finish --job-queue "$QUEUE" --job-definition "$DEFINITION" \\
   "\${after[@]}" --query jobId --output text \\
-  --container-overrides "{\\"command\\":[\\"$zarrflow\\",\\"finish\\",\\"$plan\\"]}"
+  --container-overrides "{\\"command\\":[\\"$zarrflow\\",\\"finish\\",\\"$plan\\"${trusting}]}"
 `;
 }
 
-function k8s(head: string, { list, count, threads, megabytes }: Filled): string {
+function k8s(head: string, { list, count, threads, megabytes, trust }: Filled): string {
   return `#!/bin/bash
 # Runs the plan as Indexed Jobs of Kubernetes, each stage after the one before, and a Job that finishes. IMAGE must have
 # zarrflow. CLAIM names a volume claim that all pods mount at MOUNT, where targets, sources and scratch objects are
@@ -176,8 +182,8 @@ EOF
 }
 
 for stage in ${list}; do
-  apply "$name-$stage" ${count} run "$PLAN" --stage "$stage" --task-count ${count}
+  apply "$name-$stage" ${count} run "$PLAN" --stage "$stage" --task-count ${count}${trust}
 done
-apply "$name-finish" 1 finish "$PLAN"
+apply "$name-finish" 1 finish "$PLAN"${trust}
 `;
 }

@@ -14,14 +14,23 @@ export const planAccessOptions = {
     summary:
       "the query of the source's URL, such as token=..., which is not part of the plan; @FILE reads it from a file; ZARRFLOW_QUERY by default",
   },
+  "trust-map": {
+    type: "boolean",
+    summary: "run the modules that the plan names to compute values; only for plans that you trust",
+  },
 } as const satisfies Options;
 
 /** What the flags of access to the source of a plan mean. @throws `invalid-option` */
 export function planAccessOf({
   header,
   query,
-}: Values<typeof planAccessOptions>): Pick<StoreAccess, "headers" | "query"> {
-  return { ...headersOf(header), ...(query && { query: textOf(query).trim() }) };
+  "trust-map": trustMap,
+}: Values<typeof planAccessOptions>): Pick<StoreAccess, "headers" | "query"> & { trustMap?: boolean } {
+  return {
+    ...(trustMap && { trustMap }),
+    ...headersOf(header),
+    ...(query && { query: textOf(query).trim() }),
+  };
 }
 
 /** The headers that `--header` gives, or by default ZARRFLOW_HEADERS. @throws `invalid-option` */

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { encodersHere } from "../../flows/jobs/encoders.ts";
+import type { Plan } from "../../flows/plan/plan.ts";
 import type { Planned } from "../../flows/request/flow.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
@@ -146,13 +147,24 @@ export const command = defineCommand({
       const { plan } = planned;
       const maxMemory = plan.budget.maxMemory;
       const stages = Math.max(1, plan.stages.length);
-      const job = { plan: resolve(output), stages, count, maxMemory, threads: plan.execution.threads };
+      const job = {
+        plan: resolve(output),
+        stages,
+        count,
+        maxMemory,
+        threads: plan.execution.threads,
+        hasMap: namesModules(plan),
+      };
       await terminal.write(jobScript(script, job));
     } finally {
       await planned.close();
     }
   },
 });
+
+function namesModules({ jobs }: Plan): boolean {
+  return jobs.some(({ conversion }) => conversion?.map !== undefined);
+}
 
 async function writePlan(
   planned: Planned,

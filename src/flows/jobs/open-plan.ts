@@ -10,7 +10,7 @@ import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { textHash } from "../../util/text-hash.ts";
 import { processSync } from "../keys/sync-fast-path.ts";
-import type { ArrayJob } from "../plan/plan.ts";
+import type { ArrayJob, Plan } from "../plan/plan.ts";
 import type { Planned } from "../request/flow.ts";
 import { SourceWatch } from "../run/source-watch.ts";
 import { TargetProbe } from "../target/target-probe.ts";
@@ -27,15 +27,19 @@ export async function openPlan(
   {
     encoders,
     jobs,
+    trustMap = false,
     signal,
     ...access
   }: StoreOptions &
     Pick<StoreAccess, "headers" | "query"> & {
       readonly encoders: Encoders;
       readonly jobs?: readonly ArrayJob[];
+      /** Whether modules that the plan names, which compute values, may be run. */
+      readonly trustMap?: boolean | undefined;
     },
 ): Promise<Planned> {
   assertEncoders(file, encoders);
+  if (!trustMap) assertNoModules(file.plan);
   const { sourceDocuments } = file;
   const source = {
     ...file.plan.source,
@@ -78,6 +82,18 @@ export async function openPlan(
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** A plan may be anybody's, and a module does what it likes. @throws `invalid-option` where it names one */
+function assertNoModules({ jobs }: Plan): void {
+  for (const { path, conversion } of jobs) {
+    if (!conversion?.map || !("module" in conversion.map)) continue;
+    throw new ZarrflowError("invalid-option", "the plan runs a module that computes values", {
+      path,
+      url: conversion.map.module,
+      hint: "Allow it with --trust-map (in code trustMap: true) if you trust the plan.",
+    });
   }
 }
 

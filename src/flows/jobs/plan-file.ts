@@ -96,7 +96,7 @@ function absoluteStore(store: StoreSpec, absolute: (path: string) => string): St
     : store;
 }
 
-function assertShareable({ source, target, scratch, stages, publication }: Plan): void {
+function assertShareable({ source, target, scratch, stages, publication, jobs }: Plan): void {
   const refuse = (reason: string, hint: string) =>
     new ZarrflowError("unsupported-operation", reason, { hint });
   if (target.store.kind !== "directory" && target.store.kind !== "s3") {
@@ -112,6 +112,12 @@ function assertShareable({ source, target, scratch, stages, publication }: Plan)
     throw refuse(
       "several processes cannot add to a target that is there",
       "Plan without --update and --if-exists skip.",
+    );
+  }
+  if (jobs.some(({ conversion }) => conversion?.map && "function" in conversion.map)) {
+    throw refuse(
+      "other processes do not know a `map` that is a function",
+      'Give it as a module, such as new URL("./celsius.js", import.meta.url).',
     );
   }
   if (stages.length < 2) return;

@@ -19,6 +19,8 @@ export interface JobOptions
     Pick<StoreAccess, "headers" | "query"> {
   /** Those of this process. */
   readonly encoders: Encoders;
+  /** Whether modules that the plan names, which compute values, may be run. */
+  readonly trustMap?: boolean | undefined;
 }
 
 export interface ShareOptions extends JobOptions {
@@ -131,7 +133,7 @@ function parsedIdentity(header: string): RunIdentity {
 /** Whoever runs a share leaves what was done, whatever happens. */
 function runOptions(
   file: PlanFile,
-  { encoders: _encoders, headers: _headers, query: _query, ...options }: FinishOptions,
+  { encoders: _encoders, headers: _headers, query: _query, trustMap: _trust, ...options }: FinishOptions,
 ): RunOptions {
   return { stop: new AbortController().signal, ...file.options, ...options };
 }

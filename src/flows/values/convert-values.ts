@@ -25,7 +25,7 @@ export interface Conversion {
   readonly toFill: Uint8Array | null;
   /** Stored values to those that they mean, missing ones NaN. */
   readonly unpack?: ((values: Numbers) => NumberList) | undefined;
-  /** The values that stand for missing items, and the one that takes their place. */
+  /** The values that stand for missing items besides NaN, and the one that takes their place. */
   readonly missing?:
     | { readonly values: readonly (number | bigint)[]; readonly by: number | bigint }
     | undefined;
@@ -175,7 +175,10 @@ function withoutMissing(
 ): NumberList {
   const result: NumberList = typeof by === "bigint" ? values : Float64Array.from(values, Number);
   const list = result as (number | bigint)[] & NumberList;
-  for (let i = 0; i < values.length; i++) if (those.includes(values[i] as number | bigint)) list[i] = by;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number | bigint;
+    if (Number.isNaN(value) || those.includes(value)) list[i] = by;
+  }
   return result;
 }
 

@@ -91,7 +91,7 @@ export function conversionOf(
     fromFill: fillValue.bytes,
     toFill,
     unpack: planned.unpack && unpackerOf(array),
-    missing: missing.length > 0 && by !== null ? { values: missing, by } : undefined,
+    missing: planned.replaceMissing && by !== null ? { values: missing, by } : undefined,
     map,
     mapName,
     pack: planned.pack && { ...planned.pack, missing: Number(by ?? 0) },

@@ -17,6 +17,7 @@ import { writeFillV3 } from "../../meta/v3/fill-value.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { toBase64 } from "../../util/base64.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ConvertedReading } from "../plan/hierarchy-request.ts";
 import type { PlannedConversion } from "../plan/plan.ts";
@@ -70,15 +71,16 @@ export async function planConversion(
     ...(asked.overflow === "clamp" && { overflow: "clamp" }),
   };
   const isRetyped = !sameDataType(from, to);
-  if (!isRetyped && !map && !meant && asked.pack === undefined && asked.fillValue === undefined)
-    return undefined;
+  const isSame = !isRetyped && !map && !meant && asked.pack === undefined;
+  if (isSame && asked.fillValue === undefined && asked.attributes === undefined) return undefined;
   const fill = newFill(array.path, options.inFormat, asked, { from, to, begun });
   const pack = asked.pack && (await packingFor(array, asked.pack, begun, map, options));
-  const replaces = asked.fillValue !== undefined && !map && !meant;
+  const mayMiss = from.kind === "float" || (numberCodingOf(array)?.missing.length ?? 0) > 0;
+  const replaceMissing = asked.fillValue !== undefined && !map && !meant && mayMiss;
   const planned: PlannedConversion = {
     ...begun,
     fillValue: fill && toBase64(fill),
-    ...(replaces && (numberCodingOf(array)?.missing.length ?? 0) > 0 && { replaceMissing: true }),
+    ...(replaceMissing && { replaceMissing }),
     ...(pack && { pack }),
   };
   if (map) keepFunction(planned, map.map);
@@ -92,7 +94,10 @@ export async function planConversion(
       dataType: to,
       fillValue: { bytes: fill },
       codecs: isRetyped ? retypedCodecs(before.codecs, to) : before.codecs,
-      attributes: newAttributes(before, planned, { to, fill, format: options.to, path: array.path }),
+      attributes: withAttributes(
+        newAttributes(before, planned, { to, fill, format: options.to, path: array.path }),
+        asked.attributes,
+      ),
     }),
   };
 }
@@ -261,14 +266,15 @@ async function packingFor(
   };
   const { store, spec, layout } = array;
   const metadata = convertedMetadata(array, doubles, map?.map);
-  const range = await valueRange(new ZarrArray({ store, spec, layout, metadata }), options);
+  const { selection, maxMemory, signal } = options;
+  const converted = new ZarrArray({ store, spec, layout, metadata });
+  const range = await valueRange(converted, { selection, maxMemory, signal });
   const [least, largest] = range ?? [0, 0];
-  const bits = 8 * (PACKED_TYPES[pack].kind === "int" ? PACKED_TYPES[pack].size : PACKED_TYPES[pack].size);
   // One value of the type stands for missing ones.
-  const steps = 2 ** bits - 2;
+  const { kind, size } = PACKED_TYPES[pack];
+  const steps = 2 ** (8 * size) - 2;
   const scale = (largest - least) / steps || 1;
-  const isSigned = PACKED_TYPES[pack].kind === "int";
-  return { scale, offset: isSigned ? least + (scale * steps) / 2 : least };
+  return { scale, offset: kind === "int" ? least + (scale * steps) / 2 : least };
 }
 
 interface NewArrayValues {
@@ -276,6 +282,14 @@ interface NewArrayValues {
   readonly fill: Uint8Array | null;
   readonly format: ZarrFormat;
   readonly path: string;
+}
+
+/** Attributes with others in their place; null removes one. */
+function withAttributes(attributes: JsonObject, given: AskedValues["attributes"] = {}): JsonObject {
+  const all = { ...attributes, ...(fromPlain(given) as JsonObject) };
+  return Object.fromEntries(
+    Object.entries(all).filter(([name, value]) => value !== null || !Object.hasOwn(given, name)),
+  );
 }
 
 /** Attributes that say how values were packed. */

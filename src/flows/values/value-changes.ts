@@ -39,6 +39,8 @@ export interface ValueChanges {
    * fill value, by default the least value of the type (of unsigned types the largest). Packed sources are unpacked first.
    */
   readonly pack?: PackOption | undefined;
+  /** Attributes that take the place of those of the array, such as `{ units: "degC" }`; null removes one. */
+  readonly attributes?: Readonly<Record<string, unknown>> | undefined;
   /** With `clamp`, numbers that the type cannot hold become the nearest that it holds; by default they are refused. */
   readonly overflow?: Overflow | undefined;
 }
@@ -57,6 +59,7 @@ export const VALUE_CHANGES: OptionNames<ValueChanges> = {
   map: true,
   unpack: true,
   pack: true,
+  attributes: true,
   overflow: true,
 };
 

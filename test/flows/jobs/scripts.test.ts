@@ -6,12 +6,27 @@ import { parse } from "yaml";
 import { jobScript, SCRIPTS } from "../../../src/cli/job-scripts.ts";
 import { testFolder } from "../../support/cli.ts";
 
-const JOB = { plan: "/data/my plans/it's.json", stages: 2, count: 8, maxMemory: 256_000_000, threads: 2 };
+const JOB = {
+  plan: "/data/my plans/it's.json",
+  stages: 2,
+  count: 8,
+  maxMemory: 256_000_000,
+  threads: 2,
+  hasMap: false,
+};
 
 test.each(SCRIPTS)("the script for %s is one that bash reads", (engine) => {
   const script = jobScript(engine, JOB);
   execFileSync("bash", ["-n"], { input: script });
   expect(script).toContain("set -euo pipefail");
+});
+
+test.each(SCRIPTS)("the script for %s lets jobs run the modules of a plan that has some", (engine) => {
+  const plain = jobScript(engine, JOB);
+  const script = jobScript(engine, { ...JOB, hasMap: true });
+  execFileSync("bash", ["-n"], { input: script });
+  expect(plain).not.toContain("trust-map");
+  expect(script.match(/--trust-map/g)).toHaveLength(2);
 });
 
 /** Runs a script with commands of its engine that note what they are called with. */
