@@ -6,7 +6,7 @@ import type { DataTypeName } from "../meta/data-type-name.ts";
 import { describeDataType } from "../meta/describe.ts";
 import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
 import type { FormatOptions } from "../meta/formats.ts";
-import { withinShards } from "../meta/inner-array.ts";
+import { CONVERT_VALUES, withinShards } from "../meta/inner-array.ts";
 import type { Store, StoreOptions, StoreSpec } from "../stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore } from "../streams/chunk.ts";
 import { ShardIndexes, Shards } from "../streams/shards.ts";
@@ -187,6 +187,10 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
    */
   is<Wanted extends DataTypeName>(name: Wanted): this is ZarrArray<S, Wanted> {
     return describeDataType(this.metadata.dataType) === name;
+  }
+
+  get computesMissing(): boolean {
+    return this.metadata.codecs[0]?.name === CONVERT_VALUES;
   }
 
   /** A name a dimension, null where it has none; undefined where none has. */

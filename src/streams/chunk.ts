@@ -119,6 +119,8 @@ export interface ChunkCodec {
   readonly path: string;
   /** The store that it is in, for messages. */
   readonly store?: Pick<Store, "description"> | undefined;
+  /** True if items of missing chunks are computed by its codecs (`decodeMissing`), and may not be the fill value. */
+  readonly computesMissing?: boolean;
   pipeline(): Promise<CodecPipeline>;
 }
 

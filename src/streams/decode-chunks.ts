@@ -66,6 +66,8 @@ export function chunkDecoder(
     const { bytes, part, coords, key } = chunk;
     try {
       if (part && bytes) return decodedChunk(chunk, await part.decode(bytes, buffers));
+      // A missing chunk is one whatever its codecs are, known or not.
+      if (!bytes && !fillMissing && !coding.computesMissing) return decodedChunk(chunk, undefined);
       const pipeline = await coding.pipeline();
       if (bytes) return decodedChunk(chunk, await pipeline.decode(bytes, buffers, chunk));
       const missing = pipeline.decodeMissing?.(buffers, chunk);
