@@ -1,6 +1,7 @@
 import type { Changes } from "../flows/request/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/request/flow-options.ts";
 import type { KeyFilter } from "../flows/request/key-filter.ts";
+import type { CodecText } from "../meta/codec-option.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import type { AccessRetry } from "../stores/store.ts";
@@ -40,7 +41,7 @@ export function changesOf({
     ...(chunks && { chunks }),
     ...(shards && { shards }),
     ...(match && { match }),
-    ...(codec !== undefined && { codec }),
+    ...(codec !== undefined && { codec: codec as CodecText }),
     ...(to && { to }),
     ...(keepFormats && { keepFormats }),
     ...(losses && { allowLoss: losses.flatMap((pointers) => pointers.split(/,(?=\/)/)) }),

@@ -10,6 +10,7 @@ import { walk } from "../hierarchy/open/walk.ts";
 import { editedAlong } from "../hierarchy/other-format.ts";
 import { type LockedPlace, lockPlace } from "../hierarchy/place-lock.ts";
 import { isFixed } from "../meta/data-type.ts";
+import type { DataTypeName } from "../meta/data-type-name.ts";
 import { joinKey } from "../meta/join-key.ts";
 import { assertWritable } from "../stores/assertions.ts";
 import { childSpec } from "../stores/folder-spec.ts";
@@ -197,7 +198,10 @@ async function appendAt(
     const parts: GrowingPart[] = [];
     for (const pair of appended) {
       const source = (await withChunkSeparator(pair.source, { signal })).innerChunks();
-      const target = (await withChunkSeparator(pair.target, { signal })) as ZarrArray<WritableStore>;
+      const target = (await withChunkSeparator(pair.target, { signal })) as ZarrArray<
+        DataTypeName,
+        WritableStore
+      >;
       parts.push(growingPart({ ...pair, source, target }));
     }
     const buffers = new BufferPool(maxMemory);

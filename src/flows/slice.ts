@@ -3,7 +3,7 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { maxStoredSize } from "../codecs/limits.ts";
 import { withChunkSeparator, withSeparatorOnUse } from "../hierarchy/chunk-separator.ts";
-import { withKeptIndexes, type ZarrArray } from "../hierarchy/node.ts";
+import { type TypedZarrArray, withKeptIndexes, type ZarrArray } from "../hierarchy/node.ts";
 import { groupInPlace, type OpenSource } from "../hierarchy/open/open.ts";
 import { type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
@@ -18,8 +18,9 @@ import {
 import type { ResolvedSlice, SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
+import type { DataTypeName } from "../meta/data-type-name.ts";
 import { numbersPerItem } from "../meta/typed-array.ts";
-import type { Store, StoreOptions } from "../stores/store.ts";
+import type { StoreOptions } from "../stores/store.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
 import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { chunkDecoder, decodeChunks } from "../streams/decode-chunks.ts";
@@ -149,12 +150,12 @@ export class SliceReader {
     }
   }
 
-  read<Name extends string>(): Promise<SliceValues<Name>> {
+  read<Name extends DataTypeName>(): Promise<SliceValues<Name>> {
     const { signal } = this.#options;
     return this.#opened((opened) => unlessAborted(this.#read(opened), signal), true);
   }
 
-  async #read<Name extends string>({
+  async #read<Name extends DataTypeName>({
     array,
     resolved,
     assertUnchanged,
@@ -422,8 +423,8 @@ export class SliceReader {
  * console.log((await band.shape()).join(" x ")); // 24 x 4 x 49
  * ```
  */
-export function slice<Name extends string = string>(
-  source: ZarrArray<Store, Name>,
+export function slice<Name extends DataTypeName = DataTypeName>(
+  source: TypedZarrArray<Name>,
   option?: SliceOption | string,
   options?: OpenSliceOptions,
 ): Slice<Name>;
@@ -470,8 +471,8 @@ export function readDecoded(
 const STORE_OPTIONS: OptionNames<StoreOptions> = { signal: true };
 
 /** The items of one chunk of an open array. @throws `invalid-selection` for coords that are none of the grid's; as `read` */
-export async function readChunkAt<Name extends string>(
-  array: ZarrArray<Store, Name>,
+export async function readChunkAt<Name extends DataTypeName>(
+  array: ZarrArray,
   coords: readonly number[],
   options: StoreOptions,
 ): Promise<SliceChunk<Name>> {

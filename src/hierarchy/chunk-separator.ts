@@ -1,5 +1,6 @@
 import { gridShape } from "../meta/array-metadata.ts";
 import { isObject } from "../meta/assert-json.ts";
+import type { DataTypeName } from "../meta/data-type-name.ts";
 import type { Store } from "../stores/store.ts";
 import { foundOnce } from "../util/found-once.ts";
 import { parseJson } from "../util/json-parse.ts";
@@ -16,12 +17,17 @@ const looked = new WeakMap<ZarrArray, Promise<ZarrArray>>();
  * @returns the array itself where nothing differs; else one with a finding.
  */
 export async function withChunkSeparator<S extends Store>(
-  array: ZarrArray<S>,
+  array: ZarrArray<DataTypeName, S>,
   options: { readonly signal?: AbortSignal | undefined } = {},
-): Promise<ZarrArray<S>> {
+): Promise<ZarrArray<DataTypeName, S>> {
   const find = async () =>
     mayBeNested(array) ? (await import("./look-for-separator.ts")).lookForSeparator(array) : array;
-  return foundOnce(looked as WeakMap<ZarrArray, Promise<ZarrArray<S>>>, array, find, options.signal);
+  return foundOnce(
+    looked as WeakMap<ZarrArray, Promise<ZarrArray<DataTypeName, S>>>,
+    array,
+    find,
+    options.signal,
+  );
 }
 
 /**

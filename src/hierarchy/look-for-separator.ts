@@ -1,3 +1,4 @@
+import type { DataTypeName } from "../meta/data-type-name.ts";
 import { isListable, type ListableStore, type Store } from "../stores/store.ts";
 import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { ZarrArray } from "./node.ts";
@@ -6,7 +7,9 @@ const POINTER = "/dimension_separator";
 const NESTED = { name: "plain", separator: "/" } as const;
 
 /** The array with the separator that the keys of its chunks show; itself where that is the usual one. */
-export async function lookForSeparator<S extends Store>(array: ZarrArray<S>): Promise<ZarrArray<S>> {
+export async function lookForSeparator<S extends Store>(
+  array: ZarrArray<DataTypeName, S>,
+): Promise<ZarrArray<DataTypeName, S>> {
   return (await isNested(array)) ? nested(array) : array;
 }
 
@@ -51,7 +54,7 @@ async function hasNestedAlone({ layout, metadata }: ZarrArray, store: ListableSt
   return false;
 }
 
-function nested<S extends Store>(array: ZarrArray<S>): ZarrArray<S> {
+function nested<S extends Store>(array: ZarrArray<DataTypeName, S>): ZarrArray<DataTypeName, S> {
   const { store, spec, layout, metadata, documents, stored, consolidated, findings, reading } = array;
   const message =
     'the metadata omit `dimension_separator`, but the chunks have nested keys and are read with "/": other readers do not find them';

@@ -2,7 +2,12 @@ import { createPipeline } from "../codecs/chain/pipeline.ts";
 import { chunkSpecOf } from "../codecs/chunk-spec.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import type { ArrayMetadata, GroupMetadata } from "../meta/array-metadata.ts";
-import type { DataTypeName } from "../meta/data-type-name.ts";
+import {
+  type DataTypeName,
+  type DataTypeQuery,
+  meetsQuery,
+  type NameOfQuery,
+} from "../meta/data-type-name.ts";
 import { describeDataType } from "../meta/describe.ts";
 import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
 import type { FormatOptions } from "../meta/formats.ts";
@@ -79,14 +84,14 @@ interface ArrayParts<S extends Store> extends NodeParts<ArrayMetadata, S> {
 const pipelines = new WeakMap<ArrayMetadata, Promise<CodecPipeline>>();
 
 /**
- * An array that is open: it can be sliced, and is a place of chunks and their coding for the stages of `zarrflow/streams`.
+ * An array that is open, whose data type is `Name`: what `ZarrArray` is one of. All that it does is described here.
  *
  * It is as its documents were when it was opened. The indexes of its shards are kept, those that were used last, up to a
  * megabyte of them: the first chunk of a shard takes one more request. A shard that was replaced is noticed, and its index
  * read again, where the store knows versions (`onVersion`): folders, S3, memory, and web servers that send `ETag` or
  * `Last-Modified`. In other stores the array must be opened again then.
  */
-export class ZarrArray<S extends Store = Store, Name extends string = string>
+export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends Store = Store>
   extends Node<ArrayMetadata, S>
   implements ChunkStore<S>, ChunkCodec
 {
@@ -108,7 +113,26 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
     return this.metadata.chunkGrid.chunkShape;
   }
 
-  /** Data type in words, such as `float32` or `datetime64[ns]`. */
+  /**
+   * Data type in words, such as `float32` or `datetime64[ns]`. In the cases of a `switch` over it, TypeScript knows what
+   * `read`, `chunk` and `chunks` give.
+   *
+   * @example
+   * ```ts
+   * import { openArray } from "zarrflow";
+   *
+   * const array = await openArray("era5.zarr/t2m");
+   * switch (array.dataType) {
+   *   case "float32": {
+   *     const { data } = await array.slice({ time: 0 }).read();
+   *     console.log(data instanceof Float32Array); // true
+   *     break;
+   *   }
+   *   default:
+   *     throw new TypeError(`no values of ${array.dataType}`);
+   * }
+   * ```
+   */
   get dataType(): Name {
     return describeDataType(this.metadata.dataType) as Name;
   }
@@ -127,8 +151,12 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
    * console.log(shape, data.length); // [ 24, 49 ] 1176
    * ```
    */
-  slice(option: SliceOption | string = {}, options: OpenSliceOptions = {}): Slice<Name> {
-    return new Slice<Name>(this, option, options);
+  slice<This extends TypedZarrArray>(
+    this: This,
+    option: SliceOption | string = {},
+    options: OpenSliceOptions = {},
+  ): Slice<This["dataType"]> {
+    return new Slice(this, option, options);
   }
 
   /**
@@ -147,8 +175,12 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
    * console.log(region.start, data.length); // [ 24, 0, 0 ] 38808
    * ```
    */
-  chunk(coords: readonly number[], options: StoreOptions = {}): Promise<SliceChunk<Name>> {
-    return chunkAt(this, coords, options);
+  chunk<This extends TypedZarrArray>(
+    this: This,
+    coords: readonly number[],
+    options: StoreOptions = {},
+  ): Promise<SliceChunk<This["dataType"]>> {
+    return chunkAt(this as ZarrArray, coords, options);
   }
 
   /**
@@ -171,22 +203,23 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
   }
 
   /**
-   * Whether this is its data type, as `dataType` says it: `float32`, `int64`, `string`. TypeScript then knows what its
-   * slices hold.
+   * Whether this is its data type, as `dataType` says it, such as `float32` or `datetime64[ns]`; or whether its items are
+   * of a type of JavaScript: `number`, `bigint` (64-bit integers and times), `boolean`, `string` (also `U5`), or `bytes`.
+   * TypeScript then knows what its slices hold.
    *
    * @example
    * ```ts
    * import { openArray } from "zarrflow";
    *
    * const array = await openArray("era5.zarr/t2m");
-   * if (array.is("float32")) {
+   * if (array.is("number")) {
    *   const { data } = await array.slice({ time: [0, 1] }).read();
-   *   console.log(data instanceof Float32Array); // true
+   *   console.log(Math.max(...data) > 273); // true
    * }
    * ```
    */
-  is<Wanted extends DataTypeName>(name: Wanted): this is ZarrArray<S, Wanted> {
-    return describeDataType(this.metadata.dataType) === name;
+  is<Query extends DataTypeQuery>(query: Query): this is ZarrArray<NameOfQuery<Query>, S> {
+    return meetsQuery(this.dataType, query);
   }
 
   get computesMissing(): boolean {
@@ -210,7 +243,7 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
    *
    * @param levels how deep to go where shards lie in shards; all the way by default.
    */
-  innerChunks(levels = Number.POSITIVE_INFINITY): ZarrArray<S, Name> {
+  innerChunks(levels = Number.POSITIVE_INFINITY): TypedZarrArray<Name, S> {
     return insideShards(this, levels, new ShardIndexes());
   }
 
@@ -239,17 +272,41 @@ export class ZarrArray<S extends Store = Store, Name extends string = string>
   }
 }
 
-function insideShards<S extends Store, Name extends string>(
-  array: ZarrArray<S, Name>,
+/**
+ * An array that is open: it can be sliced, and is a place of chunks and their coding for the stages of `zarrflow/streams`. It
+ * is a union, of a `TypedZarrArray` for each data type, so that `array.dataType` and `array.is` tell which: `ZarrArray<"float32">`
+ * is one of float32, and stands for a `ZarrArray`.
+ *
+ * @example
+ * ```ts
+ * import { openArray, type ZarrArray } from "zarrflow";
+ *
+ * async function largest(array: ZarrArray): Promise<number> {
+ *   if (array.is("number")) return Math.max(...(await array.slice().read()).data);
+ *   throw new TypeError(`the items of ${array.dataType} are not numbers`);
+ * }
+ * console.log(await largest(await openArray("era5.zarr/latitude")));
+ * ```
+ */
+export type ZarrArray<
+  Name extends DataTypeName = DataTypeName,
+  S extends Store = Store,
+> = Name extends DataTypeName ? TypedZarrArray<Name, S> : never;
+
+export const ZarrArray: new <S extends Store = Store>(parts: ArrayParts<S>) => ZarrArray<DataTypeName, S> =
+  TypedZarrArray as never;
+
+function insideShards<Name extends DataTypeName, S extends Store>(
+  array: TypedZarrArray<Name, S>,
   levels: number,
   indexes: ShardIndexes,
-): ZarrArray<S, Name> {
+): TypedZarrArray<Name, S> {
   const sharded = levels > 0 ? withinShards(array.metadata) : undefined;
   if (sharded === undefined) return array;
   const { store, spec, layout, documents, stored, findings, reading } = array;
   const shards = new Shards(array, sharded, indexes);
   const parts = { store, spec, layout, documents, stored, findings, reading };
-  const inner = new ZarrArray<S, Name>({ ...parts, metadata: sharded.inner, shards });
+  const inner = new TypedZarrArray<Name, S>({ ...parts, metadata: sharded.inner, shards });
   return insideShards(inner, levels - 1, indexes);
 }
 
@@ -260,7 +317,7 @@ const indexes = new WeakMap<ZarrArray, ShardIndexes>();
 export function withKeptIndexes(array: ZarrArray): ZarrArray {
   const kept = indexes.get(array) ?? new ShardIndexes();
   indexes.set(array, kept);
-  return insideShards(array, Number.POSITIVE_INFINITY, kept);
+  return insideShards(array, Number.POSITIVE_INFINITY, kept) as ZarrArray;
 }
 
 /** Forgets the indexes of an array's shards, which have been written. */
@@ -274,10 +331,7 @@ export class ZarrGroup<S extends Store = Store> extends Node<GroupMetadata, S> {
 }
 
 /** The same node, which is read through another store of the same keys. */
-export function throughStore<Name extends string>(
-  node: ZarrArray<Store, Name>,
-  store: Store,
-): ZarrArray<Store, Name>;
+export function throughStore(node: ZarrArray, store: Store): ZarrArray;
 export function throughStore(node: ZarrNode, store: Store): ZarrNode;
 export function throughStore(node: ZarrNode, store: Store): ZarrNode {
   if (store === node.store) return node;
@@ -289,7 +343,7 @@ export function throughStore(node: ZarrNode, store: Store): ZarrNode {
     : new ZarrGroup({ ...all, metadata: node.metadata });
 }
 
-export type ZarrNode<S extends Store = Store> = ZarrArray<S> | ZarrGroup<S>;
+export type ZarrNode<S extends Store = Store> = ZarrArray<DataTypeName, S> | ZarrGroup<S>;
 
 /** Holds that a value is an open array. @throws `invalid-option` */
 export function assertArray(value: unknown): asserts value is ZarrArray {

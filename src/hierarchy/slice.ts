@@ -4,8 +4,9 @@ import type { Slab } from "../flows/slabs/slab-queue.ts";
 import type { ValuesOf } from "../flows/slabs/typed-values.ts";
 import type { OpenSlice, SliceReader, SliceSummary } from "../flows/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
+import type { DataTypeName } from "../meta/data-type-name.ts";
 import { textOfUrl } from "../stores/assertions.ts";
-import type { Store, StoreOptions } from "../stores/store.ts";
+import type { StoreOptions } from "../stores/store.ts";
 import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { type ReadableStream, streamFrom } from "../streams/web.ts";
 import { parseBytes } from "../util/byte-size.ts";
@@ -27,7 +28,7 @@ import { LABEL_OPTIONS, type LabelOptions } from "./slice-labels.ts";
 import type { SliceOption } from "./slice-option.ts";
 
 /** A part of a slice: the items of one chunk. */
-export interface SliceChunk<Name extends string = string> {
+export interface SliceChunk<Name extends DataTypeName = DataTypeName> {
   /** Where it belongs in the slice, in items. */
   readonly region: Region;
   /** The items of the region, in C order; with `dense: false`, these and perhaps others. */
@@ -38,7 +39,7 @@ export interface SliceChunk<Name extends string = string> {
 }
 
 /** A slice in memory, in C order. */
-export interface SliceValues<Name extends string = string> {
+export interface SliceValues<Name extends DataTypeName = DataTypeName> {
   readonly data: ValuesOf<Name>;
   readonly shape: readonly number[];
   readonly stride: readonly number[];
@@ -108,7 +109,7 @@ function assertNoOptions(given: NoOptions): void {
 }
 
 /** What formats need of a slice: to open it, and the options that it is read with. */
-export let insideOf: <Name extends string>(
+export let insideOf: <Name extends DataTypeName>(
   slice: Slice<Name>,
 ) => {
   /** Opens it to be described: it is not checked whether its array changes meanwhile. */
@@ -129,7 +130,7 @@ export let insideOf: <Name extends string>(
  * A file that was opened for that, of a zip, is closed whenever nothing is read, and opened again when something is, which
  * fails for another file in its place (`source-changed`). Other stores hold nothing open, so there is nothing to close.
  */
-export class Slice<Name extends string = string> {
+export class Slice<Name extends DataTypeName = DataTypeName> {
   readonly #source: string | Exclude<OpenSource, URL>;
   readonly #option: SliceOption | string;
   readonly #options: SliceOptions;
@@ -247,8 +248,8 @@ export class Slice<Name extends string = string> {
 }
 
 /** What `chunk` of an open array does. */
-export async function chunkAt<Name extends string>(
-  array: ZarrArray<Store, Name>,
+export async function chunkAt<Name extends DataTypeName>(
+  array: ZarrArray,
   coords: readonly number[],
   options: StoreOptions,
 ): Promise<SliceChunk<Name>> {

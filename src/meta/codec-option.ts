@@ -1,3 +1,4 @@
+import type { BLOSC_SHUFFLES, INNER_CODECS } from "../codecs/bytes-to-bytes/blosc/descriptor.ts";
 import { codecNamed, knownCodecs, nameOfV2, nameOfV3 } from "../codecs/descriptors.ts";
 import { assertOneOf, assertSettings, invalidCodec } from "../codecs/option-parts.ts";
 import { isZarrflowError } from "../util/errors.ts";
@@ -11,6 +12,30 @@ import { parseV2Codec } from "./v2/codec.ts";
 import { parseV3Codec } from "./v3/codec.ts";
 import { assertV3Config } from "./v3/codec-settings.ts";
 import { innerCodecs } from "./v3/sharding.ts";
+
+/** Compressors that take a level, as `zstd:5`; `lzma` a preset, `lz4` an acceleration. */
+type LevelledCodec = "zstd" | "gzip" | "zlib" | "bz2" | "lz4" | "lzma";
+type BloscCodec = `blosc:${(typeof INNER_CODECS)[number]}`;
+type BloscShuffle = (typeof BLOSC_SHUFFLES)[number];
+
+/** A compressor in words: `none`, `zstd`, `zstd:5`, `blosc:zstd:5:bitshuffle`, or JSON. */
+export type CodecText =
+  | "none"
+  | LevelledCodec
+  | `${LevelledCodec}:${number}`
+  | "blosc"
+  | BloscCodec
+  | `${BloscCodec}:${number}`
+  | `${BloscCodec}:${number}:${BloscShuffle}`
+  | `{${string}}`;
+
+/** A compressor as people ask for it: in words, or by its name and settings, as every registered one is. */
+export type CodecOption = CodecText | { readonly name: string; readonly configuration?: object };
+
+/** The codec that an option means; undefined for `none`. @throws `invalid-option` with the nearest name */
+export function codecMeant(option: CodecOption): CodecConfig | undefined {
+  return typeof option === "string" ? parseCodec(option) : askedCodec(option as CodecConfig);
+}
 
 /**
  * A compressor as people ask for it: `none`, `zstd`, `zstd:5`, `gzip:1`, `blosc`, `blosc:zstd:5:bitshuffle`, or

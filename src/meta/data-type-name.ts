@@ -16,10 +16,55 @@ export interface NumberArrays {
   readonly complex128: Float64Array;
 }
 
-type TimeName = `datetime64[${string}]` | `timedelta64[${string}]`;
-type TextName = "string" | `U${number}`;
-type BytesName = "binary" | `S${number}` | `r${number}`;
-type StructName = `struct{${string}}`;
+/** Names of integers and floats, each item of which is a number in JavaScript. */
+type NumberName =
+  | "int8"
+  | "int16"
+  | "int32"
+  | "uint8"
+  | "uint16"
+  | "uint32"
+  | "float16"
+  | "float32"
+  | "float64";
 
-/** A data type in words, as `ZarrArray.dataType` says it. */
+export type TimeName = `datetime64[${string}]` | `timedelta64[${string}]`;
+export type TextName = "string" | `U${number}`;
+export type BytesName = "binary" | `S${number}` | `r${number}`;
+export type StructName = `struct{${string}}`;
+
+/** A data type in words, as `ZarrArray.dataType` says it: `float32`, `datetime64[ns]`, `U5`, `S12`, `string`. */
 export type DataTypeName = keyof NumberArrays | TimeName | TextName | BytesName | StructName | "object";
+
+/** The data types whose items JavaScript has one type for. Times are bigints, as they are stored; bool are 0 and 1. */
+export interface DataTypeGroups {
+  readonly number: NumberName;
+  readonly bigint: "int64" | "uint64" | TimeName;
+  readonly boolean: "bool";
+  readonly string: TextName;
+  readonly bytes: BytesName;
+}
+
+/** What `ZarrArray.is` asks: one data type by its name, or all whose items are `number`, `bigint`, `string`, ... */
+export type DataTypeQuery = DataTypeName | keyof DataTypeGroups;
+
+/** The names of the data types that a query means. */
+export type NameOfQuery<Query extends DataTypeQuery> = Query extends keyof DataTypeGroups
+  ? DataTypeGroups[Query]
+  : Query extends DataTypeName
+    ? Query
+    : never;
+
+const GROUPS: { readonly [Group in keyof DataTypeGroups]: RegExp } = {
+  number: /^(?:u?int(?:8|16|32)|float(?:16|32|64))$/,
+  bigint: /^(?:u?int64$|datetime64\[|timedelta64\[)/,
+  boolean: /^bool$/,
+  string: /^(?:string|U\d+)$/,
+  bytes: /^(?:binary|[Sr]\d+)$/,
+};
+
+/** Whether a query means the data type of this name. */
+export function meetsQuery(name: DataTypeName, query: DataTypeQuery): boolean {
+  if (name === query) return true;
+  return Object.hasOwn(GROUPS, query) && GROUPS[query as keyof DataTypeGroups].test(name);
+}

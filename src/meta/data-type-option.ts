@@ -3,15 +3,94 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { fromPlain } from "../util/json-plain.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { DataType, Endian } from "./data-type.ts";
+import type { DataTypeName, NumberArrays, TimeName } from "./data-type-name.ts";
 import { hasByteOrder } from "./element-order.ts";
 import { parseNumpyType } from "./v2/data-type.ts";
 import { parseV3DataType } from "./v3/data-type.ts";
 
+/** The names that NumPy has for numbers, after the byte order. */
+interface NumpyNames {
+  readonly b1: "bool";
+  readonly i1: "int8";
+  readonly i2: "int16";
+  readonly i4: "int32";
+  readonly i8: "int64";
+  readonly u1: "uint8";
+  readonly u2: "uint16";
+  readonly u4: "uint32";
+  readonly u8: "uint64";
+  readonly f2: "float16";
+  readonly f4: "float32";
+  readonly f8: "float64";
+  readonly c8: "complex64";
+  readonly c16: "complex128";
+}
+
+/** Other names that Zarr v3 has for a type. */
+interface OtherNames {
+  readonly complex_float32: "complex64";
+  readonly complex_float64: "complex128";
+  readonly LargeString: "string";
+  readonly large_string: "string";
+  readonly bytes: "binary";
+  readonly variable_length_bytes: "binary";
+  readonly LargeBinary: "binary";
+  readonly large_binary: "binary";
+}
+
+type TimeUnit = "Y" | "M" | "W" | "D" | "h" | "m" | "s" | "ms" | "us" | "ns" | "ps" | "fs" | "as";
+type TimeStep = TimeUnit | `${number}${TimeUnit}`;
+
 /**
- * A data type as people write it: `float32`, `datetime64[ns]`, `S12`, `U5`, `r24`, `string`, `binary`; NumPy's
- * `<f4`, `>i2`, `|S12` and lists of fields; the object that Zarr v3 has for it; or the type itself.
+ * A data type by its name: `float32`, `datetime64[ns]`, `string`, `binary`, `U5` (text of 5 characters), `S12` (bytes, padded
+ * with zeros), `r24` (24 bits); or as NumPy writes it, `<f4`, `>i2`, `|S12`, `<M8[ns]`, with the byte order in which it is
+ * stored.
  */
-export type DataTypeOption = string | readonly unknown[] | { readonly name: string } | DataType;
+export type DataTypeText =
+  | keyof NumberArrays
+  | keyof OtherNames
+  | "string"
+  | "binary"
+  | "object"
+  | `${"datetime64" | "timedelta64"}[${TimeStep}]`
+  | `${"U" | "S" | "V" | "r"}${number}`
+  | `${"<" | ">"}${keyof NumpyNames | `U${number}` | `${"M8" | "m8"}[${TimeStep}]`}`
+  | `|${"b1" | "i1" | "u1"}`
+  | `${"<" | ">" | "|"}${"S" | "V"}${number}`;
+
+/**
+ * A data type as people write it: its name; NumPy's list of fields; the object that Zarr v3 has for it, such as
+ * `{ name: "numpy.datetime64", configuration: { unit: "ns", scale_factor: 1 } }`; or the type itself, such as
+ * `array.metadata.dataType`.
+ */
+export type DataTypeOption =
+  | DataTypeText
+  | readonly unknown[]
+  | { readonly name: string; readonly configuration?: object }
+  | DataType;
+
+/** The name, as `dataType` of an array says it, of a data type that is asked for; any where it is not known. */
+export type NameOfOption<Option extends DataTypeOption> = Option extends keyof NumberArrays | TimeName
+  ? Option
+  : Option extends "string" | "binary" | "object" | `${"U" | "S" | "r"}${number}`
+    ? Option
+    : Option extends keyof OtherNames
+      ? OtherNames[Option]
+      : Option extends `${"<" | ">" | "|"}${infer Code}`
+        ? NameOfCode<Code>
+        : Option extends `V${number}`
+          ? `r${number}`
+          : DataTypeName;
+
+type NameOfCode<Code extends string> = Code extends keyof NumpyNames
+  ? NumpyNames[Code]
+  : Code extends `${"U" | "S"}${number}`
+    ? Code
+    : Code extends `M8[${infer Step}]`
+      ? `datetime64[${Step}]`
+      : Code extends `m8[${infer Step}]`
+        ? `timedelta64[${Step}]`
+        : `r${number}`;
 
 /** A data type, and the byte order in which its items are to be stored; undefined where order means nothing. */
 export interface StoredDataType {
@@ -26,7 +105,7 @@ const NAMES = [
 ];
 
 /** @throws `unsupported-data-type` with the nearest name, `invalid-option`. */
-export function parseDataTypeOption(option: DataTypeOption): StoredDataType {
+export function parseDataTypeOption(option: DataTypeOption | string): StoredDataType {
   if (typeof option === "string") return parseWords(option.trim());
   if (!isObject(option))
     throw invalid("this is not a data type", "a name such as float32, or an object", option);
@@ -35,7 +114,7 @@ export function parseDataTypeOption(option: DataTypeOption): StoredDataType {
   return inLittleEndian(parseV3DataType(fromPlain(option), "/dataType").dataType);
 }
 
-function isType(option: Exclude<DataTypeOption, string>): option is DataType {
+function isType(option: Exclude<DataTypeOption | string, string>): option is DataType {
   return "kind" in option;
 }
 
@@ -45,6 +124,7 @@ function parseWords(words: string): StoredDataType {
     if (time) return parseNumpyType(`<${time === "datetime" ? "M" : "m"}8[${unit}]`, "/dataType");
     if (/^[SUV][0-9]+$/.test(words)) return parseNumpyType(`<${words}`, "/dataType");
     if (/^[<>|]/.test(words) && words !== "|O") return parseNumpyType(words, "/dataType");
+    if (words === "object") return inLittleEndian({ kind: "object" });
     return inLittleEndian(parseV3DataType(words, "/dataType").dataType);
   } catch (error) {
     if (!isZarrflowError(error, "unsupported-data-type") && !isZarrflowError(error, "invalid-metadata")) {

@@ -1,5 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
 import type { ChunkKeyEncoding, ZarrFormat } from "./array-metadata.ts";
+import type { CodecText } from "./codec-option.ts";
 import type { FormatDefinition } from "./format.ts";
 import type { V1Order } from "./v1/array.ts";
 import { v1Format } from "./v1/v1.ts";
@@ -49,7 +50,7 @@ export function formatNamed(name: ZarrFormat, options: FormatOptions = {}): Form
 interface UsualArray {
   readonly keys: ChunkKeyEncoding;
   /** The compressor, as people write it. */
-  readonly codec: string;
+  readonly codec: CodecText;
   /** Whether a fill value of null is written, which leaves missing items undefined; else it is zero. */
   readonly nullFill: boolean;
 }

@@ -42,6 +42,10 @@ const textOrObject: Rule = {
   expected: "a string or an object",
   holds: (value) => typeof value === "string" || isObject(value),
 };
+export const codec: Rule = {
+  expected: "a string such as zstd:5, or { name, configuration }",
+  holds: (value) => text.holds(value) || (isObject(value) && "name" in value && text.holds(value.name)),
+};
 export const oneOf = (...choices: readonly string[]): Rule => ({
   expected: `one of ${choices.join(", ")}`,
   holds: (value) => choices.includes(value as string),
@@ -89,10 +93,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   chunks: textOrObject,
   shards: textOrObject,
   verify: { expected: "true, false, written or values", holds: (value) => isVerification(value) },
-  codec: {
-    expected: "a string such as zstd:5, or { name, configuration }",
-    holds: (value) => text.holds(value) || (isObject(value) && "name" in value && text.holds(value.name)),
-  },
+  codec,
   slice: textOrObject,
   sel: {
     expected: "an object of labels by dimension",

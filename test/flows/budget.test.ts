@@ -1,4 +1,5 @@
 // @module-tag slow
+
 import { describe, expect, it } from "vitest";
 import { copy, planCopy, planRechunk, rechunk } from "../../src/flows/copy.ts";
 import { planSlice } from "../../src/flows/plan-slice.ts";
@@ -7,6 +8,7 @@ import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { slice } from "../../src/flows/slice.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
+import type { CodecText } from "../../src/meta/codec-option.ts";
 import { namedMemoryStore } from "../../src/stores/memory.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { testFolder } from "../support/cli.ts";
@@ -47,7 +49,7 @@ async function smallestBudget(attempt: (maxMemory: number) => Promise<unknown>):
 }
 
 describe("buffers stay within what the plan predicts, and that within the budget", () => {
-  const cases: [string, number[], number[], number[], string | undefined][] = [
+  const cases: [string, number[], number[], number[], CodecText | undefined][] = [
     ["large chunks to large chunks", [64, 300, 300], [8, 300, 300], [64, 50, 50], undefined],
     ["sizes just above a power of two", [33, 257, 129], [3, 257, 129], [33, 65, 33], "zstd"],
     ["one chunk to very many tiny ones", [42, 45], [42, 45], [2, 3], undefined],

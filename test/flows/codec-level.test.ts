@@ -3,7 +3,7 @@ import { planCopy } from "../../src/flows/index.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import { makeArray } from "../support/made-array.ts";
 
-test.each(["zstd:99", "gzip:11"])(
+test.each(["zstd:99", "gzip:11"] as const)(
   "a level that the codec does not have is a wrong option: %s",
   async (codec) => {
     const { store } = await makeArray({

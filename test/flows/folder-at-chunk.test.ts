@@ -22,6 +22,7 @@ import {
   writeRegion,
   type ZarrArray,
 } from "../../src/index.ts";
+import type { DataTypeName } from "../../src/meta/data-type-name.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
@@ -125,7 +126,7 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (n
     await given({ at: root, shape: [8, 8], chunks: [4, 4], dataType: "uint8", ...how, values: null });
     fs.mkdirSync(join(root, key), { recursive: true });
     const writing = writeRegion(
-      (await openArray(new DirectoryStore(root))) as ZarrArray<WritableStore>,
+      (await openArray(new DirectoryStore(root))) as ZarrArray<DataTypeName, WritableStore>,
       [
         [1, 2],
         [5, 6],

@@ -77,12 +77,12 @@ const OBJECTS: readonly Pick<Row, "array" | "values">[] = [
 
 const ROWS: readonly Row[] = [
   { ...row("bool", 1), values: bits },
-  ...["int8", "uint8"].map((type) => row(type, 1)),
-  ...["int16", "uint16", ">i2", "float16"].map((type) => row(type, 2)),
-  ...["int32", "uint32", ">u4", "float32", ">f4"].map((type) => row(type, 4)),
-  ...["int64", "uint64", "float64", "complex64", ">f8"].map((type) => row(type, 8)),
-  ...["complex128", ">c16"].map((type) => row(type, 16)),
-  ...["<M8[ns]", ">M8[D]", "<M8[25us]", "<m8[s]"].map((type) => row(type, 8)),
+  ...(["int8", "uint8"] as const).map((type) => row(type, 1)),
+  ...(["int16", "uint16", ">i2", "float16"] as const).map((type) => row(type, 2)),
+  ...(["int32", "uint32", ">u4", "float32", ">f4"] as const).map((type) => row(type, 4)),
+  ...(["int64", "uint64", "float64", "complex64", ">f8"] as const).map((type) => row(type, 8)),
+  ...(["complex128", ">c16"] as const).map((type) => row(type, 16)),
+  ...(["<M8[ns]", ">M8[D]", "<M8[25us]", "<m8[s]"] as const).map((type) => row(type, 8)),
   row("|S5", 5),
   row("|V3", 3),
   {
@@ -143,7 +143,7 @@ const ROWS: readonly Row[] = [
   row("uint64", 8, { fillValue: 18446744073709551615n }),
   row("<M8[ns]", 8, { fillValue: Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 128) }),
   row("float32", 4, { order: "F" }),
-  ...["zlib:1", "gzip:1", "bz2:1", "zstd:1", "lz4", "blosc:lz4:5:shuffle"].map((codec) =>
+  ...(["zlib:1", "gzip:1", "bz2:1", "zstd:1", "lz4", "blosc:lz4:5:shuffle"] as const).map((codec) =>
     row("float32", 4, { codec }),
   ),
   row("float32", 4, {

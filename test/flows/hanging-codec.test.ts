@@ -76,7 +76,7 @@ test.each(Object.entries(calls))("%s ends with its signal while a codec hangs", 
 
 let hanging: (() => void)[] = [];
 const values = new Uint8Array(8).fill(7);
-const shape = { shape: [8], chunks: [2], dataType: "uint8", codec: "hanging" } as const;
+const shape = { shape: [8], chunks: [2], dataType: "uint8", codec: { name: "hanging" } } as const;
 
 const writes: Record<string, (target: MemoryStore, signal: AbortSignal) => Promise<unknown>> = {
   "write of a new array": async (target, signal) =>
@@ -115,7 +115,7 @@ const writes: Record<string, (target: MemoryStore, signal: AbortSignal) => Promi
   },
   "copy with this codec": async (target, signal) => {
     const plain = await given({ ...shape, codec: "gzip", values });
-    await copy(plain, target, { codec: "hanging", signal });
+    await copy(plain, target, { codec: { name: "hanging" }, signal });
   },
 };
 

@@ -42,12 +42,12 @@ describe("a shard larger than the budget", () => {
     ["small shards of other chunks", { chunks: [4, 16, 64], shards: [16, 16, 64] }, "direct"],
   ] as const)("is streamed from %s", async (_, grid, strategy) => {
     const source = await openArray(await arrayOf(grid));
-    const changes = { chunks: [8, 8, 8], shards: SHAPE, codec: "none", maxMemory: BUDGET };
+    const changes = { chunks: [8, 8, 8], shards: SHAPE, codec: "none" as const, maxMemory: BUDGET };
     const target = `${await testFolder()}/large.zarr`;
     const planned = await planRechunk(
       source,
       target,
-      strategy === "transcode" ? { ...changes, codec: "gzip:1" } : changes,
+      strategy === "transcode" ? { ...changes, codec: "gzip:1" as const } : changes,
     );
     const [job] = planned.plan.jobs;
     expect(job).toMatchObject({ strategy, tasks: 1, target: { chunkShape: [8, 8, 8], shardShape: SHAPE } });

@@ -60,9 +60,9 @@ async function expectValues(store: MemoryStore): Promise<void> {
   expect((await slice(await openArray(store)).read()).data).toEqual(values);
 }
 
-async function recoded(source: MemoryStore, codec: string) {
+async function recoded(source: MemoryStore, name: string) {
   const target = new MemoryStore();
-  await copy(source, target, { codec });
+  await copy(source, target, { codec: { name } });
   await expectValues(target);
   return namesIn(target);
 }
@@ -78,7 +78,7 @@ describe.each(["v2", "v3"] as const)("in %s, a codec that is asked for", (zarrFo
     ["that says nothing", "test-unsaid"],
   ] as const)("replaces a compressor of the program's %s", async (_, descriptor) => {
     const name = register(descriptor);
-    const source = await arrayOf(zarrFormat, undefined, { codec: name });
+    const source = await arrayOf(zarrFormat, undefined, { codec: { name } });
     expect(await namesIn(source)).toEqual(only(name));
     expect(await recoded(source, "zstd")).toEqual(only("zstd"));
     expect(await recoded(source, "none")).toEqual(only(null));
@@ -266,7 +266,7 @@ describe("registerCodec", () => {
     });
     const source = await arrayOf("v3", undefined, { codec: "none" });
     const target = new MemoryStore();
-    await copy(source, target, { codec: `${name}:7` });
+    await copy(source, target, { codec: `${name}:7` as "zstd:7" });
     expect(await described(target)).toEqual(["bytes(little)", "test-words(key 7)"]);
     const { plan } = await planCopy(target, new MemoryStore(), { codec: "none" });
     const [job] = plan.jobs;

@@ -196,7 +196,7 @@ describe("an unfinished run in S3", () => {
   it("of another plan is refused, and stays as it is", async () => {
     await stopped();
     const values = new Map([...bucket.objects].filter(([key]) => !key.endsWith("lock")));
-    for (const options of [{ chunks: [10, 2, 2] }, { codec: "zstd:3" }]) {
+    for (const options of [{ chunks: [10, 2, 2] }, { codec: "zstd:3" as const }]) {
       await expect(resumed(options)).rejects.toMatchObject({ code: "plan-mismatch" });
     }
     expect(new Map([...bucket.objects].filter(([key]) => !key.endsWith("lock")))).toEqual(values);

@@ -52,7 +52,7 @@ describe.each(Object.entries(targets))("shards go to %s", (name, makeTarget) => 
     ["some that reach beyond the array", [64, 192, 192]],
   ])("%s, within 16 MB", async (_, shards) => {
     const target = await makeTarget();
-    const changes = { chunks: [16, 32, 32], shards, codec: "zstd:1", maxMemory: 16e6 };
+    const changes = { chunks: [16, 32, 32], shards, codec: "zstd:1" as const, maxMemory: 16e6 };
     const planned = await planRechunk(await openArray(source), target, changes);
     const report = await runFlow(planned, { verify: true });
     const { totals } = planned.plan;
@@ -73,7 +73,7 @@ describe.each(Object.entries(targets))("nothing is left in %s of shards", (name,
     ...server.uploads.keys(),
     ...(name.startsWith("a ") ? await readdir(dirname(target)) : []),
   ];
-  const changes = { chunks: [16, 32, 32], codec: "none", maxMemory: 16e6 };
+  const changes = { chunks: [16, 32, 32], codec: "none" as const, maxMemory: 16e6 };
 
   test.each([
     ["streamed", SHAPE],

@@ -17,6 +17,7 @@ import {
 } from "../../src/index.ts";
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
+import type { DataTypeName } from "../../src/meta/data-type-name.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
 import { keysOf } from "../support/consume.ts";
@@ -55,7 +56,10 @@ async function migrated({ consolidated = false } = {}): Promise<MemoryStore> {
 }
 
 /** The array as the documents of one format describe it. */
-async function arrayAs(store: MemoryStore, zarrFormat: ZarrFormat): Promise<ZarrArray<MemoryStore>> {
+async function arrayAs(
+  store: MemoryStore,
+  zarrFormat: ZarrFormat,
+): Promise<ZarrArray<DataTypeName, MemoryStore>> {
   const node = await openNode(store, "v", { zarrFormat });
   if (node?.kind !== "array") throw new Error(`no array of ${zarrFormat}`);
   return node;
@@ -82,7 +86,10 @@ describe("documents of two formats over one set of chunks", () => {
 
   it.each([
     ["a rechunk", (source: MemoryStore, target: MemoryStore) => ({ source, target, chunks: { x: 3 } })],
-    ["another codec", (source: MemoryStore, target: MemoryStore) => ({ source, target, codec: "gzip:1" })],
+    [
+      "another codec",
+      (source: MemoryStore, target: MemoryStore) => ({ source, target, codec: "gzip:1" as const }),
+    ],
   ])("are left out by %s, with a warning", async (_, asked) => {
     const { source, target, ...changes } = asked(await migrated({ consolidated: true }), new MemoryStore());
     const messages: string[] = [];

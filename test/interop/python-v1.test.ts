@@ -148,7 +148,10 @@ describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", 
       Float32Array.from(numbers),
     );
     await writer.close();
-    const targets = ["blosc", "none", "zlib"].map((codec) => ({ codec, path: `${source}.${codec}` }));
+    const targets = (["blosc", "none", "zlib"] as const).map((codec) => ({
+      codec,
+      path: `${source}.${codec}`,
+    }));
     for (const { codec, path } of targets) await rechunk(source, path, { chunks: [4, 10], codec, to: "v1" });
     await convert(source, `${source}.v3`, { to: "v3" });
     await convert(`${source}.v3`, `${source}.back`, { to: "v1" });

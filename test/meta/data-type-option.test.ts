@@ -3,7 +3,7 @@ import { type DataTypeOption, parseDataTypeOption } from "../../src/meta/data-ty
 import { describeDataType } from "../../src/meta/describe.ts";
 
 describe("data types as people write them", () => {
-  test.each<[DataTypeOption, string, string | undefined]>([
+  test.each<[DataTypeOption | string, string, string | undefined]>([
     ["float32", "float32", "little"],
     [" uint8 ", "uint8", undefined],
     ["<f4", "float32", "little"],

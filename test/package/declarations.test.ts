@@ -14,6 +14,9 @@ vi.setConfig({ testTimeout: 180_000 });
 const run = promisify(execFile);
 const { resolve } = createRequire(import.meta.url);
 
+/** What uses the package's types. */
+const USES = ["narrowing.ts", "option-types.ts"];
+
 /** A project that has installed what `npm pack` makes, and nothing else but Node's types. */
 let project = "";
 
@@ -32,7 +35,7 @@ beforeAll(async () => {
   const entries = Object.keys(exports).filter((name) => !name.endsWith(".json"));
   const imports = entries.map((name, i) => `export * as entry${i} from "zarrflow${name.slice(1)}";`);
   await writeFile(join(project, "every-entry.ts"), `${imports.join("\n")}\n`);
-  await copyFile(join(root, "test/package/narrowing.ts"), join(project, "narrowing.ts"));
+  for (const name of USES) await copyFile(join(root, "test/package", name), join(project, name));
   await writeFile(
     join(project, "wrong-use.ts"),
     'export * from "zarrflow/no-such-entry";\nimport type { no } from "zarrflow";\n',
@@ -55,7 +58,7 @@ async function compile(compiler: string, { lib, types, moduleResolution }: Setti
     ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
     ...{ skipLibCheck: false, noEmit: true, pretty: false },
   };
-  const files = ["every-entry.ts", "narrowing.ts", "wrong-use.ts"];
+  const files = ["every-entry.ts", ...USES, "wrong-use.ts"];
   await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
   const tsc = resolve(`${compiler}/bin/tsc`);
   return run(process.execPath, [tsc, "-p", project], { cwd: project }).then(

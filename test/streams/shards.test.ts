@@ -4,6 +4,7 @@ import { ShardIndex } from "../../src/codecs/array-to-bytes/sharding/entries.ts"
 import { create } from "../../src/hierarchy/create/create.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
+import type { CodecText } from "../../src/meta/codec-option.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions, StoreWriter } from "../../src/stores/store.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
@@ -24,9 +25,9 @@ const INDEX_SIZE = 8 * 16 + 4;
 const items = Uint16Array.from({ length: 384 }, (_, i) => i + 1);
 
 /** An array of 16 x 24 in shards of 8 x 24 with 8 inner chunks of 48 bytes each. */
-async function shardedStore(codec = "none"): Promise<MemoryStore> {
+async function shardedStore(codec: CodecText = "none"): Promise<MemoryStore> {
   const store = new MemoryStore();
-  const array = { shape: SHAPE, dataType: "uint16", chunks: INNER, shards: [8, 24], codec };
+  const array = { shape: SHAPE, dataType: "uint16" as const, chunks: INNER, shards: [8, 24], codec };
   const writer = await create(store, array);
   await writer.write({ start: [0, 0], shape: SHAPE }, items);
   await writer.close();

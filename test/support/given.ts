@@ -2,10 +2,12 @@ import {
   type CreateTarget,
   create,
   createGroup,
+  type DataTypeOption,
   type NewArray,
   type NewGroup,
   type Values,
 } from "../../src/index.ts";
+import type { CodecOption } from "../../src/meta/codec-option.ts";
 import { parseDataTypeOption } from "../../src/meta/data-type-option.ts";
 import { typedArrayOf } from "../../src/meta/typed-array.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
@@ -13,7 +15,10 @@ import type { WritableStore } from "../../src/stores/store.ts";
 import { product } from "../../src/util/shape.ts";
 
 /** An array as `create` takes it, with its items. */
-export interface GivenArray extends Omit<NewArray, "shape" | "chunks"> {
+export interface GivenArray extends Omit<NewArray, "shape" | "chunks" | "dataType" | "codec"> {
+  /** Checked when it is made, so that tests may compute it. */
+  readonly dataType: DataTypeOption | string;
+  readonly codec?: CodecOption | string;
   /** That of a list of values by default. */
   readonly shape?: readonly number[];
   /** One chunk by default. */
@@ -78,7 +83,7 @@ export async function givenKeys(
 
 function newArray({ values, ...array }: GivenArray): NewArray {
   const shape = shapeOf({ values, ...array });
-  return { chunks: shape.map(() => -1), ...array, shape };
+  return { chunks: shape.map(() => -1), ...array, shape } as NewArray;
 }
 
 function shapeOf({ shape, values }: Pick<GivenArray, "shape" | "values">): readonly number[] {

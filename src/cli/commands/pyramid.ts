@@ -1,4 +1,5 @@
 import { PYRAMID_METHODS } from "../../flows/pyramid/reduce-blocks.ts";
+import type { CodecText } from "../../meta/codec-option.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { defineCommand } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
@@ -102,7 +103,7 @@ export const command = defineCommand({
       ...(method && { method }),
       ...(levels !== undefined && { levels: levels as number | "auto" }),
       ...(axes !== undefined && { axes }),
-      ...(codec !== undefined && { codec }),
+      ...(codec !== undefined && { codec: codec as CodecText }),
       ...(to && { to }),
       ...(ifExists && ifExists !== "update" && { ifExists }),
       ...{ dryRun, writeEmpty, onEvent },

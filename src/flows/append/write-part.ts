@@ -1,4 +1,5 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { DataTypeName } from "../../meta/data-type-name.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { Region } from "../../streams/chunk.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
@@ -9,7 +10,7 @@ import type { AppendedPair } from "./pair-arrays.ts";
 
 /** What is written of one array: chunks that are new, and those at the old edge that get more items. */
 export interface GrowingPart extends Omit<AppendedPair, "target"> {
-  readonly target: ZarrArray<WritableStore>;
+  readonly target: ZarrArray<DataTypeName, WritableStore>;
   /** Of the target when all is written. */
   readonly shape: readonly number[];
   readonly fresh: Region;
@@ -17,7 +18,9 @@ export interface GrowingPart extends Omit<AppendedPair, "target"> {
 }
 
 /** Divides what is appended at the first edge between chunks. */
-export function growingPart(pair: AppendedPair & { readonly target: ZarrArray<WritableStore> }): GrowingPart {
+export function growingPart(
+  pair: AppendedPair & { readonly target: ZarrArray<DataTypeName, WritableStore> },
+): GrowingPart {
   const { source, target, axis, length } = pair;
   const added = source.shape[axis] ?? 0;
   const start = target.shape.map((_, d) => (d === axis ? length : 0));

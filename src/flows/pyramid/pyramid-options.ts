@@ -1,4 +1,4 @@
-import type { CodecConfig } from "../../meta/array-metadata.ts";
+import type { CodecOption } from "../../meta/codec-option.ts";
 import type { OptionNames } from "../../util/check-options.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -20,7 +20,7 @@ export interface PyramidOptions extends UnpacedOptions {
   /** Names of the axes of an array whose dimensions have no such names, in order: `tczyx`, `zyx`. */
   readonly axes?: string;
   /** The compressor of all levels: `zstd:5`, `none`, JSON, or a codec; the source's by default. */
-  readonly codec?: string | CodecConfig;
+  readonly codec?: CodecOption;
   /** The format of all levels; the source's by default. */
   readonly to?: "v2" | "v3";
   /** What to do when there is something at the target; `error` by default. */

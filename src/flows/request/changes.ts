@@ -1,7 +1,7 @@
 import { LABEL_OPTIONS, type LabelOptions } from "../../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../../hierarchy/slice-option.ts";
-import type { ArrayMetadata, ChunkGrid, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
-import { askedCodec, parseCodec, withCompressor } from "../../meta/codec-option.ts";
+import type { ArrayMetadata, ChunkGrid, ZarrFormat } from "../../meta/array-metadata.ts";
+import { type CodecOption, codecMeant, withCompressor } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import { withoutShards, withShards } from "../../meta/reshard.ts";
 import type { Selection } from "../../streams/selection.ts";
@@ -52,7 +52,7 @@ export interface Changes extends LabelOptions {
    */
   readonly arrays?: ArrayChanges | undefined;
   /** The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
-  readonly codec?: string | CodecConfig;
+  readonly codec?: CodecOption;
   /**
    * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`, with
    * labels `time=2019-03,lat=45..50`). A dimension that an index is given for stays, with one item. Of a group, every array is cut
@@ -275,7 +275,7 @@ function isEmpty(option: ChunksInput): boolean {
 }
 
 /** Replaces the compressor of an array by another one. @throws `invalid-option` for one that is not known */
-export function recodeTo(codec: string | CodecConfig): (metadata: ArrayMetadata) => ArrayMetadata {
-  const compressor = typeof codec === "string" ? parseCodec(codec) : askedCodec(codec);
+export function recodeTo(codec: CodecOption): (metadata: ArrayMetadata) => ArrayMetadata {
+  const compressor = codecMeant(codec);
   return (metadata) => ({ ...metadata, codecs: withCompressor(metadata.codecs, compressor) });
 }

@@ -2,6 +2,7 @@ import { ZarrArray } from "../../hierarchy/node.ts";
 import { findNode } from "../../hierarchy/open/find-node.ts";
 import { nodeIn } from "../../hierarchy/open/node-in.ts";
 import type { OpenNodeOptions } from "../../hierarchy/open/open-node.ts";
+import type { DataTypeName } from "../../meta/data-type-name.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Store, StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
@@ -11,7 +12,7 @@ import type { convertedArray } from "../values/converted-array.ts";
 /** The two arrays of a job: of inner chunks, where they are sharded. */
 export interface JobArrays<S extends Store = Store> {
   readonly source: ZarrArray;
-  readonly target: ZarrArray<S>;
+  readonly target: ZarrArray<DataTypeName, S>;
 }
 
 interface OpenJobOptions<S extends Store> extends StoreOptions {

@@ -1,6 +1,13 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { DataType } from "../../meta/data-type.ts";
-import type { NumberArrays } from "../../meta/data-type-name.ts";
+import type {
+  BytesName,
+  DataTypeName,
+  NumberArrays,
+  StructName,
+  TextName,
+  TimeName,
+} from "../../meta/data-type-name.ts";
 import type { Numbers } from "../../meta/typed-array.ts";
 import { fromFloat16Bits } from "../../util/float16.ts";
 import { itemValue } from "./item-value.ts";
@@ -13,19 +20,16 @@ import { numbersIn } from "./numbers-in.ts";
 export type TypedValues = Numbers | ItemValues;
 
 /** What holds items of each type. No conditional type, so that an array of a type stands for one of any. */
-interface ValuesByName extends NumberArrays {
-  readonly [time: `${"datetime64" | "timedelta64"}[${string}]`]: BigInt64Array;
-  readonly [text: `U${number}`]: ItemValues<string>;
-  readonly string: ItemValues<string>;
-  readonly [bytes: `${"S" | "r"}${number}`]: ItemValues<Uint8Array>;
-  readonly binary: ItemValues<Uint8Array>;
-  readonly [struct: `struct{${string}}`]: ItemValues<Readonly<Record<string, unknown>>>;
-  readonly object: ItemValues;
-  readonly [name: string]: TypedValues;
-}
+type ValuesByName = NumberArrays &
+  Readonly<Record<TimeName, BigInt64Array>> &
+  Readonly<Record<TextName, ItemValues<string>>> &
+  Readonly<Record<BytesName, ItemValues<Uint8Array>>> &
+  Readonly<Record<StructName, ItemValues<Readonly<Record<string, unknown>>>>> & {
+    readonly object: ItemValues;
+  };
 
 /** What holds items of a type, by its name in words; of any type where no name is known. */
-export type ValuesOf<Name extends string = string> = ValuesByName[Name];
+export type ValuesOf<Name extends DataTypeName = DataTypeName> = ValuesByName[Name];
 
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 

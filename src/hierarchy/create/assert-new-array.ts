@@ -1,4 +1,4 @@
-import { assertRules, invalid, isObject, oneOf, type Rule, text } from "../../util/check-options.ts";
+import { assertRules, codec, invalid, isObject, oneOf, type Rule, text } from "../../util/check-options.ts";
 
 const listOf = (expected: string, holds: (one: unknown) => boolean): Rule => ({
   expected,
@@ -13,7 +13,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   shape: numbers,
   chunks: numbers,
   shards: numbers,
-  codec: { ...text, expected: "a string such as zstd:5" },
+  codec,
   codecs: listOf(
     "a list of names and objects",
     (one) => text.holds(one) || (isObject(one) && !Array.isArray(one)),

@@ -1,3 +1,4 @@
+import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.ts";
 import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/check-options.ts";
 import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "../write/array.ts";
 import { GroupWriter } from "../write/group.ts";
@@ -58,11 +59,11 @@ const CREATE_GROUP_OPTIONS: OptionNames<CreateGroupOptions> = {
  * }
  * ```
  */
-export async function create(
+export async function create<Type extends DataTypeOption>(
   target: CreateTarget,
-  array: NewArray,
+  array: NewArray<Type>,
   given: CreateOptions = {},
-): Promise<ArrayWriter> {
+): Promise<ArrayWriter<NameOfOption<Type>>> {
   const options = checkedOptions(given, CREATE_OPTIONS);
   assertDescription(array, "array");
   const place = await placeOf(target, {

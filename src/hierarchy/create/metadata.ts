@@ -10,7 +10,7 @@ import type {
   NodeMetadata,
   ZarrFormat,
 } from "../../meta/array-metadata.ts";
-import { parseCodec } from "../../meta/codec-option.ts";
+import { type CodecOption, codecMeant } from "../../meta/codec-option.ts";
 import { makesBytes } from "../../meta/codec-traits.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import {
@@ -57,12 +57,12 @@ export const NEW_GROUP: OptionNames<NewGroup> = {
 };
 
 /** A new array as people write it. */
-export interface NewArray extends Omit<NewGroup, "zarrFormat"> {
+export interface NewArray<Type extends DataTypeOption = DataTypeOption> extends Omit<NewGroup, "zarrFormat"> {
   /** The format to write: that of the hierarchy around it by default, `v3` without one. */
   readonly zarrFormat?: "v1" | "v2" | "v3-draft-2019" | "v3";
   /** Items along each dimension; 0 along the first one where it grows. */
   readonly shape: readonly number[];
-  readonly dataType: DataTypeOption;
+  readonly dataType: Type;
   /** Items of a chunk along each dimension; -1 is the whole dimension. */
   readonly chunks: readonly number[];
   /**
@@ -74,7 +74,7 @@ export interface NewArray extends Omit<NewGroup, "zarrFormat"> {
    * The compressor: `zstd:5`, `blosc:lz4:5:shuffle`, `gzip`, `none`, as the command takes it; by default `zstd`, `blosc`
    * in v1, `gzip` in the draft of v3.
    */
-  readonly codec?: string;
+  readonly codec?: CodecOption;
   /**
    * All codecs in the order in which they encode, in the form of v2 or v3, instead of `codec` and `order`. The one that
    * makes bytes of items (`bytes`, `vlen-utf8`) may be left out.
@@ -219,8 +219,8 @@ function codecOf(json: CodecJson, index: number): CodecConfig {
     : parseV3Codec(fromPlain(json), `/codecs/${index}`);
 }
 
-function usualCodecs(codec: string, order: "C" | "F" = "C", rank: number): CodecConfig[] {
-  const compressor = parseCodec(codec);
+function usualCodecs(codec: CodecOption, order: "C" | "F" = "C", rank: number): CodecConfig[] {
+  const compressor = codecMeant(codec);
   const reversed = Array.from({ length: rank }, (_, d) => rank - 1 - d);
   const transpose: CodecConfig = { name: "transpose", configuration: { order: reversed } };
   return [...(order === "F" && rank > 1 ? [transpose] : []), ...(compressor ? [compressor] : [])];

@@ -3,6 +3,8 @@ import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
 import type { ChunkSpec, CodecPipeline } from "../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import type { DataType } from "../../meta/data-type.ts";
+import type { DataTypeName } from "../../meta/data-type-name.ts";
+import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
@@ -50,7 +52,7 @@ export const NODE_WRITER_OPTIONS: OptionNames<NodeWriterOptions> = {
 };
 
 /**
- * A new array while it is written. Nobody sees it before `close`, and `abort` leaves nothing of it. Values come as
+ * A new array of the type `Name` while it is written. Nobody sees it before `close`, and `abort` leaves nothing of it. Values come as
  * regions (`write`), as a stream of parts or of chunks (`writable`), one after another along the first dimension
  * (`append`), or as encoded chunks: it is the target that `regrid`, `encodeChunks` and `writeChunks` want.
  *
@@ -60,7 +62,9 @@ export const NODE_WRITER_OPTIONS: OptionNames<NodeWriterOptions> = {
  * Once something that it was given could not be written, `close` gives the array up and throws that failure. What waits
  * ends with its signal, also while a codec hangs.
  */
-export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, RegridTarget, GrowingArray {
+export class ArrayWriter<Name extends DataTypeName = DataTypeName>
+  implements ChunkStore<WritableStore>, ChunkCodec, RegridTarget, GrowingArray
+{
   readonly kind = "array";
   readonly store: WritableStore;
   readonly layout: NodeLayout;
@@ -94,11 +98,11 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   }
 
   /** Begins an array at `place`. @throws as `create` */
-  static async begin(
+  static async begin<Type extends DataTypeOption>(
     place: OpenCreateTarget,
-    array: NewArray,
+    array: NewArray<Type>,
     options: NodeWriterOptions,
-  ): Promise<ArrayWriter> {
+  ): Promise<ArrayWriter<NameOfOption<Type>>> {
     return ArrayWriter.#at(place, await describeArray(array, place.layout), options);
   }
 
@@ -112,11 +116,11 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
     return ArrayWriter.#at(place, { metadata, pipeline }, options);
   }
 
-  static async #at(
+  static async #at<Name extends DataTypeName = DataTypeName>(
     place: OpenCreateTarget,
     description: ArrayDescription,
     options: NodeWriterOptions,
-  ): Promise<ArrayWriter> {
+  ): Promise<ArrayWriter<Name>> {
     const site = await place.begin(description.metadata);
     try {
       return new ArrayWriter(site, description, options);
@@ -146,8 +150,8 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
   }
 
   /** Data type in words, such as `float32`. */
-  get dataType(): string {
-    return describeDataType(this.#metadata.dataType);
+  get dataType(): Name {
+    return describeDataType(this.#metadata.dataType) as Name;
   }
 
   /** What a chunk is, for `regrid`. */
@@ -175,7 +179,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
    * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of another type or number;
    *   `unsupported-operation` for a chunk in a zip, which takes each once, that was stored before.
    */
-  async write(region: RegionOption, values: Values): Promise<void> {
+  async write(region: RegionOption, values: Values<Name>): Promise<void> {
     await this.writePart({ region: regionOf(region, this), data: values });
   }
 
@@ -186,7 +190,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
    * @param onTaken called as soon as the values are the caller's again, before chunks that are whole have been stored
    * @throws as `write`
    */
-  async writePart(part: ArrayPart | DecodedChunk, onTaken = () => {}): Promise<void> {
+  async writePart(part: ArrayPart<Name> | DecodedChunk, onTaken = () => {}): Promise<void> {
     const region = regionOf(part.region, this);
     const isOwned = isDecoded(part);
     const piece = isOwned ? part : pieceOf(part, region, this.#metadata.dataType);
@@ -195,7 +199,8 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
 
   /**
    * Takes parts, as `slice(...).chunks()` gives them, or chunks, as `readDecoded` and `regrid` do; several at a time, in any
-   * order, cut by any grid. Each must be given for good. Closing it publishes the array; aborting it, or a part that cannot
+   * order, cut by any grid. TypeScript takes parts of any data type here, since few slices tell theirs; one of another type
+   * than the array's fails. Each must be given for good. Closing it publishes the array; aborting it, or a part that cannot
    * be written, leaves nothing.
    */
   get writable(): WritableStream<ArrayPart | DecodedChunk> {
@@ -210,7 +215,7 @@ export class ArrayWriter implements ChunkStore<WritableStore>, ChunkCodec, Regri
    *
    * @throws `invalid-option` for a frame of another type or of a part of an item; whatever `frames` throws.
    */
-  async append(frames: Frames): Promise<void> {
+  async append(frames: Frames<Name>): Promise<void> {
     const before = this.#appended;
     this.#appended = this.#calls.run(async (signal) => {
       await before;

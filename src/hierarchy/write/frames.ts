@@ -1,5 +1,6 @@
 import { maxStoredSize } from "../../codecs/limits.ts";
 import type { DataType } from "../../meta/data-type.ts";
+import type { DataTypeName } from "../../meta/data-type-name.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk } from "../../streams/chunk.ts";
 import { decodeChunks } from "../../streams/decode-chunks.ts";
@@ -16,7 +17,10 @@ import { product } from "../../util/shape.ts";
 import { chunkDataOf, countItems, type Values } from "./values.ts";
 
 /** Frames of any number, each the values of one or more items of an array's first dimension. */
-export type Frames = Iterable<Values> | AsyncIterable<Values> | ReadableStream<Values>;
+export type Frames<Name extends DataTypeName = DataTypeName> =
+  | Iterable<Values<Name>>
+  | AsyncIterable<Values<Name>>
+  | ReadableStream<Values<Name>>;
 
 /** An array that grows along its first dimension. Every `ArrayWriter` is one. */
 export interface GrowingArray {

@@ -1,5 +1,6 @@
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../../meta/array-metadata.ts";
 import { consolidate } from "../../meta/consolidated.ts";
+import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { caseConflict, isSameButForCase } from "../../meta/sibling-names.ts";
@@ -59,11 +60,11 @@ export class GroupWriter {
   }
 
   /** Begins an array in the group, of its format. @throws as `create` */
-  async create(
+  async create<Type extends DataTypeOption>(
     name: string,
-    array: Omit<NewArray, "zarrFormat">,
+    array: Omit<NewArray<Type>, "zarrFormat">,
     options: NodeWriterOptions = {},
-  ): Promise<ArrayWriter> {
+  ): Promise<ArrayWriter<NameOfOption<Type>>> {
     const own = checkedOptions(options, NODE_WRITER_OPTIONS);
     const writer = await ArrayWriter.begin(this.#placeOf(name), array, { ...this.#options, ...own });
     this.#open.set(name, writer);

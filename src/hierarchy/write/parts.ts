@@ -1,12 +1,13 @@
+import type { DataTypeName } from "../../meta/data-type-name.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { WritableStream } from "../../streams/web.ts";
 import type { Values } from "./values.ts";
 
 /** A box of an array and its values: what `slice(...).chunks()` gives, and `ArrayWriter.writable` takes. */
-export interface ArrayPart {
+export interface ArrayPart<Name extends DataTypeName = DataTypeName> {
   readonly region: Region;
-  readonly data: Values;
+  readonly data: Values<Name>;
   /** Items of `data` to step for one step along each dimension; C order without gaps by default. */
   readonly stride?: readonly number[];
 }

@@ -1,4 +1,5 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
+import type { DataTypeName } from "../../meta/data-type-name.ts";
 import { assertWritable } from "../../stores/assertions.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { Region } from "../../streams/chunk.ts";
@@ -7,7 +8,7 @@ import { plainBuffers } from "../../util/buffers.ts";
 import { checkedOptions, isObject, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { withChunkSeparator } from "../chunk-separator.ts";
-import { assertArray, forgetIndexes, type ZarrArray } from "../node.ts";
+import { assertArray, forgetIndexes, type TypedZarrArray, type ZarrArray } from "../node.ts";
 import { assertOneStorage } from "../other-format.ts";
 import { resolveSlice, type SliceOption } from "../slice-option.ts";
 import {
@@ -55,17 +56,17 @@ export type RegionTarget = Pick<ZarrArray, "metadata"> & WrittenArray;
  * await writeRegion(t2m, { time: [0, 2], latitude: 0, longitude: 0 }, new Float32Array([283.5, 284]));
  * ```
  */
-export async function writeRegion(
-  array: ZarrArray,
+export async function writeRegion<Name extends DataTypeName = DataTypeName>(
+  array: TypedZarrArray<Name>,
   region: RegionOption,
-  values: Values,
+  values: Values<Name>,
   given: WriteRegionOptions = {},
 ): Promise<void> {
   const options = checkedOptions(given, WRITE_REGION_OPTIONS);
   assertArray(array);
   assertWritable(array.store);
   await assertOneStorage(array, { maxMetadata: array.reading.maxMetadata, signal: options.signal });
-  const target = (await withChunkSeparator(array, options)) as ZarrArray<WritableStore>;
+  const target = (await withChunkSeparator(array, options)) as ZarrArray<DataTypeName, WritableStore>;
   const box = regionOf(region, target);
   const { dataType } = array.metadata;
   try {

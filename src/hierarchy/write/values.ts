@@ -1,6 +1,14 @@
 import { packItems } from "../../codecs/array-to-bytes/packed-items.ts";
 import type { ChunkData, FixedData, VariableData } from "../../codecs/chunk-data.ts";
 import { type DataType, type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import type {
+  BytesName,
+  DataTypeName,
+  NumberArrays,
+  StructName,
+  TextName,
+  TimeName,
+} from "../../meta/data-type-name.ts";
 import { numbersPerItem, type TypedArrayConstructor, typedArrayOf } from "../../meta/typed-array.ts";
 import { plainBuffers } from "../../util/buffers.ts";
 import { invalid, isObject } from "../../util/check-options.ts";
@@ -9,17 +17,35 @@ import { toFloat16Bits } from "../../util/float16.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { itemBytes } from "./item.ts";
 
+/** What one item is, of each type of data. */
+type ItemsByName = Readonly<
+  Record<Exclude<keyof NumberArrays, "bool" | "complex64" | "complex128">, number | bigint>
+> & {
+  readonly bool: boolean;
+} & Readonly<Record<"complex64" | "complex128", readonly number[]>> &
+  Readonly<Record<TimeName, number | bigint>> &
+  Readonly<Record<TextName, string>> &
+  Readonly<Record<BytesName, Uint8Array>> &
+  Readonly<Record<StructName, Readonly<Record<string, unknown>>>> & { readonly object: unknown };
+
 /**
- * Items to be written: a typed array of the data type (bool and uint8 as `Uint8Array`, float16 as `Float32Array`,
- * 64-bit integers and times as bigints, complex as two numbers an item); little-endian bytes as a `Uint8Array`; or
- * single values, as an array or what `slice` gives: numbers, bigints, booleans, strings, bytes, objects of fields.
+ * Items to be written to an array of the type `Name`, or of any: a typed array of the data type (bool and uint8 as
+ * `Uint8Array`, float16 as `Float32Array`, 64-bit integers and times as bigints, complex as two numbers an item);
+ * little-endian bytes as a `Uint8Array`; or single values, as an array or what `slice` gives: numbers, bigints, booleans,
+ * strings, bytes, objects of fields.
  */
-export type Values = ArrayBufferView | ValueList;
+export type Values<Name extends DataTypeName = DataTypeName> =
+  | (Name extends keyof NumberArrays ? NumberArrays[Name] : Name extends TimeName ? BigInt64Array : never)
+  | Uint8Array
+  | Uint8ClampedArray
+  | ValueList<ItemsByName[Name]>;
 
 /** Values that can be taken one by one. */
-export interface ValueList extends Iterable<unknown> {
+export interface ValueList<T = unknown> extends Iterable<T> {
   readonly length: number;
-  at(index: number): unknown;
+  at(index: number): T | undefined;
+  /** No typed array, whose items are of one type of data. */
+  readonly BYTES_PER_ELEMENT?: never;
 }
 
 export interface ValuesPlace {

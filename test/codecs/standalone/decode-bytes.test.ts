@@ -199,7 +199,7 @@ describe("codecs of arrays are given the type of the items, and the shape", () =
     await errorOf(() => decodeBytes(big, shorts, { dataType: "int16", shape: [1.5] }), "invalid-option");
     await errorOf(() => decodeBytes(big, shorts, { dataType: "int16", size: 3 }), "invalid-option");
     await errorOf(() => decodeBytes({ id: "zlib" }, shorts, { itemSize: 0 }), "invalid-option");
-    await errorOf(() => decodeBytes(big, shorts, { dataType: "nosuch" }), "unsupported-data-type");
+    await errorOf(() => decodeBytes(big, shorts, { dataType: "nosuch" as "int8" }), "unsupported-data-type");
     await errorOf(
       () => encodeBytes(transpose, ["a"], { dataType: "string", shape: [1, 1, 1] }),
       "invalid-metadata",

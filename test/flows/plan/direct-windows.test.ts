@@ -37,7 +37,7 @@ test("tasks write every chunk once, each shard by one task, in steps that fit; t
       const perShard = axes.map(({ toPerShard }) => toPerShard);
       const changes = {
         chunks: target,
-        codec: "gzip",
+        codec: "gzip" as const,
         ...(intoShards && { shards: target.map((n, d) => n * (perShard[d] ?? 1)) }),
       };
       const plan = (maxMemory: number) => planRechunk(source, "memory:planned", { ...changes, maxMemory });

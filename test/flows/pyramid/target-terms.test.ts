@@ -70,7 +70,7 @@ test("refuses what the format cannot represent before it writes anything", async
   await expect(pyramid(source, target, { to: "v1" as "v2", levels: 2 })).rejects.toMatchObject({
     code: "invalid-option",
   });
-  await expect(pyramid(source, target, { codec: "zstdd", levels: 2 })).rejects.toMatchObject({
+  await expect(pyramid(source, target, { codec: "zstdd" as "zstd", levels: 2 })).rejects.toMatchObject({
     code: "invalid-option",
     details: { hint: "Did you mean `zstd`?" },
   });

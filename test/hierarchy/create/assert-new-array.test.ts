@@ -10,7 +10,7 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   shape: [5, null, "4", ["4"], [null], { length: 1 }, sparse],
   chunks: [5, null, undefined, ["a"], {}],
   shards: [5, "x", ["4"], null],
-  codec: [5, {}, { name: "gzip" }, [], true],
+  codec: [5, {}, { name: 5 }, [], true],
   codecs: [5, "gzip", [5], [null], [undefined], [[]]],
   order: ["Z", 5],
   separator: ["x", 5],

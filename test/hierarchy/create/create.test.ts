@@ -182,9 +182,9 @@ describe("a URL", () => {
     const root = folder.next("wrong.zarr");
     await (await create(root, array)).close();
     for (const wrong of [
-      { dataType: "float23" },
+      { dataType: "float23" as "float32" },
       { chunks: [0, 4] },
-      { codec: "zstd:5:6" },
+      { codec: "zstd:5:6" as "zstd:5" },
       { fillValue: 1.5 },
     ]) {
       await expect(create(root, { ...array, ...wrong }, { ifExists: "replace" })).rejects.toThrow();

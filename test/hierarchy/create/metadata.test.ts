@@ -232,7 +232,7 @@ describe("an array as people write it", () => {
     ["shards of another rank", { shards: [4] }, "invalid-option", "a multiple of the chunk shape"],
     ["shards in v2", { shards: [4, 6], zarrFormat: "v2" }, "loss-refused", "sharding_indexed"],
     ["bytes of no item", { fillValue: new Uint8Array(3) }, "invalid-option", "expected 4, found 3"],
-    ["a codec with a typo", { codec: "ztsd" }, "invalid-option", "there is no codec `ztsd`"],
+    ["a codec with a typo", { codec: "ztsd" as "zstd" }, "invalid-option", "there is no codec `ztsd`"],
     ["a codec of nobody", { codecs: ["mystery"] }, "unsupported-codec", "mystery"],
     ["a level out of range", { codec: "gzip:99" }, "invalid-option", "level"],
     ["attributes that are no JSON", { attributes: { f: () => 1 } }, "invalid-option", "/f"],

@@ -333,7 +333,7 @@ describe("a chunk that comes in parts", () => {
       });
       const writer = await create(logged, { shape: [count], chunks: [count], dataType, codec: "none" });
       const values = Array.from({ length: count }, (_, i) => (dataType === "string" ? `${i % 7}` : i % 7));
-      for (let i = 0; i < count; i += 2) await writer.write([[i, i + 1]], [values[i]]);
+      for (let i = 0; i < count; i += 2) await writer.write([[i, i + 1]], values.slice(i, i + 1));
       await writer.close();
       expect(sets).toBeGreaterThan(1);
       expect(sets).toBeLessThan(10);

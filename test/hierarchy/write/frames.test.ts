@@ -59,7 +59,9 @@ describe("append", () => {
   test("several frames at once, from a stream, and in several calls at once that go on where the last ended", async () => {
     const target = folder.next("movie.zarr");
     const writer = await create(target, movie);
-    const pairs = streamFrom<Values>([Float32Array.from({ length: 12 }, (_, i) => Math.floor(i / 6))]);
+    const pairs = streamFrom<Values<"float32">>([
+      Float32Array.from({ length: 12 }, (_, i) => Math.floor(i / 6)),
+    ]);
     await Promise.all([writer.append(pairs), writer.append(frames(3, 2)), writer.append(frames(6, 5))]);
     await writer.close();
     expect(await timesOf(target)).toEqual(upTo(11));
@@ -147,7 +149,7 @@ describe("append", () => {
   ])("a frame %s", async (_, frame, message) => {
     const store = new MemoryStore();
     const writer = await create(store, movie);
-    const error = await rejection(writer.append([new Float32Array(6), frame]));
+    const error = await rejection(writer.append([new Float32Array(6), frame as Float32Array]));
     expect(error).toMatchObject({ code: "invalid-option", message: expect.stringContaining(message) });
     expect(await rejection(writer.close())).toBe(error);
     expect(await keysOf(store)).toEqual([]);
@@ -170,7 +172,7 @@ describe("append", () => {
     const store = new MemoryStore();
     const writer = await create(store, movie);
     let cancelled: unknown;
-    const stalled = new ReadableStream<Values>({
+    const stalled = new ReadableStream<Values<"float32">>({
       start: (controller) => controller.enqueue(new Float32Array(24)),
       cancel(reason) {
         cancelled = reason;

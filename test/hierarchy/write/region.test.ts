@@ -125,7 +125,7 @@ describe("writing a region of an open array", () => {
 
   test("strings in the middle of chunks", async () => {
     const store = new MemoryStore();
-    const words = { shape: [5], dataType: "string", chunks: [3], fillValue: "-" };
+    const words = { shape: [5], dataType: "string" as const, chunks: [3], fillValue: "-" };
     await (await create(store, words)).close();
     const array = await openArray(store);
     await writeRegion(array, [[1, 4]], ["long words", "", "ä"]);

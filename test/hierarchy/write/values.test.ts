@@ -3,6 +3,7 @@ import type { NewArray } from "../../../src/hierarchy/create/metadata.ts";
 import { chunkDataOf, countItems, type Values } from "../../../src/hierarchy/write/values.ts";
 import { create } from "../../../src/index.ts";
 import type { DataType } from "../../../src/meta/data-type.ts";
+import type { DataTypeText } from "../../../src/meta/data-type-option.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { itemsOf } from "../../support/consume.ts";
 import { given } from "../../support/given.ts";
@@ -13,7 +14,7 @@ async function roundTrip(dataType: NewArray["dataType"], values: Values, length:
 }
 
 describe("values that come back as they were", () => {
-  test.each<[string, Values, unknown[]?]>([
+  test.each<[DataTypeText, Values, unknown[]?]>([
     ["bool", Uint8Array.of(1, 0, 1)],
     ["bool", [true, false, true], [1, 0, 1]],
     ["uint8", new Uint8ClampedArray([1, 255, 3])],

@@ -230,7 +230,7 @@ describe("tasks in threads", () => {
         for await (const { key } of store.list(""))
           await kept.store.set(key, (await store.get(key)) ?? new Uint8Array());
         await kept.publish();
-        const options = { chunks, codec: "blosc:lz4:5:shuffle" };
+        const options = { chunks, codec: "blosc:lz4:5:shuffle" as const };
         const [streamed, threaded, zipped] = [place(), place(), place(".zip")];
         const { plan } = await planRechunk(source, streamed, options);
         const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
