@@ -18,7 +18,7 @@ export { type DeleteOptions, deleteNode } from "./hierarchy/edit/delete.ts";
 export type { EditSource } from "./hierarchy/edit/parent.ts";
 export { type RenameOptions, renameNode } from "./hierarchy/edit/rename.ts";
 export { type ResizeOptions, resizeArray } from "./hierarchy/edit/resize.ts";
-export { ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
+export { type TypedZarrArray, ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
 export {
   exists,
   type OpenOptions,
@@ -33,7 +33,8 @@ export { GroupWriter } from "./hierarchy/write/group.ts";
 export type { ArrayPart } from "./hierarchy/write/parts.ts";
 export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write/region.ts";
 export type { ValueList, Values } from "./hierarchy/write/values.ts";
-export type { DataTypeName } from "./meta/data-type-name.ts";
+export type { CodecOption } from "./meta/codec-option.ts";
+export type { DataTypeName, DataTypeQuery } from "./meta/data-type-name.ts";
 export type { DataTypeOption } from "./meta/data-type-option.ts";
 export { defineStore, type StoreDefinition } from "./stores/define-store.ts";
 export type { Store, StoreSpec } from "./stores/store.ts";

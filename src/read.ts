@@ -5,7 +5,7 @@
  * @module
  */
 export { slice } from "./flows/slice.ts";
-export type { ZarrArray, ZarrGroup, ZarrNode } from "./hierarchy/node.ts";
+export type { TypedZarrArray, ZarrArray, ZarrGroup, ZarrNode } from "./hierarchy/node.ts";
 export {
   exists,
   type OpenOptions,

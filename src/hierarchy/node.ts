@@ -274,8 +274,8 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
 
 /**
  * An array that is open: it can be sliced, and is a place of chunks and their coding for the stages of `zarrflow/streams`. It
- * is a union, of a `TypedZarrArray` for each data type, so that `array.dataType` and `array.is` tell which: `ZarrArray<"float32">`
- * is one of float32, and stands for a `ZarrArray`.
+ * is a union of one `TypedZarrArray` for each data type, which `array.dataType` and `array.is` distinguish. A
+ * `ZarrArray<"float32">` is assignable to `ZarrArray`.
  *
  * @example
  * ```ts

@@ -14,9 +14,11 @@ export type {
 } from "./array-metadata.ts";
 export { gridShape } from "./array-metadata.ts";
 export { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
+export type { CodecText } from "./codec-option.ts";
 export { consolidate, readConsolidatedV2, readConsolidatedV3 } from "./consolidated.ts";
 export type { DataType, Endian, Field, FixedDataType } from "./data-type.ts";
 export { isFixed } from "./data-type.ts";
+export type { DataTypeText } from "./data-type-option.ts";
 export { describeCodec, describeDataType } from "./describe.ts";
 export { detectFormat, detectionKeys, hierarchyFormat } from "./detect.ts";
 export type {

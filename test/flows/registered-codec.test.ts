@@ -7,6 +7,7 @@ import { encodeBytes } from "../../src/codecs/index.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
 import type { NewArray } from "../../src/hierarchy/create/metadata.ts";
 import { convert, copy, info, openArray, planCopy, rechunk, slice } from "../../src/index.ts";
+import type { CodecText } from "../../src/meta/codec-option.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { errorOf } from "../codecs/support.ts";
 import { digestsOf } from "../support/consume.ts";
@@ -60,9 +61,9 @@ async function expectValues(store: MemoryStore): Promise<void> {
   expect((await slice(await openArray(store)).read()).data).toEqual(values);
 }
 
-async function recoded(source: MemoryStore, name: string) {
+async function recoded(source: MemoryStore, codec: string) {
   const target = new MemoryStore();
-  await copy(source, target, { codec: { name } });
+  await copy(source, target, { codec: codec as CodecText });
   await expectValues(target);
   return namesIn(target);
 }

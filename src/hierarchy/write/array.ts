@@ -199,8 +199,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
 
   /**
    * Takes parts, as `slice(...).chunks()` gives them, or chunks, as `readDecoded` and `regrid` do; several at a time, in any
-   * order, cut by any grid. TypeScript takes parts of any data type here, since few slices tell theirs; one of another type
-   * than the array's fails. Each must be given for good. Closing it publishes the array; aborting it, or a part that cannot
+   * order, cut by any grid. Parts of any data type compile here; one of another type than the array's fails. Each must be given for good. Closing it publishes the array; aborting it, or a part that cannot
    * be written, leaves nothing.
    */
   get writable(): WritableStream<ArrayPart | DecodedChunk> {
