@@ -1,5 +1,6 @@
 import type { ArrayChanges, PackedType, PackOption, ValueChanges } from "../flows/values/value-changes.ts";
 import type { FillOption } from "../hierarchy/create/metadata.ts";
+import type { DataTypeText } from "../meta/data-type-option.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Options, Values } from "./parse-arguments.ts";
 
@@ -65,7 +66,7 @@ export function valuesOf({
     const clamped = overflow === "clamp" ? ({ overflow } as const) : {};
     arrays.set(name, { ...arrays.get(name), ...changes, ...clamped });
   };
-  for (const [name, dataType] of dtype.map(selected)) add(name, { dataType });
+  for (const [name, dataType] of dtype.map(selected)) add(name, { dataType: dataType as DataTypeText });
   for (const name of unpack) add(name, { unpack: true });
   for (const [name, text] of pack.map(selected)) add(name, { pack: packOf(text) });
   for (const [name, text] of fills.map(selected)) add(name, { fillValue: fillOf(text) });

@@ -2,6 +2,7 @@ import { ownCodec } from "../../codecs/registry.ts";
 import { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import type { DataTypeName } from "../../meta/data-type-name.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { CONVERT_VALUES } from "../../meta/inner-array.ts";
@@ -32,9 +33,9 @@ export function keepFunction(planned: PlannedConversion, map: ValueMap): void {
  * @throws `plan-mismatch`, `invalid-option` for a map that cannot be loaded
  */
 export async function convertedArray<S extends Store>(
-  array: ZarrArray<S>,
+  array: ZarrArray<DataTypeName, S>,
   planned: PlannedConversion,
-): Promise<ZarrArray<S>> {
+): Promise<ZarrArray<DataTypeName, S>> {
   const map = planned.map && (functions.get(planned) ?? (await loadPlannedMap(planned.map)));
   const { store, spec, layout, documents, stored, findings, reading } = array;
   const metadata = convertedMetadata(array, planned, map);
