@@ -261,8 +261,11 @@ function rangeParts(
   }
   const isRange = Array.isArray(asked) && (asked.length === 2 || asked.length === 3);
   if (isRange && asked.every((one) => one === null || typeof one === "number")) return asked;
-  throw invalid(`the range along dimension ${name} must be an index, [start, stop] or [start, stop, step]`, {
+  const reason = `the range along dimension ${name} must be an index, [start, stop] or [start, stop, step]`;
+  if (![asked].flat().some((one: unknown) => one instanceof Date)) throw invalid(reason, { path });
+  throw new ZarrflowError("invalid-selection", reason, {
     path,
+    hint: `Dates are labels: give them in \`sel\`, as { sel: { ${name}: new Date(...) } }.`,
   });
 }
 

@@ -349,6 +349,10 @@ function asTyped(label: string): string {
 
 function wrongKind(coordinate: Coordinate, question: LabelQuestion, label: unknown): ZarrflowError {
   const { scale } = coordinate;
+  if (label instanceof Date && Number.isNaN(label.getTime())) {
+    const hint = 'Make it of a time that exists, such as new Date("2019-03-01T12:00Z").';
+    return failure(coordinate, question, "cannot be looked up by an invalid Date", hint);
+  }
   const reason = `has no label ${wordsOf(label as Label)}`;
   return failure(coordinate, question, reason, `Its labels are ${scale.expected}.`);
 }
