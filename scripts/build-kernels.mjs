@@ -1,59 +1,80 @@
-// Compiles src/codecs/kernels/assembly (AssemblyScript) and embeds the module, deflated, as Base64 in src/codecs/kernels/wasm-bytes.ts.
-// Does nothing when that file was made of the same sources.
+// Compiles src/codecs/kernels/assembly (AssemblyScript) into two modules that share a memory, and embeds them, deflated, as
+// Base64 in src/codecs/kernels/wasm-bytes: one of what reading needs, which pages load at once, and one of codecs.
+// Does nothing when those files were made of the same sources.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
 import { firstLine } from "./first-line.mjs";
 
-const MAX_BYTES = 45_000;
+const MAX_BYTES = { reading: 13_000, codecs: 31_000 };
 const OPTIONS = [
   ...["--runtime", "stub", "--use", "abort="],
   ...["--optimizeLevel", "3", "--shrinkLevel", "0", "--converge"],
   ...["--enable", "simd", "--zeroFilledMemory"],
 ];
+const PAGE = 65_536;
 
 const kernels = join(dirname(fileURLToPath(import.meta.url)), "../src/codecs/kernels");
 const assembly = join(kernels, "assembly");
-const output = join(kernels, "wasm-bytes.ts");
+const outputOf = (name) => join(kernels, "wasm-bytes", `${name}.ts`);
 const { version } = createRequire(import.meta.url)("assemblyscript/package.json");
 
 const stamp = `// Made by scripts/build-kernels.mjs of ${sourceHash()}.`;
-if (firstLine(output) !== stamp) {
-  const bytes = await compile();
-  if (bytes.length > MAX_BYTES) fail(`the kernels have ${bytes.length} bytes, above ${MAX_BYTES}`);
+if (["reading", "codecs"].some((name) => firstLine(outputOf(name)) !== stamp)) {
+  // the statics of codecs lie behind those of reading, whose memory has room for both from the beginning
+  const codecsBase = Math.ceil(heapBase(await compile("reading")) / 64) * 64;
+  const codecs = await compile("codecs", "--importMemory", "--memoryBase", codecsBase);
+  const end = heapBase(codecs, { memory: new WebAssembly.Memory({ initial: 512 }) });
+  const reading = await compile("reading", "--initialMemory", Math.ceil(end / PAGE));
+  write("reading", reading, `export const HEAP_BASE = ${end};\n`);
+  write("codecs", codecs);
+}
+
+function write(name, bytes, more = "") {
+  if (bytes.length > MAX_BYTES[name])
+    fail(`kernels of ${name}: ${bytes.length} bytes, above ${MAX_BYTES[name]}`);
   const text = deflateRawSync(bytes, { level: 9 }).toString("base64");
-  const size = `export const WASM_SIZE = ${bytes.length};`;
-  writeFileSync(output, `${stamp}\n${size}\nexport const packedWasm =\n  "${text}";\n`);
-  console.error(`kernels: ${bytes.length} bytes of WebAssembly`);
+  const packed = `export const packedWasm = {\n  size: ${bytes.length},\n  base64:\n    "${text}",\n};\n`;
+  mkdirSync(dirname(outputOf(name)), { recursive: true });
+  writeFileSync(outputOf(name), `${stamp}\n${more}${packed}`);
+  console.error(`kernels of ${name}: ${bytes.length} bytes of WebAssembly`);
+}
+
+/** Where the memory begins that a module leaves to others. */
+function heapBase(bytes, env = {}) {
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes), { env }).exports.heapBase.value;
 }
 
 /** Of all that the module depends on. */
 function sourceHash() {
-  const hash = createHash("sha256").update("deflated").update(version).update(OPTIONS.join(" "));
+  const hash = createHash("sha256").update("two").update(version).update(OPTIONS.join(" "));
   for (const name of readdirSync(assembly).sort())
     hash.update(name).update(readFileSync(join(assembly, name)));
   return hash.digest("hex");
 }
 
-async function compile() {
+async function compile(name, ...options) {
   const { default: asc } = await import("assemblyscript/asc");
   let bytes;
-  const { error, stderr } = await asc.main(["index.ts", "--outFile", "kernels.wasm", ...OPTIONS], {
-    readFile(name, base) {
-      try {
-        return readFileSync(join(base === "." ? assembly : base, name), "utf8");
-      } catch {
-        return null;
-      }
+  const { error, stderr } = await asc.main(
+    [`${name}.ts`, "--outFile", "kernels.wasm", ...OPTIONS, ...options.map(String)],
+    {
+      readFile(name, base) {
+        try {
+          return readFileSync(join(base === "." ? assembly : base, name), "utf8");
+        } catch {
+          return null;
+        }
+      },
+      writeFile(_name, contents) {
+        bytes = contents;
+      },
+      listFiles: () => [],
     },
-    writeFile(_name, contents) {
-      bytes = contents;
-    },
-    listFiles: () => [],
-  });
+  );
   if (error) fail(`${stderr.toString()}\n${error.message}`);
   return bytes;
 }

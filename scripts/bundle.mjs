@@ -91,15 +91,19 @@ const platforms = {
   load: (id) => PLATFORMS[id.slice(1)]?.map((path) => `export * from ${JSON.stringify(path)};`).join("\n"),
 };
 
-/** Workers of Cloudflare compile no WebAssembly: their bundler takes the kernels as a file. */
+/** Workers of Cloudflare compile no WebAssembly: their bundler takes the kernels as files. */
 const forWorkerd = {
   name: "for-workerd",
   generateBundle() {
-    const [, base64 = ""] =
-      /"([^"]+)";/.exec(readFileSync(sourceOf("codecs/kernels/wasm-bytes"), "utf8")) ?? [];
-    const source = inflateRawSync(Buffer.from(base64, "base64"));
-    this.emitFile({ type: "asset", fileName: "platform/kernels.wasm", source });
-    const code = 'export*from"./browser.js";export{default as compiledKernels}from"./kernels.wasm";\n';
+    const names = ["reading", "codecs"];
+    for (const name of names) {
+      const text = readFileSync(sourceOf(`codecs/kernels/wasm-bytes/${name}`), "utf8");
+      const [, base64 = ""] = /"([^"]+)",/.exec(text) ?? [];
+      const source = inflateRawSync(Buffer.from(base64, "base64"));
+      this.emitFile({ type: "asset", fileName: `platform/${name}.wasm`, source });
+    }
+    const imports = names.map((name) => `import ${name} from "./${name}.wasm";\n`).join("");
+    const code = `export * from "./browser.js";\n${imports}export const compiledKernels = { ${names.join(", ")} };\n`;
     this.emitFile({ type: "asset", fileName: "platform/workerd.js", source: code });
   },
 };

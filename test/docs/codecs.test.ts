@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtinCodecs, codecNamed, type ObjectCodecName } from "../../src/codecs/descriptors.ts";
 import { codecNames } from "../../src/codecs/index.ts";
-import { ZSTD_KERNEL_LEVELS } from "../../src/codecs/kernels/wasm-zstd.ts";
+import { ZSTD_KERNEL_LEVELS } from "../../src/codecs/kernels/wasm-zstd-encoder.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
 import { parseV3Codec } from "../../src/meta/v3/codec.ts";
 import { root } from "../built-package.ts";

@@ -1,14 +1,15 @@
-import { type WasmExports, WasmMemory } from "../../src/codecs/kernels/wasm-memory.ts";
+import { codecsIn } from "../../src/codecs/kernels/wasm-codecs.ts";
+import { WasmMemory } from "../../src/codecs/kernels/wasm-memory.ts";
 import { Fault } from "./subject.ts";
 
 type Bounds = [source: number, sourceEnd: number, target: number, targetEnd: number];
 
 /** Decoders of the module that are given the bounds of a source and of a target. */
 const DECODERS = {
-  lz4Decode: (exports: WasmExports, ...bounds: Bounds) => exports.lz4Decode(...bounds, 0),
-  lz4Prefix: (exports: WasmExports, ...bounds: Bounds) => exports.lz4Decode(...bounds, 1),
-  blosclzDecode: (exports: WasmExports, ...bounds: Bounds) => exports.blosclzDecode(...bounds),
-  zstdDecode: (exports: WasmExports, ...bounds: Bounds) => exports.zstdDecode(...bounds),
+  lz4Decode: (wasm: WasmMemory, ...bounds: Bounds) => codecsIn(wasm).lz4Decode(...bounds, 0),
+  lz4Prefix: (wasm: WasmMemory, ...bounds: Bounds) => codecsIn(wasm).lz4Decode(...bounds, 1),
+  blosclzDecode: (wasm: WasmMemory, ...bounds: Bounds) => codecsIn(wasm).blosclzDecode(...bounds),
+  zstdDecode: (wasm: WasmMemory, ...bounds: Bounds) => wasm.exports.zstdDecode(...bounds),
 };
 export type DecoderName = keyof typeof DECODERS;
 
@@ -31,7 +32,7 @@ export class WasmArena {
     this.#poison = (this.#poison + 0x53) & 0xff;
     wasm.bytes.fill(this.#poison, before, end);
     wasm.bytes.set(source, from);
-    const written = DECODERS[name](wasm.exports, from, from + source.length, to, to + target.length);
+    const written = DECODERS[name](wasm, from, from + source.length, to, to + target.length);
     if (written < -1 || written > target.length) throw new Fault(`${name} returned ${written}`);
     this.#checkGuard(name, before, from);
     if (Buffer.compare(wasm.bytes.subarray(from, from + source.length), source) !== 0) {

@@ -125,12 +125,18 @@ export interface BlockKernels {
   decode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, size: number, offset: number): boolean;
 }
 
-/** Frames of zstd. */
+/** Decode frames of zstd. */
 export interface ZstdKernels {
   /** The most bytes of source and target together that are taken. */
   readonly maxSize: number;
   /** Decodes one whole frame. @returns the bytes written, or -1 where it is broken or gives more than fits. */
   decode(frame: Uint8Array, target: Uint8Array): number;
+}
+
+/** Encode frames of zstd. */
+export interface ZstdEncoderKernels {
+  /** The most bytes of source and target together that are taken. */
+  readonly maxSize: number;
   /** The levels that `encode` distinguishes: those above are as the last, and those below 0 as fast as they say. */
   readonly levels: { readonly least: number; readonly most: number };
   /** Encodes all of `source` as one frame. @returns the bytes written, or 0 where they do not fit. */

@@ -1,13 +1,14 @@
 import type { BlockKernels, BlockLayout } from "./kernel-types.ts";
 import { rangeInStream } from "./stream-range.ts";
-import { PIECE, type WasmExports, type WasmMemory, zstdRoom } from "./wasm-memory.ts";
+import { codecsIn, zstdRoom } from "./wasm-codecs.ts";
+import { PIECE, type WasmMemory } from "./wasm-memory.ts";
 import { wordsOf } from "./words.ts";
 
 const MAX_BLOCK = 256 * 1024 * 1024;
 
 /** Encodes one stream: lz4 with `effort` as the acceleration, zstd as the level, without regard to the target's end. */
 type EncodeStream = (
-  exports: WasmExports,
+  wasm: WasmMemory,
   source: number,
   sourceEnd: number,
   target: number,
@@ -16,15 +17,15 @@ type EncodeStream = (
 ) => number;
 
 const ENCODERS = {
-  blosclz: (exports, s, sEnd, t, tEnd) => exports.blosclzEncode(s, sEnd, t, tEnd),
-  lz4: (exports, s, sEnd, t, tEnd, effort) => exports.lz4Encode(s, sEnd, t, tEnd, effort),
-  zstd: (exports, s, sEnd, t, _, effort) => exports.zstdEncode(s, sEnd, t, effort, 0),
+  blosclz: (wasm, s, sEnd, t, tEnd) => codecsIn(wasm).blosclzEncode(s, sEnd, t, tEnd),
+  lz4: (wasm, s, sEnd, t, tEnd, effort) => codecsIn(wasm).lz4Encode(s, sEnd, t, tEnd, effort),
+  zstd: (wasm, s, sEnd, t, _, effort) => codecsIn(wasm).zstdEncode(s, sEnd, t, effort, 0),
 } satisfies Record<string, EncodeStream>;
 type InnerName = keyof typeof ENCODERS;
 
 /** Decodes the first `wanted` bytes of a stream, or more of it up to `targetEnd`. @returns whether it has them. */
 type DecodeStream = (
-  exports: WasmExports,
+  wasm: WasmMemory,
   source: number,
   sourceEnd: number,
   target: number,
@@ -33,10 +34,10 @@ type DecodeStream = (
 ) => boolean;
 
 const DECODERS: Readonly<Record<InnerName, DecodeStream>> = {
-  blosclz: (exports, s, sEnd, t, tEnd) => exports.blosclzDecode(s, sEnd, t, tEnd) === tEnd - t,
-  lz4: (exports, s, sEnd, t, tEnd, wanted) =>
-    exports.lz4Decode(s, sEnd, t, t + wanted, t + wanted < tEnd ? 1 : 0) === wanted,
-  zstd: (exports, s, sEnd, t, tEnd) => exports.zstdDecode(s, sEnd, t, tEnd) === tEnd - t,
+  blosclz: (wasm, s, sEnd, t, tEnd) => codecsIn(wasm).blosclzDecode(s, sEnd, t, tEnd) === tEnd - t,
+  lz4: (wasm, s, sEnd, t, tEnd, wanted) =>
+    codecsIn(wasm).lz4Decode(s, sEnd, t, t + wanted, t + wanted < tEnd ? 1 : 0) === wanted,
+  zstd: (wasm, s, sEnd, t, tEnd) => wasm.exports.zstdDecode(s, sEnd, t, tEnd) === tEnd - t,
 };
 
 /**
@@ -64,7 +65,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
         const room = Math.min(plainSize, target.length - t - 4);
         if (room <= 0) return 0;
         const stream = isDirect ? target.byteOffset + t + 4 : places.stream;
-        const size = encodeStream(wasm.exports, s, s + plainSize, stream, stream + room, effort);
+        const size = encodeStream(wasm, s, s + plainSize, stream, stream + room, effort);
         const isPlain = size === 0 || size > room || size === plainSize;
         if (isPlain && plainSize > room) return 0;
         const length = isPlain ? plainSize : size;
@@ -94,7 +95,7 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
         if (length === plainSize) wasm.bytes.set(encoded.subarray(start, end), t + start);
         else {
           const from = wasm.copyIn(encoded, places.stream);
-          if (!decodeStream(wasm.exports, from, from + length, t, t + plainSize, end)) return false;
+          if (!decodeStream(wasm, from, from + length, t, t + plainSize, end)) return false;
         }
       }
       if (!isInPlace) unshuffleFrom(wasm, target, layout, places, size, offset);
@@ -130,10 +131,10 @@ function shuffleInto(
   const whole = total * itemSize;
   forPieces(0, total, itemSize, (first, count) => {
     const piece = wasm.copyIn(source.subarray(first * itemSize, (first + count) * itemSize), items);
-    if (mode === "shuffle") wasm.exports.shuffle(piece, block + first, count, itemSize, total);
+    if (mode === "shuffle") codecsIn(wasm).shuffle(piece, block + first, count, itemSize, total);
     else {
-      wasm.exports.shuffle(piece, planes, count, itemSize, count);
-      wasm.exports.splitBits(planes, block + first / 8, itemSize, count, total / 8);
+      codecsIn(wasm).shuffle(piece, planes, count, itemSize, count);
+      codecsIn(wasm).splitBits(planes, block + first / 8, itemSize, count, total / 8);
     }
   });
   wasm.bytes.set(source.subarray(whole), block + whole);
@@ -167,10 +168,10 @@ function unshuffleFrom(
     const stop = start + count * itemSize;
     const isInPlace = wasm.holds(target) && offset <= start && stop <= end;
     const piece = isInPlace ? target.byteOffset + start - offset : items;
-    if (mode === "shuffle") wasm.exports.unshuffle(block + at, piece, count, itemSize, total);
+    if (mode === "shuffle") codecsIn(wasm).unshuffle(block + at, piece, count, itemSize, total);
     else {
-      wasm.exports.joinBits(block + at / 8, planes, itemSize, count, total / 8);
-      wasm.exports.unshuffle(planes, piece, count, itemSize, count);
+      codecsIn(wasm).joinBits(block + at / 8, planes, itemSize, count, total / 8);
+      codecsIn(wasm).unshuffle(planes, piece, count, itemSize, count);
     }
     if (!isInPlace) take(start, stop, piece);
   });

@@ -1,4 +1,5 @@
 import type { DeltaKernels, NumberFormat } from "./kernel-types.ts";
+import { codecsIn } from "./wasm-codecs.ts";
 import { isWhole, PIECE, type WasmMemory } from "./wasm-memory.ts";
 
 /** In the order of their numbers. */
@@ -15,7 +16,7 @@ export function wasmDelta(wasm: WasmMemory): DeltaKernels {
       const from = room + BEFORE;
       target.set(source.subarray(0, size));
       if (wasm.holds(source) && wasm.holds(target) && isWhole(source.length - size)) {
-        const { deltaEncode } = wasm.exports;
+        const { deltaEncode } = codecsIn(wasm);
         deltaEncode(
           source.byteOffset + size,
           target.byteOffset + size,
@@ -28,7 +29,7 @@ export function wasmDelta(wasm: WasmMemory): DeltaKernels {
         const piece = source.subarray(start - size, start + PIECE);
         const length = piece.length - size;
         wasm.bytes.set(piece, from - size);
-        wasm.exports.deltaEncode(from, to, length, NUMBER_FORMATS.indexOf(format));
+        codecsIn(wasm).deltaEncode(from, to, length, NUMBER_FORMATS.indexOf(format));
         target.set(wasm.bytes.subarray(to, to + length), start);
       }
     },
@@ -38,7 +39,7 @@ export function wasmDelta(wasm: WasmMemory): DeltaKernels {
       const [room = 0] = wasm.allocate(BEFORE + PIECE);
       const at = room + BEFORE;
       if (wasm.holds(bytes) && isWhole(bytes.length - size)) {
-        wasm.exports.deltaDecode(
+        codecsIn(wasm).deltaDecode(
           bytes.byteOffset + size,
           bytes.length - size,
           NUMBER_FORMATS.indexOf(format),
@@ -48,7 +49,7 @@ export function wasmDelta(wasm: WasmMemory): DeltaKernels {
       for (let start = size; start < bytes.length; start += PIECE) {
         const piece = bytes.subarray(start - size, start + PIECE);
         wasm.bytes.set(piece, at - size);
-        wasm.exports.deltaDecode(at, piece.length - size, NUMBER_FORMATS.indexOf(format));
+        codecsIn(wasm).deltaDecode(at, piece.length - size, NUMBER_FORMATS.indexOf(format));
         piece.set(wasm.bytes.subarray(at - size, at - size + piece.length));
       }
     },

@@ -1,5 +1,6 @@
 import type { Lz4Kernels } from "./kernel-types.ts";
 import { lz4Decode, lz4Encode } from "./lz4-block.ts";
+import { codecsIn } from "./wasm-codecs.ts";
 import { MAX_MEMORY, type WasmMemory } from "./wasm-memory.ts";
 
 /** Blocks of LZ4; what the memory has no room for is left to TypeScript. */
@@ -13,7 +14,7 @@ export function wasmLz4(wasm: WasmMemory): Lz4Kernels {
       const from = wasm.copyIn(source, s);
       const to = wasm.placeFor(target, t);
       const end = from + source.length;
-      const size = wasm.exports.lz4Encode(from, end, to, to + target.length, acceleration);
+      const size = codecsIn(wasm).lz4Encode(from, end, to, to + target.length, acceleration);
       wasm.fetch(target, to, size);
       return size;
     },
@@ -25,7 +26,7 @@ export function wasmLz4(wasm: WasmMemory): Lz4Kernels {
       const [s = 0, t = 0] = wasm.allocate(source, target);
       const from = wasm.copyIn(source, s);
       const to = wasm.placeFor(target, t);
-      const size = wasm.exports.lz4Decode(from, from + source.length, to, to + target.length, 0);
+      const size = codecsIn(wasm).lz4Decode(from, from + source.length, to, to + target.length, 0);
       if (size > 0) wasm.fetch(target, to, size);
       return size;
     },
@@ -36,7 +37,7 @@ export function wasmLz4(wasm: WasmMemory): Lz4Kernels {
       const [s = 0, t = 0] = wasm.allocate(source, offset === 0 ? target : end);
       const from = wasm.copyIn(source, s);
       const to = offset === 0 ? wasm.placeFor(target, t) : t;
-      if (wasm.exports.lz4Decode(from, from + source.length, to, to + end, 1) !== end) return false;
+      if (codecsIn(wasm).lz4Decode(from, from + source.length, to, to + end, 1) !== end) return false;
       wasm.fetch(target, to + offset, target.length);
       return true;
     },

@@ -1,34 +1,13 @@
 import { builtin, compiledKernels } from "../../util/platform.node.ts";
 import { inflatePacked } from "./inflate-packed.ts";
 import type { CopyRows } from "./kernel-types.ts";
-import { packedWasm, WASM_SIZE } from "./wasm-bytes.ts";
+import { HEAP_BASE, packedWasm } from "./wasm-bytes/reading.ts";
 import { SLACK, WasmHeap } from "./wasm-heap.ts";
 
-/** What the module exports; addresses and lengths in bytes. */
+/** What the module exports that reading needs; addresses and lengths in bytes. */
 export interface WasmExports {
   readonly memory: WebAssembly.Memory;
-  /** Where the memory begins that the kernels do not use themselves. */
-  readonly heapBase: WebAssembly.Global<"i32">;
-  shuffle(source: number, target: number, items: number, itemSize: number, step: number): void;
-  unshuffle(source: number, target: number, items: number, itemSize: number, step: number): void;
-  splitBits(source: number, target: number, planes: number, items: number, step: number): void;
-  joinBits(source: number, target: number, planes: number, items: number, step: number): void;
-  lz4Encode(
-    source: number,
-    sourceEnd: number,
-    target: number,
-    targetEnd: number,
-    acceleration: number,
-  ): number;
-  /** Of a prefix (1) no more is decoded than fills the target. */
-  lz4Decode(source: number, sourceEnd: number, target: number, targetEnd: number, isPrefix: 0 | 1): number;
-  blosclzEncode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
-  blosclzDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   swapBytes(start: number, length: number, unit: number): void;
-  /** Reads the number before `source`, too. Formats of numbers are passed by number. */
-  deltaEncode(source: number, target: number, length: number, format: number): void;
-  /** Reads the number before `start`, too. */
-  deltaDecode(start: number, length: number, format: number): void;
   readonly copyRows: CopyRows;
   copyShared(source: number, targets: number, count: number, rank: number, itemSize: number): void;
   crc32c(crc: number, source: number, length: number): number;
@@ -43,8 +22,6 @@ export interface WasmExports {
     targetStep: number,
   ): void;
   zstdDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
-  /** Takes a target that has room for `zstdRoom` of the source. */
-  zstdEncode(source: number, sourceEnd: number, target: number, level: number, checksum: number): number;
 }
 
 /** What is done piece by piece takes pieces that stay in the processor's nearer caches. */
@@ -61,11 +38,6 @@ export const MAX_MEMORY = 1024 * 1024 * 1024;
 const PAGE = 65_536;
 /** Memory beyond this is let go after use. */
 const MAX_KEPT = 48 * 1024 * 1024;
-
-/** Bytes that encoding `size` bytes by zstd may touch, though the frame is never as long. */
-export function zstdRoom(size: number): number {
-  return size + (size >>> 8) + 512 * 1024;
-}
 
 /** Bytes of a memory with a heap in it: addresses stay below 2^31. */
 const HEAP_MEMORY = 0x7fff_0000;
@@ -86,13 +58,20 @@ export class WasmMemory {
 
   /** @throws where WebAssembly or its SIMD is missing or blocked. */
   constructor() {
-    this.#module = compiledKernels ?? new WebAssembly.Module(moduleBytes());
+    this.#module = compiledKernels?.reading ?? compileWasm(packedWasm);
     this.#own = instantiate(this.#module);
     this.#now = this.#own;
   }
 
   get exports(): WasmExports {
     return this.#now.exports;
+  }
+
+  /** What another module exports, in the memory in which calls run: those of codecs. */
+  exportsOf(module: WebAssembly.Module): WebAssembly.Exports {
+    const now = this.#now;
+    now.others ??= new WebAssembly.Instance(module, { env: { memory: now.exports.memory } }).exports;
+    return now.others;
   }
 
   /** All of the memory; valid until the next `allocate`. */
@@ -181,16 +160,18 @@ export class WasmMemory {
 
 interface Instance {
   readonly exports: WasmExports;
+  others?: WebAssembly.Exports;
   bytes: Uint8Array;
   /** Where buffers may begin. */
   readonly start: number;
 }
 
-/** Each thread makes them anew. */
-function moduleBytes(): Uint8Array<ArrayBuffer> {
-  const packed = bytesOfBase64(packedWasm);
+/** Each thread compiles modules anew. */
+export function compileWasm({ base64, size }: typeof packedWasm): WebAssembly.Module {
+  const packed = bytesOfBase64(base64);
   const zlib = builtin("node:zlib");
-  return zlib ? new Uint8Array(zlib.inflateRawSync(packed)) : inflatePacked(packed, WASM_SIZE);
+  const bytes = zlib ? new Uint8Array(zlib.inflateRawSync(packed)) : inflatePacked(packed, size);
+  return new WebAssembly.Module(bytes);
 }
 
 /** Where there is no `Buffer`, by a loop: `Uint8Array.from` takes milliseconds. */
@@ -207,7 +188,7 @@ function instantiate(module: WebAssembly.Module): Instance {
   return {
     exports,
     bytes: new Uint8Array(exports.memory.buffer),
-    start: firstPlace(exports.heapBase.value),
+    start: firstPlace(HEAP_BASE),
   };
 }
 

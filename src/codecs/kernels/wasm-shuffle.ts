@@ -1,4 +1,5 @@
 import type { ShuffleKernels } from "./kernel-types.ts";
+import { codecsIn } from "./wasm-codecs.ts";
 import { PIECE, type WasmMemory } from "./wasm-memory.ts";
 
 /** Larger items leave too few in a piece: they are shuffled byte by byte. */
@@ -13,14 +14,14 @@ export function wasmShuffle(wasm: WasmMemory): ShuffleKernels {
       const [from = 0, to = 0] = wasm.allocate(PIECE, PIECE);
       const whole = items * itemSize;
       if (wasm.holds(source) && wasm.holds(target)) {
-        wasm.exports.shuffle(source.byteOffset, target.byteOffset, items, itemSize, items);
+        codecsIn(wasm).shuffle(source.byteOffset, target.byteOffset, items, itemSize, items);
         target.set(source.subarray(whole), whole);
         return;
       }
       for (let first = 0; first < items; first += most) {
         const count = Math.min(most, items - first);
         wasm.bytes.set(source.subarray(first * itemSize, (first + count) * itemSize), from);
-        wasm.exports.shuffle(from, to, count, itemSize, count);
+        codecsIn(wasm).shuffle(from, to, count, itemSize, count);
         for (let plane = 0; plane < itemSize; plane++) {
           const start = to + plane * count;
           target.set(wasm.bytes.subarray(start, start + count), plane * items + first);
@@ -36,7 +37,7 @@ export function wasmShuffle(wasm: WasmMemory): ShuffleKernels {
       const [from = 0, to = 0] = wasm.allocate(PIECE, PIECE);
       const whole = items * itemSize;
       if (wasm.holds(source) && wasm.holds(target)) {
-        wasm.exports.unshuffle(source.byteOffset, target.byteOffset, items, itemSize, items);
+        codecsIn(wasm).unshuffle(source.byteOffset, target.byteOffset, items, itemSize, items);
         target.set(source.subarray(whole), whole);
         return;
       }
@@ -46,7 +47,7 @@ export function wasmShuffle(wasm: WasmMemory): ShuffleKernels {
           const start = plane * items + first;
           wasm.bytes.set(source.subarray(start, start + count), from + plane * count);
         }
-        wasm.exports.unshuffle(from, to, count, itemSize, count);
+        codecsIn(wasm).unshuffle(from, to, count, itemSize, count);
         target.set(wasm.bytes.subarray(to, to + count * itemSize), first * itemSize);
       }
       target.set(source.subarray(whole), whole);

@@ -5,6 +5,7 @@ import { wasmLz4 } from "../../../src/codecs/kernels/wasm-lz4.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { wasmShuffle } from "../../../src/codecs/kernels/wasm-shuffle.ts";
 import { wasmZstd } from "../../../src/codecs/kernels/wasm-zstd.ts";
+import { wasmZstdEncoder } from "../../../src/codecs/kernels/wasm-zstd-encoder.ts";
 import { type PlainKernels, plainKernels } from "./plain-kernels.ts";
 
 /** All kernels, as if one caller needed them. */
@@ -15,7 +16,7 @@ export function allKernels(wasm: WasmMemory) {
     ...wasmLz4(wasm),
     ...wasmDelta(wasm),
     blocks: wasmBlocks(wasm),
-    zstd: wasmZstd(wasm),
+    zstd: { ...wasmZstd(wasm), ...wasmZstdEncoder(wasm) },
   };
 }
 

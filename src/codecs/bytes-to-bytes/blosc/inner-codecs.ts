@@ -5,6 +5,9 @@ import { kernelsOfThread } from "../../kernels/kernels.ts";
 import { lz4Decode, lz4Encode } from "../../kernels/lz4-block.ts";
 import { snappyDecode, snappyEncode } from "../../kernels/snappy.ts";
 import { wasmBlocks } from "../../kernels/wasm-blocks.ts";
+import { ZSTD_KERNEL_LEVELS } from "../../kernels/wasm-zstd-encoder.ts";
+import { decodeZstd, zstdDecoder } from "../zstd/decoder.ts";
+import { zstdEncoder } from "../zstd/encoder.ts";
 import type { BloscHeader, InnerName } from "./frame.ts";
 
 /** A codec of the streams within blosc blocks; works on parts of larger buffers. */
@@ -58,7 +61,7 @@ const loaders: Readonly<Record<InnerName, () => InnerCodec | Promise<InnerCodec>
   lz4: () => lz4,
   snappy: () => snappy,
   zlib: loadInnerZlib,
-  zstd: loadInnerZstd,
+  zstd: innerZstd,
 };
 const loaded = new Map<InnerName, InnerCodec>();
 
@@ -88,18 +91,17 @@ async function loadInnerZlib(): Promise<InnerCodec> {
   };
 }
 
-async function loadInnerZstd(): Promise<InnerCodec> {
-  const { decodeZstd, loadZstd } = await import("../zstd/codec.ts");
-  const backend = await loadZstd();
-  const { kernelLevels } = backend;
+function innerZstd(): InnerCodec {
+  const decoder = zstdDecoder();
+  const encoder = zstdEncoder();
   return {
-    ...(kernelLevels && { kernelEffort: (level) => kernelLevel(zstdLevel(level), kernelLevels) }),
+    kernelEffort: (level) => (zstdLevel(level) <= ZSTD_KERNEL_LEVELS.most ? zstdLevel(level) : undefined),
     decode: (source, start, end, target, targetStart, targetEnd) =>
       orTooLarge(() =>
-        decodeZstd(backend, source.subarray(start, end), target.subarray(targetStart, targetEnd)),
+        decodeZstd(decoder, source.subarray(start, end), target.subarray(targetStart, targetEnd)),
       ),
     encode: (source, start, end, target, targetStart, targetEnd, level) =>
-      backend.encode(
+      encoder.encode(
         source.subarray(start, end),
         target.subarray(targetStart, targetEnd),
         zstdLevel(level),
@@ -112,10 +114,6 @@ async function loadInnerZstd(): Promise<InnerCodec> {
 function zstdLevel(level: number): number {
   if (level === 9) return 22;
   return level === 8 ? 20 : 2 * level - 1;
-}
-
-function kernelLevel(level: number, { most }: { readonly most: number }): number | undefined {
-  return level <= most ? level : undefined;
 }
 
 /** -1 in place of an overrun: a larger target would not help a stream whose size is known. */

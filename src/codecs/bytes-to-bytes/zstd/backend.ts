@@ -1,16 +1,21 @@
-/** What runs zstd here. */
-export interface ZstdBackend {
+/** What decodes zstd here. */
+export interface ZstdDecoder {
   /**
    * Decodes one whole frame into `target`, which bounds it.
    *
    * @returns the bytes written; -1 where the frame is broken or gives more than `target` holds.
    */
   decodeFrame(frame: Uint8Array, target: Uint8Array): number;
+}
+
+/** What encodes zstd here. */
+export interface ZstdEncoder {
   /** Encodes all of `source` as one frame. @returns the bytes written, or 0 where `target` is too small. */
   encode(source: Uint8Array, target: Uint8Array, level: number, checksum: boolean): number;
-  /** The levels that kernels of our own encode, where these are what runs. */
-  readonly kernelLevels?: { readonly least: number; readonly most: number };
 }
+
+/** A library that does both. */
+export type ZstdLibrary = ZstdDecoder & ZstdEncoder;
 
 /** Levels of the zstd library; 0 stands for its default. */
 export const ZSTD_LEVELS = { least: -131_072, most: 22, usual: 3 } as const;

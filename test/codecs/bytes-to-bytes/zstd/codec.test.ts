@@ -1,10 +1,15 @@
 // @module-tag alone
 import { decompress } from "@foxglove/wasm-zstd";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import type { ZstdBackend } from "../../../../src/codecs/bytes-to-bytes/zstd/backend.ts";
-import { decodeZstd, loadZstd, maxZstdSize } from "../../../../src/codecs/bytes-to-bytes/zstd/codec.ts";
-import { kernelZstd } from "../../../../src/codecs/bytes-to-bytes/zstd/kernel-zstd.ts";
-import { nodeZstd } from "../../../../src/codecs/bytes-to-bytes/zstd/node-zstd.ts";
+import type { ZstdLibrary } from "../../../../src/codecs/bytes-to-bytes/zstd/backend.ts";
+import { maxZstdSize } from "../../../../src/codecs/bytes-to-bytes/zstd/codec.ts";
+import {
+  decodeZstd,
+  kernelDecoder,
+  zstdDecoder,
+} from "../../../../src/codecs/bytes-to-bytes/zstd/decoder.ts";
+import { kernelEncoder, zstdEncoder } from "../../../../src/codecs/bytes-to-bytes/zstd/encoder.ts";
+import { nodeZstd } from "../../../../src/codecs/bytes-to-bytes/zstd/library.node.ts";
 import { isOverrun } from "../../../../src/codecs/failures.ts";
 import { wasmKernels } from "../../kernels/kernel-pair.ts";
 import { errorOf, expectSame, guarded, randomNumbers } from "../../support.ts";
@@ -17,13 +22,16 @@ if (!wasmKernels.zstd) throw new Error("there are no kernels of zstd");
 const zstdKernels = wasmKernels.zstd;
 
 // On Node from 22.15 on the two differ.
-describe.each<[string, () => Promise<ZstdBackend>]>([
-  ["kernels alone", async () => kernelZstd(zstdKernels, undefined)],
-  ["what is loaded here", loadZstd],
+describe.each<[string, () => ZstdLibrary]>([
+  [
+    "kernels alone",
+    () => ({ ...kernelDecoder(zstdKernels, undefined), ...kernelEncoder(zstdKernels, undefined) }),
+  ],
+  ["what is loaded here", () => ({ ...zstdDecoder(), ...zstdEncoder() })],
 ])("zstd by %s", (_, load) => {
-  let backend: ZstdBackend;
-  beforeAll(async () => {
-    backend = await load();
+  let backend: ZstdLibrary;
+  beforeAll(() => {
+    backend = load();
   });
 
   const encode = (source: Uint8Array, level = 3, checksum = false) => {
@@ -86,11 +94,11 @@ describe.each<[string, () => Promise<ZstdBackend>]>([
 
 test("levels above the kernels' and large chunks are the library's where there is one", () => {
   const calls: number[] = [];
-  const library: ZstdBackend = {
+  const library: ZstdLibrary = {
     decodeFrame: () => -1,
     encode: (_source, _target, level) => calls.push(level),
   };
-  const backend = kernelZstd(zstdKernels, library);
+  const backend = { ...kernelDecoder(zstdKernels, library), ...kernelEncoder(zstdKernels, library) };
   const target = new Uint8Array(maxZstdSize(bytes.length));
   backend.encode(bytes, target, 0, false);
   backend.encode(bytes.subarray(0, 1000), target, 22, false);
@@ -143,7 +151,7 @@ describe("without WebAssembly", () => {
     );
     try {
       const fresh = await import("../../../../src/codecs/bytes-to-bytes/zstd/codec.ts");
-      const error = await fresh.loadZstd().catch((reason: unknown) => reason);
+      const error = await fresh.loadZstdCodec().catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: "unsupported-codec", details: { hint: expect.any(String) } });
     } finally {
       vi.unstubAllGlobals();

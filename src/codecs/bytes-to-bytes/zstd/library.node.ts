@@ -1,4 +1,4 @@
-import type { ZstdBackend } from "./backend.ts";
+import type { ZstdLibrary } from "./backend.ts";
 
 const SMALLEST_CHUNK = 64;
 /** The window, as a power of two, up to which any decoder goes. */
@@ -25,11 +25,16 @@ export interface NodeZstd {
   };
 }
 
+/** Node's zstd, where it has one: from 22.15 on. */
+export function zstdLibrary(zlib: object | undefined): ZstdLibrary | undefined {
+  return zlib && "zstdCompressSync" in zlib ? nodeZstd(zlib as NodeZstd) : undefined;
+}
+
 /**
  * zstd by Node's zlib. A chunk size that holds the whole output spares it joining pieces, and is that of the one buffer
  * that it makes; where one byte is left over, it makes no second to see whether more follows.
  */
-export function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd): ZstdBackend {
+export function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd): ZstdLibrary {
   return {
     decodeFrame(frame, target) {
       const windowLog = Math.max(USUAL_WINDOW, Math.ceil(Math.log2(target.length + 1)));
