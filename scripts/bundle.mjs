@@ -2,7 +2,7 @@
 // run of the command a quarter of a millisecond. Lines and names are those of src/: Node prints the line in which an
 // uncaught error was thrown, and who debugs or profiles reads them. Bundlers of pages make them short.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, posix, resolve } from "node:path";
+import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inflateRawSync } from "node:zlib";
 import { build } from "rolldown";
@@ -42,16 +42,26 @@ const READS = [
   ...["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/bytes/codec"],
   // loaded on use, by most arrays of v3: in a file of its own it would cost a page a round trip
   "codecs/bytes-to-bytes/zstd/codec",
-  // else they lie in the file of other reads, which bundlers cut in two for those that import a part of it at once
-  ...["stores/sorted-keys", "stores/writer", "codecs/item-count"],
+  // several of the files below import these at once: in one of them, they would make the others load it
+  ...["hierarchy/open/ancestors-of", "codecs/item-count", "codecs/kernels/adler32", "util/crc32"],
+  ...["sorted-keys", "writer", "reserved-names", "store-memory", "remote/server-latency"].map(
+    (name) => `stores/${name}`,
+  ),
 ];
 
-/** What it loads besides for other arrays than those of v3: the older formats, their codecs, and stores of others. */
-const OTHER_READS = [
-  ...["meta/formats", "stores/with/zarrita", "hierarchy/assert-path"],
-  ...["open-via-ancestor", "suggest-name"].map((name) => `hierarchy/open/${name}`),
-  ...["blosc", "lz4", "shuffle"].map((name) => `codecs/bytes-to-bytes/${name}/codec`),
-];
+/** What it loads on use, by subject, the first that fits: a file for each, so that few requests load all of it. */
+const READS_ON_USE = {
+  shards: /\/(?:sharding|checksum)\//,
+  other: /^(?:meta|hierarchy)\/|key-prefix|zarrita|\/(?:blosc|lz4|shuffle|deflate|zstd)\/|wasm-delta/,
+  codecs: /^codecs\//,
+  s3: /^stores\/s3\//,
+  zip: /^stores\/(?:zip|target\/zip-upload-log)/,
+  labels: /labels|key-filter|decoded-slice|typed-values/,
+  slabs: /./,
+};
+
+/** What the file of browsers imports on use. */
+const PAGE_THREAD = "flows/run/executors/page-thread";
 
 /** The entry points of pages; the command, queues, and what `#platform` reaches in Node, are none. */
 const WEB = entries.filter((entry) => !["stores/directory", "bullmq/index"].includes(entry));
@@ -131,6 +141,7 @@ const importedDirectly = {
       // nothing happens when a part is imported
       file.code &&= file.code.replace(/^import "\.[^"]+";\n/gm, "");
       const own = [];
+      const known = [];
       file.code &&= file.code.replace(/import\("(\.[^"]*)"\)/g, (call, path) => {
         const folder = dirname(file.fileName);
         const { to, pick } = passing.get(posix.join(folder, path)) ?? { to: posix.join(folder, path) };
@@ -139,9 +150,18 @@ const importedDirectly = {
           own.push(ownExports(file.code, pick));
           return `Promise.resolve().then(() => ownExports[${own.length - 1}]())`;
         }
+        if (file.imports.includes(to) && pick !== undefined) {
+          if (!known.includes(to)) known.push(to);
+          return `Promise.resolve(known${known.indexOf(to)})${pick}`;
+        }
         return pick === undefined
           ? call
           : `import("${posix.relative(folder, to).replace(/^(?!\.)/, "./")}")${pick}`;
+      });
+      // what is there anyway is not imported on use: bundlers would make a file of it that passes it on
+      known.forEach((to, i) => {
+        const path = posix.relative(dirname(file.fileName), to).replace(/^(?!\.)/, "./");
+        file.code = `import * as known${i} from "${path}";\n${file.code}`;
       });
       // outside all functions, where no variable of theirs has the name of an export
       if (own.length > 0) file.code += `\nconst ownExports = [${own.join(", ")}];\n`;
@@ -171,7 +191,16 @@ export async function bundle() {
   // what no page reaches is files of their own, which nothing that a page loads imports
   const ofWeb = lazily((graph) => importedBy(WEB.map(sourceOf), graph, true));
   const ofReads = lazily((graph) => importedBy(READS.map(sourceOf), graph));
-  const ofOtherReads = lazily((graph) => importedBy(OTHER_READS.map(sourceOf), graph));
+  const ofReadsOnUse = lazily((graph) => {
+    const found = importedBy([sourceOf("read"), sourceOf(PAGE_THREAD)], graph, true);
+    const onUse = new Set([...found].flatMap((id) => graph.getModuleInfo(id)?.dynamicallyImportedIds ?? []));
+    onUse.add(sourceOf(PAGE_THREAD));
+    const nameOf = (id) => relative(join(root, "src"), id);
+    const subjects = Object.entries(READS_ON_USE);
+    const subjectOf = (id) => subjects.find(([, of]) => of.test(nameOf(id)))?.[0];
+    const idsOf = (name) => [...onUse].filter((id) => subjectOf(id) === name);
+    return Object.fromEntries(subjects.map(([name]) => [name, importedBy(idsOf(name), graph)]));
+  });
   const ofRuns = lazily((graph) => {
     const found = importedBy(RUNS.map(sourceOf), graph);
     for (const entry of THREADS) found.delete(sourceOf(entry));
@@ -201,7 +230,9 @@ export async function bundle() {
         groups: Object.entries({
           itself: ofItself,
           read: ofReads,
-          other: ofOtherReads,
+          ...Object.fromEntries(
+            Object.keys(READS_ON_USE).map((name) => [name, (graph) => ofReadsOnUse(graph)[name]]),
+          ),
           run: ofRunsOfWeb,
           files: ofRuns,
         }).map(([file, of], i, all) => ({

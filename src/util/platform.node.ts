@@ -31,4 +31,5 @@ export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name]
 }
 
 /** The kernels, where a runtime compiles no WebAssembly at run time but takes modules of it, as workerd does. */
-export const compiledKernels: Readonly<Record<"reading" | "codecs", WebAssembly.Module>> | undefined = undefined;
+export const compiledKernels: Readonly<Record<"reading" | "codecs", WebAssembly.Module>> | undefined =
+  undefined;

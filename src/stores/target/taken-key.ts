@@ -5,7 +5,7 @@ import type { TargetBuildOptions, TargetPlaceOptions } from "./options.ts";
 import { assertUnlocked, PrefixLock } from "./prefix-lock.ts";
 import { unfinishedThere } from "./run-marks.ts";
 import { ValueJournal } from "./value-journal.ts";
-import { type LeftZip, leftZip } from "./zip-upload-log.ts";
+import { type LeftZip, leftZip, removeLeftZip } from "./zip-upload-log.ts";
 
 /** A key that a run alone writes, with its marks beside it. */
 export interface TakenKey {
@@ -50,13 +50,6 @@ export async function takeKey(
     await lock?.putBack().catch(() => {});
     throw error;
   }
-}
-
-/** Removes the parts that a run has left, and its journal. */
-export async function removeLeftZip(store: WritableStore, key: string, journal: ValueJournal): Promise<void> {
-  const { upload } = await leftZip(journal);
-  if (upload) await (await store.openUpload?.(key, { begun: upload }))?.abort();
-  await journal.remove();
 }
 
 /** @throws as `takeKey`, as far as it shows without writing. */

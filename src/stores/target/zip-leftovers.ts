@@ -4,7 +4,6 @@ import { openStoreIfThere } from "../url.ts";
 import type { Leftover, LeftoverOptions } from "./leftover.ts";
 import { readLock } from "./lock-record.ts";
 import { isStale } from "./prefix-lock.ts";
-import { removeLeftZip } from "./taken-key.ts";
 import { uploadLeftovers } from "./upload-leftovers.ts";
 import { ValueJournal } from "./value-journal.ts";
 
@@ -28,7 +27,10 @@ export async function* zipLeftovers(
         place: `${store.description}/${journal ? keyOf(0) : lockKey}`,
         isDead,
         async remove() {
-          if (journal) await removeLeftZip(store, key, journal);
+          if (journal) {
+            const { removeLeftZip } = await import("./zip-upload-log.ts");
+            await removeLeftZip(store, key, journal);
+          }
           await store.delete(lockKey);
         },
       };

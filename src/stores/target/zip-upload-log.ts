@@ -1,8 +1,10 @@
 import { isObject } from "../../util/check-options.ts";
 import { isKey } from "../key.ts";
+import type { WritableStore } from "../store.ts";
 import type { BegunUpload, UploadedPart } from "../upload.ts";
 import { entryEnd, type StoredEntry } from "../zip/zip-records.ts";
 import type { Journal } from "./journal.ts";
+import type { ValueJournal } from "./value-journal.ts";
 
 /**
  * What happened to a zip that is uploaded in parts, as lines of its run's journal; who reads other lines there does not
@@ -119,3 +121,10 @@ function isCount(value: unknown): value is number {
 }
 
 type Fields = { readonly [name: string]: unknown };
+
+/** Removes the parts that a run has left, and its journal. */
+export async function removeLeftZip(store: WritableStore, key: string, journal: ValueJournal): Promise<void> {
+  const { upload } = await leftZip(journal);
+  if (upload) await (await store.openUpload?.(key, { begun: upload }))?.abort();
+  await journal.remove();
+}

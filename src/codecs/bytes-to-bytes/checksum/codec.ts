@@ -4,7 +4,8 @@ import { JsonNumber } from "../../../util/json-value.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
 import { ConfigReader } from "../../config-reader.ts";
 import { corrupt, overrun } from "../../failures.ts";
-import { adler32, fletcher32, lookup3 } from "../../kernels/checksums.ts";
+import { adler32 } from "../../kernels/adler32.ts";
+import { fletcher32, lookup3 } from "../../kernels/checksums.ts";
 import { kernels } from "../../kernels/kernels.ts";
 import { wordsOf } from "../../kernels/words.ts";
 

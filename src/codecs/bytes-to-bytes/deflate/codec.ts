@@ -64,5 +64,6 @@ function isGzip([first, second]: Uint8Array): boolean {
 export async function loadDeflate(): Promise<Deflate> {
   const zlib = builtin("node:zlib");
   if (zlib) return (await import("./node-deflate.ts")).nodeDeflate(zlib);
-  return (await import("./fflate-deflate.ts")).fflateDeflate;
+  const [{ fflateDeflate }, fflate] = await Promise.all([import("./fflate-deflate.ts"), import("fflate")]);
+  return fflateDeflate(fflate);
 }

@@ -1,8 +1,7 @@
-import { Gunzip, gzipSync, Unzlib, zlibSync } from "fflate";
 import { crc32 } from "../../../util/crc32.ts";
 import { isZarrflowError } from "../../../util/errors.ts";
 import { corrupt, overrun } from "../../failures.ts";
-import { adler32 } from "../../kernels/checksums.ts";
+import { adler32 } from "../../kernels/adler32.ts";
 import { wordsOf } from "../../kernels/words.ts";
 import type { Deflate } from "./deflate.ts";
 
@@ -15,11 +14,17 @@ const USUAL_LEVEL = 6;
 
 type Level = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
+type Fflate = typeof import("fflate");
+
 /** Deflate by fflate, for browsers. It leaves checksums and lengths to us. */
-export const fflateDeflate: Deflate = {
+export const fflateDeflate = ({ Gunzip, gzipSync, Unzlib, zlibSync }: Fflate): Deflate => ({
   inflate(format, source, target) {
     try {
-      return format === "gzip" ? gunzip(source, target) : unzlib(source, target);
+      const output = new Output(target);
+      const add = (piece: Uint8Array) => output.append(piece);
+      return format === "gzip"
+        ? gunzip(source, output, new Gunzip(add))
+        : unzlib(source, output, new Unzlib(add));
     } catch (error) {
       if (isZarrflowError(error)) throw error;
       throw corrupt(`not valid ${format} data, or truncated`, {}, { cause: error });
@@ -33,24 +38,29 @@ export const fflateDeflate: Deflate = {
     target.set(encoded);
     return encoded.length;
   },
-};
+});
 
-function unzlib(source: Uint8Array, target: Uint8Array): number {
-  const output = new Output(target);
-  pushPieces(source, new Unzlib((piece) => output.append(piece)));
-  const { written } = output;
-  const stored = wordsOf(source).getUint32(source.length - 4, false);
-  if (adler32(target.subarray(0, written)) !== stored) throw corrupt("the checksum of the zlib data differs");
-  return written;
+/** What is given pieces of input. */
+interface Inflater {
+  push(piece: Uint8Array, final: boolean): void;
 }
 
-function gunzip(source: Uint8Array, target: Uint8Array): number {
-  const output = new Output(target);
-  const members = new Gunzip((piece) => output.append(piece));
+function unzlib(source: Uint8Array, output: Output, inflater: Inflater): number {
+  pushPieces(source, inflater);
+  const stored = wordsOf(source).getUint32(source.length - 4, false);
+  if (adler32(output.from(0)) !== stored) throw corrupt("the checksum of the zlib data differs");
+  return output.written;
+}
+
+function gunzip(
+  source: Uint8Array,
+  output: Output,
+  members: Inflater & { onmember?: (end: number) => void },
+): number {
   let memberStart = 0;
   const endMember = (end: number) => {
     if (end < 18) throw corrupt("the gzip data are cut off");
-    const member = target.subarray(memberStart, output.written);
+    const member = output.from(memberStart);
     const trailer = wordsOf(source.subarray(end - 8, end));
     if (crc32(member) !== trailer.getUint32(0, true) || member.length !== trailer.getUint32(4, true)) {
       throw corrupt("the checksum or length of the gzip data differs");
@@ -63,7 +73,7 @@ function gunzip(source: Uint8Array, target: Uint8Array): number {
   return output.written;
 }
 
-function pushPieces(source: Uint8Array, to: { push(piece: Uint8Array, final: boolean): void }): void {
+function pushPieces(source: Uint8Array, to: Inflater): void {
   for (let i = 0; i < source.length; i += PIECE) {
     to.push(source.subarray(i, i + PIECE), i + PIECE >= source.length);
   }
@@ -76,6 +86,11 @@ class Output {
 
   constructor(target: Uint8Array) {
     this.#target = target;
+  }
+
+  /** What was written from a place on. */
+  from(start: number): Uint8Array {
+    return this.#target.subarray(start, this.written);
   }
 
   append(piece: Uint8Array): void {

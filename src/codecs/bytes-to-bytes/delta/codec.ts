@@ -1,20 +1,27 @@
 import type { CodecFactory } from "../../codec.ts";
 import { ConfigReader } from "../../config-reader.ts";
-import type { NumberFormat } from "../../kernels/kernel-types.ts";
+import type { DeltaKernels, NumberFormat } from "../../kernels/kernel-types.ts";
 import { kernelsOfThread } from "../../kernels/kernels.ts";
-import { wasmDelta } from "../../kernels/wasm-delta.ts";
 import { convertNumbers } from "../../numbers/convert.ts";
 import { type BigArray, keeper, type NumberArray } from "../../numbers/number-array.ts";
 import { numberFilter } from "../../numbers/number-filter.ts";
 import { type NumberType, numberType } from "../../numbers/number-type.ts";
 
-const deltaKernels = kernelsOfThread(wasmDelta);
+/** Made once the module is there that has the kernels of codecs. */
+let deltaKernels: () => DeltaKernels;
+
+/** The factory of `delta`, with its kernels. */
+export async function loadDelta(): Promise<CodecFactory> {
+  const { wasmDelta } = await import("../../kernels/wasm-delta.ts");
+  deltaKernels ??= kernelsOfThread(wasmDelta);
+  return createDelta;
+}
 
 /**
  * `delta` of numcodecs: the first number, then differences, computed in `dtype` and stored as `astype`; decoding sums
  * them in `dtype`. Integers wrap.
  */
-export const createDelta: CodecFactory = (configuration) => {
+const createDelta: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);
   const decoded = numberType(settings, "dtype");
   const stored = numberType(settings, "astype", decoded);

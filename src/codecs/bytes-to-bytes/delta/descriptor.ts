@@ -8,5 +8,5 @@ export const delta = {
   itemFilter: { input: "dtype" },
   costClass: "none",
   engines: KERNEL,
-  load: async () => (await import("./codec.ts")).createDelta,
+  load: async () => (await import("./codec.ts")).loadDelta(),
 } as const satisfies CodecDescriptor;

@@ -1,5 +1,6 @@
 // @module-tag slow
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
+import * as fflate from "fflate";
 import { beforeAll, describe, expect, test } from "vitest";
 import { loadDeflate } from "../../../../src/codecs/bytes-to-bytes/deflate/codec.ts";
 import { type Deflate, maxDeflatedSize } from "../../../../src/codecs/bytes-to-bytes/deflate/deflate.ts";
@@ -16,7 +17,7 @@ const FORMATS = {
 
 describe.each<[string, () => Promise<Deflate>]>([
   ["Node", loadDeflate],
-  ["fflate", async () => fflateDeflate],
+  ["fflate", async () => fflateDeflate(fflate)],
 ])("deflate by %s", (_, load) => {
   let deflate: Deflate;
   beforeAll(async () => {
