@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { planRechunk, simulatePlan } from "../dist/index.js";
+import { plan as planFlow, simulatePlan } from "../dist/index.js";
 import { median, runByProcesses, zarrflow } from "./array-jobs.mjs";
 import { writeField } from "./write-field.mjs";
 
@@ -69,9 +69,9 @@ function percent(ratio) {
 
 async function planOf(strategy, chunks) {
   const how = { chunks, strategy, scratch, threads: 1, maxMemory: "128MiB" };
-  const { plan, close } = await planRechunk(source, target, how);
-  await close();
-  return plan;
+  const planned = await planFlow(source, target, how);
+  await planned.close();
+  return planned.plan;
 }
 
 /** Seconds from the first start of a process to the published target, and processor seconds of all processes. */

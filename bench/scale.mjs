@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { planRechunk, simulatePlan } from "../dist/index.js";
+import { plan as planFlow, simulatePlan } from "../dist/index.js";
 
 const FAR = { latency: 0.03, bytesPerSecond: 100e6 };
 const WORKERS = [1, 10, 100, 1000, 10_000];
@@ -38,7 +38,7 @@ async function planOf(folder, shape) {
   };
   writeFileSync(join(source, ".zarray"), JSON.stringify({ ...array, compressor: { id: "zstd", level: 1 } }));
   const how = { chunks: [1000, 50, 50], maxMemory: "2GB", threads: 2, concurrency: 64 };
-  const planned = await planRechunk(source, join(folder, "out.zarr"), how);
+  const planned = await planFlow(source, join(folder, "out.zarr"), how);
   const profile = { ...FAR, basis: "stated" };
   const plan = await planned.planWith({ source: profile, target: profile, scratch: profile });
   await planned.close();

@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as slabs from "../src/flows/slabs/read-slabs.ts";
@@ -38,13 +40,27 @@ interface World {
 
 type Subject = (options: never, world: World) => Promise<unknown>;
 
-const planOf = async (planned: Promise<Awaited<ReturnType<Api["planCopy"]>>>) => {
-  const { plan, close } = await planned;
-  await close();
-  return plan;
+const planOf = async (planning: ReturnType<Api["plan"]>) => {
+  const planned = await planning;
+  await planned.close();
+  return planned.plan;
 };
 
 const NEW = { shape: [4, 4], chunks: [2, 2], dataType: "int16", dimensionNames: ["y", "x"] } as const;
+
+let folder = "";
+/** A plan as text. */
+let stored = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "zarrflow-test-"));
+  await (await api.create(join(folder, "a.zarr"), NEW)).close();
+  const planned = await api.plan(join(folder, "a.zarr"), join(folder, "b.zarr"));
+  await planned.close();
+  stored = JSON.stringify(planned);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
 
 /** A call of every function that has options. */
 const SUBJECTS: Readonly<Record<string, Subject>> = {
@@ -83,10 +99,6 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   diff: (options, { array, target }) => all(api.diff(array, target, options)),
   digest: (options, { group }) => all(api.digest(group, options)),
   digestTree: (options, { group }) => api.digestTree(group, options),
-  estimateCopy: async (options, { group, target }) => {
-    const planned = await api.planCopy(group, target);
-    return api.estimateCopy(planned, options).finally(() => planned.close());
-  },
   exists: (options, { group }) => api.exists(group, options),
   formatSlice: async (options, { array }) =>
     new Response(api.formatSlice(api.slice(array), "json", options)).text(),
@@ -94,27 +106,22 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   open: async (options, { array }) => describeNode(await api.open(array, options)),
   openArray: async (options, { array }) => describeNode(await api.openArray(array, options)),
   openGroup: async (options, { group }) => describeNode(await api.openGroup(group, options)),
-  planConvert: (options, { group, target }) =>
-    planOf(api.planConvert(group, target, { to: "v3", ...(options as object) })),
-  planCopy: (options, { group, target }) => planOf(api.planCopy(group, target, options)),
-  planRechunk: (options, { group, target }) =>
-    planOf(api.planRechunk(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) })),
+  plan: (options, { group, target }) =>
+    planOf(api.plan(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) })),
   planSlice: (options, { array }) => api.planSlice(array, {}, options),
-  planSliceTo: (options, { group, target }) =>
-    planOf(api.planSliceTo(group, target, { slice: { x: [0, 3] }, ...(options as object) })),
   pyramid: (options, { array, target }) => api.pyramid(array, target, { levels: 2, ...(options as object) }),
   readDecoded: async (options, { array }) => {
     const chunks = await all(api.readDecoded(array, {}, options));
     return chunks.map(({ region, data }) => [region, data?.kind === "fixed" && [...data.bytes]]);
   },
+  readPlan: async (options) => (await api.readPlan(stored, options)).plan,
   rechunk: (options, { group, target }) =>
     api.rechunk(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) }),
   renameNode: (options, { array }) => api.renameNode(array, "ñ", options),
   resizeArray: (options, { array }) => api.resizeArray(array, [2, 4], options),
-  runFlow: async (options, { group, target }) => api.runFlow(await api.planCopy(group, target), options),
   setAttributes: (options, { array }) => api.setAttributes(array, { n: Number.NaN }, options),
   simulatePlan: async (options, { group, target }) => {
-    const plan = await planOf(api.planRechunk(group, target, { chunks: { y: 1, x: 3 } }));
+    const plan = await planOf(api.plan(group, target, { chunks: { y: 1, x: 3 } }));
     return api.simulatePlan(plan, { workers: 2, latency: 1, bytesPerSecond: 1e6, ...(options as object) });
   },
   slice: async (options, { array }) => {
@@ -243,8 +250,7 @@ describe("options of reading have their effect on every function that has them:"
 
   const having = (option: string) =>
     [...declared].flatMap(([name, options]) => (options.includes(option) ? [name] : []));
-  const readers = (option: string) =>
-    having(option).filter((name) => !/^(create|runFlow|estimateCopy|simulatePlan)/.test(name));
+  const readers = (option: string) => having(option).filter((name) => !/^(create|simulatePlan)/.test(name));
 
   /** A test for one function in three, and in the long run for all; each option leaves out others. */
   function effect(option: string, names: readonly string[], run: (name: string) => Promise<void>): void {
@@ -336,7 +342,7 @@ it("mustChange, isLeftOut and onLeftOut have their effect", async () => {
   const group = await api.createGroup(store);
   await (await group.create("t", NEW)).close();
   await group.close();
-  const same = api.planRechunk(store, new MemoryStore(), { chunks: { y: 2, x: 2 }, mustChange: true });
+  const same = api.plan(store, new MemoryStore(), { chunks: { y: 2, x: 2 }, mustChange: true });
   await expect(same).rejects.toMatchObject({ code: "invalid-option" });
   const onLeftOut = vi.fn();
   const walked = await all(
@@ -352,6 +358,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   allowLoss: "test/interop/conventions.test.ts",
   allowUnicode: "test/hierarchy/create/create.test.ts",
   alone: "test/flows/companions.test.ts",
+  arrays: "test/flows/planned.test.ts",
   axes: "test/flows/sharded.property.test.ts",
   base: "test/flows/fetch-handler.test.ts",
   breakLock: "test/flows/locked-folders.test.ts",
@@ -402,6 +409,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   stragglers: "test/flows/jobs/simulate.test.ts",
   strict: "test/flows/slice-to.test.ts",
   to: "test/flows/missing-values.test.ts",
+  trustMap: "test/flows/planned.test.ts",
   v1Order: "test/flows/v1-chunks.test.ts",
   v2: "test/flows/registered-codec.test.ts",
   values: "test/flows/diff.test.ts",

@@ -77,29 +77,23 @@ const ofRegion: Stated = (region) => {
   return isWhole ? undefined : "invalid-selection";
 };
 const ofEmptyStore: Stated = (source) => (source instanceof Map ? "not-found" : undefined);
+const ofPlan: Stated = (plan) =>
+  typeof plan === "string" || (typeof plan === "object" && plan !== null) ? "plan-mismatch" : undefined;
 const ofName: Stated = (name) =>
   name === "" ? "path-not-allowed" : name === "\0" ? "invalid-node-name" : undefined;
 
 /** The codes that functions state for arguments of the right type, by position; of all others it is `invalid-option`. */
 const STATED: Readonly<Record<string, Readonly<Record<number, Stated>>>> = {
   ...Object.fromEntries(
-    [
-      "convert",
-      "copy",
-      "digest",
-      "digestTree",
-      "info",
-      "open",
-      "openArray",
-      "openGroup",
-      "planConvert",
-      "planCopy",
-    ].map((name) => [name, { 0: ofEmptyStore }]),
-  ),
-  ...Object.fromEntries(
-    ["asStore", "planRechunk", "planSliceTo", "pyramid", "rechunk", "sliceTo", "tree", "validate"].map(
+    ["convert", "copy", "digest", "digestTree", "info", "open", "openArray", "openGroup", "plan"].map(
       (name) => [name, { 0: ofEmptyStore }],
     ),
+  ),
+  ...Object.fromEntries(
+    ["asStore", "pyramid", "rechunk", "sliceTo", "tree", "validate"].map((name) => [
+      name,
+      { 0: ofEmptyStore },
+    ]),
   ),
   append: { 0: ofEmptyStore, 1: ofEmptyStore },
   children: { 0: ofEmptyStore },
@@ -107,6 +101,7 @@ const STATED: Readonly<Record<string, Readonly<Record<number, Stated>>>> = {
   planSlice: { 0: ofEmptyStore, 1: ofSelection },
   renameNode: { 1: ofName },
   readDecoded: { 0: ofEmptyStore, 1: ofSelection },
+  readPlan: { 0: ofPlan },
   slice: { 0: ofEmptyStore, 1: ofSelection },
   walk: { 0: ofEmptyStore },
   writeRegion: { 1: ofRegion },
@@ -153,6 +148,7 @@ describe("wrong arguments", () => {
   let source = "";
   let array: api.ZarrArray;
   let group: api.ZarrGroup;
+  let stored = "";
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "zarrflow-test-"));
@@ -161,6 +157,9 @@ describe("wrong arguments", () => {
     await writeV2Group(source, { t, u: t });
     array = await api.openArray(`${source}/t`);
     group = await api.openGroup(source);
+    const planned = await api.plan(source, join(folder, "planned.zarr"));
+    stored = JSON.stringify(planned);
+    await planned.close();
   });
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -184,7 +183,6 @@ describe("wrong arguments", () => {
     diff: [source, source, {}],
     digest: [source, {}],
     digestTree: [source, {}],
-    estimateCopy: [],
     exists: [source, {}],
     formatSlice: [api.slice(array), "raw"],
     info: [source, {}],
@@ -195,19 +193,16 @@ describe("wrong arguments", () => {
     openArray: [`${source}/t`, {}],
     openGroup: [source, {}],
     placeFrames: [array],
-    planConvert: [source, target(), { to: "v3" }],
-    planCopy: [source, target(), {}],
-    planRechunk: [source, target(), { chunks: { x: 1 } }],
+    plan: [source, target(), {}],
     planSlice: [array, { x: 0 }, {}],
-    planSliceTo: [source, target(), { slice: { x: 0 } }],
     pyramid: [`${source}/t`, target(), { factor: { x: 2 }, levels: 2 }],
     readDecoded: [array, {}, {}],
+    readPlan: [stored, {}],
     readsOf: [],
     rechunk: [source, target(), { chunks: { x: 1 } }],
     registerWorker: [() => undefined],
     renameNode: [array, "v", {}],
     resizeArray: [array, [4], {}],
-    runFlow: [],
     runTask: [],
     setAttributes: [array, {}, {}],
     simulatePlan: [],
@@ -238,7 +233,7 @@ describe("wrong arguments", () => {
     "convert",
     "rechunk",
     "sliceTo",
-    "planCopy",
+    "plan",
     "tree",
     "diff",
     "digest",

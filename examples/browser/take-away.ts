@@ -3,7 +3,7 @@ import { Latest } from "../../src/cli/view/page/requests.ts";
 import type { Reading } from "../../src/cli/view/page/view.ts";
 import { bytesText, counted } from "../../src/cli/view/page/words.ts";
 import type { ViewedArray } from "../../src/flows/view/describe-node.ts";
-import { type OpenSource, planRechunk, rechunk, type SliceOption } from "../../src/index.ts";
+import { type OpenSource, plan, rechunk, type SliceOption } from "../../src/index.ts";
 import { zipIntoStream } from "../../src/stores/zip.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { saveZip } from "./save-zip.ts";
@@ -86,9 +86,11 @@ export class TakeAway implements Reading {
       async (signal) => {
         fill(this.#status, "planning …");
         const nowhere = zipIntoStream(new WritableStream());
-        const { plan } = await planRechunk(this.#source, nowhere, this.#options(signal));
-        const { tasks, chunksRead, chunksWritten, decodedBytes, logicalBytes, predictedPeak } = plan.totals;
-        const strategies = [...new Set(plan.jobs.map(({ strategy }) => strategy))].join(", ");
+        const planned = await plan(this.#source, nowhere, this.#options(signal));
+        await planned.close();
+        const { totals, jobs } = planned.plan;
+        const { tasks, chunksRead, chunksWritten, decodedBytes, logicalBytes, predictedPeak } = totals;
+        const strategies = [...new Set(jobs.map(({ strategy }) => strategy))].join(", ");
         fill(
           this.#status,
           `${counted(tasks, "task")} (${strategies}): ${counted(chunksRead, "chunk")} read, ${bytesText(decodedBytes)} decoded; ` +

@@ -3,7 +3,7 @@ import { assertKnown, isObject, type OptionNames } from "../util/check-options.t
 import { ZarrflowError } from "../util/errors.ts";
 import { pause } from "../util/pause.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
-import { failureOf, runId } from "./job-data.ts";
+import { failureOf, type PlanOption, runId } from "./job-data.ts";
 import { statusAt } from "./status.ts";
 
 /** What happens to a job of a run, wherever that is. */
@@ -33,11 +33,11 @@ const POLL_MS = 2000;
 /**
  * Waits until a run has ended, and gathers meanwhile the events of all its jobs.
  *
- * @param plan the text of the plan file, or its id
+ * @param plan the plan, the text of its file, or its id
  * @returns what all jobs did
  * @throws what made the run fail; `not-found` for a plan that was not submitted; `transient` when the server is gone.
  */
-export async function follow(plan: string, options: FollowOptions): Promise<RunReport> {
+export async function follow(plan: PlanOption, options: FollowOptions): Promise<RunReport> {
   assertKnown(options, FOLLOW_OPTIONS);
   const id = runId(plan);
   const connection = await Connection.open(options);

@@ -7,5 +7,5 @@
 export type { QueueOptions } from "./connection.ts";
 export { type FollowOptions, follow, type JobEvent } from "./follow.ts";
 export { type DeadJob, type RunStatus, status } from "./status.ts";
-export { planText, type SubmitOptions, submit } from "./submit.ts";
+export { type SubmitOptions, submit } from "./submit.ts";
 export { type WorkerEvent, type WorkerOptions, worker } from "./worker.ts";

@@ -1,5 +1,6 @@
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
+import type { Planned } from "../flows/planned.ts";
 import type { ShareName } from "../stores/target/options.ts";
 import { type ErrorCode, EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 
@@ -64,9 +65,18 @@ export function jobCounts({ plan }: PlanFile, wanted: number | undefined): numbe
   );
 }
 
-/** The id of a run: that of the plan, given as the text of its file, or alone. @throws `plan-mismatch` */
-export function runId(plan: string): string {
-  return /^[0-9a-f-]{36}$/.test(plan) ? plan : parsePlan(plan).id;
+/** A plan: what `plan` returned, or the text of a file that `zarrflow plan` wrote. */
+export type PlanOption = Pick<Planned, "toJSON"> | string;
+
+/** The plan as text. @throws `unsupported-operation` for what several processes cannot do. */
+export function planTextOf(plan: PlanOption): string {
+  return typeof plan === "string" ? plan : JSON.stringify(plan);
+}
+
+/** The id of a run: that of the plan, or given alone. @throws `plan-mismatch` */
+export function runId(plan: PlanOption): string {
+  const text = planTextOf(plan);
+  return /^[0-9a-f-]{36}$/.test(text) ? text : parsePlan(text).id;
 }
 
 /** A failure in the words that a job keeps. */

@@ -1,7 +1,7 @@
 import type { RunReport } from "../flows/events.ts";
 import { assertKnown } from "../util/check-options.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
-import { type RunData, runId, SHARE, type ShareData } from "./job-data.ts";
+import { type PlanOption, type RunData, runId, SHARE, type ShareData } from "./job-data.ts";
 
 /** How far a run is. */
 export interface RunStatus {
@@ -37,10 +37,10 @@ export interface DeadJob {
 /**
  * How far the run of a plan is.
  *
- * @param plan the text of the plan file, or its id
+ * @param plan the plan, the text of its file, or its id
  * @throws `plan-mismatch` for what is no plan; `transient` when the server is gone; `access-denied`.
  */
-export async function status(plan: string, options: QueueOptions): Promise<RunStatus> {
+export async function status(plan: PlanOption, options: QueueOptions): Promise<RunStatus> {
   assertKnown(options, QUEUE_OPTIONS);
   const id = runId(plan);
   const connection = await Connection.open(options);

@@ -1,13 +1,18 @@
-import { resolve } from "node:path";
-import { encodersHere } from "../flows/jobs/encoders.ts";
 import { assertEncoders } from "../flows/jobs/open-plan.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
-import { planFileText } from "../flows/jobs/plan-file.ts";
-import type { Planned } from "../flows/request/flow.ts";
+import { encodersHere } from "../flows/jobs/plan-file.ts";
 import { assertKnown, assertRules, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
-import { JOB_OPTIONS, jobCounts, RUN, type RunData, shareJobs } from "./job-data.ts";
+import {
+  JOB_OPTIONS,
+  jobCounts,
+  type PlanOption,
+  planTextOf,
+  RUN,
+  type RunData,
+  shareJobs,
+} from "./job-data.ts";
 import { deadShares, type RunStatus, statusAt } from "./status.ts";
 
 export interface SubmitOptions extends QueueOptions {
@@ -31,13 +36,14 @@ const MAX_PLAN = 128 * 1024 ** 2;
  * the next stage when they are done, and publishes the target after the last. The plan goes with it, but no credentials.
  * A plan that is submitted again is the same run: what is done stays, jobs that are dead are tried again.
  *
- * @param plan the text of a file that `zarrflow plan` wrote, or what `planText` returns
+ * @param planned what `plan` returned, or the text of a file that `zarrflow plan` wrote
  * @returns how far the run is
  * @throws `plan-mismatch` for what is no plan, or of another version; `resource-limit` for one that is too large;
  *   `transient` when the server is gone; `access-denied`; `unsupported-operation` without the package `bullmq`.
  */
-export async function submit(plan: string, options: SubmitOptions): Promise<RunStatus> {
+export async function submit(planned: PlanOption, options: SubmitOptions): Promise<RunStatus> {
   assertKnown(options, SUBMIT_OPTIONS);
+  const plan = planTextOf(planned);
   const { jobs: wanted, verify = false } = options;
   assertRules({ jobs: wanted }, { jobs: { expected: "a whole number from 1 to 10,000", holds: isCount } });
   const file = parsePlan(plan);
@@ -72,21 +78,6 @@ export async function submit(plan: string, options: SubmitOptions): Promise<RunS
     return await statusAt(connection, id);
   } finally {
     await connection.close();
-  }
-}
-
-/**
- * What was planned as the text of a plan file, and closes it.
- *
- * @throws `unsupported-operation` for what several processes cannot do.
- */
-export async function planText(planned: Planned | Promise<Planned>): Promise<string> {
-  const open = await planned;
-  const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders: encodersHere() } as const;
-  try {
-    return planFileText(open, how, (path) => resolve(path));
-  } finally {
-    await open.close();
   }
 }
 

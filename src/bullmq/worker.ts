@@ -1,7 +1,7 @@
 import type { Job } from "bullmq";
 import type { RunCounts, RunReport } from "../flows/events.ts";
-import { encodersHere } from "../flows/jobs/encoders.ts";
 import { assertEncoders, otherEncoder } from "../flows/jobs/open-plan.ts";
+import { encodersHere } from "../flows/jobs/plan-file.ts";
 import { followSignals, onAbort } from "../util/abort.ts";
 import { assertKnown, assertRules, type OptionNames } from "../util/check-options.ts";
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../util/errors.ts";

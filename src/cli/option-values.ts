@@ -1,6 +1,7 @@
 import type { Changes } from "../flows/request/changes.ts";
 import type { PlanOptions, RunOptions } from "../flows/request/flow-options.ts";
 import type { KeyFilter } from "../flows/request/key-filter.ts";
+import type { ReadOptions } from "../hierarchy/read-options.ts";
 import type { CodecText } from "../meta/codec-option.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
@@ -20,6 +21,7 @@ import type {
   readingOptions,
   taskOptions,
   updateOption,
+  writeEmptyOption,
   writingOptions,
 } from "./shared-options.ts";
 import { valuesOf } from "./value-options.ts";
@@ -46,6 +48,13 @@ export function changesOf({
     ...(keepFormats && { keepFormats }),
     ...(losses && { allowLoss: losses.flatMap((pointers) => pointers.split(/,(?=\/)/)) }),
   };
+}
+
+/** The same of a copy: where the codec or the shards change, coordinates stay as they are, as in a rechunk. */
+export function copyChangesOf(values: Parameters<typeof changesOf>[0]): Changes {
+  const changes = changesOf(values);
+  const isRechunk = changes.codec !== undefined || changes.shards !== undefined;
+  return isRechunk && changes.chunks === undefined ? { ...changes, chunks: {} } : changes;
 }
 
 /** What the flags of filters mean to a flow. */
@@ -83,7 +92,7 @@ function retryOf(attempts: string | undefined, timeout: string | undefined): Acc
 /** What the flags of reading arrays mean to a flow. @throws `invalid-option` */
 export function readingOf(
   values: Values<typeof readingOptions>,
-): StoreAccess & FormatOptions & Pick<PlanOptions, "maxMemory" | "concurrency"> {
+): StoreAccess & FormatOptions & Pick<ReadOptions, "maxMemory" | "concurrency"> {
   const { "max-mem": maxMemory, io } = values;
   return {
     ...accessOf(values),
@@ -109,10 +118,11 @@ export function planOptions(
       typeof profileOption &
       typeof taskOptions &
       typeof existingOptions &
-      typeof updateOption
+      typeof updateOption &
+      typeof writeEmptyOption
   >,
   signal: AbortSignal,
-): PlanOptions {
+): ReadOptions & Omit<PlanOptions, keyof Changes | keyof KeyFilter> {
   const { tps, bwlimit, threads, strategy, scratch } = values;
   return {
     ...readingOf(values),
@@ -123,6 +133,7 @@ export function planOptions(
     ...(values["store-profile"] && { storeProfile: values["store-profile"] }),
     ...(strategy && { strategy }),
     ...(scratch !== undefined && { scratch }),
+    ...(values["write-empty"] && { writeEmpty: true }),
     signal,
   };
 }
@@ -130,8 +141,8 @@ export function planOptions(
 /** What the flags of writing mean to a flow. @throws `invalid-option` */
 export function runOptions(values: Values<typeof writingOptions>, signal: AbortSignal): RunOptions {
   const { verify = false, resume = false, fsync = false, "verify-source": verifySource = false } = values;
-  const { "write-empty": writeEmpty = false, "break-lock": breakLock = false } = values;
-  return { verify, resume, verifySource, fsync, writeEmpty, breakLock, signal };
+  const { "break-lock": breakLock = false } = values;
+  return { verify, resume, verifySource, fsync, breakLock, signal };
 }
 
 /** The fewest bytes that a number without a unit is taken for: fewer are megabytes in the mind of who wrote them. */

@@ -1,6 +1,7 @@
 import type { EventOptions, FlowEvent, RunReport } from "../flows/events.ts";
 import type { Plan } from "../flows/plan/plan.ts";
-import type { Planned } from "../flows/request/flow.ts";
+import type { PlannedFlow } from "../flows/request/flow.ts";
+import { place } from "../flows/text/place.ts";
 import { packageVersion } from "../util/package-version.node.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
@@ -18,7 +19,6 @@ import type { outputOptions, updateOption, writingOptions } from "./shared-optio
 import type { Terminal } from "./terminal.ts";
 import { failureText } from "./text/failure.ts";
 import { toJson } from "./text/json.ts";
-import { place } from "./text/place.ts";
 import { reportText } from "./text/report.ts";
 import { warningText } from "./text/warning.ts";
 import type { TraceFile } from "./trace.ts";
@@ -29,7 +29,7 @@ type OnEvent = (event: FlowEvent) => void;
 
 /** Plans and runs a flow, and says what came of it; with `--dry-run` it only prints the plan of what can be run. */
 export async function planAndRun(
-  plan: (events: EventOptions) => Promise<Planned>,
+  plan: (events: EventOptions) => Promise<PlannedFlow>,
   values: FlowValues,
   terminal: Terminal,
 ): Promise<void> {
@@ -54,7 +54,7 @@ export async function planAndRun(
 
 /** Checks the files that flags name, and begins the trace, before anything is written. */
 async function beginFiles(
-  { plan, close }: Planned,
+  { plan, close }: PlannedFlow,
   { trace: tracePath, report }: FlowValues,
   trace: TraceFile | undefined,
 ): Promise<void> {
@@ -75,7 +75,7 @@ async function openTrace(path: string): Promise<TraceFile> {
 
 /** Prints what would be done, where it can be, writes the page about it, and closes what was opened for it. */
 async function showPlan(
-  planned: Planned,
+  planned: PlannedFlow,
   values: FlowValues,
   onEvent: OnEvent,
   recorder: RunRecorder,
@@ -90,11 +90,11 @@ async function showPlan(
     if (page !== undefined) await assertPage(page);
     await assertFlow(planned, runOptions(values, signal));
     const copied = await estimateCopy(planned, { signal, onEvent });
-    const { planText } = await import("./text/plan.ts");
+    const { planText } = await import("../flows/text/plan.ts");
     await write(
       json
         ? `${toJson({ ...plan, ...(taken.length > 0 && { taken }), copied }, 2)}\n`
-        : planText(plan, { copied, explain, taken }),
+        : planText(plan, { copied, explain, taken, warning: warningText }),
     );
     if (page === undefined) return;
     const { planPage } = await import("./report/page.ts");
@@ -105,7 +105,7 @@ async function showPlan(
 }
 
 async function run(
-  planned: Planned,
+  planned: PlannedFlow,
   values: FlowValues,
   recorder: RunRecorder,
   terminal: Terminal,
@@ -148,7 +148,7 @@ function reportedFailure(thrown: unknown): string {
 }
 
 async function runShowingProgress(
-  planned: Planned,
+  planned: PlannedFlow,
   values: FlowValues,
   { errors, signal, interrupts, printLine }: Terminal,
 ) {

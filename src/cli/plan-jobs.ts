@@ -1,9 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import type { FlowEvent, RunReport } from "../flows/events.ts";
-import { encodersHere } from "../flows/jobs/encoders.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import type { PlanFile } from "../flows/jobs/plan-file.ts";
+import { encodersHere } from "../flows/jobs/plan-file.ts";
 import type { JobOptions } from "../flows/jobs/run-share.ts";
+import { counted } from "../flows/text/numbers.ts";
 import { fileError } from "../stores/files/file-error.ts";
 import { formatBytes } from "../util/byte-size.ts";
 import { EXIT_CODES, ZarrflowError } from "../util/errors.ts";
@@ -15,7 +16,6 @@ import { progressView } from "./progress/view.ts";
 import type { outputOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { toJson } from "./text/json.ts";
-import { counted } from "./text/numbers.ts";
 import { warningText } from "./text/warning.ts";
 
 /** Bytes of the largest plan that is read: one of 100,000 arrays has some hundreds of megabytes. */

@@ -1,8 +1,8 @@
+import { printableLines } from "../flows/text/printable.ts";
 import { fileError } from "../stores/files/file-error.ts";
 import { redact } from "../util/redact.ts";
 import type { Interrupts } from "./interrupt.ts";
 import { COLORED_NAME } from "./text/failure.ts";
-import { printableLines } from "./text/printable.ts";
 
 /** Where a command speaks: data on standard output, words for people on standard error. */
 export interface Terminal {

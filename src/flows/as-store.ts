@@ -18,7 +18,7 @@ import { EVENT_OPTIONS, type EventOptions } from "./events.ts";
 import { memoryForTasks } from "./plan/expected-size.ts";
 import type { ArrayJob, Plan } from "./plan/plan.ts";
 import { CHANGES, type Changes } from "./request/changes.ts";
-import { type Planned, planFlow } from "./request/flow.ts";
+import { type PlannedFlow, planFlow } from "./request/flow.ts";
 import { PLANNING_OPTIONS } from "./request/flow-options.ts";
 import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
 import { limitAdaptive } from "./request/usual-concurrency.ts";
@@ -57,7 +57,7 @@ const VALUE_PART = 1 / 2;
  * The source must not change while it is read. `maxMemory` bounds what the store holds; values that `get` returns are the
  * caller's. Whoever opened the store closes it.
  *
- * @throws as `planCopy`; `budget-too-small` for shards that the budget cannot hold whole.
+ * @throws as `plan`; `budget-too-small` for shards that the budget cannot hold whole.
  * @example
  * ```ts
  * import { asStore, openArray } from "zarrflow";
@@ -74,11 +74,16 @@ export async function asStore(
 ): Promise<Store & Partial<ListableStore>> {
   const options = checkedOptions(given, AS_STORE_OPTIONS);
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const planned = await planFlow("copy", source, new MemoryStore("values made on demand"), {
-    ...pickOptions(options, PLANNING_OPTIONS),
-    maxMemory: Math.floor(maxMemory * TASK_PART),
-    strategy: "direct",
-  }).catch((error: unknown) => {
+  const planned = await planFlow(
+    source,
+    new MemoryStore("values made on demand"),
+    {
+      ...pickOptions(options, PLANNING_OPTIONS),
+      maxMemory: Math.floor(maxMemory * TASK_PART),
+      strategy: "direct",
+    },
+    { bringsCompanions: false },
+  ).catch((error: unknown) => {
     if (!isZarrflowError(error, "budget-too-small")) throw error;
     const { neededBytes, path } = error.details;
     assertFits(neededBytes / TASK_PART, maxMemory, path);
@@ -95,7 +100,7 @@ export async function asStore(
 }
 
 async function storeOf(
-  { plan, source, sourceDocument: wasRead, assertUnchanged }: Planned,
+  { plan, source, sourceDocument: wasRead, assertUnchanged }: PlannedFlow,
   {
     maxMemory,
     writeEmpty,

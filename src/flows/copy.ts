@@ -1,53 +1,18 @@
 import type { OpenSource } from "../hierarchy/open/open.ts";
-import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
-import type { EventOptions, RunReport } from "./events.ts";
-import type { Plan } from "./plan/plan.ts";
+import { checkedOptions, pickOptions } from "../util/check-options.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { RunReport } from "./events.ts";
 import type { Changes } from "./request/changes.ts";
-import { type Planned, planFlow } from "./request/flow.ts";
-import {
-  type FlowOptions,
-  PLANNING_OPTIONS,
-  type PlanningOptions,
-  type PlanOptions,
-  RUN_OPTIONS,
-} from "./request/flow-options.ts";
-import type { KeyFilter } from "./request/key-filter.ts";
+import { planFlow } from "./request/flow.ts";
+import { FLOW_OPTIONS, type FlowOptions, PLANNING_OPTIONS, RUN_OPTIONS } from "./request/flow-options.ts";
 import { runFlow } from "./run/run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
-
-const FLOW_OPTIONS: OptionNames<PlanningOptions & FlowOptions> = { ...PLANNING_OPTIONS, ...RUN_OPTIONS };
-
-/** Plans and runs. */
-async function flow(
-  operation: Plan["operation"],
-  source: OpenSource,
-  target: FlowTarget,
-  options: PlanningOptions & FlowOptions,
-): Promise<RunReport> {
-  const checked = checkedOptions(options, FLOW_OPTIONS);
-  const planned = await planFlow(operation, source, target, pickOptions(checked, PLANNING_OPTIONS));
-  return runFlow(planned, pickOptions(checked, RUN_OPTIONS));
-}
-
-/**
- * Plans a copy: every key as it is, byte for byte, but for what `options` change.
- *
- * @throws `not-found`, `target-inside-source`, `budget-too-small`; `loss-refused` when the new format cannot hold
- *   something.
- */
-export function planCopy(
-  source: OpenSource,
-  target: FlowTarget,
-  options: PlanOptions & EventOptions & Changes & KeyFilter = {},
-): Promise<Planned> {
-  return planFlow("copy", source, target, options);
-}
 
 /**
  * Copies an array or a group with all below it, byte for byte, also keys that are no Zarr. The target appears
  * under its name when it is complete, or not at all.
  *
- * @throws as `planCopy`; `target-exists`; whatever a store throws, with the key.
+ * @throws as `plan`; `target-exists`; whatever a store throws, with the key.
  * @example
  * ```ts
  * import { copy } from "zarrflow";
@@ -59,33 +24,24 @@ export function planCopy(
 export async function copy(
   source: OpenSource,
   target: FlowTarget,
-  options: FlowOptions & Changes & KeyFilter = {},
+  options: FlowOptions = {},
 ): Promise<RunReport> {
-  return flow("copy", source, target, options);
+  const checked = checkedOptions(options, FLOW_OPTIONS);
+  const planned = await planFlow(source, target, pickOptions(checked, PLANNING_OPTIONS));
+  return runFlow(planned, pickOptions(checked, RUN_OPTIONS));
 }
 
-/** What is changed; `chunks` is needed. */
-export type RechunkChanges = Changes & Required<Pick<Changes, "chunks">>;
-
-/**
- * Plans a rechunk. Of a group it rechunks every array that has all the named dimensions, save 1-d coordinates named
- * after their dimension; the rest is copied as it is.
- *
- * @throws `invalid-option` for chunks that fit no array; `budget-too-small` with the smallest budget that works.
- */
-export function planRechunk(
-  source: OpenSource,
-  target: FlowTarget,
-  options: PlanOptions & EventOptions & RechunkChanges & KeyFilter,
-): Promise<Planned> {
-  return planFlow("rechunk", source, target, options);
-}
+/** Options of `rechunk`; `chunks` is needed. */
+export type RechunkOptions = FlowOptions & Required<Pick<Changes, "chunks">>;
 
 /**
  * Rechunks an array, or the arrays of a group, to another chunk shape, in one pass and within `maxMemory`. The
  * target appears under its name when it is complete, or not at all.
  *
- * @throws as `planRechunk`; `target-exists`; `corrupt-chunk` with array, key and codec; whatever a store throws.
+ * Of a group, every array is rechunked that has all the named dimensions, save 1-d coordinates named after their dimension;
+ * the rest is copied as it is.
+ *
+ * @throws as `copy`; `invalid-option` for chunks that fit no array; `corrupt-chunk` with array, key and codec.
  * @example
  * ```ts
  * import { rechunk } from "zarrflow";
@@ -99,22 +55,14 @@ export function planRechunk(
 export async function rechunk(
   source: OpenSource,
   target: FlowTarget,
-  options: FlowOptions & RechunkChanges & KeyFilter,
+  options: RechunkOptions,
 ): Promise<RunReport> {
-  return flow("rechunk", source, target, options);
+  assertNamed(options, "rechunk", "chunks");
+  return copy(source, target, options);
 }
 
-/** What is changed; `to` is needed. */
-export type ConvertChanges = Changes & Required<Pick<Changes, "to">>;
-
-/** Plans a conversion to another format. @throws as `planCopy`. */
-export function planConvert(
-  source: OpenSource,
-  target: FlowTarget,
-  options: PlanOptions & EventOptions & ConvertChanges & KeyFilter,
-): Promise<Planned> {
-  return planFlow("convert", source, target, options);
-}
+/** Options of `convert`; `to` is needed. */
+export type ConvertOptions = FlowOptions & Required<Pick<Changes, "to">>;
 
 /**
  * Converts an array or a group with all below it to another format. Chunks whose bytes mean the same there are
@@ -131,22 +79,15 @@ export function planConvert(
 export async function convert(
   source: OpenSource,
   target: FlowTarget,
-  options: FlowOptions & ConvertChanges & KeyFilter,
+  options: ConvertOptions,
 ): Promise<RunReport> {
-  return flow("convert", source, target, options);
+  assertNamed(options, "convert", "to");
+  return copy(source, target, options);
 }
 
-/** What is changed; `slice` or `sel` is needed. */
-export type SliceChanges = Changes & (Required<Pick<Changes, "slice">> | Required<Pick<Changes, "sel">>);
-
-/** Plans a smaller array or group. @throws as `planCopy`; `invalid-selection`, `invalid-option` as `sliceTo`. */
-export function planSliceTo(
-  source: OpenSource,
-  target: FlowTarget,
-  options: PlanOptions & EventOptions & SliceChanges & KeyFilter,
-): Promise<Planned> {
-  return planFlow("slice", source, target, options);
-}
+/** Options of `sliceTo`; `slice` or `sel` is needed. */
+export type SliceToOptions = FlowOptions &
+  (Required<Pick<Changes, "slice">> | Required<Pick<Changes, "sel">>);
 
 /**
  * Writes a part of an array, or of a group as a smaller group, with the same attributes. Of a
@@ -175,7 +116,17 @@ export function planSliceTo(
 export async function sliceTo(
   source: OpenSource,
   target: FlowTarget,
-  options: FlowOptions & SliceChanges & KeyFilter,
+  options: SliceToOptions,
 ): Promise<RunReport> {
-  return flow("slice", source, target, options);
+  assertNamed(options, "sliceTo", "slice", "sel");
+  return copy(source, target, options);
+}
+
+/** The option that a call is about, in which callers from JavaScript may name nothing. @throws `invalid-option` */
+function assertNamed(options: FlowOptions, verb: string, ...names: readonly (keyof Changes)[]): void {
+  const checked = checkedOptions(options, FLOW_OPTIONS);
+  if (names.some((name) => checked[name] !== undefined)) return;
+  throw new ZarrflowError("invalid-option", `${verb} needs \`${names[0]}\``, {
+    hint: "Without it everything would be copied as it is, as `copy` does.",
+  });
 }

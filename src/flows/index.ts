@@ -28,16 +28,12 @@ export { type AppendedArray, type AppendOptions, type AppendReport, append } fro
 export { type AsStoreOptions, asStore } from "./as-store.ts";
 export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";
 export {
-  type ConvertChanges,
+  type ConvertOptions,
   convert,
   copy,
-  planConvert,
-  planCopy,
-  planRechunk,
-  planSliceTo,
-  type RechunkChanges,
+  type RechunkOptions,
   rechunk,
-  type SliceChanges,
+  type SliceToOptions,
   sliceTo,
 } from "./copy.ts";
 export { type Difference, type DiffOptions, diff } from "./diff.ts";
@@ -70,12 +66,13 @@ export {
 } from "./info.ts";
 export { simulatePlan } from "./jobs/simulate.ts";
 export type { Prices, SimulatedStage, Simulation, SimulationOptions } from "./jobs/simulation.ts";
-export { type CopyEstimate, type EstimateOptions, estimateCopy } from "./keys/estimate-copy.ts";
+export type { CopyEstimate, EstimateOptions } from "./keys/estimate-copy.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
 export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";
 export type { StrategyName } from "./plan/strategies/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { type PlanSliceOptions, planSlice, type SlicePlan } from "./plan-slice.ts";
+export { type Planned, plan } from "./planned.ts";
 export {
   type LevelsOption,
   type PyramidArray,
@@ -88,20 +85,25 @@ export {
 export type { Changes } from "./request/changes.ts";
 export type { ChunkSize, ChunksOption } from "./request/chunk-option.ts";
 export type { DimensionMatch } from "./request/chunk-selectors.ts";
-export type { Planned } from "./request/flow.ts";
 export type { FlowOptions, PlanningOptions, PlanOptions, RunOptions } from "./request/flow-options.ts";
 export type { KeyFilter } from "./request/key-filter.ts";
 export type { TakenItems } from "./request/labels/found-labels.ts";
 export type { Warning } from "./request/warnings.ts";
 export { type PageWorker, registerWorker } from "./run/executors/registered-worker.ts";
 export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";
-export { runFlow } from "./run/run-flow.ts";
 export { runTask, type TaskStages, taskSink, taskStages } from "./run/tasks/run-task.ts";
 export type { TaskContext } from "./run/tasks/task-context.ts";
 export type { FormatSliceOptions } from "./slabs/formats/format-options.ts";
 export { formatSlice, type SliceFormat } from "./slabs/formats/slice-format.ts";
 export type { ItemValues, TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 export { readDecoded, slice } from "./slice.ts";
+export {
+  type PlanShare,
+  type ReadPlanOptions,
+  readPlan,
+  type ShareRunOptions,
+  type StoredPlan,
+} from "./stored-plan.ts";
 export type { FlowTarget } from "./target/flow-target.ts";
 export {
   type TreeArray,

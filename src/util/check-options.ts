@@ -134,6 +134,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       "decode",
       "flags",
       "flat",
+      "trustMap",
     ].map((name) => [name, flag]),
   ),
 };

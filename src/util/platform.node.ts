@@ -8,6 +8,7 @@ export interface Builtins {
   readonly "node:http": typeof import("node:http");
   readonly "node:https": typeof import("node:https");
   readonly "node:os": typeof import("node:os");
+  readonly "node:path": typeof import("node:path");
   readonly "node:stream": typeof import("node:stream");
   readonly "node:worker_threads": typeof import("node:worker_threads");
   readonly "node:zlib": typeof import("node:zlib");

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Connection } from "../../src/bullmq/connection.ts";
 import { endRun } from "../../src/bullmq/end-run.ts";
 import type { RunData } from "../../src/bullmq/job-data.ts";
-import { planRechunk, type RunReport, ZarrflowError } from "../../src/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { type RunReport, ZarrflowError } from "../../src/index.ts";
 import { textOf } from "../flows/jobs/plans.ts";
 import { given } from "../support/given.ts";
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   target = join(folder, "out.zarr");
   const rows = { shape: [4, 4], chunks: [1, 4], dataType: "uint8", values: null };
   await given({ at: join(folder, "in.zarr"), zarrFormat: "v2", ...rows });
-  const plan = await textOf(planRechunk(join(folder, "in.zarr"), target, { chunks: [4, 1] }));
+  const plan = await textOf(planFlow(join(folder, "in.zarr"), target, { chunks: [4, 1] }));
   data = { plan, encoders: { zarrflow: "1", zlib: "1" }, jobs: [2, 3], verify: false };
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -11,9 +11,9 @@ import { retryText } from "../../src/cli/progress/retry-log.ts";
 import { planPage } from "../../src/cli/report/page.ts";
 import { failureText } from "../../src/cli/text/failure.ts";
 import { toJson } from "../../src/cli/text/json.ts";
-import { planText } from "../../src/cli/text/plan.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
 import { runFlow } from "../../src/flows/run/run-flow.ts";
+import { planText } from "../../src/flows/text/plan.ts";
 import {
   copy,
   create,
@@ -194,7 +194,7 @@ describe("a signed URL", () => {
       };
       const source = { spec: { kind: "http", url: `${url}?${parameter}=${SECRET}` }, path: "" } as const;
       failures = 1;
-      const planned = await planFlow("copy", source, join(folder, "signed.zarr"), { onEvent, codec: "gzip" });
+      const planned = await planFlow(source, join(folder, "signed.zarr"), { onEvent, codec: "gzip" });
       shown.push(planned.plan, planText(planned.plan), planned.source.description);
       const command = `zarrflow copy ${source.spec.url} signed.zarr`;
       shown.push(planPage({ command, version: "1.2.3", started: new Date(), plan: planned.plan }));

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copy, planCopy, planRechunk } from "../../src/flows/index.ts";
+import { copy } from "../../src/flows/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import { runPlan } from "../../src/flows/run/run-plan.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { TargetBuild, WritableStore } from "../../src/stores/store.ts";
@@ -83,7 +84,7 @@ describe.each(["target.zarr", "target.zip"])("a failure on the way to %s", (name
   }
 
   test.each([0, 1, 3])("a disk that is full after %i values leaves nothing", async (values) => {
-    const planned = await planRechunk(source, join(folder, name), { chunks: [8, 2] });
+    const planned = await planFlow(source, join(folder, name), { chunks: [8, 2] });
     const full = new ZarrflowError("no-space", "the disk is full");
     const build = await tampered(planned, ({ store }) => ({ store: failingAfter(values, store, full) }));
     await expect(runPlan(planned.plan, { source: planned.source, build })).rejects.toBe(full);
@@ -93,7 +94,7 @@ describe.each(["target.zarr", "target.zip"])("a failure on the way to %s", (name
   });
 
   test("what is read back otherwise than it was written differs, and is not published", async () => {
-    const planned = await planCopy(source, join(folder, name));
+    const planned = await planFlow(source, join(folder, name));
     const build = await tampered(planned, ({ reopen }) => ({
       async reopen() {
         const store = await reopen();
@@ -112,7 +113,7 @@ describe.each(["target.zarr", "target.zip"])("a failure on the way to %s", (name
   });
 
   test("a source whose metadata are gone since the plan was made has changed", async () => {
-    const planned = await planCopy(source, join(folder, name));
+    const planned = await planFlow(source, join(folder, name));
     await rm(join(source, ".zarray"));
     const build = await openTargetBuild(planned.plan.target.store, { ifExists: "error" });
     const run = runPlan(planned.plan, { source: planned.source, build });

@@ -1,9 +1,9 @@
 // @module-tag slow
 
 import { describe, expect, it } from "vitest";
-import { copy, planCopy, planRechunk, rechunk } from "../../src/flows/copy.ts";
+import { copy, rechunk } from "../../src/flows/copy.ts";
 import { planSlice } from "../../src/flows/plan-slice.ts";
-import type { Planned } from "../../src/flows/request/flow.ts";
+import { type PlannedFlow, planFlow } from "../../src/flows/request/flow.ts";
 import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { slice } from "../../src/flows/slice.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
@@ -36,7 +36,7 @@ function newTarget(): string {
   return `memory:budget-${targets}`;
 }
 
-async function run(planned: Planned, options = {}): Promise<{ peak: number; predicted: number }> {
+async function run(planned: PlannedFlow, options = {}): Promise<{ peak: number; predicted: number }> {
   const report = await runFlow(planned, options);
   return { peak: report.peakBuffers, predicted: planned.plan.totals.predictedPeak };
 }
@@ -65,10 +65,10 @@ describe("buffers stay within what the plan predicts, and that within the budget
       const array = await arrayOf(shape, from);
       const changes = { chunks: to, ...(codec !== undefined && { codec }) };
       const smallest = await smallestBudget((maxMemory) =>
-        planRechunk(array, newTarget(), { ...changes, maxMemory }),
+        planFlow(array, newTarget(), { ...changes, maxMemory }),
       );
       const maxMemory = times * smallest;
-      const planned = await planRechunk(array, newTarget(), { ...changes, maxMemory });
+      const planned = await planFlow(array, newTarget(), { ...changes, maxMemory });
       const { peak, predicted } = await run(planned);
       expect(peak).toBeLessThanOrEqual(predicted);
       expect(predicted).toBeLessThanOrEqual(maxMemory);
@@ -92,7 +92,7 @@ describe("copies as they are", () => {
   it("moves chunks larger than the budget in pieces", async () => {
     const array = await arrayOf([4, 300_000], [1, 300_000]);
     const target = newTarget();
-    const { peak, predicted } = await run(await planCopy(array, target, { maxMemory: 1e6 }));
+    const { peak, predicted } = await run(await planFlow(array, target, { maxMemory: 1e6 }));
     expect(peak).toBeLessThanOrEqual(1e6);
     expect(peak).toBeLessThanOrEqual(predicted);
     const copied = await namedMemoryStore(target.slice(7))?.get("3.0");
@@ -111,7 +111,7 @@ describe("copies as they are", () => {
 
   it("says what it needs at least", async () => {
     const array = await arrayOf([4], [2]);
-    const smallest = await smallestBudget((maxMemory) => planCopy(array, newTarget(), { maxMemory }));
+    const smallest = await smallestBudget((maxMemory) => planFlow(array, newTarget(), { maxMemory }));
     const { peakBuffers } = await copy(array, newTarget(), { maxMemory: smallest });
     expect(peakBuffers).toBeLessThanOrEqual(smallest);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planCopy } from "../../src/flows/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import { makeArray } from "../support/made-array.ts";
 
@@ -14,7 +14,7 @@ test.each(["zstd:99", "gzip:11"] as const)(
       missing: 0,
       seed: 1,
     });
-    const plan = planCopy(await openArray(store), "memory:level", { codec });
+    const plan = planFlow(await openArray(store), "memory:level", { codec });
     await expect(plan).rejects.toMatchObject({
       code: "invalid-option",
       details: { setting: "level", found: codec.split(":")[1] },

@@ -1,6 +1,7 @@
 // @module-tag slow
 import { describe, expect, it } from "vitest";
-import { copy, type FlowEvent, open, openGroup, planCopy, sliceTo } from "../../src/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { copy, type FlowEvent, open, openGroup, sliceTo } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { itemsOf } from "../support/consume.ts";
 import { type MadeMember, makeGroup, shapesIn } from "../support/made-group.ts";
@@ -74,7 +75,7 @@ describe.each(["v2", "v3"] as const)("what belongs to an array in %s", (zarrForm
   });
 
   it("is in the plan", async () => {
-    const { plan, close } = await planCopy(await source(zarrFormat), new MemoryStore(), { include: "u10" });
+    const { plan, close } = await planFlow(await source(zarrFormat), new MemoryStore(), { include: "u10" });
     await close();
     expect(plan.publication.filter).toEqual({
       include: "u10",

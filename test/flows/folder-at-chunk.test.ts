@@ -5,16 +5,16 @@ import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { ZipFile } from "yazl";
+import { estimateCopy } from "../../src/flows/keys/estimate-copy.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import {
   copy,
   create,
   createGroup,
   diff,
   digest,
-  estimateCopy,
   open,
   openArray,
-  planCopy,
   rechunk,
   slice,
   sliceTo,
@@ -86,7 +86,7 @@ describe.each(Object.entries(ARRAYS))("a folder at the key of a chunk of %s", (n
           "slice, bytes": () => drain(slice(source).bytes()),
           digest: () => drain(digest(source)),
           copy: () => copy(source, target),
-          "copy --dry-run": async () => estimateCopy(await planCopy(source, target)),
+          "copy --dry-run": async () => estimateCopy(await planFlow(source, target)),
           "copy --codec": () => copy(source, target, { codec: "gzip" }),
           rechunk: () => rechunk(source, target, { chunks: [8, 2] }),
           sliceTo: () => sliceTo(source, target, { slice: "0:8,0:8" }),

@@ -1,6 +1,8 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
-import { planRechunk, runFlow, slice } from "../../src/flows/index.ts";
+import { slice } from "../../src/flows/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { open, openArray, ZarrflowError } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
@@ -44,7 +46,7 @@ describe("a shard larger than the budget", () => {
     const source = await openArray(await arrayOf(grid));
     const changes = { chunks: [8, 8, 8], shards: SHAPE, codec: "none" as const, maxMemory: BUDGET };
     const target = `${await testFolder()}/large.zarr`;
-    const planned = await planRechunk(
+    const planned = await planFlow(
       source,
       target,
       strategy === "transcode" ? { ...changes, codec: "gzip:1" as const } : changes,
@@ -65,7 +67,7 @@ describe("a shard larger than the budget", () => {
     const source = await openArray(await arrayOf({ chunks: [1, 64, 64] }));
     const target = `${await testFolder()}/large.zarr.zip`;
     const shards = [64, 64, 32];
-    const planned = await planRechunk(source, target, { chunks: [8, 8, 8], shards, maxMemory: 3 * BUDGET });
+    const planned = await planFlow(source, target, { chunks: [8, 8, 8], shards, maxMemory: 3 * BUDGET });
     expect(planned.plan.jobs[0]).toMatchObject({ tasks: 2, window: [8, 8, 4] });
     await runFlow(planned, { verify: true });
     expect(await digestOf(target)).toBe(await digestOf(source));
@@ -76,7 +78,7 @@ describe("a shard larger than the budget", () => {
     const store = await arrayOf({ chunks: [8, 8, 8], shards: SHAPE });
     const source = await openArray(withRequestLog(store, (request) => requests.push(request)));
     const changes = { chunks: [64, 8, 16], maxMemory: BUDGET };
-    const planned = await planRechunk(source, "memory:from-large", changes);
+    const planned = await planFlow(source, "memory:from-large", changes);
     const report = await runFlow(planned, {});
     expect(report.chunksRead).toBe(512);
     const reads = requests.filter(({ operation, key }) => operation === "get" && key === "c/0/0/0");
@@ -99,7 +101,7 @@ describe("a shard larger than the budget", () => {
       },
     });
     const source = await openArray(await arrayOf({ chunks: SHAPE, codecs: [sharding("start")] }));
-    const error = await planRechunk(source, "memory:spooled", {
+    const error = await planFlow(source, "memory:spooled", {
       chunks: {},
       codec: "gzip",
       maxMemory: BUDGET,
@@ -108,7 +110,7 @@ describe("a shard larger than the budget", () => {
     expect(error).toMatchObject({ code: "budget-too-small" });
     expect((error as ZarrflowError).details.hint).toContain("index_location of end");
     const least = Number(/(\d+) bytes/.exec(String((error as ZarrflowError).details.expected))?.[1]);
-    const planned = await planRechunk(source, "memory:spooled", {
+    const planned = await planFlow(source, "memory:spooled", {
       chunks: {},
       codec: "gzip",
       maxMemory: least,
@@ -126,7 +128,7 @@ describe("a shard that fails", () => {
     await store.set("c/40/0/0", new Uint8Array(3));
     const target = `${await testFolder()}/broken.zarr`;
     const source = await openArray(store);
-    const planned = await planRechunk(source, target, {
+    const planned = await planFlow(source, target, {
       chunks: [8, 8, 8],
       shards: SHAPE,
       maxMemory: BUDGET,
@@ -152,7 +154,7 @@ describe("a task that fails", () => {
     const array = { shape: [64], dataType: "uint8", chunks: [8], shards: [64], values: ITEMS_OF_A_SHARD };
     const store = await given({ at: new StuckStore(), arrays: { broken: array, stuck: array } });
     await store.set("broken/c/0", new Uint8Array(3));
-    const planned = await planRechunk(await open(store), "memory:failing", { chunks: {}, codec: "gzip" });
+    const planned = await planFlow(await open(store), "memory:failing", { chunks: {}, codec: "gzip" });
     expect(planned.plan.totals.tasks).toBe(2);
     const error = await runFlow(planned, {}).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "corrupt-chunk", details: { path: "broken", key: "broken/c/0" } });

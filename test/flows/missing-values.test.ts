@@ -1,16 +1,7 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
-import {
-  convert,
-  copy,
-  createGroup,
-  diff,
-  openArray,
-  planConvert,
-  rechunk,
-  slice,
-  sliceTo,
-} from "../../src/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { convert, copy, createGroup, diff, openArray, rechunk, slice, sliceTo } from "../../src/index.ts";
 import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { withRequestLog } from "../../src/stores/with/request-log.ts";
@@ -144,7 +135,7 @@ describe("where nothing is missing that would read otherwise, copy stored bytes 
   test("a v3 array that has all of its chunks", async () => {
     const a = { chunks: [2], dataType: "int16", fillValue: 0, dimensionNames: ["x"], values: [1, 2, 3, 4] };
     const source = await given({ at: target("source"), zarrFormat: "v3", arrays: { a } });
-    const { plan, close } = await planConvert(source, target("v2"), { to: "v2" });
+    const { plan, close } = await planFlow(source, target("v2"), { to: "v2" });
     await close();
     expect(plan.jobs).toMatchObject([{ strategy: "verbatim", tasks: 0 }]);
     expect(plan.totals.missingChunks).toBe(0);
@@ -171,7 +162,7 @@ describe("where nothing is missing that would read otherwise, copy stored bytes 
   test("without dimension names", async () => {
     const source = target("source");
     await sparse(source, { zarrFormat: "v3", fillValue: 7, named: false });
-    const { plan, close } = await planConvert(source, target("v2"), { to: "v2" });
+    const { plan, close } = await planFlow(source, target("v2"), { to: "v2" });
     await close();
     expect(plan.jobs[0]).toMatchObject({ strategy: "verbatim" });
     expect(plan.jobs[0]).not.toHaveProperty("missingChunks");
@@ -186,7 +177,7 @@ describe("the plan", () => {
     const logged: Store = withRequestLog(storeAt("source"), ({ operation, key }) => {
       if (operation !== "list" && operation !== "size" && key.startsWith("a/c/")) asked.push(key);
     });
-    const { plan, close } = await planConvert(logged, target("v2"), { to: "v2" });
+    const { plan, close } = await planFlow(logged, target("v2"), { to: "v2" });
     await close();
     expect(plan.totals).toMatchObject({ missingChunks: 6, chunksRead: 9, chunksWritten: 9 });
     expect(plan.jobs[0]?.notTaken).toEqual([
@@ -207,8 +198,7 @@ describe("the plan", () => {
   test("of a slice counts those that it touches", async () => {
     const source = target("source");
     await sparse(source, { zarrFormat: "v3", fillValue: 7 });
-    const { planSliceTo } = await import("../../src/index.ts");
-    const { plan, close } = await planSliceTo(source, target("v2"), { slice: { y: [1, 3] }, to: "v2" });
+    const { plan, close } = await planFlow(source, target("v2"), { slice: { y: [1, 3] }, to: "v2" });
     await close();
     expect(plan.totals.missingChunks).toBe(3);
   });

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileSystemStore } from "@zarrita/storage";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run/run-flow.ts";
 import {
   convert,
   copy,
@@ -11,9 +13,7 @@ import {
   type FlowEvent,
   type FlowTarget,
   open,
-  planCopy,
   rechunk,
-  runFlow,
   sliceTo,
   validate,
 } from "../../src/index.ts";
@@ -178,7 +178,7 @@ describe("a store of the caller's that is the target", () => {
   });
 
   it("stays in this process: the plan only names it", async () => {
-    const planned = await planCopy(source, new MemoryStore("mine"));
+    const planned = await planFlow(source, new MemoryStore("mine"));
     const { target } = JSON.parse(JSON.stringify(planned.plan));
     expect(target).toEqual({ store: { kind: "object", description: "mine" }, path: "" });
     const elsewhere = { ...planned, plan: { ...planned.plan, target } };

@@ -2,9 +2,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, it, vi } from "vitest";
-import { copy, planCopy } from "../../src/flows/copy.ts";
+import { copy } from "../../src/flows/copy.ts";
 import { digest } from "../../src/flows/digest.ts";
 import { info } from "../../src/flows/info.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import { slice } from "../../src/flows/slice.ts";
 import { tree } from "../../src/flows/tree.ts";
 import { open, openArray } from "../../src/hierarchy/open/open.ts";
@@ -46,8 +47,8 @@ const uses: Record<string, () => Promise<unknown>> = {
   copy: () => copy(zip, join(folder, "b.zarr")),
   "copy to a zip that is read back": () => copy(zip, join(folder, "b.zarr.zip"), { verify: true }),
   "a copy that fails": () => copy(zip, join(folder, "a.zarr")).catch(() => {}),
-  "a plan that is impossible": () => planCopy(zip, join(folder, "b"), { maxMemory: 1 }).catch(() => {}),
-  "a plan that is closed": async () => (await planCopy(zip, join(folder, "b"))).close(),
+  "a plan that is impossible": () => planFlow(zip, join(folder, "b"), { maxMemory: 1 }).catch(() => {}),
+  "a plan that is closed": async () => (await planFlow(zip, join(folder, "b"))).close(),
   digest: () => drain(digest(zip)),
   info: () => drain(info(zip)),
   tree: () => drain(tree(zip)),

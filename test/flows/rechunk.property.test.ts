@@ -1,8 +1,9 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { planRechunk, readsOf, rechunk, slice, writesOf } from "../../src/flows/index.ts";
+import { readsOf, rechunk, slice, writesOf } from "../../src/flows/index.ts";
 import { leaseBytesOf } from "../../src/flows/plan/task.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import { runPlan } from "../../src/flows/run/run-plan.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
@@ -42,7 +43,7 @@ test("tasks write every chunk once, read what they need, and fit the budget", as
     fc.asyncProperty(rechunked, fc.integer({ min: 1, max: 30000 }), async ({ recipe, chunks }, spare) => {
       const source = await openArray((await makeArray(recipe)).store);
       const maxMemory = leastMemory(recipe, chunks) + spare;
-      const { plan } = await planRechunk(source, "memory:planned", { chunks, maxMemory });
+      const { plan } = await planFlow(source, "memory:planned", { chunks, maxMemory });
       const written = new Set<string>();
       let reads = 0;
       for (const task of tasksOf(plan)) {
@@ -67,7 +68,7 @@ test("totals equal the request log, and a plan runs as well after a trip through
     fc.asyncProperty(rechunked, async ({ recipe, chunks }) => {
       const made = await makeArray({ ...recipe, missing: 0 });
       const maxMemory = leastMemory(recipe, chunks);
-      const { plan } = await planRechunk(await openArray(made.store), "memory:logged", { chunks, maxMemory });
+      const { plan } = await planFlow(await openArray(made.store), "memory:logged", { chunks, maxMemory });
       const requests: StoreRequest[] = [];
       const source = withRequestLog(made.store, (request) => requests.push(request));
       const build = await openTargetBuild(plan.target.store, { ifExists: "error" });

@@ -5,8 +5,9 @@ import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import type { NewCodec } from "../../src/codecs/descriptors.ts";
 import { encodeBytes } from "../../src/codecs/index.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import type { NewArray } from "../../src/hierarchy/create/metadata.ts";
-import { convert, copy, info, openArray, planCopy, rechunk, slice } from "../../src/index.ts";
+import { convert, copy, info, openArray, rechunk, slice } from "../../src/index.ts";
 import type { CodecText } from "../../src/meta/codec-option.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { errorOf } from "../codecs/support.ts";
@@ -269,7 +270,7 @@ describe("registerCodec", () => {
     const target = new MemoryStore();
     await copy(source, target, { codec: `${name}:7` as "zstd:7" });
     expect(await described(target)).toEqual(["bytes(little)", "test-words(key 7)"]);
-    const { plan } = await planCopy(target, new MemoryStore(), { codec: "none" });
+    const { plan } = await planFlow(target, new MemoryStore(), { codec: "none" });
     const [job] = plan.jobs;
     expect(job?.source.codecs).toMatchObject([
       { name: "bytes", costClass: "none" },

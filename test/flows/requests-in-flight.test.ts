@@ -1,7 +1,7 @@
 // @module-tag slow
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { planCopy } from "../../src/flows/copy.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import { runPlan } from "../../src/flows/run/run-plan.ts";
 import { copy, rechunk, slice } from "../../src/index.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
@@ -64,7 +64,7 @@ describe("requests in flight at a server", () => {
   it("are no more than stated, of source and target and all threads together", async () => {
     for (const name of ["a", "b", "c", "d"]) await putArray(12, `a.zarr/${name}`);
     server.objects.set("a.zarr/zarr.json", Buffer.from('{"zarr_format":3,"node_type":"group"}'));
-    const planned = await planCopy(SOURCE, TARGET, { codec: "gzip", concurrency: 6, maxMemory: "16MB" });
+    const planned = await planFlow(SOURCE, TARGET, { codec: "gzip", concurrency: 6, maxMemory: "16MB" });
     let tasks = 0;
     holdChunks(() => tasks >= 3 && most >= 6);
     try {

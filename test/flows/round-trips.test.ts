@@ -186,10 +186,10 @@ test("of a target that is replaced", async () => {
 });
 
 test("of a plan that is run later ask again what is around the target", async () => {
-  const { planCopy } = await import("../../src/flows/copy.ts");
+  const { planFlow } = await import("../../src/flows/request/flow.ts");
   const { runFlow } = await import("../../src/flows/run/run-flow.ts");
   const group = newTarget();
-  const planned = await planCopy(near({ format: "v3", path: "/t" }), `${group}/t`, ONE_THREAD);
+  const planned = await planFlow(near({ format: "v3", path: "/t" }), `${group}/t`, ONE_THREAD);
   const root = await createGroup(group, { zarrFormat: "v3" }, { consolidated: true });
   await root.close();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6000 });

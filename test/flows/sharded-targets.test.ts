@@ -2,7 +2,8 @@
 import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { planRechunk, runFlow } from "../../src/flows/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { copy, isZarrflowError, openArray, ZarrflowError } from "../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
@@ -53,7 +54,7 @@ describe.each(Object.entries(targets))("shards go to %s", (name, makeTarget) => 
   ])("%s, within 16 MB", async (_, shards) => {
     const target = await makeTarget();
     const changes = { chunks: [16, 32, 32], shards, codec: "zstd:1" as const, maxMemory: 16e6 };
-    const planned = await planRechunk(await openArray(source), target, changes);
+    const planned = await planFlow(await openArray(source), target, changes);
     const report = await runFlow(planned, { verify: true });
     const { totals } = planned.plan;
     expect(report.peakBuffers).toBeLessThanOrEqual(16e6);
@@ -86,7 +87,7 @@ describe.each(Object.entries(targets))("nothing is left in %s of shards", (name,
       const counting = withRequestLog(source, () => {
         if (++reads === after) stop.abort(new Error("enough"));
       });
-      const planned = await planRechunk(await openArray(counting), target, { ...changes, shards });
+      const planned = await planFlow(await openArray(counting), target, { ...changes, shards });
       reads = 0;
       await expect(runFlow(planned, { signal: stop.signal })).rejects.toMatchObject({
         code: "aborted",
@@ -105,7 +106,7 @@ describe.each(Object.entries(targets))("nothing is left in %s of shards", (name,
       },
     });
     for (const shards of [SHAPE, [48, 256, 256], [16, 64, 64]]) {
-      const planned = await planRechunk(await openArray(broken), target, { ...changes, shards });
+      const planned = await planFlow(await openArray(broken), target, { ...changes, shards });
       const error = await runFlow(planned, {}).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: "transient", details: { key: "c/70/0/0", coords: [70, 0, 0] } });
       expect(await left(target)).toEqual([]);
@@ -116,7 +117,7 @@ describe.each(Object.entries(targets))("nothing is left in %s of shards", (name,
 describe("what a writer to S3 holds", () => {
   const url = `s3://${BUCKET}/counted/x.zarr`;
   const plan = async (maxMemory: number, to: string) =>
-    planRechunk(await openArray(source), to, { chunks: [16, 32, 32], shards: SHAPE, maxMemory });
+    planFlow(await openArray(source), to, { chunks: [16, 32, 32], shards: SHAPE, maxMemory });
   const leastFor = async (to: string) => {
     const error: unknown = await plan(1, to).catch((thrown: unknown) => thrown);
     if (!isZarrflowError(error, "budget-too-small")) throw error;

@@ -2,7 +2,9 @@
 // @module-tag slow
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { planRechunk, rechunk, runFlow, slice, sliceTo } from "../../src/flows/index.ts";
+import { rechunk, slice, sliceTo } from "../../src/flows/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { openArray } from "../../src/index.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
@@ -72,7 +74,7 @@ test("sharded arrays are rechunked to shards and to plain chunks, as planned", a
       const chunks = how.startsWith("same") ? recipe.chunk : recipe.chunks;
       const shards = chunks.map((n, d) => n * ((recipe.shards[d] ?? 1) / (recipe.chunks[d] ?? 1)));
       const changes = { chunks, ...(how.endsWith("shards") && { shards }), maxMemory };
-      const planned = await planRechunk(source, "memory:resharded", changes);
+      const planned = await planFlow(source, "memory:resharded", changes);
       const before = requests.length;
       const report = await runFlow(planned, { verify: true });
       const { totals, jobs } = planned.plan;
@@ -154,7 +156,7 @@ test("chunks move between shards, and out of and into them, as they are stored",
   const strategies: string[] = [];
   const move = async (from: string | MemoryStore, to: string, shards: string | number[]) => {
     const source = await openArray(from);
-    const planned = await planRechunk(source, to, { chunks: [2, 4], shards });
+    const planned = await planFlow(source, to, { chunks: [2, 4], shards });
     strategies.push(...planned.plan.jobs.map(({ strategy }) => strategy));
     await runFlow(planned, {});
     expect((await bytesOf(slice(to).bytes())).equals(Buffer.from(items.buffer))).toBe(true);

@@ -1,8 +1,9 @@
 // @module-tag slow
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { planRechunk, rechunk } from "../../src/flows/copy.ts";
+import { rechunk } from "../../src/flows/copy.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import type { PlanOptions } from "../../src/flows/request/flow-options.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
@@ -31,7 +32,7 @@ afterAll(() => server.close());
 const TO = { chunks: [256, 4, 4], maxMemory: 1_000_000, threads: 1 } as const;
 
 async function planned(options: PlanOptions = {}) {
-  const { plan, close } = await planRechunk(server.url, join(folder.path, "t.zarr"), { ...TO, ...options });
+  const { plan, close } = await planFlow(server.url, join(folder.path, "t.zarr"), { ...TO, ...options });
   await close();
   return plan;
 }

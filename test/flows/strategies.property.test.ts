@@ -2,12 +2,11 @@
 import { readdir } from "node:fs/promises";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { planSliceTo, runFlow } from "../../src/flows/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
-
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
-
 import { product } from "../../src/util/shape.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { contentsOf } from "../support/consume.ts";
@@ -39,9 +38,9 @@ async function made(source: MemoryStore, strategy: "direct" | "staged", given: C
   const { chunks, ranges, maxMemory, writeEmpty = false } = given;
   const array = await openArray(source);
   try {
-    const options = { chunks, slice: ranges, maxMemory, strategy, scratch: folder.path };
-    const planned = await planSliceTo(array, `memory:${strategy}`, options);
-    const report = await runFlow(planned, { writeEmpty });
+    const options = { chunks, slice: ranges, maxMemory, strategy, scratch: folder.path, writeEmpty };
+    const planned = await planFlow(array, `memory:${strategy}`, options);
+    const report = await runFlow(planned);
     expect(report.tasks).toBe(planned.plan.totals.tasks);
     expect(report.chunksRead).toBe(planned.plan.totals.chunksRead);
     expect(report.peakBuffers).toBeLessThanOrEqual(planned.plan.totals.predictedPeak);

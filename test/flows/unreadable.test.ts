@@ -4,7 +4,9 @@ import fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { convert, copy, diff, estimateCopy, planCopy, rechunk, tree, validate } from "../../src/index.ts";
+import { estimateCopy } from "../../src/flows/keys/estimate-copy.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { convert, copy, diff, rechunk, tree, validate } from "../../src/index.ts";
 import { requireBuild } from "../built-package.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { all, digestsOf } from "../support/consume.ts";
@@ -78,7 +80,7 @@ describe.skipIf(process.platform === "win32").each(Object.entries(UNREADABLE))("
     await copy(from, to, { exclude });
     replaceBy(make, join(from, "2023/u10/0.0"));
     replaceBy(make, join(from, "2024/x.lnk"));
-    const planned = await planCopy(from, folder.next("t.zarr"), { exclude });
+    const planned = await planFlow(from, folder.next("t.zarr"), { exclude });
     expect((await estimateCopy(planned)).keys).toBeGreaterThan(5);
     await planned.close();
     await copy(from, to, { exclude, ifExists: "update" });
@@ -125,12 +127,12 @@ describe.skipIf(process.platform === "win32").each(Object.entries(UNREADABLE))("
 test("a node that cannot be read and is not included is left out with a warning", async () => {
   const from = await source();
   fs.writeFileSync(join(from, "2023/.zgroup"), "{");
-  const planned = await planCopy(from, folder.next("t.zarr"), { include: "time" });
+  const planned = await planFlow(from, folder.next("t.zarr"), { include: "time" });
   expect(planned.plan.warnings).toMatchObject([
     { path: "2023", message: expect.stringContaining("left out") },
   ]);
   await planned.close();
-  await expect(planCopy(from, folder.next("t.zarr"), { include: "2023" })).rejects.toMatchObject({
+  await expect(planFlow(from, folder.next("t.zarr"), { include: "2023" })).rejects.toMatchObject({
     code: "invalid-metadata",
   });
 });

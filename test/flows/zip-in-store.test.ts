@@ -2,7 +2,8 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { copy, create, digest, type FlowEvent, open, planCopy, rechunk } from "../../src/index.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
+import { copy, create, digest, type FlowEvent, open, rechunk } from "../../src/index.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { openZipFile } from "../../src/stores/zip.ts";
 import { serveValues } from "../stores/value-server.ts";
@@ -270,10 +271,10 @@ it("a large entry of a zip that is damaged is not copied, wherever from and to",
 describe("the plan of a zip in S3", () => {
   it("counts the part that is held, and fits the budget with it", async () => {
     const source = await makeTree();
-    const { plan, close } = await planCopy(source, "s3://bucket/x.zip");
+    const { plan, close } = await planFlow(source, "s3://bucket/x.zip");
     await close();
     expect(plan.totals.predictedPeak).toBeGreaterThan(8 * 2 ** 20);
-    await expect(planCopy(source, "s3://bucket/x.zip", { maxMemory: "8MB" })).rejects.toMatchObject({
+    await expect(planFlow(source, "s3://bucket/x.zip", { maxMemory: "8MB" })).rejects.toMatchObject({
       code: "budget-too-small",
     });
   });

@@ -2,13 +2,12 @@ import { parsePlan } from "../../src/flows/jobs/parse-plan.ts";
 import {
   checksumOf,
   type PlanFile,
-  planFileText,
+  planFileOf,
   type WrittenPlanFile,
 } from "../../src/flows/jobs/plan-file.ts";
 import { tasksOf } from "../../src/flows/jobs/shares.ts";
 import { itemsOf, taskAt } from "../../src/flows/plan/task.ts";
-import type { Planned } from "../../src/flows/request/flow.ts";
-import { planConvert, planRechunk } from "../../src/index.ts";
+import { type PlannedFlow, planFlow } from "../../src/flows/request/flow.ts";
 import { isKey } from "../../src/stores/key.ts";
 import type { StoreSpec } from "../../src/stores/store.ts";
 import { crc32 } from "../../src/util/crc32.ts";
@@ -31,21 +30,20 @@ async function seeds(): Promise<readonly Seed[]> {
   const budget = { maxMemory: 100_000, threads: 1 };
   const staged = { chunks: [40, 3], strategy: "staged", scratch: "/data/scratch" } as const;
   const plans = [
-    planRechunk({ store, path: "group/t2m" }, "/data/out.zarr", { ...budget, chunks: [40, 3] }),
-    planRechunk({ store, path: "group/t2m" }, "/data/out.zarr/part", { ...budget, ...staged }),
-    planConvert(group, "/data/new.zarr", { ...budget, to: "v3" }),
+    planFlow({ store, path: "group/t2m" }, "/data/out.zarr", { ...budget, chunks: [40, 3] }),
+    planFlow({ store, path: "group/t2m" }, "/data/out.zarr/part", { ...budget, ...staged }),
+    planFlow(group, "/data/new.zarr", { ...budget, to: "v3" }),
   ];
   return Promise.all(plans.map(async (plan) => seedOf(await textOf(await plan))));
 }
 
 /** The text of a plan whose source is taken to be a folder. */
-async function textOf(planned: Planned): Promise<string> {
+async function textOf(planned: PlannedFlow): Promise<string> {
   const store: StoreSpec = { kind: "directory", path: "/data/src.zarr" };
   const plan = { ...planned.plan, source: { ...planned.plan.source, store } };
   const encoders = { zarrflow: "1", zlib: "1" };
-  const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders } as const;
   await planned.close();
-  return planFileText({ ...planned, plan }, how, (path) => path);
+  return JSON.stringify(planFileOf({ ...planned, plan }, { encoders }));
 }
 
 function seedOf(text: string): Seed {

@@ -4,8 +4,9 @@ import { gzipSync } from "node:zlib";
 import { taskNumber } from "../../src/cli/task-number.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import { parsePlan } from "../../src/flows/jobs/parse-plan.ts";
-import { planFileText } from "../../src/flows/jobs/plan-file.ts";
+import { planFileOf } from "../../src/flows/jobs/plan-file.ts";
 import { finishPlan, runShare } from "../../src/flows/jobs/run-share.ts";
+import { planFlow } from "../../src/flows/request/flow.ts";
 import {
   copy,
   create,
@@ -13,7 +14,6 @@ import {
   type ErrorCode,
   open,
   openArray,
-  planRechunk,
   rechunk,
   renameNode,
   slice,
@@ -159,10 +159,9 @@ export const REACHED: Readonly<Record<ErrorCode, (folder: string) => unknown>> =
   "task-count-missing": () => taskNumber({ index: "1" }, {}),
   "tasks-undone": async (folder) => {
     await copy(await storeOf(SOURCE), join(folder, "s.zarr"));
-    const planned = await planRechunk(join(folder, "s.zarr"), join(folder, "t.zarr"), { chunks: [1] });
+    const planned = await planFlow(join(folder, "s.zarr"), join(folder, "t.zarr"), { chunks: [1] });
     const encoders = { zarrflow: "", zlib: "" };
-    const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders } as const;
-    const text = planFileText(planned, how, (path) => path);
+    const text = JSON.stringify(planFileOf(planned, { encoders }));
     await planned.close();
     const file = parsePlan(text);
     await runShare(file, { encoders, index: 0, count: 2 });

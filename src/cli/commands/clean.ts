@@ -1,11 +1,11 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
+import { counted } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
 import { parseStoreUrl } from "../../stores/url.ts";
 import { defineCommand } from "../define-command.ts";
 import { accessOf } from "../option-values.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
 import { writeJsonList } from "../text/json.ts";
-import { counted } from "../text/numbers.ts";
-import { printable } from "../text/printable.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({

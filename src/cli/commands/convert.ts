@@ -59,13 +59,13 @@ export const command = defineCommand({
         hint: "Write --to v1, --to v2 or --to v3.",
       });
     }
-    const { planConvert } = await import("../../flows/copy.ts");
+    const { planFlow } = await import("../../flows/request/flow.ts");
     const options = {
       ...planOptions(values, terminal.signal),
       ...changesOf(values),
       ...filterOf(values),
       to,
     };
-    return planAndRun((events) => planConvert(source, target, { ...options, ...events }), values, terminal);
+    return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
   },
 });

@@ -1,5 +1,5 @@
 import { defineCommand } from "../define-command.ts";
-import { changesOf, filterOf, planOptions } from "../option-values.ts";
+import { copyChangesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import {
@@ -56,18 +56,12 @@ export const command = defineCommand({
   ],
   async run([source = "", target = ""], values, terminal) {
     assertNamedAsZarr(target);
-    const { codec, chunks, shards } = values;
     const options = {
       ...planOptions(values, terminal.signal),
-      ...changesOf(values),
+      ...copyChangesOf(values),
       ...filterOf(values),
     };
-    if (codec === undefined && chunks === undefined && shards === undefined) {
-      const { planCopy } = await import("../../flows/copy.ts");
-      return planAndRun((events) => planCopy(source, target, { ...options, ...events }), values, terminal);
-    }
-    const { planRechunk } = await import("../../flows/copy.ts");
-    const changes = { ...options, chunks: chunks ?? {} };
-    return planAndRun((events) => planRechunk(source, target, { ...changes, ...events }), values, terminal);
+    const { planFlow } = await import("../../flows/request/flow.ts");
+    return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
   },
 });

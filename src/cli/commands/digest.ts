@@ -1,6 +1,7 @@
 import type { DigestTree } from "../../flows/digest/tree.ts";
 import type { ArrayDigest, BrokenDigest } from "../../flows/digest.ts";
 import type { DigestTreeOptions, TreePart } from "../../flows/digest-tree.ts";
+import { printable } from "../../flows/text/printable.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
@@ -11,7 +12,6 @@ import { progressView } from "../progress/view.ts";
 import { outputOptions, readingOptions, strategyOptions, withEffect } from "../shared-options.ts";
 import { treeDigestLines } from "../text/digest-tree.ts";
 import { toJson, writeJsonList } from "../text/json.ts";
-import { printable } from "../text/printable.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({

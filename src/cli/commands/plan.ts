@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
-import { encodersHere } from "../../flows/jobs/encoders.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
-import type { Planned } from "../../flows/request/flow.ts";
+import type { PlannedFlow } from "../../flows/request/flow.ts";
+import { counted } from "../../flows/text/numbers.ts";
+import { takenText } from "../../flows/text/taken.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import { defineCommand } from "../define-command.ts";
 import { assertFilesApart, writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
-import { changesOf, filterOf, planOptions, rateOf, wholeNumber } from "../option-values.ts";
+import { changesOf, copyChangesOf, filterOf, planOptions, rateOf, wholeNumber } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import type { Options, Values } from "../parse-arguments.ts";
 import {
@@ -21,8 +22,6 @@ import {
 } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { toJson } from "../text/json.ts";
-import { counted } from "../text/numbers.ts";
-import { takenText } from "../text/taken.ts";
 import { warningText } from "../text/warning.ts";
 
 const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
@@ -167,11 +166,9 @@ function namesModules({ jobs }: Plan): boolean {
 }
 
 async function writePlan(
-  planned: Planned,
+  planned: PlannedFlow,
   output: string,
   {
-    "if-exists": ifExists = "error",
-    "write-empty": writeEmpty = false,
     fsync = false,
     script,
     count,
@@ -181,14 +178,13 @@ async function writePlan(
   { printLine, signal }: Terminal,
 ): Promise<void> {
   const { assertFlow } = await import("../../flows/run/run-flow.ts");
-  const { planFileText } = await import("../../flows/jobs/plan-file.ts");
+  const { planFileOf } = await import("../../flows/jobs/plan-file.ts");
   const { source, target } = planned.plan;
   await assertFilesApart({ output }, { source: source.store, target: target.store });
   await assertFlow(planned, { signal });
   const idle = planned.plan.warnings.filter(({ code }) => code === "option-without-effect");
   if (!noWarnings) for (const warning of idle) printLine(warningText(warning));
-  const how = { ifExists, writeEmpty, fsync, encoders: encodersHere() };
-  const text = planFileText(planned, how, (path) => resolve(path));
+  const text = `${JSON.stringify(planFileOf(planned, { fsync }), undefined, 1)}\n`;
   await writeOutputFile(output, streamFrom([new TextEncoder().encode(text)]), {
     ifExists: "replace",
     signal,
@@ -208,7 +204,7 @@ async function writePlan(
   }
 }
 
-async function writeSimulation(planned: Planned, values: PlanValues, { write }: Terminal): Promise<void> {
+async function writeSimulation(planned: PlannedFlow, values: PlanValues, { write }: Terminal): Promise<void> {
   const { workers = "100", "request-ms": ms = "30", bandwidth = "100MB/s", cores, prefixes = "1" } = values;
   const numberOf = (flag: string, text: string) => {
     if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
@@ -237,42 +233,33 @@ async function planOf(
   target: string,
   values: PlanValues,
   signal: AbortSignal,
-): Promise<Planned> {
-  const flows = await import("../../flows/copy.ts");
-  const { chunks, codec, shards, to, slice, nearest = false, threads = "1" } = values;
-  const common = {
-    ...planOptions({ ...values, threads }, signal),
-    ...changesOf(values),
-    ...filterOf(values),
-  };
-  const need = (flag: string, from: string): never => {
-    throw new ZarrflowError("invalid-option", `plan ${verb} needs --${flag}`, {
-      hint: `See \`zarrflow ${from} --help\`.`,
+): Promise<PlannedFlow> {
+  const { chunks, to, slice, nearest, threads = "1" } = values;
+  if (!isVerb(verb)) {
+    throw new ZarrflowError("invalid-option", `\`${verb}\` cannot be planned`, {
+      hint: `Write plan ${VERBS.join(", plan ")}.`,
     });
-  };
-  const only = (flags: Readonly<Record<string, unknown>>, of: string) => {
-    const flag = Object.keys(flags).find((name) => flags[name] !== undefined);
-    if (flag !== undefined && verb !== of) {
-      throw new ZarrflowError("invalid-option", `--${flag} applies only to plan ${of}`);
-    }
-  };
-  only({ slice, nearest: values.nearest }, "slice");
-  switch (verb) {
-    case "copy": {
-      const isCopy = codec === undefined && chunks === undefined && shards === undefined;
-      return isCopy
-        ? flows.planCopy(source, target, common)
-        : flows.planRechunk(source, target, { ...common, chunks: chunks ?? {} });
-    }
-    case "rechunk":
-      return flows.planRechunk(source, target, { ...common, chunks: chunks ?? need("chunks", verb) });
-    case "convert":
-      return flows.planConvert(source, target, { ...common, to: to ?? need("to", verb) });
-    case "slice":
-      return flows.planSliceTo(source, target, { ...common, slice: slice ?? need("slice", verb), nearest });
-    default:
-      throw new ZarrflowError("invalid-option", `\`${verb}\` cannot be planned`, {
-        hint: `Write plan ${VERBS.join(", plan ")}.`,
-      });
   }
+  const sliceOnly = Object.entries({ slice, nearest }).find(([, value]) => value !== undefined);
+  if (sliceOnly && verb !== "slice") {
+    throw new ZarrflowError("invalid-option", `--${sliceOnly[0]} applies only to plan slice`);
+  }
+  const needed = { copy: {}, rechunk: { chunks }, convert: { to }, slice: { slice } }[verb];
+  for (const [flag, value] of Object.entries(needed)) {
+    if (value !== undefined) continue;
+    throw new ZarrflowError("invalid-option", `plan ${verb} needs --${flag}`, {
+      hint: `See \`zarrflow ${verb} --help\`.`,
+    });
+  }
+  const { planFlow } = await import("../../flows/request/flow.ts");
+  return planFlow(source, target, {
+    ...planOptions({ ...values, threads }, signal),
+    ...(verb === "copy" ? copyChangesOf(values) : changesOf(values)),
+    ...filterOf(values),
+    ...(slice !== undefined && { slice, nearest: nearest ?? false }),
+  });
+}
+
+function isVerb(verb: string): verb is (typeof VERBS)[number] {
+  return VERBS.some((one) => one === verb);
 }

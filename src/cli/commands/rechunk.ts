@@ -44,13 +44,13 @@ export const command = defineCommand({
         hint: "Write --chunks time=744,lat=11. To change only the codec, use `zarrflow copy --codec`.",
       });
     }
-    const { planRechunk } = await import("../../flows/copy.ts");
+    const { planFlow } = await import("../../flows/request/flow.ts");
     const options = {
       ...planOptions(values, terminal.signal),
       ...changesOf(values),
       ...filterOf(values),
       chunks,
     };
-    return planAndRun((events) => planRechunk(source, target, { ...options, ...events }), values, terminal);
+    return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
   },
 });

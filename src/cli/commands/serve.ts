@@ -1,3 +1,4 @@
+import { printable } from "../../flows/text/printable.ts";
 import { onAbort } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
@@ -12,7 +13,6 @@ import {
   rateOptions,
   readingOptions,
 } from "../shared-options.ts";
-import { printable } from "../text/printable.ts";
 import { warningText } from "../text/warning.ts";
 
 const options = {

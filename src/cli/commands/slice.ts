@@ -235,7 +235,7 @@ async function sliceToZarr(
   }
   assertNoRanges(target);
   assertNamedAsZarr(target);
-  const { planSliceTo } = await import("../../flows/copy.ts");
+  const { planFlow } = await import("../../flows/request/flow.ts");
   const { slice = {}, nearest = false } = values;
   const options = {
     ...planOptions(values, terminal.signal),
@@ -245,7 +245,7 @@ async function sliceToZarr(
     slice,
     nearest,
   };
-  return planAndRun((events) => planSliceTo(source, target, { ...options, ...events }), values, terminal);
+  return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
 }
 
 /** @throws `invalid-option` for flags that only a Zarr target has a use for. */

@@ -1,6 +1,6 @@
 import type { ArrayProgress, FlowEvent, Progress } from "../../flows/events.ts";
+import { grouped } from "../../flows/text/numbers.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { grouped } from "../text/numbers.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
 import { bytesProgress } from "./read-progress.ts";
 

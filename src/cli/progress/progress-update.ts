@@ -1,5 +1,5 @@
+import { formatDuration } from "../../flows/text/numbers.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { formatDuration } from "../text/numbers.ts";
 import type { Meter } from "./meter.ts";
 
 /** How far a run is. */

@@ -1,6 +1,6 @@
 import type { ReadEvent } from "../../flows/events.ts";
+import { printable } from "../../flows/text/printable.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { printable } from "../text/printable.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
 
 /** Shows how far the reading of arrays is: each array by itself, the rate over all of them. */

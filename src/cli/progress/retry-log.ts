@@ -1,6 +1,6 @@
+import { formatDuration } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
 import type { Retry } from "../../stores/remote/retry-events.ts";
-import { formatDuration } from "../text/numbers.ts";
-import { printable } from "../text/printable.ts";
 
 /** Milliseconds between two lines at least. */
 const INTERVAL_MS = 1000;

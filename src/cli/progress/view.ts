@@ -1,5 +1,5 @@
+import { printable } from "../../flows/text/printable.ts";
 import { drawn } from "../terminal.ts";
-import { printable } from "../text/printable.ts";
 import { Meter } from "./meter.ts";
 import { advanceText, type ProgressUpdate } from "./progress-update.ts";
 

@@ -1,11 +1,11 @@
 import { chunksTouched } from "../../flows/plan/chunk-visits.ts";
 import type { ArrayJob, GridSide } from "../../flows/plan/plan.ts";
 import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
+import { counted, formatShape, grouped } from "../../flows/text/numbers.ts";
+import { codecsText } from "../../flows/text/plan.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import { product } from "../../util/shape.ts";
-import { counted, formatShape, grouped } from "../text/numbers.ts";
-import { codecsText } from "../text/plan.ts";
 import { chunkDrawing, type DrawnGrid, drawnDimensions } from "./chunk-drawing.ts";
 import { type Html, html } from "./html.ts";
 

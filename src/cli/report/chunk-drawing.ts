@@ -1,4 +1,4 @@
-import { formatShape } from "../text/numbers.ts";
+import { formatShape } from "../../flows/text/numbers.ts";
 import { type Html, html } from "./html.ts";
 
 /** A grid of chunks over an array. */

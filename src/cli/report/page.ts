@@ -1,8 +1,8 @@
 import type { Plan } from "../../flows/plan/plan.ts";
+import { counted, formatDuration, grouped } from "../../flows/text/numbers.ts";
+import { place } from "../../flows/text/place.ts";
+import { takenRows } from "../../flows/text/taken.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { counted, formatDuration, grouped } from "../text/numbers.ts";
-import { place } from "../text/place.ts";
-import { takenRows } from "../text/taken.ts";
 import { arraySection, arrayTable } from "./array-section.ts";
 import { type Content, Html, html } from "./html.ts";
 import { lineChart } from "./line-chart.ts";

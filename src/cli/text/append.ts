@@ -1,8 +1,8 @@
 import type { AppendReport } from "../../flows/append.ts";
+import { columns } from "../../flows/text/columns.ts";
+import { counted, formatDuration, formatShape } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { columns } from "./columns.ts";
-import { counted, formatDuration, formatShape } from "./numbers.ts";
-import { printable } from "./printable.ts";
 
 interface AppendWords {
   readonly dryRun: boolean;

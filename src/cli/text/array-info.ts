@@ -1,9 +1,9 @@
 import type { ArrayInfo, InfoTotals, NodeInfo } from "../../flows/info.ts";
+import { columns } from "../../flows/text/columns.ts";
+import { counted, formatShape, grouped } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { columns } from "./columns.ts";
 import { toJson } from "./json.ts";
-import { counted, formatShape, grouped } from "./numbers.ts";
-import { printable } from "./printable.ts";
 
 const ATTRIBUTE_WIDTH = 60;
 

@@ -1,8 +1,8 @@
 import type { Difference } from "../../flows/diff.ts";
+import { counted, formatShape, grouped } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
 import { readDouble } from "../../meta/conventions/missing-value.ts";
 import { toJson } from "./json.ts";
-import { counted, formatShape, grouped } from "./numbers.ts";
-import { printable } from "./printable.ts";
 
 const VALUE_WIDTH = 60;
 

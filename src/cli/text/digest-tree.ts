@@ -1,7 +1,7 @@
 import { CellGrid } from "../../flows/digest/cell-grid.ts";
 import type { ArrayTree, DigestTree } from "../../flows/digest/tree.ts";
-import { counted } from "./numbers.ts";
-import { printable } from "./printable.ts";
+import { counted } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
 
 const UNKNOWN = "-".padEnd(64);
 

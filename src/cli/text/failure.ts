@@ -1,9 +1,9 @@
+import { counted, grouped } from "../../flows/text/numbers.ts";
+import { printable, printableLines } from "../../flows/text/printable.ts";
 import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
 import type { UnfinishedWords } from "../unfinished-run.ts";
 import { toJson } from "./json.ts";
-import { counted, grouped } from "./numbers.ts";
-import { printable, printableLines } from "./printable.ts";
 
 export interface FailureWords {
   /** One line of JSON instead of words. */

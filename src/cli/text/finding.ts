@@ -1,6 +1,6 @@
+import { counted, grouped } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
 import type { ValidateFinding } from "../../flows/validate.ts";
-import { counted, grouped } from "./numbers.ts";
-import { printable } from "./printable.ts";
 
 /** A finding as a line; `name` stands for a node without a path. */
 export function findingText(finding: ValidateFinding, name: string): string {

@@ -1,11 +1,11 @@
 import type { RunReport } from "../../flows/events.ts";
 import type { Plan } from "../../flows/plan/plan.ts";
 import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
+import { counted, formatDuration, formatShape, grouped } from "../../flows/text/numbers.ts";
+import { place } from "../../flows/text/place.ts";
+import { printable } from "../../flows/text/printable.ts";
+import { takenText } from "../../flows/text/taken.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { counted, formatDuration, formatShape, grouped } from "./numbers.ts";
-import { place } from "./place.ts";
-import { printable } from "./printable.ts";
-import { takenText } from "./taken.ts";
 
 /** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
 export function reportText(

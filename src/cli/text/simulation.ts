@@ -1,7 +1,7 @@
 import type { Simulation } from "../../flows/jobs/simulation.ts";
+import { columns } from "../../flows/text/columns.ts";
+import { counted, formatDuration, grouped } from "../../flows/text/numbers.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { columns } from "./columns.ts";
-import { counted, formatDuration, grouped } from "./numbers.ts";
 
 /** What a simulated run takes, as lines. */
 export function simulationText(run: Simulation): string {

@@ -1,9 +1,9 @@
 import type { SlicePlan } from "../../flows/plan-slice.ts";
+import { columns } from "../../flows/text/columns.ts";
+import { counted, formatShape } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
+import { takenRows } from "../../flows/text/taken.ts";
 import { formatBytes } from "../../util/byte-size.ts";
-import { columns } from "./columns.ts";
-import { counted, formatShape } from "./numbers.ts";
-import { printable } from "./printable.ts";
-import { takenRows } from "./taken.ts";
 
 /** How a slice will be read in C order and what that will cost, as lines. */
 export function slicePlanText(plan: SlicePlan, name: string): string {

@@ -1,7 +1,7 @@
+import { formatShape } from "../../flows/text/numbers.ts";
+import { printable } from "../../flows/text/printable.ts";
 import type { TreeNode } from "../../flows/tree.ts";
 import { lastName } from "../../util/node-path.ts";
-import { formatShape } from "./numbers.ts";
-import { printable } from "./printable.ts";
 
 /** The characters that a tree is drawn with. */
 interface Branches {

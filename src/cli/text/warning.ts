@@ -1,13 +1,12 @@
 import type { ReadEvent, WarningEvent } from "../../flows/events.ts";
 import type { Warning } from "../../flows/request/warnings.ts";
+import { warningLine } from "../../flows/text/warning.ts";
 import type { Terminal } from "../terminal.ts";
 import { flagNamed } from "./failure.ts";
-import { printable } from "./printable.ts";
 
-/** A warning as a line, and its way out as a sentence. */
-export function warningText({ message, key, path, hint }: Warning): string {
-  const about = key !== undefined ? ` (key ${printable(key)})` : path ? ` (${printable(path)})` : "";
-  return `warning: ${printable(flagNamed(message))}${about}${hint ? `. ${printable(hint)}` : ""}`;
+/** A warning as a line, with options by their flags. */
+export function warningText(warning: Warning): string {
+  return warningLine({ ...warning, message: flagNamed(warning.message) });
 }
 
 /** Prints warnings about what is read, unless none are wanted, and passes all other events on. */

@@ -11,7 +11,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { textHash } from "../../util/text-hash.ts";
 import { processSync } from "../keys/sync-fast-path.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
-import type { Planned } from "../request/flow.ts";
+import type { PlannedFlow } from "../request/flow.ts";
 import { SourceWatch } from "../run/source-watch.ts";
 import { TargetProbe } from "../target/target-probe.ts";
 import type { DocumentState, Encoders, PlanFile } from "./plan-file.ts";
@@ -37,7 +37,7 @@ export async function openPlan(
       /** Whether modules that the plan names, which compute values, may be run. */
       readonly trustMap?: boolean | undefined;
     },
-): Promise<Planned> {
+): Promise<PlannedFlow> {
   assertEncoders(file, encoders);
   if (!trustMap) assertNoModules(file.plan);
   const { sourceDocuments } = file;
@@ -62,7 +62,7 @@ export async function openPlan(
       source: store,
       plan,
       taken: async () => [],
-      options: { ifExists: file.options.ifExists },
+      options: { ifExists: file.options.ifExists, writeEmpty: file.options.writeEmpty },
       planWith: async () => plan,
       pace: { maxMemory: plan.budget.maxMemory, concurrency, threads: plan.execution.threads },
       settings: {},

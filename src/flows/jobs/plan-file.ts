@@ -1,10 +1,12 @@
 import type { StoreSpec } from "../../stores/store.ts";
 import { distinct } from "../../util/distinct.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { packageVersion } from "../../util/package-version.node.ts";
+import { builtin } from "../../util/platform.node.ts";
 import { textHash } from "../../util/text-hash.ts";
 import { type JobKind, kindOf } from "../plan/jobs-of-kinds.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Planned } from "../request/flow.ts";
+import type { PlannedFlow } from "../request/flow.ts";
 import type { RunIdentity } from "../run/ledger/ledger-lines.ts";
 import { runIdentity } from "../run/ledger/run-identity.ts";
 import { STORED_ABSOLUTE } from "./assert-store.ts";
@@ -44,39 +46,51 @@ export interface WrittenPlanFile extends Omit<PlanFile, "plan"> {
   };
 }
 
+/** A plan file with what shows that nobody edited it. */
+export type SealedPlanFile = WrittenPlanFile & { readonly checksum: string };
+
+/** The versions that compress in this process. */
+export function encodersHere(): Encoders {
+  return { zarrflow: packageVersion(), zlib: globalThis.process?.versions?.zlib ?? "" };
+}
+
 /**
- * What was planned as the text of a file.
+ * What was planned as other processes can run it: with absolute paths, and without credentials.
  *
  * @throws `unsupported-operation` for what several processes cannot do.
  */
-export function planFileText(
-  planned: Planned,
-  { encoders, ...options }: PlanFile["options"] & { readonly encoders: Encoders },
-  absolute: (path: string) => string,
-): string {
+export function planFileOf(
+  planned: Pick<PlannedFlow, "plan" | "options" | "documentStates">,
+  {
+    encoders = encodersHere(),
+    fsync = false,
+  }: { readonly encoders?: Encoders; readonly fsync?: boolean } = {},
+): SealedPlanFile {
   const { plan } = planned;
+  const { ifExists = "error", writeEmpty = false } = planned.options;
   assertShareable(plan);
+  if (ifExists !== "error" && ifExists !== "replace") throw addsToTarget();
   const placed = <T extends { readonly store: StoreSpec }>(node: T): T => ({
     ...node,
-    store: absoluteStore(node.store, absolute),
+    store: absoluteStore(node.store),
   });
   const kinds = distinct(plan.jobs.map(kindOf));
   const file: WrittenPlanFile = {
     format: PLAN_FILE_FORMAT,
     id: crypto.randomUUID(),
     encoders,
-    options,
+    options: { ifExists, writeEmpty, fsync },
     sourceDocuments: planned.documentStates(),
     plan: {
       ...plan,
       source: placed(plan.source),
       target: placed(plan.target),
-      ...(plan.scratch && { scratch: absoluteStore(plan.scratch, absolute) }),
+      ...(plan.scratch && { scratch: absoluteStore(plan.scratch) }),
       kinds: kinds.all,
       jobs: plan.jobs.map(({ path }, i) => [path, kinds.which[i] ?? 0]),
     },
   };
-  return `${JSON.stringify({ ...file, checksum: checksumOf(file) }, undefined, 1)}\n`;
+  return { ...file, checksum: checksumOf(file) };
 }
 
 /** By which a file is known to be as it was written; whoever edits it may make another one. */
@@ -89,11 +103,10 @@ export function identityOf({ plan, sourceDocuments, options }: PlanFile): RunIde
   return runIdentity(plan, { ...options, sourceDocuments: textHash(JSON.stringify(sourceDocuments)) });
 }
 
-function absoluteStore(store: StoreSpec, absolute: (path: string) => string): StoreSpec {
-  if (store.kind === "zip-value") return { ...store, store: absoluteStore(store.store, absolute) };
-  return "path" in store && !STORED_ABSOLUTE.test(store.path)
-    ? { ...store, path: absolute(store.path) }
-    : store;
+function absoluteStore(store: StoreSpec): StoreSpec {
+  if (store.kind === "zip-value") return { ...store, store: absoluteStore(store.store) };
+  if (!("path" in store) || STORED_ABSOLUTE.test(store.path)) return store;
+  return { ...store, path: builtin("node:path")?.resolve(store.path) ?? store.path };
 }
 
 function assertShareable({ source, target, scratch, stages, publication, jobs }: Plan): void {
@@ -108,12 +121,7 @@ function assertShareable({ source, target, scratch, stages, publication, jobs }:
   if (source.store.kind === "memory" || source.store.kind === "object") {
     throw refuse("other processes cannot open this source", "Use a path or a URL.");
   }
-  if (publication.existing !== undefined) {
-    throw refuse(
-      "several processes cannot add to a target that is there",
-      "Plan without --update and --if-exists skip.",
-    );
-  }
+  if (publication.existing !== undefined) throw addsToTarget();
   if (jobs.some(({ conversion }) => conversion?.map && "function" in conversion.map)) {
     throw refuse(
       "other processes do not know a `map` that is a function",
@@ -127,4 +135,14 @@ function assertShareable({ source, target, scratch, stages, publication, jobs }:
       "Give a shared folder, or a prefix of a bucket, with --scratch; or use --strategy direct.",
     );
   }
+}
+
+function addsToTarget(): ZarrflowError {
+  return new ZarrflowError(
+    "unsupported-operation",
+    "several processes cannot add to a target that is there",
+    {
+      hint: "Plan without --update and --if-exists skip.",
+    },
+  );
 }

@@ -7,7 +7,7 @@ import { taskAt } from "../plan/task.ts";
 import type { RunOptions } from "../request/flow-options.ts";
 import type { RunIdentity } from "../run/ledger/ledger-lines.ts";
 import { assertSameRun } from "../run/ledger/run-identity.ts";
-import { runPlanned } from "../run/run-flow.ts";
+import { runFlow } from "../run/run-flow.ts";
 import { openPlan } from "./open-plan.ts";
 import { type Encoders, identityOf, type PlanFile } from "./plan-file.ts";
 import { allButShare, hasKeyOf, overlap, tasksOf } from "./shares.ts";
@@ -66,7 +66,7 @@ async function runStage(file: PlanFile, share: ShareName, options: JobOptions): 
   });
   const [from = 0, to = plan.jobs.length - 1] = arrays;
   const planned = await openPlan(file, { ...options, jobs: plan.jobs.slice(from, to + 1) });
-  return runPlanned(planned, runOptions(file, options), {
+  return runFlow(planned, runOptions(file, options), {
     joint,
     identity: identityOf(file),
     notToRun: (done) => allButShare(plan, share, done),
@@ -97,7 +97,7 @@ export async function finishPlan(file: PlanFile, options: FinishOptions): Promis
   // nothing is left to threads
   const planned = await openPlan(file, options);
   const execution = { ...plan.execution, threads: 1 };
-  return runPlanned({ ...planned, plan: { ...planned.plan, execution } }, runOptions(file, options), {
+  return runFlow({ ...planned, plan: { ...planned.plan, execution } }, runOptions(file, options), {
     joint,
     identity: identityOf(file),
     notToRun: (done) => done,
@@ -135,7 +135,7 @@ function runOptions(
   file: PlanFile,
   { encoders: _encoders, headers: _headers, query: _query, trustMap: _trust, ...options }: FinishOptions,
 ): RunOptions {
-  return { stop: new AbortController().signal, ...file.options, ...options };
+  return { stop: new AbortController().signal, fsync: file.options.fsync, ...options };
 }
 
 function assertNumber(what: string, value: number, least: number, most: number): void {

@@ -6,7 +6,7 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
 import { EVENT_OPTIONS, type EventOptions, withRetryEvents } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
-import { assertPlanned, type Planned } from "../request/flow.ts";
+import type { PlannedFlow } from "../request/flow.ts";
 import { loadDocuments } from "../run/documents.ts";
 import { estimateUpdate } from "../update/estimate-update.ts";
 import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
@@ -32,18 +32,11 @@ const ESTIMATE_OPTIONS: OptionNames<EstimateOptions> = { ...EVENT_OPTIONS, signa
  * reading both. Nothing is written.
  *
  * @throws whatever the stores throw.
- * @example
- * ```ts
- * import { estimateCopy, planCopy } from "zarrflow";
- *
- * const planned = await planCopy("era5.zarr", "copy.zarr");
- * const { keys, bytes } = await estimateCopy(planned);
- * console.log(keys, "keys,", bytes, "bytes");
- * await planned.close();
- * ```
  */
-export async function estimateCopy(planned: Planned, options: EstimateOptions = {}): Promise<CopyEstimate> {
-  assertPlanned(planned);
+export async function estimateCopy(
+  planned: PlannedFlow,
+  options: EstimateOptions = {},
+): Promise<CopyEstimate> {
   const { signal, onEvent } = checkedOptions(options, ESTIMATE_OPTIONS);
   const { plan, source } = planned;
   return withRetryEvents({ onEvent }, () => estimate(plan, source, signal));

@@ -11,8 +11,8 @@ import { EVENT_OPTIONS, type EventOptions, READ_EVENT_OPTIONS, type ReadEventOpt
 import { CHANGES, type Changes } from "./changes.ts";
 import { KEY_FILTER, type KeyFilter } from "./key-filter.ts";
 
-/** How a flow is planned, and how it reads and writes. */
-export interface PlanOptions extends ReadOptions, SlabOptions {
+/** What is done with a source: what is taken and changed, and how that is planned. `ReadOptions` say how it is read. */
+export interface PlanOptions extends SlabOptions, Changes, KeyFilter {
   /**
    * What to do when there is something at the target; `error` by default. `skip` leaves nodes that are there as they
    * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the
@@ -25,13 +25,26 @@ export interface PlanOptions extends ReadOptions, SlabOptions {
    * is that of the first answers, and 100 MB/s. Plans are chosen by it, and `totals.predictedSeconds` follows from it.
    */
   readonly storeProfile?: string | readonly string[];
+  /** Writes chunks that hold nothing but the fill value too. */
+  readonly writeEmpty?: boolean;
 }
 
-export const PLAN_OPTIONS: OptionNames<PlanOptions> = {
-  ...READ_OPTIONS,
+const PLAN_OPTIONS: OptionNames<PlanOptions> = {
   ...SLAB_OPTIONS,
+  ...CHANGES,
+  ...KEY_FILTER,
   ifExists: true,
   storeProfile: true,
+  writeEmpty: true,
+};
+
+/** All that planning takes. */
+export interface PlanningOptions extends ReadOptions, PlanOptions, EventOptions {}
+
+export const PLANNING_OPTIONS: OptionNames<PlanningOptions> = {
+  ...READ_OPTIONS,
+  ...PLAN_OPTIONS,
+  ...EVENT_OPTIONS,
 };
 
 /** What is read back of a target before it is published. */
@@ -63,8 +76,6 @@ export interface RunOptions extends EventOptions {
    * `locked`, after which nobody can go on with it; otherwise it is removed.
    */
   readonly stop?: AbortSignal | undefined;
-  /** Writes chunks that hold nothing but the fill value too. */
-  readonly writeEmpty?: boolean;
   /** Takes a target that is locked: whoever asks for that knows that no other run is at work there. */
   readonly breakLock?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -77,7 +88,6 @@ export const RUN_OPTIONS: OptionNames<RunOptions> = {
   resume: true,
   verifySource: true,
   stop: true,
-  writeEmpty: true,
   breakLock: true,
   signal: true,
 };
@@ -93,15 +103,7 @@ export const UNPACED_OPTIONS: OptionNames<UnpacedOptions> = {
   signal: true,
 };
 
-/** How a flow is planned and run in one. */
-export interface FlowOptions extends PlanOptions, RunOptions {}
+/** How a source is read, what is done with it, and how that is run: all that one call of `copy` takes. */
+export interface FlowOptions extends ReadOptions, PlanOptions, RunOptions {}
 
-/** All that planning knows of. */
-export type PlanningOptions = PlanOptions & EventOptions & Changes & KeyFilter;
-
-export const PLANNING_OPTIONS: OptionNames<PlanningOptions> = {
-  ...PLAN_OPTIONS,
-  ...EVENT_OPTIONS,
-  ...CHANGES,
-  ...KEY_FILTER,
-};
+export const FLOW_OPTIONS: OptionNames<FlowOptions> = { ...PLANNING_OPTIONS, ...RUN_OPTIONS };

@@ -8,7 +8,7 @@ import { isListable, type Store, type StoreOptions, type StoreSpec } from "../..
 import { specOf } from "../../stores/url.ts";
 import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
 import { parseBytes } from "../../util/byte-size.ts";
-import { checkedOptions, invalid, isObject } from "../../util/check-options.ts";
+import { checkedOptions } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import { isMemoryShared } from "../../util/shared-memory.ts";
@@ -30,8 +30,7 @@ import { assertApart } from "../target/target-apart.ts";
 import { TargetProbe } from "../target/target-probe.ts";
 import { type Changes, changesAnything } from "./changes.ts";
 import { readingWarnings } from "./chunk-separators.ts";
-import { PLANNING_OPTIONS, type PlanningOptions, type PlanOptions } from "./flow-options.ts";
-import type { KeyFilter } from "./key-filter.ts";
+import { PLANNING_OPTIONS, type PlanningOptions } from "./flow-options.ts";
 import type { TakenItems } from "./labels/found-labels.ts";
 import { missingChunks } from "./missing-chunks.ts";
 import { copiedNodes, copiedWarning, undecodableOf } from "./not-known.ts";
@@ -47,7 +46,7 @@ import { profilesOf } from "./store-profiles.ts";
 import { concurrencyOf, largestChunk, usualConcurrency } from "./usual-concurrency.ts";
 
 /** A source that is open, and the plan of what is done with it, once. */
-export interface Planned {
+export interface PlannedFlow {
   readonly source: Store;
   readonly plan: Plan;
   /** What it was planned with, which holds for the run. */
@@ -73,24 +72,24 @@ export interface Planned {
   readonly documentStates: () => readonly (readonly [key: string, size: number, crc32: number])[];
   /** A metadata document of the source as it was read, while `assertUnchanged` holds; undefined where it was not. */
   readonly sourceDocument: (key: string) => Uint8Array | undefined;
-  /** Closes the source if planning opened it; `runFlow` does so when it ends. */
+  /** Closes the source if planning opened it; a run does so when it ends. */
   close(): Promise<void>;
 }
 
 /** Opens the source and plans what is done with all below it. */
 export async function planFlow(
-  operation: Plan["operation"],
   from: OpenSource,
   to: FlowTarget,
-  given: PlanningOptions,
-): Promise<Planned> {
+  given: PlanningOptions = {},
+  { bringsCompanions = true }: { readonly bringsCompanions?: boolean } = {},
+): Promise<PlannedFlow> {
   const { sel, ...checked } = checkedOptions(given, PLANNING_OPTIONS);
   const options = sel ? { ...checked, slice: askedSlice(checked.slice ?? {}, { sel }) } : checked;
   assertGridStrategy(options.strategy);
   assertPlace(from, "source");
   assertPlace(to, "target");
   const asked = withFormatOf(to, options);
-  assertNamesChange(operation, asked);
+  const operation = operationOf(asked);
   const mayBePlain = operation === "copy" && !changesAnything(asked);
   return withRetryEvents(options, async () => {
     const { ifExists = "error", signal } = asked;
@@ -106,13 +105,16 @@ export async function planFlow(
       });
       const { root, store, close: closeSource, isPlain, notKnown } = opened;
       close = () => Promise.all([closeSource(), probe.end()]).then(() => {});
-      const sliced = operation === "slice" && root.kind === "array" ? await sliceOf(root, asked) : undefined;
+      const isSlicedArray = operation === "slice" && root.kind === "array" && bringsCompanions;
+      const sliced = isSlicedArray ? await sliceOf(root, asked) : undefined;
       const readRoot = sliced?.root ?? root;
       const planning = { ...asked, isPlain, sliced, notKnown };
       const { watch, ...planned } = await planFrom(operation, readRoot, { target, probe }, planning);
-      const closeAll = async () => {
+      let closing: Promise<void> | undefined;
+      const closeAll = () => {
         watch.end();
-        await close();
+        closing ??= close();
+        return closing;
       };
       const source = readRoot.store === root.store ? store : readRoot.store;
       return { source, probe, options: { ...given, signal }, ...planned, close: closeAll };
@@ -144,20 +146,15 @@ async function isZarr({ store, path }: NodeSpec, signal: AbortSignal | undefined
   }
 }
 
-/** The option that an operation is about, in which callers from JavaScript may name nothing. @throws `invalid-option` */
-function assertNamesChange(operation: Plan["operation"], { to, chunks, slice }: Changes): void {
-  const needed = { convert: { to }, rechunk: { chunks }, slice: { slice } };
-  if (operation === "copy") return;
-  for (const [option, value] of Object.entries(needed[operation])) {
-    if (value !== undefined) continue;
-    throw new ZarrflowError("invalid-option", `${operation} needs \`${option}\``, {
-      hint: "Without it everything would be copied as it is, as `copy` does.",
-    });
-  }
+/** What a flow is called that changes this. */
+function operationOf({ slice, chunks, shards, to }: Changes): Plan["operation"] {
+  if (slice !== undefined) return "slice";
+  if (chunks !== undefined || shards !== undefined) return "rechunk";
+  return to === undefined ? "copy" : "convert";
 }
 
 /** A single array that is sliced, with what belongs to it where that is to come along. @throws `invalid-option` */
-async function sliceOf(array: ZarrArray, options: PlanOptions & KeyFilter): Promise<SlicedArray | undefined> {
+async function sliceOf(array: ZarrArray, options: PlanningOptions): Promise<SlicedArray | undefined> {
   const { include = [], alone = false } = options;
   if (include.length > 0) {
     throw new ZarrflowError("invalid-option", "`include` applies only to a slice of a group", {
@@ -174,12 +171,8 @@ async function planFrom(
   operation: Plan["operation"],
   root: ZarrArray | ZarrGroup,
   { target, probe }: { readonly target: NodeSpec; readonly probe: TargetProbe },
-  options: PlanOptions &
-    Changes &
-    KeyFilter &
-    Pick<SourceNodesOptions, "isPlain" | "sliced"> &
-    Pick<OpenedSource, "notKnown">,
-): Promise<Omit<Planned, "source" | "options" | "probe" | "close"> & { readonly watch: SourceWatch }> {
+  options: PlanningOptions & Pick<SourceNodesOptions, "isPlain" | "sliced"> & Pick<OpenedSource, "notKnown">,
+): Promise<Omit<PlannedFlow, "source" | "options" | "probe" | "close"> & { readonly watch: SourceWatch }> {
   const { signal, maxMetadata, allowLoss, keepFormats = false } = options;
   const concurrency = usualConcurrency(options.concurrency, root.spec, target.store);
   const zarrFormat = formatNamed(options.to ?? root.layout.zarrFormat);
@@ -334,7 +327,7 @@ async function threading(
     requestsPerSecond,
     bytesPerSecond,
     hasFunction,
-  }: PlanOptions & { readonly hasFunction: boolean },
+  }: PlanningOptions & { readonly hasFunction: boolean },
 ): Promise<Pick<HierarchyPlanRequest, "threads" | "singleThreadReason" | "isMemoryShared">> {
   const wanted = threads === undefined ? undefined : positive(threads, "threads");
   const reason = singleThreadReason({
@@ -351,15 +344,4 @@ async function threading(
 function positive(value: number, name: string): number {
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw new ZarrflowError("invalid-option", `${name} must be a whole number, 1 or more`, { found: value });
-}
-
-/** Holds that a value is what planning gave. @throws `invalid-option` */
-export function assertPlanned(planned: unknown): void {
-  const isPlanned = isObject(planned) && "plan" in planned && "source" in planned && "close" in planned;
-  if (!isPlanned)
-    throw invalid(
-      "this is not a plan",
-      "a plan as planCopy and the other planning functions return",
-      planned,
-    );
 }

@@ -10,14 +10,13 @@ import { listed } from "../../util/name-lists.ts";
 import type { WarningEvent } from "../events.ts";
 import type { NodeWarning, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
-import type { PlanOptions, RunOptions } from "./flow-options.ts";
-import type { KeyFilter } from "./key-filter.ts";
+import type { PlanningOptions, RunOptions } from "./flow-options.ts";
 import { nearestReason } from "./slice-indices.ts";
 import { profiledSides } from "./store-profiles.ts";
 
 /** What is known of a flow when it is planned. */
 interface PlannedFlow {
-  readonly options: PlanOptions & Changes & KeyFilter;
+  readonly options: PlanningOptions;
   readonly plan: Plan;
   /** The node that was opened. */
   readonly root: ZarrArray | ZarrGroup;
@@ -166,6 +165,13 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     },
   },
   {
+    option: "writeEmpty",
+    flag: "write-empty",
+    fails: false,
+    reason: ({ options: { writeEmpty }, plan }) =>
+      writeEmpty && copiesAll(plan) ? "all chunks are copied as they are" : undefined,
+  },
+  {
     option: "v2.separator",
     flag: "v2-separator",
     fails: false,
@@ -238,13 +244,6 @@ const STARTED: readonly EffectRule<StartedRun>[] = [
       resume && plan.publication.existing === "update"
         ? "an update always continues where it was"
         : undefined,
-  },
-  {
-    option: "writeEmpty",
-    flag: "write-empty",
-    fails: false,
-    reason: ({ options: { writeEmpty }, plan }) =>
-      writeEmpty && copiesAll(plan) ? "all chunks are copied as they are" : undefined,
   },
 ];
 

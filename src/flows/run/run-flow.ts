@@ -10,7 +10,7 @@ import type { Store, StoreOptions, TargetBuild } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { type RunReport, withRetryEvents } from "../events.ts";
 import type { Plan } from "../plan/plan.ts";
-import { assertPlanned, type Planned } from "../request/flow.ts";
+import type { PlannedFlow } from "../request/flow.ts";
 import type { FlowOptions, RunOptions } from "../request/flow-options.ts";
 import { startedEffects } from "../request/option-effects.ts";
 import { withPace } from "../request/rate-limits.ts";
@@ -28,9 +28,9 @@ import type { SourceKeys } from "./source-keys.ts";
 /**
  * Checks that a run of what was planned can begin, without writing anything.
  *
- * @throws `target-exists`, `target-not-empty`, `locked` and the like, as `runFlow` would.
+ * @throws `target-exists`, `target-not-empty`, `locked` and the like, as the run would.
  */
-export async function assertFlow(planned: Planned, given: RunOptions): Promise<void> {
+export async function assertFlow(planned: PlannedFlow, given: RunOptions): Promise<void> {
   const { options, end } = runningOptions(planned, given);
   try {
     await withRetryEvents(options, () => assertBuild(planned.plan, options));
@@ -40,22 +40,16 @@ export async function assertFlow(planned: Planned, given: RunOptions): Promise<v
 }
 
 /**
- * Runs what was planned, and closes it. What it was planned with holds, events and the signal included; options of the run
- * add to that.
+ * Runs what was planned, perhaps as one of several processes, and closes it. What it was planned with holds, events and the
+ * signal included; options of the run add to that.
  *
- * @throws `invalid-option` for an option that contradicts the plan; otherwise as `copy`.
+ * @throws `invalid-option` for an option of planning; otherwise as `copy`.
  */
-export function runFlow(planned: Planned, given: RunOptions = {}): Promise<RunReport> {
-  return runPlanned(planned, given);
-}
-
-/** As `runFlow`; perhaps as one of several processes. */
-export async function runPlanned(
-  planned: Planned,
-  given: RunOptions,
+export async function runFlow(
+  planned: PlannedFlow,
+  given: RunOptions = {},
   part?: IdentifiedPart,
 ): Promise<RunReport> {
-  assertPlanned(planned);
   const end = limitAdaptive(planned.plan.execution);
   try {
     const running = runningOptions(planned, given);
@@ -76,7 +70,7 @@ export interface IdentifiedPart extends RunPart {
 }
 
 async function runOpened(
-  planned: Planned,
+  planned: PlannedFlow,
   given: FlowOptions,
   part: IdentifiedPart | undefined,
 ): Promise<RunReport> {

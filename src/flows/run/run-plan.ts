@@ -11,7 +11,7 @@ import type { FlowEvent, RunReport } from "../events.ts";
 import { AllKeys } from "../keys/copy-all-keys.ts";
 import { memoryForTasks } from "../plan/expected-size.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Planned } from "../request/flow.ts";
+import type { PlannedFlow } from "../request/flow.ts";
 import type { Verification } from "../request/flow-options.ts";
 import type { Warning } from "../request/warnings.ts";
 import { assertSoleWriter } from "../target/assert-sole-writer.ts";
@@ -48,7 +48,7 @@ export interface RunPlanOptions extends WithWorkersOptions {
   /** What the run is, as its ledger says. Absent: no run can resume it. */
   readonly identity?: RunIdentity;
   /** What its tasks were cut for, and the options that decide what it writes: for runs that resume it. */
-  readonly planned?: Pick<Planned, "pace" | "settings">;
+  readonly planned?: Pick<PlannedFlow, "pace" | "settings">;
   /** Whether the target's values are on the disk when they are written. */
   readonly fsync?: boolean;
   /** Present where several processes carry out the run. */

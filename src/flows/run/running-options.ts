@@ -1,15 +1,9 @@
 import { followSignals } from "../../util/abort.ts";
-import { assertKnown, checkedOptions, pickOptions } from "../../util/check-options.ts";
+import { checkedOptions } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { EventOptions } from "../events.ts";
-import type { Planned } from "../request/flow.ts";
-import {
-  type FlowOptions,
-  PLANNING_OPTIONS,
-  type PlanningOptions,
-  RUN_OPTIONS,
-  type RunOptions,
-} from "../request/flow-options.ts";
+import type { PlannedFlow } from "../request/flow.ts";
+import { type FlowOptions, PLANNING_OPTIONS, RUN_OPTIONS, type RunOptions } from "../request/flow-options.ts";
 
 /** What a run is done with, until it ends. */
 export interface RunningOptions {
@@ -22,17 +16,14 @@ export interface RunningOptions {
  * What something planned is run with: what it was planned with, and what is given to the run. Either signal ends the run,
  * and both hear its events.
  *
- * @throws `invalid-option` for an option that is not one of runs, unless it was planned with the same value.
+ * @throws `invalid-option` for an option that is not one of runs.
  */
 export function runningOptions(
-  { options: planned }: Pick<Planned, "options">,
+  { options: planned }: Pick<PlannedFlow, "options">,
   given: RunOptions,
 ): RunningOptions {
-  assertKnown(given, { ...PLANNING_OPTIONS, ...RUN_OPTIONS });
-  for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(RUN_OPTIONS, name)) assertAsPlanned(name, value, planned);
-  }
-  const options = checkedOptions<RunOptions>(pickOptions(given, RUN_OPTIONS), RUN_OPTIONS);
+  assertNonePlanned(given);
+  const options = checkedOptions(given, RUN_OPTIONS);
   const onEvent = bothEvents(planned.onEvent, options.onEvent);
   const signals = new Set([planned.signal, options.signal].filter((signal) => signal !== undefined));
   const [only] = signals;
@@ -43,25 +34,15 @@ export function runningOptions(
   };
 }
 
-/** @throws `invalid-option` where something else was planned. */
-function assertAsPlanned(name: string, value: unknown, planned: PlanningOptions): void {
-  const { [name]: stated }: Readonly<Record<string, unknown>> = { ...planned };
-  if (value === undefined || value === stated || textOf(value) === textOf(stated)) return;
-  const isSecret = name === "headers" || name === "query";
-  throw new ZarrflowError("invalid-option", `the option \`${name}\` contradicts the plan`, {
-    expected:
-      stated === undefined
-        ? `a run without \`${name}\`, as it was planned without`
-        : isSecret
-          ? "what it was planned with"
-          : textOf(stated),
-    ...(!isSecret && { found: textOf(value) }),
-    hint: `Give \`${name}\` to planCopy, or to the function that made the plan.`,
-  });
-}
-
-function textOf(value: unknown): string {
-  return JSON.stringify(value, (_, one) => (typeof one === "bigint" ? `${one}n` : one)) ?? String(value);
+/** @throws `invalid-option` for an option of planning. */
+function assertNonePlanned(given: RunOptions): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || Object.hasOwn(RUN_OPTIONS, name) || !Object.hasOwn(PLANNING_OPTIONS, name))
+      continue;
+    throw new ZarrflowError("invalid-option", `\`${name}\` is an option of plan, not of run`, {
+      hint: `What was planned is what runs: give \`${name}\` to \`plan\`.`,
+    });
+  }
 }
 
 function bothEvents(

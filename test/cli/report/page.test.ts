@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { reportPage } from "../../../src/cli/report/page.ts";
 import { type RunRecord, RunRecorder } from "../../../src/cli/report/run-record.ts";
-import { type FlowEvent, planRechunk, runFlow } from "../../../src/flows/index.ts";
+import type { FlowEvent } from "../../../src/flows/index.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { runFlow } from "../../../src/flows/run/run-flow.ts";
 import { testFolder } from "../../support/cli.ts";
 import { ramp, type V2Array, writeV2Group } from "../../support/v2-store.ts";
 import { elementsOf } from "./markup.ts";
@@ -17,7 +19,7 @@ async function rechunked(): Promise<RunRecord> {
   const cwd = await testFolder();
   const plain = { ...array, shape: [40], chunks: [40], items: ramp(40), dimensions: ["x"] };
   await writeV2Group(join(cwd, "<b>.zarr"), { t: array, 'u"&': array, x: plain });
-  const planned = await planRechunk(join(cwd, "<b>.zarr"), join(cwd, "out.zarr"), {
+  const planned = await planFlow(join(cwd, "<b>.zarr"), join(cwd, "out.zarr"), {
     chunks: { time: -1, x: 7 },
   });
   const recorder = new RunRecorder();

@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { taskNumber } from "../../../src/cli/task-number.ts";
 import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
 import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
-import { copy, planCopy, planRechunk } from "../../../src/index.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { copy } from "../../../src/index.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { testFolder } from "../../support/cli.ts";
 import { changed, ENCODERS, textOf, withChecksum } from "./plans.ts";
@@ -19,7 +20,7 @@ const made = temporaryFolder();
 
 async function planIn(folder: string): Promise<string> {
   await makeSource(join(folder, "src.zarr"));
-  return textOf(planRechunk(join(folder, "src.zarr"), join(folder, "out.zarr"), DIRECT));
+  return textOf(planFlow(join(folder, "src.zarr"), join(folder, "out.zarr"), DIRECT));
 }
 
 beforeAll(async () => {
@@ -30,7 +31,7 @@ beforeAll(async () => {
     strategy: "staged",
     scratch: join(folder, "scratch"),
   } as const;
-  staged = await textOf(planRechunk(join(folder, "src.zarr"), join(folder, "out.zarr"), how));
+  staged = await textOf(planFlow(join(folder, "src.zarr"), join(folder, "out.zarr"), how));
   await rm(folder, { recursive: true });
 });
 
@@ -124,11 +125,11 @@ test("what several processes cannot do is not planned", async () => {
   await makeSource(src);
   await copy(src, join(folder, "there.zarr"));
   const refused = { code: "unsupported-operation", details: { hint: expect.any(String) } };
-  await expect(textOf(planCopy(src, join(folder, "out.zarr.zip")))).rejects.toMatchObject(refused);
-  await expect(textOf(planCopy(src, join(folder, "there.zarr"), { ifExists: "skip" }))).rejects.toMatchObject(
+  await expect(textOf(planFlow(src, join(folder, "out.zarr.zip")))).rejects.toMatchObject(refused);
+  await expect(textOf(planFlow(src, join(folder, "there.zarr"), { ifExists: "skip" }))).rejects.toMatchObject(
     refused,
   );
-  const noScratch = planRechunk(src, join(folder, "o.zarr"), { ...DIRECT, strategy: "staged" });
+  const noScratch = planFlow(src, join(folder, "o.zarr"), { ...DIRECT, strategy: "staged" });
   await expect(textOf(noScratch)).rejects.toMatchObject(refused);
 });
 

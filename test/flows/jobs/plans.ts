@@ -1,15 +1,13 @@
-import { resolve } from "node:path";
-import { checksumOf, planFileText, type WrittenPlanFile } from "../../../src/flows/jobs/plan-file.ts";
-import type { Planned } from "../../../src/flows/request/flow.ts";
+import { checksumOf, planFileOf, type WrittenPlanFile } from "../../../src/flows/jobs/plan-file.ts";
+import type { PlannedFlow } from "../../../src/flows/request/flow.ts";
 
 export const ENCODERS = { zarrflow: "1", zlib: "1" };
 
 /** What was planned, as the text of a file; closes it. */
-export async function textOf(planned: Promise<Planned>): Promise<string> {
+export async function textOf(planned: Promise<PlannedFlow>): Promise<string> {
   const open = await planned;
-  const how = { ifExists: "error", writeEmpty: false, fsync: false, encoders: ENCODERS } as const;
   try {
-    return planFileText(open, how, (path) => resolve(path));
+    return JSON.stringify(planFileOf(open, { encoders: ENCODERS }), undefined, 1);
   } finally {
     await open.close();
   }

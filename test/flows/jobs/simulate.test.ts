@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { EventQueue } from "../../../src/flows/jobs/event-queue.ts";
-import { type Plan, planCopy, planRechunk, simulatePlan } from "../../../src/index.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { type Plan, simulatePlan } from "../../../src/index.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { runHere } from "../../support/cli-here.ts";
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "large.zarr", ".zarray"), JSON.stringify(array));
   const profile = { ...FAR, basis: "stated" } as const;
   const far = { source: profile, target: profile, scratch: profile };
-  const planOf = async (planning: ReturnType<typeof planCopy>) => {
+  const planOf = async (planning: ReturnType<typeof planFlow>) => {
     const planned = await planning;
     try {
       return await planned.planWith(far);
@@ -33,11 +34,11 @@ beforeAll(async () => {
   };
   const [from, to] = [join(folder, "large.zarr"), join(folder, "out.zarr")];
   const how = { threads: 1, concurrency: 64 };
-  plan = await planOf(planRechunk(from, to, { ...how, chunks: [200, 200, 50] }));
+  plan = await planOf(planFlow(from, to, { ...how, chunks: [200, 200, 50] }));
   staged = await planOf(
-    planRechunk(from, to, { ...how, chunks: [-1, 20, 20], strategy: "staged", maxMemory: "2GB" }),
+    planFlow(from, to, { ...how, chunks: [-1, 20, 20], strategy: "staged", maxMemory: "2GB" }),
   );
-  copied = await planOf(planCopy(from, to, how));
+  copied = await planOf(planFlow(from, to, how));
 });
 
 test("one worker that nothing disturbs takes what the plan predicts", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
 import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
-import { planRechunk } from "../../../src/index.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import type { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openJointInPlace } from "../../../src/stores/target/joint/value-build.ts";
@@ -112,7 +112,7 @@ test("no process begins while the run is being finished", async () => {
   await given({ at: join(folder, "src.zarr"), ...array, values: (i) => i % 99 });
   const how = { chunks: [24, 8, 8], threads: 1, maxMemory: "150kB", strategy: "direct" } as const;
   const target = join(folder, "out.zarr");
-  const file = parsePlan(await textOf(planRechunk(join(folder, "src.zarr"), target, how)));
+  const file = parsePlan(await textOf(planFlow(join(folder, "src.zarr"), target, how)));
   const options = { encoders: ENCODERS, index: 0, count: 1 };
   await runShare(file, options);
   const [control = ""] = (await readdir(folder)).filter((name) => name.startsWith("."));

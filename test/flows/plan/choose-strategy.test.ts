@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { planRechunk } from "../../../src/flows/copy.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -24,7 +24,7 @@ async function chosen(steps: number, threads: number) {
   const rest = { compressor: { id: "lz4" }, filters: null, fill_value: 0 };
   await writeFile(join(source, ".zarray"), JSON.stringify({ ...document, ...rest }));
   const target = join(folder, "target.zarr");
-  const { plan, close } = await planRechunk(source, target, { chunks: [steps, 16, 16], threads });
+  const { plan, close } = await planFlow(source, target, { chunks: [steps, 16, 16], threads });
   await close();
   return { strategy: plan.jobs[0]?.strategy, windows: plan.stages.at(-1) ?? 0 };
 }

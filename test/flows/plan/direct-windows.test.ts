@@ -1,8 +1,8 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { planRechunk } from "../../../src/flows/copy.ts";
 import { leaseBytesOf, readsOf, stepsOf, writesOf } from "../../../src/flows/plan/task.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { isZarrflowError } from "../../../src/index.ts";
 import { indexOf, product } from "../../../src/util/shape.ts";
@@ -40,7 +40,7 @@ test("tasks write every chunk once, each shard by one task, in steps that fit; t
         codec: "gzip" as const,
         ...(intoShards && { shards: target.map((n, d) => n * (perShard[d] ?? 1)) }),
       };
-      const plan = (maxMemory: number) => planRechunk(source, "memory:planned", { ...changes, maxMemory });
+      const plan = (maxMemory: number) => planFlow(source, "memory:planned", { ...changes, maxMemory });
       const refused: unknown = await plan(1).catch((error: unknown) => error);
       if (!isZarrflowError(refused, "budget-too-small")) throw refused;
       const least = Number(/(\d+) bytes/.exec(String(refused.details.expected))?.[1]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { planRechunk } from "../../../src/flows/copy.ts";
 import { type Task, taskAt } from "../../../src/flows/plan/task.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { givenKeys } from "../../support/given.ts";
 
@@ -21,7 +21,7 @@ test.each([
   async (_, strategy) => {
     const array = await billionChunks();
     const before = { cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed };
-    const { plan } = await planRechunk(array, "memory:large", {
+    const { plan } = await planFlow(array, "memory:large", {
       chunks: [1000, 20, 20],
       maxMemory: "1GB",
       ...(strategy && { strategy }),

@@ -1,7 +1,8 @@
 // @module-tag slow
 import { describe, expect, it } from "vitest";
 import type { Changes } from "../../../src/flows/request/changes.ts";
-import { type ChunkSize, copy, openArray, planRechunk, rechunk } from "../../../src/index.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { type ChunkSize, copy, openArray, rechunk } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type GivenArray, given } from "../../support/given.ts";
 
@@ -23,7 +24,7 @@ function source(): Promise<MemoryStore> {
 
 /** Arrays whose chunks are other ones, with these; and those that are named as keeping theirs. */
 async function planned(changes: Pick<Changes, "match" | "shards"> & Required<Pick<Changes, "chunks">>) {
-  const { plan, close } = await planRechunk(await source(), new MemoryStore(), changes);
+  const { plan, close } = await planFlow(await source(), new MemoryStore(), changes);
   await close();
   const changed = plan.jobs.filter(({ source, target }) => `${source.chunkShape}` !== `${target.chunkShape}`);
   return {

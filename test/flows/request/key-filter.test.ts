@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { planCopy } from "../../../src/flows/index.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import { pathFilter } from "../../../src/flows/request/key-filter.ts";
 import { copy, type KeyFilter, open, walk } from "../../../src/index.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
@@ -78,7 +78,7 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
 
   test("refuses a name to include that nothing has, and patterns of which none matches", async () => {
     const planned = async (filter: KeyFilter) => {
-      const { plan, close } = await planCopy("memory:filter-source", new MemoryStore(), filter);
+      const { plan, close } = await planFlow("memory:filter-source", new MemoryStore(), filter);
       await close();
       return plan.warnings;
     };
@@ -102,7 +102,7 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
 
   test("warns of what is to be excluded and is not there", async () => {
     const exclude = ["t3m", "2023", "2023/t2m"];
-    const { plan, close } = await planCopy("memory:filter-source", new MemoryStore(), { exclude });
+    const { plan, close } = await planFlow("memory:filter-source", new MemoryStore(), { exclude });
     await close();
     expect(plan.warnings).toEqual([
       {

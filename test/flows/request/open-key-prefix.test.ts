@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copy, type FlowEvent, open, planCopy } from "../../../src/index.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { copy, type FlowEvent, open } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { contentsOf, valuesIn } from "../../support/consume.ts";
 import { givenKeys } from "../../support/given.ts";
@@ -55,12 +56,12 @@ describe("a folder that is no node", () => {
 
   test("is no source of anything that changes arrays", async () => {
     for (const changes of [{ to: "v3" }, { codec: "zlib:1" }] as const) {
-      await expect(planCopy(source, join(folder, "x"), changes)).rejects.toMatchObject({ code: "not-found" });
+      await expect(planFlow(source, join(folder, "x"), changes)).rejects.toMatchObject({ code: "not-found" });
     }
   });
 
   test("must hold something", async () => {
-    const nothing = planCopy(join(folder, "nothing"), join(folder, "x"));
+    const nothing = planFlow(join(folder, "nothing"), join(folder, "x"));
     await expect(nothing).rejects.toMatchObject({ code: "not-found" });
   });
 });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { append } from "../../../src/flows/append.ts";
 import { asStore } from "../../../src/flows/as-store.ts";
-import { copy, planConvert, planCopy, planRechunk, planSliceTo } from "../../../src/flows/copy.ts";
+import { convert, copy, rechunk, sliceTo } from "../../../src/flows/copy.ts";
 import { diff } from "../../../src/flows/diff.ts";
 import { digest } from "../../../src/flows/digest.ts";
 import { digestTree } from "../../../src/flows/digest-tree.ts";
@@ -10,6 +10,7 @@ import type { FlowEvent, ReadEvent, WarningEvent } from "../../../src/flows/even
 import { info } from "../../../src/flows/info.ts";
 import { planSlice } from "../../../src/flows/plan-slice.ts";
 import { pyramid } from "../../../src/flows/pyramid.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import type { PlanOptions } from "../../../src/flows/request/flow-options.ts";
 import { slice } from "../../../src/flows/slice.ts";
 import { validate } from "../../../src/flows/validate.ts";
@@ -29,10 +30,10 @@ async function group(): Promise<string> {
 }
 
 /** The reason why a plan is refused. */
-async function refusal(plan: Promise<{ close(): Promise<void> }>): Promise<string> {
-  return plan.then(
-    async ({ close }) => {
-      await close();
+async function refusal(call: Promise<object>): Promise<string> {
+  return call.then(
+    async (planned) => {
+      if ("close" in planned && typeof planned.close === "function") await planned.close();
       return "not refused";
     },
     (error) => `${error.code}: ${error.reason}`,
@@ -58,15 +59,15 @@ describe("options that would not do what they ask are refused", () => {
     [{ allowLoss: ["all"], to: "v3" }, "`all` in `allowLoss` is not a JSON pointer"],
     [{ include: "*.txt", codec: "zstd" }, "nothing matches the glob `*.txt` to include"],
   ] as const)("%j", async (options, reason) => {
-    const plan = planCopy(await group(), new MemoryStore(), options as PlanOptions);
+    const plan = planFlow(await group(), new MemoryStore(), options as PlanOptions);
     expect(await refusal(plan)).toBe(`invalid-option: ${reason}`);
   });
 
   it("of one array", async () => {
     const source = `${await group()}/t`;
-    const rechunk = planRechunk(source, new MemoryStore(), { chunks: { time: 3 }, match: "any" });
+    const rechunk = planFlow(source, new MemoryStore(), { chunks: { time: 3 }, match: "any" });
     expect(await refusal(rechunk)).toContain("`match` has no effect: the source is one array");
-    const copied = planCopy(source, new MemoryStore(), { alone: true });
+    const copied = planFlow(source, new MemoryStore(), { alone: true });
     expect(await refusal(copied)).toContain("`alone` has no effect: one array is taken, and nothing with it");
   });
 
@@ -74,7 +75,7 @@ describe("options that would not do what they ask are refused", () => {
     const source = await group();
     const reason = "`nearest` has no effect: the slice has no labels, only indices";
     const options = { slice: { time: [0, 2] }, nearest: true } as const;
-    expect(await refusal(planSliceTo(source, new MemoryStore(), options))).toContain(reason);
+    expect(await refusal(planFlow(source, new MemoryStore(), options))).toContain(reason);
     const array = await openArray(`${source}/t`);
     await expect(slice(array, [0], { nearest: true }).read()).rejects.toMatchObject({ reason });
     await expect(planSlice(array, [0], { nearest: true })).rejects.toMatchObject({ reason });
@@ -83,16 +84,16 @@ describe("options that would not do what they ask are refused", () => {
   it("of an array that is not there", async () => {
     const folder = join(await testFolder(), "empty.zarr");
     await writeV2Group(folder, {});
-    const plan = planCopy(folder, new MemoryStore(), { codec: "zstd" });
+    const plan = planFlow(folder, new MemoryStore(), { codec: "zstd" });
     expect(await refusal(plan)).toBe("invalid-option: `codec` has no effect: there is no array");
   });
 
   it("of operations without what they are about", async () => {
     const source = await group();
     const none = {} as never;
-    expect(await refusal(planConvert(source, new MemoryStore(), none))).toContain("convert needs `to`");
-    expect(await refusal(planRechunk(source, new MemoryStore(), none))).toContain("rechunk needs `chunks`");
-    expect(await refusal(planSliceTo(source, new MemoryStore(), none))).toContain("slice needs `slice`");
+    expect(await refusal(convert(source, new MemoryStore(), none))).toContain("convert needs `to`");
+    expect(await refusal(rechunk(source, new MemoryStore(), none))).toContain("rechunk needs `chunks`");
+    expect(await refusal(sliceTo(source, new MemoryStore(), none))).toContain("sliceTo needs `slice`");
   });
 
   it("by a name that another option has, or with no more than ten names", async () => {
@@ -112,7 +113,7 @@ describe("options that would not do what they ask are refused", () => {
       ...{ cname: "lz4", clevel: 5, shuffle: "shuffle", blocksize: 0 },
     });
     const codec = { name: "zstd", configuration: { levle: 1 } };
-    const plan = planCopy(source, new MemoryStore(), { codec });
+    const plan = planFlow(source, new MemoryStore(), { codec });
     expect(await refusal(plan)).toContain("zstd has no setting `levle`");
   });
 
@@ -161,7 +162,7 @@ describe("options whose wish holds without them are named", () => {
     ],
     [{ to: "v3", allowLoss: ["/attributes/note"] }, "allowLoss", "no node has /attributes/note"],
   ] as const)("%j", async (options, option, reason) => {
-    const { plan, close } = await planCopy(await group(), "memory:effects", options as PlanOptions);
+    const { plan, close } = await planFlow(await group(), "memory:effects", options as PlanOptions);
     await close();
     const found = plan.warnings.filter(({ code }) => code === "option-without-effect");
     expect(found).toMatchObject([{ option, message: expect.stringContaining(`has no effect: ${reason}`) }]);
@@ -171,7 +172,7 @@ describe("options whose wish holds without them are named", () => {
     const source = await group();
     const warned = async (labels: number | [number, number]) => {
       const options = { slice: { time: { labels } }, nearest: true } as const;
-      const { plan, close } = await planSliceTo(source, new MemoryStore(), options);
+      const { plan, close } = await planFlow(source, new MemoryStore(), options);
       await close();
       return plan.warnings.flatMap(({ option }) => option ?? []);
     };
@@ -212,7 +213,7 @@ describe("options whose wish holds without them are named", () => {
   it("v2.separator of a source in v3", async () => {
     const v3 = new MemoryStore();
     await copy(await group(), v3, { to: "v3" });
-    const { plan, close } = await planCopy(v3, new MemoryStore(), { v2: { separator: "/" } });
+    const { plan, close } = await planFlow(v3, new MemoryStore(), { v2: { separator: "/" } });
     await close();
     expect(plan.warnings).toMatchObject([{ option: "v2.separator" }]);
   });
@@ -236,7 +237,7 @@ describe("options that have an effect", () => {
     { codec: "zstd" },
     { threads: 1 },
   ] as const)("%j", async (options) => {
-    const { plan, close } = await planCopy(await group(), new MemoryStore(), options as PlanOptions);
+    const { plan, close } = await planFlow(await group(), new MemoryStore(), options as PlanOptions);
     await close();
     expect(plan.warnings.filter(({ code }) => code !== undefined)).toEqual([]);
   });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { planText } from "../../../src/cli/text/plan.ts";
-import { planCopy } from "../../../src/flows/copy.ts";
 import type { Plan } from "../../../src/flows/plan/plan.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import { concurrencyOf, usualConcurrency } from "../../../src/flows/request/usual-concurrency.ts";
+import { planText } from "../../../src/flows/text/plan.ts";
 import type { ConcurrencyOption } from "../../../src/hierarchy/read-options.ts";
 import type { MemoryStore } from "../../../src/stores/memory.ts";
 import type { StoreSpec } from "../../../src/stores/store.ts";
@@ -44,7 +44,7 @@ describe("requests in flight", () => {
     concurrency: ConcurrencyOption,
     storeProfile = "10ms",
   ): Promise<Plan> {
-    const { plan, close } = await planCopy(source, `s3://${BUCKET}/a.zarr`, {
+    const { plan, close } = await planFlow(source, `s3://${BUCKET}/a.zarr`, {
       concurrency,
       codec: "zstd:1",
       storeProfile,

@@ -1,13 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  copy,
-  type FlowEvent,
-  openArray,
-  planCopy,
-  planRechunk,
-  runFlow,
-  slice,
-} from "../../../src/index.ts";
+import { copy, type FlowEvent, openArray, plan, slice } from "../../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { given } from "../../support/given.ts";
 
@@ -31,27 +23,27 @@ afterEach(() => {
 
 describe("what was planned is what runs", () => {
   test("replaces a target if that was planned", async () => {
-    await runFlow(await planCopy(SOURCE, TARGET, { ifExists: "replace" }));
+    await (await plan(SOURCE, TARGET, { ifExists: "replace" })).run();
     expect(await valuesAtTarget()).toEqual([1, 1, 1, 1]);
   });
 
   test.each([undefined, "error"] as const)("fails at a target that is there: %s", async (ifExists) => {
-    const planned = await planCopy(SOURCE, TARGET, ifExists ? { ifExists } : {});
-    await expect(runFlow(planned)).rejects.toMatchObject({ code: "target-exists" });
+    const planned = await plan(SOURCE, TARGET, ifExists ? { ifExists } : {});
+    await expect(planned.run()).rejects.toMatchObject({ code: "target-exists" });
   });
 
   test("updates and skips as planned", async () => {
-    const skipped = await runFlow(await planCopy(SOURCE, TARGET, { ifExists: "skip" }));
+    const skipped = await (await plan(SOURCE, TARGET, { ifExists: "skip" })).run();
     expect(skipped.skipped).toBe(true);
-    await runFlow(await planCopy(SOURCE, TARGET, { ifExists: "update" }));
+    await (await plan(SOURCE, TARGET, { ifExists: "update" })).run();
     expect(await valuesAtTarget()).toEqual([1, 1, 1, 1]);
   });
 
   test("tells its events to whoever listened to planning, and to whoever listens to the run, once each", async () => {
     const planning: FlowEvent["type"][] = [];
     const running: FlowEvent["type"][] = [];
-    const planned = await planCopy(SOURCE, new MemoryStore(), { onEvent: ({ type }) => planning.push(type) });
-    await runFlow(planned, { onEvent: ({ type }) => running.push(type) });
+    const planned = await plan(SOURCE, new MemoryStore(), { onEvent: ({ type }) => planning.push(type) });
+    await planned.run({ onEvent: ({ type }) => running.push(type) });
     expect(running).toContain("done");
     expect(planning.filter((type) => type !== "retry")).toEqual(running.filter((type) => type !== "retry"));
     const both: FlowEvent["type"][] = [];
@@ -64,9 +56,9 @@ describe("what was planned is what runs", () => {
       const controller = new AbortController();
       const quiet = new AbortController();
       const [ofPlan, ofRun] = which === "planning" ? [controller, quiet] : [quiet, controller];
-      const planned = await planCopy(SOURCE, new MemoryStore(), { signal: ofPlan.signal });
+      const planned = await plan(SOURCE, new MemoryStore(), { signal: ofPlan.signal });
       controller.abort(new Error(which));
-      await expect(runFlow(planned, { signal: ofRun.signal })).rejects.toMatchObject({
+      await expect(planned.run({ signal: ofRun.signal })).rejects.toMatchObject({
         code: "aborted",
         cause: { message: which },
       });
@@ -74,50 +66,33 @@ describe("what was planned is what runs", () => {
   });
 
   test("takes options of the run beside it", async () => {
-    const planned = await planRechunk(SOURCE, new MemoryStore(), { chunks: { x: 4 }, maxMemory: "1MB" });
-    expect((await runFlow(planned, { verify: true })).keysVerified).toBe(2);
+    const planned = await plan(SOURCE, new MemoryStore(), { chunks: { x: 4 }, maxMemory: "1MB" });
+    expect((await planned.run({ verify: true })).keysVerified).toBe(2);
   });
 });
 
 describe("options of the run", () => {
   test.each([
     ["ifExists", { ifExists: "replace" }],
-    ["maxMemory", { maxMemory: "2MB" }],
+    ["maxMemory", { maxMemory: "1MB" }],
     ["threads", { threads: 3 }],
-    ["chunks", { chunks: { x: 1 } }],
+    ["chunks", { chunks: { x: 4 } }],
     ["concurrency", { concurrency: 1 }],
-  ])("that contradict the plan are refused: %s", async (name, options) => {
-    const planned = await planRechunk(SOURCE, new MemoryStore(), { chunks: { x: 4 }, maxMemory: "1MB" });
-    const running = runFlow(planned, options as object);
+    ["writeEmpty", { writeEmpty: true }],
+    ["headers", { headers: { "x-key": "hunter2" } }],
+  ])("are not those of the plan: %s", async (name, options) => {
+    const planned = await plan(SOURCE, new MemoryStore(), { chunks: { x: 4 }, maxMemory: "1MB" });
+    const running = planned.run(options as object);
     await expect(running).rejects.toMatchObject({ code: "invalid-option" });
-    await expect(running).rejects.toThrow(`\`${name}\` contradicts the plan`);
+    await expect(running).rejects.toThrow(`\`${name}\` is an option of plan, not of run`);
   });
 
-  test("that are secret are not shown", async () => {
-    const planned = await planRechunk(SOURCE, new MemoryStore(), { chunks: { x: 4 } });
-    const running = runFlow(planned, { query: "token=hunter2", headers: { "x-key": "hunter2" } } as object);
-    const error = await running.catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: "invalid-option" });
-    expect(JSON.stringify(error) + String(error)).not.toContain("hunter2");
-  });
-
-  test("may repeat the plan", async () => {
-    const options = { chunks: { x: 4 }, maxMemory: "1MB" };
-    const planned = await planRechunk(SOURCE, new MemoryStore(), options);
-    await runFlow(planned, { ...options } as object);
-  });
-
-  test("that are unknown are refused, with the one that is near, and the source is closed", async () => {
-    const planned = await planCopy(SOURCE, new MemoryStore());
-    let isClosed = false;
-    const close = async () => {
-      isClosed = true;
-      await planned.close();
-    };
-    await expect(runFlow({ ...planned, close }, { verfy: true } as object)).rejects.toMatchObject({
+  test("that are unknown are refused, with the one that is near, and the plan is closed", async () => {
+    const planned = await plan(SOURCE, new MemoryStore());
+    await expect(planned.run({ verfy: true } as object)).rejects.toMatchObject({
       code: "invalid-option",
       details: { hint: "Did you mean `verify`?" },
     });
-    expect(isClosed).toBe(true);
+    await expect(planned.run()).rejects.toThrow("the plan has run, or is closed");
   });
 });

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import { copy, estimateCopy, type FlowEvent, planCopy } from "../../../src/index.ts";
+import { estimateCopy } from "../../../src/flows/keys/estimate-copy.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { copy, type FlowEvent } from "../../../src/index.ts";
 import { nameMemoryStore } from "../../../src/stores/memory.ts";
 import { emitRetry } from "../../../src/stores/remote/retry-events.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
@@ -33,13 +35,13 @@ test("requests that are made again are reported while a flow is planned, estimat
   await nameSlowSource();
   let events: FlowEvent["type"][] = [];
   const onEvent = ({ type }: FlowEvent) => events.push(type);
-  const planned = await planCopy(FROM, TO, { onEvent });
+  const planned = await planFlow(FROM, TO, { onEvent });
   expect(new Set(events)).toEqual(new Set(["retry"]));
   events = [];
   await estimateCopy(planned, { onEvent });
   expect(new Set(events)).toEqual(new Set(["retry"]));
   events = [];
-  await planCopy(FROM, TO);
+  await planFlow(FROM, TO);
   await estimateCopy(planned);
   expect(events).toEqual([]);
   await copy(FROM, TO, { onEvent });

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copy, open, planCopy, runFlow, setAttributes, walk } from "../../../src/index.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { runFlow } from "../../../src/flows/run/run-flow.ts";
+import { copy, open, setAttributes, walk } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
@@ -73,7 +75,7 @@ describe.each(["v2", "v3"] as const)("nodes that are added to a target, %s", (za
 
   test("are not there where the copy fails", async () => {
     const before = await contentsOf(target);
-    const planned = await planCopy(FROM, TO, skip);
+    const planned = await planFlow(FROM, TO, skip);
     let left = 3;
     const failing = new Proxy(target, {
       get(store, property) {
@@ -94,7 +96,7 @@ describe.each(["v2", "v3"] as const)("nodes that are added to a target, %s", (za
   });
 
   test("are refused where they came into being meanwhile", async () => {
-    const planned = await planCopy(FROM, TO, skip);
+    const planned = await planFlow(FROM, TO, skip);
     await copy(`${FROM}`, TO, skip);
     await expect(runFlow(planned)).rejects.toMatchObject({ code: "target-exists" });
     expect(await target.size(`2024/u10/${document}`)).toBeGreaterThan(0);

@@ -4,7 +4,10 @@ import { readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { copy, estimateCopy, open, planCopy, runFlow, setAttributes, walk } from "../../../src/index.ts";
+import { estimateCopy } from "../../../src/flows/keys/estimate-copy.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { runFlow } from "../../../src/flows/run/run-flow.ts";
+import { copy, open, setAttributes, walk } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";
@@ -292,7 +295,7 @@ describe("an update of files and buckets", () => {
     const other = zarrFormat === "v2" ? "mine/zarr.json" : "mine/.zarray";
     for (const key of ["mine.txt", other]) await there.set(key, text("{}"));
     await there.set("notes.txt", text("other"));
-    const planned = await planCopy(FROM, to, { ifExists: "update" });
+    const planned = await planFlow(FROM, to, { ifExists: "update" });
     const { keys, bytes, keysKept, keysDeleted } = await estimateCopy(planned);
     const report = await runFlow(planned, {});
     expect({ keys, bytes, keysKept, keysDeleted }).toEqual({

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import type { OpenSource } from "../../../src/hierarchy/open/open.ts";
 import {
   asStore,
@@ -14,7 +15,6 @@ import {
   open,
   openArray,
   openGroup,
-  planCopy,
   planSlice,
   slice,
   tree,
@@ -72,7 +72,7 @@ const OF_GROUPS: Readonly<Record<string, (source: OpenSource) => Promise<unknown
   walk: (source) => all(walk(source)),
   children: (source) => all(children(source)),
   copy: (source) => copy(source, new MemoryStore()),
-  planCopy: async (source) => (await planCopy(source, new MemoryStore())).close(),
+  plan: async (source) => (await planFlow(source, new MemoryStore())).close(),
   asStore: async (source) => (await asStore(source)).close?.(),
 };
 

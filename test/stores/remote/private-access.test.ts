@@ -2,12 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { planCopy, planRechunk } from "../../../src/flows/copy.ts";
-import { encodersHere } from "../../../src/flows/jobs/encoders.ts";
 import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
-import { planFileText } from "../../../src/flows/jobs/plan-file.ts";
+import { encodersHere, planFileOf } from "../../../src/flows/jobs/plan-file.ts";
 import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
 import type { Plan } from "../../../src/flows/plan/plan.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import { runIdentity } from "../../../src/flows/run/ledger/run-identity.ts";
 import {
   asStore,
@@ -184,7 +183,7 @@ describe("a function in place of fetch", () => {
   it("keeps a flow in its thread, and is part of no plan", async () => {
     const fetch = vi.fn(globalThis.fetch);
     const changes = { chunks: [3], threads: 2, fetch } as const;
-    const planned = await planRechunk(`${server.url}/g.zarr/t`, folder.next("f.zarr"), changes);
+    const planned = await planFlow(`${server.url}/g.zarr/t`, folder.next("f.zarr"), changes);
     await planned.close();
     const { execution, source } = planned.plan;
     expect(execution).toMatchObject({ threads: 1, singleThreadReason: expect.stringContaining("`fetch`") });
@@ -205,11 +204,9 @@ describe("retry", () => {
     const retry = { attempts: 3, timeout: "10s" };
     const { spec } = await open(`${server.url}/z.zarr.zip/t`, { retry });
     expect(spec).toMatchObject({ kind: "zip-value", store: { kind: "http", retry } });
-    const encoders = encodersHere();
-    const options = { ifExists: "error", writeEmpty: false, fsync: false, encoders } as const;
     const target = folder.next("r.zarr");
-    const planned = await planCopy(`${server.url}/g.zarr/t`, target, { codec: "gzip", threads: 1, retry });
-    const { plan } = parsePlan(planFileText(planned, options, (path) => path));
+    const planned = await planFlow(`${server.url}/g.zarr/t`, target, { codec: "gzip", threads: 1, retry });
+    const { plan } = parsePlan(JSON.stringify(planFileOf(planned)));
     await planned.close();
     expect(plan.source.store).toMatchObject({ kind: "http", retry });
     expect(runIdentity(plan, { sourceDocuments: "" })).toEqual(
@@ -260,12 +257,8 @@ describe("a plan", () => {
       letIn();
       const target = folder.next("planned.zarr");
       const encoders = encodersHere();
-      const planned = await planCopy(url(), target, { ...given, codec: "gzip", threads: 1 } as never);
-      const text = planFileText(
-        planned,
-        { ifExists: "error", writeEmpty: false, fsync: false, encoders },
-        (path) => path,
-      );
+      const planned = await planFlow(url(), target, { ...given, codec: "gzip", threads: 1 } as never);
+      const text = JSON.stringify(planFileOf(planned));
       await planned.close();
       expect(text).not.toContain("hunter2");
       const file = parsePlan(text);

@@ -4,7 +4,7 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import type { EventOptions } from "../../events.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { isSameProfiles } from "../../plan/store-profile.ts";
-import type { Planned } from "../../request/flow.ts";
+import type { PlannedFlow } from "../../request/flow.ts";
 import type { RunOptions } from "../../request/flow-options.ts";
 import type { RunIdentity } from "./ledger-lines.ts";
 import { assertSameRun } from "./run-identity.ts";
@@ -18,7 +18,7 @@ export interface Resuming extends Pick<TargetBuildOptions, "resume" | "onUnfinis
 
 /** @param identityOf what a run of a plan is */
 export function resuming(
-  planned: Pick<Planned, "plan" | "planWith" | "pace" | "settings">,
+  planned: Pick<PlannedFlow, "plan" | "planWith" | "pace" | "settings">,
   identityOf: (plan: Plan) => RunIdentity,
   { resume = false, onEvent }: Pick<RunOptions, "resume"> & EventOptions,
 ): Resuming {

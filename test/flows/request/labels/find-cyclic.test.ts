@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { planFlow } from "../../../../src/flows/request/flow.ts";
 import {
   asStore,
   copy,
@@ -9,7 +10,6 @@ import {
   openArray,
   openGroup,
   planSlice,
-  planSliceTo,
   slice,
   sliceTo,
 } from "../../../../src/index.ts";
@@ -291,7 +291,7 @@ describe("ranges of longitude across the seam", () => {
       details: { hint: expect.stringMatching(/-180\.\.180.*wider data type/) },
     };
     for (const from of [longitude, await openArray({ store, path: "t" }), await openGroup(store)]) {
-      await expect(planSliceTo(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
+      await expect(planFlow(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
       await expect(sliceTo(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
     }
     for await (const key of target.list("")) expect.unreachable(`${key}`);
@@ -386,7 +386,7 @@ describe("ranges of longitude across the seam", () => {
     const store = await made({ longitudes: tens, chunks: [1, 36] });
     const array = await openArray({ store, path: "t" });
     expect((await planSlice(array, { longitude: { labels: [350, 10] } })).chunksRead).toBe(3);
-    const planned = await planSliceTo(await openGroup(store), new MemoryStore(), {
+    const planned = await planFlow(await openGroup(store), new MemoryStore(), {
       slice: "longitude=350..10",
       chunks: { y: 1, longitude: 1 },
     });

@@ -1,5 +1,6 @@
 // @module-tag slow
 import { describe, expect, it } from "vitest";
+import { planFlow } from "../../../../src/flows/request/flow.ts";
 import { slicesOf } from "../../../../src/flows/slabs/group-slices.ts";
 import { parseSlice } from "../../../../src/hierarchy/slice-option.ts";
 import {
@@ -8,7 +9,6 @@ import {
   openArray,
   openGroup,
   planSlice,
-  planSliceTo,
   readDecoded,
   type SelOption,
   type SliceOption,
@@ -447,7 +447,7 @@ describe("ranges that are written from the larger label", () => {
 describe("what a slice took", () => {
   it("is said of indices too, with their labels", async () => {
     const store = await made(hourly);
-    const planned = await planSliceTo(await openGroup(store), new MemoryStore(), {
+    const planned = await planFlow(await openGroup(store), new MemoryStore(), {
       slice: { x: [-48, null, 2] },
     });
     const expected = {
@@ -532,7 +532,7 @@ describe("labels in plans and targets", () => {
     for (const zarrFormat of ["v2", "v3"] as const) {
       const source = await openGroup(await made(hourly, { zarrFormat, group: "a" }));
       const target = new MemoryStore();
-      const planned = await planSliceTo(source, target, { slice: "x=2019-03-01" });
+      const planned = await planFlow(source, target, { slice: "x=2019-03-01" });
       expect(await planned.taken()).toMatchObject([{ dimension: "x", indices: [24, 48] }]);
       await planned.close();
       await sliceTo(source, target, { sel: { x: "2019-03-01" } });

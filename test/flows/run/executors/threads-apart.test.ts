@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { planRechunk } from "../../../../src/flows/copy.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
+import { planFlow } from "../../../../src/flows/request/flow.ts";
 import { type RunPlanOptions, runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { testFolder } from "../../../support/cli.ts";
@@ -59,7 +59,7 @@ describe("threads that share no memory, as those of a page that is not isolated"
   it("are no more than tasks that the budget holds at one time", async () => {
     const [source, target] = await places();
     vi.stubGlobal("SharedArrayBuffer", undefined);
-    const { plan, close } = await planRechunk(source, target, { ...CHANGES, maxMemory: 250e3 });
+    const { plan, close } = await planFlow(source, target, { ...CHANGES, maxMemory: 250e3 });
     await close();
     expect(plan.execution.threads).toBe(1);
   });
@@ -84,12 +84,12 @@ async function places(): Promise<[string, string]> {
 async function flow(
   source: string,
   target: string,
-  options: Parameters<typeof planRechunk>[2],
+  options: Parameters<typeof planFlow>[2],
   how: Pick<RunPlanOptions, "stop" | "onEvent"> = {},
   workers = script(),
 ) {
   vi.stubGlobal("SharedArrayBuffer", undefined);
-  const { plan, ...planned } = await planRechunk(source, target, options);
+  const { plan, ...planned } = await planFlow(source, target, options);
   expect(plan.execution.singleThreadReason).toBeUndefined();
   const { stop } = how;
   if (stop) {

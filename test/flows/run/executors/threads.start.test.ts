@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it, vi } from "vitest";
-import { planRechunk } from "../../../../src/flows/copy.ts";
+import { planFlow } from "../../../../src/flows/request/flow.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
 import { create } from "../../../../src/hierarchy/create/create.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
@@ -20,7 +20,7 @@ const folder = temporaryFolder();
 it("workers end where one more cannot be started", async () => {
   const path = join(folder.path, "a.zarr");
   await (await create(path, { shape: [40, 40], dataType: "float64", chunks: [1, 40] })).close();
-  const { plan } = await planRechunk(path, join(folder.path, "b.zarr"), { chunks: [40, 1] });
+  const { plan } = await planFlow(path, join(folder.path, "b.zarr"), { chunks: [40, 1] });
   const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
   const worker = { script: pathToFileURL(join(path, "zarr.json")), threads: 3 };
   const source = await openStore(plan.source.store);

@@ -9,8 +9,8 @@ import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { failureText } from "../../../../src/cli/text/failure.ts";
-import { planRechunk } from "../../../../src/flows/copy.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
+import { planFlow } from "../../../../src/flows/request/flow.ts";
 import { WorkerPool } from "../../../../src/flows/run/executors/worker-pool.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-settings.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
@@ -41,7 +41,7 @@ function place(end = ".zarr"): string {
   return join(folder, `${places}${end}`);
 }
 
-type Options = Parameters<typeof planRechunk>[2];
+type Options = Parameters<typeof planFlow>[2];
 
 interface Run {
   readonly worker?: WorkerSettings;
@@ -58,7 +58,7 @@ interface Run {
 }
 
 async function run(from: string, to: string, options: Options, how: Run = {}) {
-  const planned = await planRechunk(from, to, options);
+  const planned = await planFlow(from, to, options);
   const { onDiscard, fsync, isShared = false, onShared } = how;
   const poolRuns = vi.spyOn(WorkerPool.prototype, "run");
   if (isShared) {
@@ -207,7 +207,7 @@ describe("tasks in threads", () => {
   });
 
   it("leave checksums by which a verification finds what was changed since", async () => {
-    const { plan, source, close } = await planRechunk(await steps(16), place(), SMALL_TASKS);
+    const { plan, source, close } = await planFlow(await steps(16), place(), SMALL_TASKS);
     const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
     let ended = 0;
     const onEvent = ({ type }: FlowEvent) => {
@@ -232,7 +232,7 @@ describe("tasks in threads", () => {
         await kept.publish();
         const options = { chunks, codec: "blosc:lz4:5:shuffle" as const };
         const [streamed, threaded, zipped] = [place(), place(), place(".zip")];
-        const { plan } = await planRechunk(source, streamed, options);
+        const { plan } = await planFlow(source, streamed, options);
         const build = await openTargetBuild(plan.target.store, { ifExists: "error" });
         await runPlan(plan, { source: store, build });
         await run(source, threaded, options, { worker: { threads: 2 } });
@@ -324,7 +324,7 @@ describe("the memory that a plan predicts", () => {
     const array = { zarrFormat: "v2", shape, chunks: from, dataType: "float32", codec } as const;
     await given({ at: path, ...array, values: (i) => Math.sin(i / 100) });
     const options = { chunks: [...chunks], strategy, maxMemory: "700kB", threads: 1, scratch: folder };
-    const { plan, close } = await planRechunk(path, place(), options);
+    const { plan, close } = await planFlow(path, place(), options);
     await close();
     const { peakBuffers } = await run(path, place(), options, { worker: { threads: 1 } });
     expect(plan.jobs[0]?.strategy).toBe(strategy);

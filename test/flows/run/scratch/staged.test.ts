@@ -8,9 +8,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { WORTH_A_HEAP } from "../../../../src/codecs/kernels/kernels.ts";
-import { planRechunk, rechunk } from "../../../../src/flows/copy.ts";
+import { rechunk } from "../../../../src/flows/copy.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
-import type { Planned } from "../../../../src/flows/request/flow.ts";
+import { type PlannedFlow, planFlow } from "../../../../src/flows/request/flow.ts";
 import type { RunOptions } from "../../../../src/flows/request/flow-options.ts";
 import { runFlow } from "../../../../src/flows/run/run-flow.ts";
 import { openScratch } from "../../../../src/flows/run/scratch/open-scratch.ts";
@@ -56,7 +56,7 @@ describe("passes", () => {
     const { array, items } = await rowsOf(250);
     const found: number[] = [];
     for (const maxMemory of [60_000, 1e6]) {
-      const planned = await planRechunk(array, "memory:staged", { ...columns(250), maxMemory });
+      const planned = await planFlow(array, "memory:staged", { ...columns(250), maxMemory });
       const { plan } = planned;
       const passes = plan.jobs[0]?.passes ?? [];
       found.push(passes.length);
@@ -91,7 +91,7 @@ test("as many items as are worth the kernels' heap are gathered and scattered in
     expect(items.byteLength).toBeGreaterThan(WORTH_A_HEAP);
     await given({ at: rows, shape: [n, n], dataType: "float64", chunks: [41, n], values: items });
     const options = { chunks: [n, 32], strategy: "staged", scratch, threads: 1 } as const;
-    const planned = await planRechunk(rows, staged, { ...options, maxMemory: 12e6 });
+    const planned = await planFlow(rows, staged, { ...options, maxMemory: 12e6 });
     expect(planned.plan.stages[1]).toBeGreaterThan(1);
     await runFlow(planned, {});
     const found = await itemsOf(staged);
@@ -122,7 +122,7 @@ test("strings go through scratch objects, of any shape, and missing ones stay mi
       const options = { chunks: axes.map(({ to }) => to), scratch, maxMemory: 2e6 };
       const array = await openArray(store);
       await rechunk(array, "memory:direct", { ...options, strategy: "direct" });
-      const planned = await planRechunk(array, "memory:staged", { ...options, strategy: "staged" });
+      const planned = await planFlow(array, "memory:staged", { ...options, strategy: "staged" });
       if (planned.plan.jobs[0]?.strategy === "staged") stagedRuns++;
       await runFlow(planned, {});
       const stores = ["direct", "staged"].map((name) => namedMemoryStore(name) ?? new MemoryStore());
@@ -142,9 +142,11 @@ async function removeAll(store: MemoryStore): Promise<void> {
 }
 
 describe("nothing is left", () => {
-  async function failing(options: (planned: Planned, source: MemoryStore) => RunOptions): Promise<unknown> {
+  async function failing(
+    options: (planned: PlannedFlow, source: MemoryStore) => RunOptions,
+  ): Promise<unknown> {
     const { array } = await rowsOf(200);
-    const planned = await planRechunk(array, "memory:staged", { ...columns(200), maxMemory: 400_000 });
+    const planned = await planFlow(array, "memory:staged", { ...columns(200), maxMemory: 400_000 });
     expect(planned.plan.stages).toHaveLength(2);
     const error: unknown = await runFlow(planned, options(planned, array.store as MemoryStore)).catch(
       (thrown: unknown) => thrown,

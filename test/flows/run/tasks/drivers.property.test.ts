@@ -2,9 +2,9 @@
 // @module-tag slow
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Planned, planRechunk } from "../../../../src/flows/index.ts";
 import type { Driver, Plan } from "../../../../src/flows/plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../../../src/flows/plan/task.ts";
+import { type PlannedFlow, planFlow } from "../../../../src/flows/request/flow.ts";
 import { loadDocuments } from "../../../../src/flows/run/documents.ts";
 import { taskRunner } from "../../../../src/flows/run/executors/task-runner.ts";
 import { openJob } from "../../../../src/flows/run/open-job.ts";
@@ -53,12 +53,12 @@ async function sourceOf({ axes, dataType, sourceShards, missing }: Case): Promis
   return store;
 }
 
-function planOf(store: MemoryStore, given: Case): Promise<Planned> {
+function planOf(store: MemoryStore, given: Case): Promise<PlannedFlow> {
   const { axes, sourceShards, targetShards, change, strategy } = given;
   const chunks = axes.map(({ from, to }) => (change === "chunks" ? to : from));
   const shards = targetShards ? chunks.map((size, d) => size * (axes[d]?.perShard ?? 1)) : "none";
   return openArray(store).then((array) =>
-    planRechunk(array, "memory:drivers", {
+    planFlow(array, "memory:drivers", {
       chunks,
       ...((targetShards || sourceShards) && { shards }),
       ...(change !== "nothing" && { codec: "zstd:1" }),

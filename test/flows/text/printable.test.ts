@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { printable } from "../../../src/cli/text/printable.ts";
+import { printable } from "../../../src/flows/text/printable.ts";
 
 it("escapes what acts on a terminal or turns the direction of writing, and nothing else", () => {
   expect(printable("t2m é 温度 😀")).toBe("t2m é 温度 😀");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { counted, formatDuration, grouped } from "../../../src/cli/text/numbers.ts";
+import { counted, formatDuration, grouped } from "../../../src/flows/text/numbers.ts";
 
 describe("grouped and counted", () => {
   it("put thousands apart", () => {

@@ -1,4 +1,4 @@
-import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
+import type { TakenItems } from "../request/labels/found-labels.ts";
 import { columns } from "./columns.ts";
 import { grouped } from "./numbers.ts";
 import { printable } from "./printable.ts";

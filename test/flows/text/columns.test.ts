@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columns, definitions } from "../../../src/cli/text/columns.ts";
+import { columns, definitions } from "../../../src/flows/text/columns.ts";
 
 describe("columns", () => {
   it("stand below each other, without spaces at the end", () => {

@@ -1,5 +1,10 @@
-import type { CopyEstimate } from "../../flows/keys/estimate-copy.ts";
-import { chunksTouched } from "../../flows/plan/chunk-visits.ts";
+import { describeCodec } from "../../meta/describe.ts";
+import { CONVERT_VALUES } from "../../meta/inner-array.ts";
+import { formatBytes } from "../../util/byte-size.ts";
+import { fromPlain } from "../../util/json-plain.ts";
+import type { JsonObject } from "../../util/json-value.ts";
+import type { CopyEstimate } from "../keys/estimate-copy.ts";
+import { chunksTouched } from "../plan/chunk-visits.ts";
 import type {
   ArrayJob,
   Cost,
@@ -8,22 +13,17 @@ import type {
   KeptChunks,
   Plan,
   PlannedConversion,
-} from "../../flows/plan/plan.ts";
-import type { StoreProfiles } from "../../flows/plan/store-profile.ts";
-import { strategyNamed } from "../../flows/plan/strategies/strategies.ts";
-import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
-import { planWarnings } from "../../flows/request/warnings.ts";
-import { describeCodec } from "../../meta/describe.ts";
-import { CONVERT_VALUES } from "../../meta/inner-array.ts";
-import { formatBytes } from "../../util/byte-size.ts";
-import { fromPlain } from "../../util/json-plain.ts";
-import type { JsonObject } from "../../util/json-value.ts";
+} from "../plan/plan.ts";
+import type { StoreProfiles } from "../plan/store-profile.ts";
+import { strategyNamed } from "../plan/strategies/strategies.ts";
+import type { TakenItems } from "../request/labels/found-labels.ts";
+import { planWarnings, type Warning } from "../request/warnings.ts";
 import { columns } from "./columns.ts";
 import { counted, formatDuration, formatShape, grouped } from "./numbers.ts";
 import { place, storeText } from "./place.ts";
 import { printable } from "./printable.ts";
 import { takenRows } from "./taken.ts";
-import { warningText } from "./warning.ts";
+import { warningLine } from "./warning.ts";
 
 /** What a plan will do and what it will cost, as lines. */
 export function planText(
@@ -32,10 +32,13 @@ export function planText(
     copied,
     explain = false,
     taken,
+    warning = warningLine,
   }: {
     readonly copied?: CopyEstimate | undefined;
     readonly explain?: boolean | undefined;
     readonly taken?: readonly TakenItems[] | undefined;
+    /** A warning as a line; by default in the words of the library. */
+    readonly warning?: (warning: Warning) => string;
   } = {},
 ): string {
   const { operation, source, target, jobs } = plan;
@@ -47,7 +50,7 @@ export function planText(
     keptText(plan.chunksKept),
     restText(plan, copied),
     totalsText(plan),
-    planWarnings(plan).map(warningText).join("\n"),
+    planWarnings(plan).map(warning).join("\n"),
   ];
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
