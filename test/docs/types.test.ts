@@ -14,7 +14,11 @@ test("the modules of all pages and the examples compile strictly against the dec
     blocks.filter(isModule).map((block) => ({ file: moduleName(name, block), text: block.text })),
   );
   for (const { file, text } of modules) project.write(file, text);
-  const examples = readdirSync(join(project.folder, "examples")).filter((name) => name.endsWith(".ts"));
+  const examples = ["", "jobs/"].flatMap((folder) =>
+    readdirSync(join(project.folder, "examples", folder))
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => `${folder}${name}`),
+  );
   project.write("wrong.ts", 'import { slice } from "zarrflow";\nslice(1, {}, { maxMemory: true });\n');
   const files = [
     ...modules.map(({ file }) => file),

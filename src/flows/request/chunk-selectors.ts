@@ -12,7 +12,7 @@ import {
   type ChunksRequest,
   parseChunks,
 } from "./chunk-option.ts";
-import type { GroupArray } from "./dimension-lengths.ts";
+import { type GroupArray, isDimensionCoordinate } from "./dimension-lengths.ts";
 
 /** The node that was opened, below which arrays are selected. */
 export interface OpenedRoot {
@@ -119,7 +119,7 @@ function assertNamed(asked: AskedChunks): void {
 function isMeant(asked: AskedChunks, array: GroupArray, match: DimensionMatch): boolean {
   if (asked.by === "bytes") return true;
   if (asked.by === "order") return asked.sizes.length === array.metadata.shape.length;
-  if (isCoordinate(array)) return false;
+  if (isDimensionCoordinate(array)) return false;
   const names = Object.keys(asked.sizes);
   const has = (name: string) => array.metadata.dimensionNames?.includes(name) === true;
   return match === "all" || names.length === 0 ? names.every(has) : names.some(has);
@@ -133,17 +133,12 @@ function fitting(asked: AskedChunks, { dimensionNames = [] }: ArrayMetadata): As
 }
 
 function partlyNamed(asked: AskedChunks, array: GroupArray): KeptChunks[] {
-  if (asked.by !== "name" || isCoordinate(array)) return [];
+  if (asked.by !== "name" || isDimensionCoordinate(array)) return [];
   const { dimensionNames = [] } = array.metadata;
   const names = Object.keys(asked.sizes);
   const has = names.filter((name) => dimensionNames.includes(name));
   const lacks = names.filter((name) => !has.includes(name));
   return has.length > 0 && lacks.length > 0 ? [{ path: array.path, has, lacks }] : [];
-}
-
-/** Whether it is 1-d, and named after its dimension. */
-function isCoordinate({ path, metadata: { shape, dimensionNames } }: GroupArray): boolean {
-  return shape.length === 1 && dimensionNames?.[0] === lastName(path);
 }
 
 function nothingMeant(asked: AskedChunks, arrays: readonly GroupArray[], selector?: string): ZarrflowError {
@@ -181,7 +176,7 @@ function noArray(
 
 /** Whether an array that is named is the coordinate of a dimension that other arrays have, too: `time:-1` for `time=-1`. */
 function isLikelyDimension(array: GroupArray, asked: AskedChunks, arrays: readonly GroupArray[]): boolean {
-  if (asked.by !== "order" || !isCoordinate(array)) return false;
+  if (asked.by !== "order" || !isDimensionCoordinate(array)) return false;
   const name = lastName(array.path);
   return arrays.some((other) => other.path !== array.path && other.metadata.dimensionNames?.includes(name));
 }

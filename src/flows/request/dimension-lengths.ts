@@ -1,12 +1,17 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { dimensionMeant } from "../../meta/dimension-names.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { ancestorPaths, folderOf } from "../../util/node-path.ts";
+import { ancestorPaths, folderOf, lastName } from "../../util/node-path.ts";
 
 /** An array of a group, with its path. */
 export interface GroupArray {
   readonly path: string;
   readonly metadata: ArrayMetadata;
+}
+
+/** True if an array is 1-d and named after its dimension. */
+export function isDimensionCoordinate({ path, metadata: { shape, dimensionNames } }: GroupArray): boolean {
+  return shape.length === 1 && dimensionNames?.[0] === lastName(path);
 }
 
 /** A group, or an array, that is taken whole though it may have a dimension that is sliced. */

@@ -1,18 +1,18 @@
 import { ownCodec } from "../../codecs/registry.ts";
 import { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import { isFixed } from "../../meta/data-type.ts";
 import type { DataTypeName } from "../../meta/data-type-name.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { CONVERT_VALUES } from "../../meta/inner-array.ts";
-import { readFloat, readInteger } from "../../meta/number-bytes.ts";
 import type { Numbers } from "../../meta/typed-array.ts";
 import type { Store } from "../../stores/store.ts";
 import { fromBase64 } from "../../util/base64.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { PlannedConversion } from "../plan/plan.ts";
 import { decoderOf } from "../slabs/decode/decoder.ts";
+import { numberOf } from "../slabs/decode/missing.ts";
 import { numberCodingOf } from "../slabs/decode/number-coding.ts";
 import type { TypedValues } from "../slabs/typed-values.ts";
 import type { NumberList } from "./cast-numbers.ts";
@@ -103,11 +103,4 @@ export function conversionOf(
 function unpackerOf(array: Parameters<typeof convertedMetadata>[0]): Conversion["unpack"] {
   const { decode } = decoderOf(array, { decode: true });
   return decode && ((values: Numbers) => decode(values as TypedValues) as NumberList);
-}
-
-/** The number that one item of real numbers is. */
-export function numberOf(bytes: Uint8Array, { kind }: FixedDataType): number | bigint {
-  if (kind === "float") return readFloat(bytes);
-  const value = readInteger(bytes, kind === "int");
-  return bytes.length === 8 ? value : Number(value);
 }

@@ -6,7 +6,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { belowPath, lastName } from "../../util/node-path.ts";
-import type { GroupArray } from "../request/dimension-lengths.ts";
+import { type GroupArray, isDimensionCoordinate } from "../request/dimension-lengths.ts";
 import type { Overflow } from "./cast-numbers.ts";
 import type { ValueMap } from "./value-map.ts";
 
@@ -107,7 +107,9 @@ export function valuesAsked(
     const matched = matches ? arrays.filter((array) => matches(nameOf(array))) : named;
     const isAlone = root.kind === "array" || !matches;
     const meant = !isAlone
-      ? matched.filter((array) => !belong.has(array.path) && isOfNumbers(array) && !isCoordinate(array))
+      ? matched.filter(
+          (array) => !belong.has(array.path) && isOfNumbers(array) && !isDimensionCoordinate(array),
+        )
       : matched;
     if (meant.length === 0) throw noneMeant(selector, matched, arrays.map(nameOf));
     for (const { path } of meant)
@@ -140,10 +142,6 @@ function noneMeant(
 
 function isOfNumbers({ metadata: { dataType } }: GroupArray): boolean {
   return ["bool", "int", "uint", "float", "complex"].includes(dataType.kind);
-}
-
-function isCoordinate({ path, metadata: { shape, dimensionNames } }: GroupArray): boolean {
-  return shape.length === 1 && dimensionNames?.[0] === lastName(path);
 }
 
 /** Paths of the arrays beside or above an array that its attributes name. */

@@ -32,7 +32,8 @@ function wholeIn(json: JsonValue, { kind }: DataType): JsonValue {
   return kind !== "float" && Number.isSafeInteger(number) ? number : json;
 }
 
-function numberOf(bytes: Uint8Array, { kind }: DataType): number | bigint {
+/** The number that the bytes of one item are. */
+export function numberOf(bytes: Uint8Array, { kind }: DataType): number | bigint {
   if (kind === "float") return readFloat(bytes);
   const value = readInteger(bytes, kind === "int");
   return bytes.length === 8 ? value : Number(value);
