@@ -49,7 +49,7 @@ import type { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
 import { numbersIn } from "./slabs/numbers-in.ts";
 import { chunksOf } from "./slabs/selected-chunks.ts";
-import type { Slab } from "./slabs/slab-queue.ts";
+import type { Slab } from "./slabs/slab.ts";
 import type { TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 
 /** Those of the options of a flow with which it reads an array that it has opened, within its rates. */

@@ -1,6 +1,6 @@
 import type { TakenItems } from "../flows/request/labels/found-labels.ts";
 import type { DecodedValues, DecodeOptions } from "../flows/slabs/decode/decoder.ts";
-import type { Slab } from "../flows/slabs/slab-queue.ts";
+import type { Slab } from "../flows/slabs/slab.ts";
 import type { ValuesOf } from "../flows/slabs/typed-values.ts";
 import type { OpenSlice, SliceReader, SliceSummary } from "../flows/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
@@ -192,7 +192,7 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
 
   /**
    * Its items in C order, little-endian, without any header: bool as one byte, datetimes as int64, structured
-   * items packed.
+   * items packed. The first come as soon as the chunk that holds them is decoded.
    *
    * @throws `unsupported-operation` for strings and objects, which have no fixed size.
    */

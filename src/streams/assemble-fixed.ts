@@ -57,6 +57,10 @@ export class FixedAssembly implements Assembly {
     return this.#box;
   }
 
+  get begun(): FixedData | undefined {
+    return this.#data;
+  }
+
   finish(): FixedData | undefined {
     return this.#data;
   }

@@ -12,6 +12,8 @@ export interface Assembly {
    * `add` alone does that.
    */
   boxFor?(items: FixedData): HeapBox | undefined;
+  /** The data of a chunk that is not whole, in which its items have their places; undefined as long as there are none. */
+  readonly begun?: FixedData | undefined;
   /** The whole chunk's data, or undefined when nothing but missing chunks went into it. */
   finish(): ChunkData | undefined;
 }

@@ -90,9 +90,20 @@ export interface RegridStage extends Stage<DecodedChunk, DecodedChunk> {
   end(): DecodedChunk[];
 }
 
+/** A target chunk that lacks items, with those that it has at their places. */
+export type GrowingChunk = Pick<DecodedChunk, "coords" | "region" | "data">;
+
+/** Is told that a chunk, which is not whole yet, has got those of the target's `items` that are its own. */
+export type OnGrowth = (chunk: GrowingChunk, items: Region) => void;
+
+export interface RegridStageOptions extends RegridOptions {
+  /** There are no data as long as only missing items came, nor of variable ones. */
+  readonly onGrowth?: OnGrowth | undefined;
+}
+
 export function regridStage(
   target: RegridTarget,
-  { growing = false, window, buffers = plainBuffers, ...options }: RegridOptions = {},
+  { growing = false, window, buffers = plainBuffers, onGrowth, ...options }: RegridStageOptions = {},
 ): RegridStage {
   const { chunk } = target;
   const shape = growing ? target.shape.with(0, Number.MAX_SAFE_INTEGER) : target.shape;
@@ -130,6 +141,7 @@ export function regridStage(
     for (const box of touched.boxes) {
       box.missing -= isAdded ? countShared(box.region, items) : addShared(box, piece, items);
       if (box.missing <= 0) wholes.push(finish(box, box.region));
+      else onGrowth?.({ coords: box.coords, region: box.region, data: box.assembly.begun }, items);
     }
     if (wholes.length > 0) touched = undefined;
     return wholes;

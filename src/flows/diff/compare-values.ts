@@ -9,7 +9,7 @@ import type { ReadEvent } from "../events.ts";
 import { smallestSlabBudget } from "../plan/direct-slabs.ts";
 import { chunkItems } from "../slabs/formats/json-items.ts";
 import { type ReadSlabsOptions, readSlabs } from "../slabs/read-slabs.ts";
-import type { Slab } from "../slabs/slab-queue.ts";
+import type { Slab } from "../slabs/slab.ts";
 
 /** Where the values of two arrays differ. */
 export interface ValueDifference {

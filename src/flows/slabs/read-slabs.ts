@@ -15,7 +15,8 @@ import { coresAvailable, singleThreadReason } from "../run/executors/thread-coun
 import type { WorkerSettings } from "../run/executors/worker-settings.ts";
 import { openScratch, possibleStrategy } from "../run/scratch/open-scratch.ts";
 import type { Scratch } from "../run/scratch/scratch.ts";
-import { type Slab, SlabQueue } from "./slab-queue.ts";
+import type { Slab } from "./slab.ts";
+import { SlabQueue } from "./slab-queue.ts";
 import { type SlabReading, slabDriver, slabRunner, slabTasks } from "./slab-tasks.ts";
 
 export interface ReadSlabsOptions {
@@ -89,7 +90,7 @@ async function* slabsInOrder(
 ): AsyncGenerator<Slab> {
   const { plan, signal } = reading;
   const queue = new SlabQueue();
-  const running = runInline(slabTasks(reading), slabRunner(reading, queue.offer), {
+  const running = runInline(slabTasks(reading), slabRunner(reading, queue), {
     budget: new ByteBudget(maxMemory),
     stageEnded: async (stage) => scratch?.removePass(stage - 1),
     signal,

@@ -6,14 +6,19 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { DecodedChunk } from "../../streams/chunk.ts";
+import type { OnGrowth } from "../../streams/regrid.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { cStrides, indexOf, product } from "../../util/shape.ts";
 import type { Driver, TaskPlan } from "../plan/plan.ts";
 import type { SlabPlan } from "../plan/slabs.ts";
 import { type TaskRunner, taskRunner } from "../run/executors/task-runner.ts";
 import { ChunkReads } from "./chunk-reads.ts";
-import type { TakeSlab } from "./slab-queue.ts";
+import { GrowingSlab } from "./growing-slab.ts";
+import type { GrowSlab, TakeSlab } from "./slab-queue.ts";
 import { MissingChunks } from "./stored-chunks.ts";
+
+/** Slabs of more chunks, which are tiny then, are taken when they are whole. */
+const MAX_CHUNKS = 2 ** 16;
 
 /** What slabs are read with. */
 export interface SlabReading {
@@ -45,20 +50,41 @@ export function slabTasks({
   };
 }
 
-/** Runs tasks of a reading; each slab is handed to `takeSlab`. */
-export function slabRunner(reading: SlabReading, takeSlab: TakeSlab): TaskRunner {
+/** Who gets the slabs of a reading. */
+export interface SlabTaker {
+  readonly offer: TakeSlab;
+  /** Is told of what is there of slabs that are read straight from a source that is waited for. */
+  readonly grow?: GrowSlab;
+}
+
+/** Runs tasks of a reading; each slab is offered to `taker`. */
+export function slabRunner(reading: SlabReading, taker: SlabTaker): TaskRunner {
   const { array, pipeline, plan, driver, buffers, signal, scratch } = reading;
   const { slabShape, job } = plan;
   const slabs = { ...pipeline, spec: { ...pipeline.spec, shape: slabShape }, strides: cStrides(slabShape) };
   const grid = gridShape(job.target.shape, slabShape);
+  // what answers at once is not worth it
+  const isAwaited = driver === "streams" && !job.passes;
+  const isSeenGrowing = taker.grow && isAwaited && job.chunksRead <= MAX_CHUNKS * job.tasks;
+  const growing = new Map<number, GrowingSlab>();
+  const onGrowth: OnGrowth = ({ coords, region, data }, items) => {
+    const number = indexOf(coords, grid);
+    const slab = growing.get(number) ?? new GrowingSlab(job, region);
+    growing.set(number, slab);
+    slab.add(items, data);
+    taker.grow?.(slab, number);
+  };
   const target = {
     path: array.path,
     pipeline: async () => slabs,
     take(chunk: DecodedChunk, { signal }: { readonly signal?: AbortSignal | undefined }) {
       const data = slabData(chunk, slabs.spec, buffers);
       const give = () => buffers.give(data.bytes);
-      return takeSlab({ region: chunk.region, data }, indexOf(chunk.coords, grid), give, signal);
+      const number = indexOf(chunk.coords, grid);
+      growing.delete(number);
+      return taker.offer({ region: chunk.region, data }, number, give, signal);
     },
+    onGrowth: isSeenGrowing ? onGrowth : undefined,
   };
   const missing = new MissingChunks({ array, selection: job.selection, slabShape, signal });
   const readChunks = job.passes ? undefined : new ChunkReads(array, missing).read;

@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
-import { type Slab, SlabQueue } from "../../../src/flows/slabs/slab-queue.ts";
+import { GrowingSlab } from "../../../src/flows/slabs/growing-slab.ts";
+import type { Slab } from "../../../src/flows/slabs/slab.ts";
+import { SlabQueue } from "../../../src/flows/slabs/slab-queue.ts";
 import { rejection } from "../../streams/support.ts";
+import { settled } from "../../support/until.ts";
 
 function slab(number: number): Slab {
   const bytes = Uint8Array.of(number);
@@ -56,4 +59,67 @@ it("says whether its reader waits", async () => {
   void queue.offer(slab(0), 0, () => {});
   expect((await first).value?.region.start).toEqual([0]);
   expect(waits).toEqual([true, false]);
+});
+
+/** A slab of bytes, a row of chunks of `length` each, and what adds its chunks. */
+function growing(length: number, count: number) {
+  const shape = [length * count];
+  const selection = { start: [0], step: [1], shape };
+  const region = { start: [0], shape };
+  const bytes = new Uint8Array(length * count);
+  const data = { kind: "fixed" as const, bytes, itemSize: 1, shape, strides: [1] };
+  const grown = new GrowingSlab({ selection, source: { chunkShape: [length] } }, region);
+  const add = (chunk: number) => grown.add({ start: [chunk * length], shape: [length] }, data);
+  return { slab: { region, data }, grown, add };
+}
+
+it("gives the first items of a slab before it is whole, then only parts of some size, and all of it once", async () => {
+  const { slab, grown, add } = growing(2 ** 16, 10);
+  const queue = new SlabQueue();
+  const slabs = queue.inOrder(1);
+  const lengths: number[] = [];
+  let isGiven = false;
+  const next = () => {
+    isGiven = false;
+    return slabs.next().then(({ value }) => {
+      isGiven = true;
+      lengths.push((value?.region.shape[0] ?? 0) / 2 ** 16);
+    });
+  };
+  const grow = (chunk: number) => {
+    add(chunk);
+    queue.grow(grown, 0);
+  };
+  const first = next();
+  grow(1);
+  await settled();
+  expect(isGiven).toBe(false);
+  grow(0);
+  await first;
+  const second = next();
+  for (const chunk of [2, 3, 4]) grow(chunk);
+  await settled();
+  expect(isGiven).toBe(false);
+  grow(5);
+  await second;
+  const events: string[] = [];
+  void queue.offer(slab, 0, () => events.push("given back")).then(() => events.push("taken"));
+  await next();
+  expect(events).toEqual(["taken"]);
+  expect((await slabs.next()).done).toBe(true);
+  expect(events).toEqual(["taken", "given back"]);
+  expect(lengths).toEqual([2, 4, 4]);
+});
+
+it("gives nothing of a slab that is not due, and fails in the middle of one", async () => {
+  const { grown, add } = growing(10, 3);
+  const queue = new SlabQueue();
+  const slabs = queue.inOrder(2);
+  add(0);
+  queue.grow(grown, 1);
+  const first = slabs.next();
+  queue.grow(grown, 0);
+  expect((await first).value?.region).toEqual({ start: [0], shape: [10] });
+  queue.fail(new Error("a task failed"));
+  expect(await rejection(slabs.next())).toMatchObject({ message: "a task failed" });
 });

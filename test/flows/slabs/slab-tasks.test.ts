@@ -29,9 +29,11 @@ async function runBy(driver: Driver, recipe: Recipe, strategy: "direct" | "stage
   const scratch = new MemoryStore();
   const reading = { array, pipeline, plan, driver, buffers, concurrency: 4, signal, scratch };
   const slabs: Buffer[] = [];
-  const run = slabRunner(reading, async ({ data }, number, give) => {
-    slabs[number] = Buffer.from(data.bytes);
-    give();
+  const run = slabRunner(reading, {
+    async offer({ data }, number, give) {
+      slabs[number] = Buffer.from(data.bytes);
+      give();
+    },
   });
   const tasks = slabTasks(reading);
   for (const [stage, count] of tasks.stages.entries()) {

@@ -8,7 +8,7 @@ import type { ReadPart, StoredValue, StoreSpec } from "../../../stores/store.ts"
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { SlabPlan } from "../../plan/slabs.ts";
-import type { Slab } from "../../slabs/slab-queue.ts";
+import type { Slab } from "../../slabs/slab.ts";
 import type { SharedRun } from "./shared-scheduler.ts";
 
 /** What a worker begins with, whatever it works on. */

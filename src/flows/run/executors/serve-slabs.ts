@@ -24,7 +24,7 @@ export async function serveSlabs(
   const reading = { ...work, driver, array, pipeline, buffers, signal: stop.signal };
   const sender = new SlabSender(send);
   onBack((returned) => sender.returned(returned));
-  const run = slabRunner(reading, sender.take);
+  const run = slabRunner(reading, sender);
   await loopTasks(slabTasks(reading), run, { control, note: () => {}, stop, dealtAtOnce: 1 });
   await source.close?.();
 }
@@ -48,7 +48,7 @@ class SlabSender {
   }
 
   /** Sends a slab; waits first where the reader has taken too few of those before. */
-  readonly take: TakeSlab = async ({ region, data }, number, give, signal) => {
+  readonly offer: TakeSlab = async ({ region, data }, number, give, signal) => {
     const stopListening = onAbort(signal, () => this.#changed());
     while (this.#waiting === MAX_WAITING && !signal?.aborted) {
       await new Promise<void>((resolve) => {

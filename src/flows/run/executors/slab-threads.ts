@@ -3,7 +3,8 @@ import type { StoreSpec } from "../../../stores/store.ts";
 import { pooledSize } from "../../../streams/buffer-pool.ts";
 import { abortError, onAbort } from "../../../util/abort.ts";
 import { product } from "../../../util/shape.ts";
-import { type Slab, SlabQueue } from "../../slabs/slab-queue.ts";
+import type { Slab } from "../../slabs/slab.ts";
+import { SlabQueue } from "../../slabs/slab-queue.ts";
 import { type SlabReading, slabRunner, slabTasks } from "../../slabs/slab-tasks.ts";
 import { MAX_WAITING, type SlabResult, type SlabsWork } from "./messages.ts";
 import { SharedScheduler } from "./shared-scheduler.ts";
@@ -89,7 +90,7 @@ async function* runInOrder(
     });
     others.catch(fail);
     const how = { control: shared.control, note: () => {}, stop, dealtAtOnce: 1 };
-    here = loopTasks(slabTasks(reading), slabRunner(reading, queue.offer), how).catch(fail);
+    here = loopTasks(slabTasks(reading), slabRunner(reading, queue), how).catch(fail);
     yield* queue.inOrder(reading.plan.job.tasks);
     pool.keepProcess(true);
     isAwaited = true;

@@ -45,17 +45,22 @@ async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskIte
   const { spec, strides } = await target.pipeline();
   // What comes from scratch objects has the places of the target already.
   const selection = inFlightOf(step).isOfSource ? job.selection : wholeSelection(job.target.shape);
+  const { shift } = job.selection;
   const made: Readonly<Record<StageName, () => Stage<TaskItem, TaskItem>>> = {
     decode: () => decodeStage(source, { buffers, fillMissing: job.missingChunks !== undefined }),
     gather: () => gatherStage(assertScratchTask(step), { chunk: spec, selection, buffers }),
     regrid: () =>
       regridStage(
         { shape: job.target.shape, chunk: spec, strides },
-        { selection, window: itemsOf(step), buffers },
+        {
+          selection,
+          window: itemsOf(step),
+          buffers,
+          onGrowth: isTaker(target) && !shift ? target.onGrowth : undefined,
+        },
       ),
     encode: () => encodeStage(target, { buffers, ...(writeEmpty && { writeEmpty }) }),
   };
-  const { shift } = job.selection;
   return names.flatMap((name) =>
     name === "regrid" && shift ? [made.regrid(), shiftStage(shift, { spec, buffers })] : [made[name]()],
   );

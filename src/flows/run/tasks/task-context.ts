@@ -1,6 +1,7 @@
 import type { StoredValue, StoreOptions, WritableStore } from "../../../stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore, DecodedChunk, EncodedChunk } from "../../../streams/chunk.ts";
 import type { ReadChunksOptions } from "../../../streams/read-options.ts";
+import type { OnGrowth } from "../../../streams/regrid.ts";
 import type { ReadableStream } from "../../../streams/web.ts";
 import type { Awaitable } from "../../../util/awaitable.ts";
 import type { Buffers } from "../../../util/buffers.ts";
@@ -47,6 +48,8 @@ export type TaskTarget = (ChunkStore<WritableStore> | ChunkTaker) & ChunkCodec;
 export interface ChunkTaker {
   /** Takes ownership of the chunk's data; the task goes on when it resolves. */
   take(chunk: DecodedChunk, context: StoreOptions): Promise<void>;
+  /** Called while a chunk is not whole; its data stay the task's. */
+  readonly onGrowth?: OnGrowth | undefined;
 }
 
 export function isTaker<T extends object>(target: T | ChunkTaker): target is T & ChunkTaker {

@@ -6,7 +6,7 @@ import type { Shift } from "../../../streams/selection.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { toFloat16Bits } from "../../../util/float16.ts";
 import { cStrides, product } from "../../../util/shape.ts";
-import type { Slab } from "../slab-queue.ts";
+import type { Slab } from "../slab.ts";
 import { typedValues } from "../typed-values.ts";
 import { type DecodeOptions, type Decoder, decoderOf } from "./decoder.ts";
 

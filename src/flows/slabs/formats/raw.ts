@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { product } from "../../../util/shape.ts";
-import type { Slab } from "../slab-queue.ts";
+import type { Slab } from "../slab.ts";
 
 /**
  * The items of slabs, little-endian, and nothing else; each piece is valid until the next is asked for.

@@ -3,7 +3,7 @@ import type { Slice } from "../../../hierarchy/slice.ts";
 import { numbersPerItem } from "../../../meta/typed-array.ts";
 import { product } from "../../../util/shape.ts";
 import type { DecodedValues, Decoder } from "../decode/decoder.ts";
-import type { Slab } from "../slab-queue.ts";
+import type { Slab } from "../slab.ts";
 import { ItemValues, type TypedValues, typedValues } from "../typed-values.ts";
 
 /** The values of a slice in C order, so many at a time. */

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { npyPieces } from "../../src/flows/slabs/formats/npy.ts";
+import { openArray, slice } from "../../src/index.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
+import type { GetOptions } from "../../src/stores/store.ts";
+import { type GivenArray, given } from "../support/given.ts";
+import { settled, until } from "../support/until.ts";
+
+const whole = { shape: [4, 6, 200], dataType: "uint16" } as const;
+const items = Uint16Array.from({ length: 4 * 6 * 200 }, (_, i) => i);
+
+/** A store that answers for some chunks, and for the others when it is let go on. */
+class HeldStore extends MemoryStore {
+  readonly asked: string[] = [];
+  readonly #answered: readonly string[];
+  #isHeld = true;
+
+  constructor(answered: readonly string[]) {
+    super();
+    this.#answered = answered;
+  }
+
+  override async get(key: string, options?: GetOptions) {
+    if (/\d$/.test(key)) {
+      this.asked.push(key);
+      await until(() => !this.#isHeld || this.#answered.includes(key) || options?.signal?.aborted);
+    }
+    return super.get(key, options);
+  }
+
+  goOn(): void {
+    this.#isHeld = false;
+  }
+}
+
+function held(array: Omit<GivenArray, "dataType" | "shape">, ...answered: readonly string[]) {
+  return given({ ...whole, values: items, ...array, at: new HeldStore(answered) });
+}
+
+/** What a stream gives first, and, once the store goes on, all of it. */
+async function firstAndAll(bytes: ReadableStream<Uint8Array>, store: HeldStore): Promise<[Buffer, Buffer]> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) {
+    pieces.push(piece);
+    store.goOn();
+  }
+  return [Buffer.from(pieces[0] ?? []), Buffer.concat(pieces)];
+}
+
+describe("the first bytes of a slice", () => {
+  it.each([
+    ["a row of chunks that is a slab", { chunks: [2, 6, 50] }, "c/0/0/0", 50],
+    ["one chunk of several that are a slab", { chunks: [1, 6, 200] }, "c/0/0/0", 1200],
+    ["chunks along the dimension in the middle", { chunks: [4, 2, 200] }, "c/0/0/0", 400],
+    ["v2, in Fortran order", { chunks: [2, 3, 100], zarrFormat: "v2", order: "F" }, "0.0.0", 100],
+    ["compressed ones", { chunks: [2, 6, 50], codec: "zstd" }, "c/0/0/0", 50],
+  ] as const)("come when their chunk is there: %s", async (_, array, key, count) => {
+    const store = await held(array, key);
+    const reader = slice(await openArray(store), {}, { maxMemory: "1 MB" })
+      .bytes()
+      .getReader();
+    const { value } = await reader.read();
+    expect(Buffer.from(value ?? []).equals(Buffer.from(items.buffer, 0, 2 * count))).toBe(true);
+    store.goOn();
+    const rest: Uint8Array[] = [];
+    for (let next = await reader.read(); next.value; next = await reader.read()) rest.push(next.value);
+    expect(Buffer.concat([value ?? new Uint8Array(), ...rest]).equals(Buffer.from(items.buffer))).toBe(true);
+    expect(new Set(store.asked).size).toBe(store.asked.length);
+  });
+
+  it("come of a part with steps, beside chunks that are missing", async () => {
+    const values = items.map((value, i) => (i % 200 < 50 ? 0 : value));
+    const store = await held({ chunks: [2, 6, 50], values, fillValue: 0 }, "c/0/0/0", "c/0/0/1");
+    const part = slice(await openArray(store), "1:4:2,:,10:190:3");
+    const [first, all] = await firstAndAll(part.bytes(), store);
+    // 14 items of the first chunk, which is missing, and 16 of the second
+    expect(first).toHaveLength(2 * 30);
+    expect([...new Uint16Array(new Uint8Array(all).buffer)]).toEqual([...(await part.read()).data]);
+  });
+
+  it("come of a file with a header, and of chunks as such", async () => {
+    const store = await held({ chunks: [2, 6, 50] }, "c/0/0/0");
+    const part = slice(await openArray(store));
+    const pieces = npyPieces(part);
+    await pieces.next();
+    const { value } = await pieces.next();
+    expect(value).toHaveLength(2 * 50);
+    const chunks = part.chunks().getReader();
+    expect((await chunks.read()).value?.region.start).toEqual([0, 0, 0]);
+    store.goOn();
+    await pieces.return(undefined);
+    await chunks.cancel();
+  });
+
+  it("do not come of what begins with a chunk that is not there", async () => {
+    const store = await held({ chunks: [2, 6, 50] }, "c/0/0/1", "c/1/0/0");
+    const pieces = slice(await openArray(store))
+      .bytes()
+      [Symbol.asyncIterator]();
+    let isGiven = false;
+    const first = pieces.next().finally(() => {
+      isGiven = true;
+    });
+    await until(() => store.asked.length === 8);
+    await settled();
+    expect(isGiven).toBe(false);
+    store.goOn();
+    expect((await first).value?.subarray(0, 4)).toEqual(Uint8Array.of(0, 0, 1, 0));
+    await pieces.return?.();
+  });
+
+  it("read() and chunks() begin with as many requests as may be in flight", async () => {
+    for (const read of ["read", "chunks"] as const) {
+      const store = await held({ chunks: [2, 6, 50] });
+      const part = slice(await openArray(store), {}, { concurrency: 5 });
+      const done = read === "read" ? part.read() : part.chunks().getReader().read();
+      await until(() => store.asked.length === 5);
+      store.goOn();
+      await done;
+    }
+  });
+});
