@@ -180,7 +180,7 @@ async function withIndices(
   find: (key: string | number, labels: LabelRange) => Promise<Found>,
   yearsOf: (key: string | number, indices: IndexRange) => Promise<Years | undefined>,
 ): Promise<LookedUp> {
-  const labels: TakenItems[] = [];
+  const labels = new Map<string | number, TakenItems>();
   const indicesOf = async (key: string | number, range: Range | null) => {
     if (isMaybeYears(range)) {
       assertNoYears(range.maybeYears, await yearsOf(key, range.maybeYears));
@@ -188,27 +188,29 @@ async function withIndices(
     }
     if (!isLabelled(range)) return range;
     const { indices, taken } = await find(key, range.labels);
-    labels.push(taken);
+    labels.set(key, taken);
     return indices;
   };
-  return { option: await mapRanges(option, indicesOf), labels };
+  const indices = await mapRanges(option, indicesOf);
+  const keys: readonly (string | number)[] = Array.isArray(option) ? [...option.keys()] : Object.keys(option);
+  return { option: indices, labels: keys.flatMap((key) => labels.get(key) ?? []) };
 }
 
-/** An option with other ranges. */
+/** An option with other ranges, which are looked up side by side. @throws the failure of the first that failed */
 async function mapRanges(
   option: SliceOption,
   become: (key: string | number, range: Range | null) => Promise<Range | null>,
 ): Promise<SliceOption> {
-  if (Array.isArray(option)) {
-    const ranges: (Range | null)[] = [];
-    for (const [d, range] of option.entries()) ranges.push(await become(d, range));
-    return ranges;
-  }
-  const ranges = new Map<string, Range>();
-  for (const [name, range] of Object.entries(option as Readonly<Record<string, Range>>)) {
-    ranges.set(name, (await become(name, range)) as Range);
-  }
-  return Object.fromEntries(ranges);
+  const entries: readonly (readonly [string | number, Range | null])[] = Array.isArray(option)
+    ? [...option.entries()]
+    : Object.entries(option as Readonly<Record<string, Range>>);
+  const settled = await Promise.allSettled(entries.map(([key, range]) => become(key, range)));
+  const ranges = settled.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    return one.value;
+  });
+  if (Array.isArray(option)) return ranges;
+  return Object.fromEntries(entries.map(([key], i) => [key, ranges[i] as Range]));
 }
 
 /** Indices of labels, and what is taken by them. */

@@ -562,3 +562,29 @@ describe("labels in plans and targets", () => {
     });
   });
 });
+
+it("labels of several dimensions are looked up side by side", async () => {
+  const store = await given({
+    zarrFormat: "v3",
+    arrays: {
+      t: { dataType: "int16", shape: [3, 4], dimensionNames: ["y", "x"] },
+      y: { dataType: "float64", shape: [3], dimensionNames: ["y"], values: (i) => 10 * i },
+      x: { dataType: "float64", shape: [4], dimensionNames: ["x"], values: (i) => 5 * i },
+    },
+  });
+  const array = await openArray({ store, path: "t" });
+  const asked = new Set<string>();
+  let both = () => {};
+  const bothAsked = new Promise<void>((resolve) => {
+    both = resolve;
+  });
+  const get = store.get.bind(store);
+  store.get = async (key, ...options) => {
+    asked.add(key);
+    if (asked.has("x/zarr.json") && asked.has("y/zarr.json")) both();
+    if (key === "y/zarr.json") await bothAsked;
+    return get(key, ...options);
+  };
+  const { data } = await array.slice({}, { sel: { y: 20, x: 15 } }).read();
+  expect([...(data as Int16Array)]).toEqual([11]);
+});
