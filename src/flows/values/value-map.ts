@@ -109,6 +109,11 @@ function loadModule(url: string): Promise<LoadedMap> {
   return loading;
 }
 
+/** Imports a module that no bundler knows. The comments tell them so. */
+function importFrom(url: string): Promise<{ readonly default?: unknown }> {
+  return import(/* webpackIgnore: true */ /* @vite-ignore */ url);
+}
+
 async function importMap(url: string): Promise<LoadedMap> {
   const begin = await hasher();
   const hash = toHex(
@@ -118,10 +123,7 @@ async function importMap(url: string): Promise<LoadedMap> {
   );
   // A module that was changed since this process has imported it is another one.
   const versioned = url.startsWith("file:") ? `${url}?${hash}` : url;
-  const module: { readonly default?: unknown } = await import(
-    /* webpackIgnore: true */ /* @vite-ignore */ versioned
-  );
-  const map = module.default;
+  const { default: map } = await importFrom(versioned);
   if (typeof map === "function") return { map: map as ValueMap, planned: { module: url, hash } };
   throw new ZarrflowError("invalid-option", "the module of `map` has no function as its default export", {
     url,
