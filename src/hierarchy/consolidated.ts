@@ -1,7 +1,8 @@
-import { readConsolidatedV2, readConsolidatedV3 } from "../meta/consolidated.ts";
+import { readConsolidatedV2 } from "../meta/consolidated.ts";
 import type { DocumentLimits, Documents, NodeLayout } from "../meta/format.ts";
 import { formatNamed } from "../meta/formats.ts";
 import { joinKey } from "../meta/join-key.ts";
+import { readConsolidatedV3 } from "../meta/v3/consolidated.ts";
 import { isPageInPlace } from "../stores/http/http-failure.ts";
 import type { Store } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";

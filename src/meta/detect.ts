@@ -3,7 +3,7 @@ import type { ZarrFormat } from "./array-metadata.ts";
 import { isObject } from "./assert-json.ts";
 import type { Documents, Finding } from "./format.ts";
 import { joinKey } from "./join-key.ts";
-import { draftOf } from "./v3-draft/bootstrap.ts";
+import { draftOf } from "./v3-draft/draft-of.ts";
 
 /** Names that distinguish the formats, in the order in which they count. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;

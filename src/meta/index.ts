@@ -15,7 +15,7 @@ export type {
 export { gridShape } from "./array-metadata.ts";
 export { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
 export type { CodecText } from "./codec-option.ts";
-export { consolidate, readConsolidatedV2, readConsolidatedV3 } from "./consolidated.ts";
+export { consolidate, readConsolidatedV2 } from "./consolidated.ts";
 export type { DataType, Endian, Field, FixedDataType } from "./data-type.ts";
 export { isFixed } from "./data-type.ts";
 export type { DataTypeText } from "./data-type-option.ts";
@@ -33,4 +33,5 @@ export type {
 export { type FormatOptions, formatNamed } from "./formats.ts";
 export type { V1Order } from "./v1/array.ts";
 export type { V2Options } from "./v2/v2.ts";
+export { readConsolidatedV3 } from "./v3/consolidated.ts";
 export { understandExtension } from "./v3-draft/extension.ts";

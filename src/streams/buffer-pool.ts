@@ -1,6 +1,5 @@
 import type { Buffers } from "../util/buffers.ts";
-
-const SMALLEST_CLASS = 4096;
+import { pooledSize } from "./pooled-size.ts";
 
 /** Where a pool's buffers come from, if not from the garbage collector. */
 export interface BufferSource {
@@ -137,23 +136,4 @@ export class BufferPool implements Buffers {
   #letGo(buffer: Uint8Array): void {
     if (buffer.buffer === this.#source?.memory) this.#source.release(buffer);
   }
-}
-
-/** What a buffer of `byteLength` takes of a pool: the next of 4, 5, 6, 7 times a power of two, from 4 KiB on. */
-export function pooledSize(byteLength: number): number {
-  if (byteLength <= SMALLEST_CLASS) return SMALLEST_CLASS;
-  const quarter = 2 ** (Math.ceil(Math.log2(byteLength)) - 3);
-  return Math.ceil(byteLength / quarter) * quarter;
-}
-
-/** The largest buffer that takes at most `bytes` of a pool; 0 where there is none. */
-export function largestPooled(bytes: number): number {
-  if (bytes < SMALLEST_CLASS) return 0;
-  const quarter = 2 ** (Math.floor(Math.log2(bytes)) - 2);
-  return Math.floor(bytes / quarter) * quarter;
-}
-
-/** The most that buffers of `byteLength` together take of a pool, whichever way they share it. */
-export function pooledParts(byteLength: number, parts: number): number {
-  return byteLength === 0 ? 0 : Math.ceil(1.25 * byteLength) + parts * SMALLEST_CLASS;
 }

@@ -1,4 +1,4 @@
-import { pooledParts } from "./buffer-pool.ts";
+import { pooledParts } from "./pooled-size.ts";
 
 /** What a chunk takes at most, in bytes. */
 export interface ChunkSizes {

@@ -3,7 +3,6 @@ import type { CodecPipeline } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { type Buffers, plainBuffers } from "../util/buffers.ts";
 import { assertKnown, type OptionNames } from "../util/check-options.ts";
-import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
   type DecodedChunk,
@@ -12,6 +11,7 @@ import {
   withChunkContext,
 } from "./chunk.ts";
 import { type ChunkSizes, pooledScratch } from "./chunk-sizes.ts";
+import { pooledSize } from "./pooled-size.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 

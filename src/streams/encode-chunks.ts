@@ -1,7 +1,6 @@
 import { isFilled } from "../codecs/filled-data.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { assertKnown, type OptionNames } from "../util/check-options.ts";
-import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
   type DecodedChunk,
@@ -11,6 +10,7 @@ import {
 } from "./chunk.ts";
 import { type ChunkSizes, pooledScratch } from "./chunk-sizes.ts";
 import { CODING_OPTIONS, type CodingOptions } from "./decode-chunks.ts";
+import { pooledSize } from "./pooled-size.ts";
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 

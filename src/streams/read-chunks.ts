@@ -1,7 +1,6 @@
 import type { StoreOptions } from "../stores/store.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { assertKnown } from "../util/check-options.ts";
-import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkRef,
   type ChunkStore,
@@ -12,6 +11,7 @@ import {
 } from "./chunk.ts";
 import type { ChunkSizes } from "./chunk-sizes.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
+import { pooledSize } from "./pooled-size.ts";
 import { readInnerChunks } from "./read-inner-chunks.ts";
 import { readNeighbours } from "./read-neighbours.ts";
 import { READ_CHUNKS_OPTIONS, type ReadChunksOptions, tooLarge } from "./read-options.ts";

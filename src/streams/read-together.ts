@@ -1,6 +1,6 @@
 import { MAX_TOGETHER } from "../util/merge-ranges.ts";
-import { pooledSize } from "./buffer-pool.ts";
 import type { ChunkSizes } from "./chunk-sizes.ts";
+import { pooledSize } from "./pooled-size.ts";
 import type { ReadChunksOptions } from "./read-options.ts";
 
 /** Chunks that are looked for in one shard, or beside each other, at one time. */

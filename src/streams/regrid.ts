@@ -8,10 +8,10 @@ import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
 import { FixedAssembly } from "./assemble-fixed.ts";
 import { VariableAssembly } from "./assemble-variable.ts";
 import type { Assembly } from "./assembly.ts";
-import { pooledSize } from "./buffer-pool.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 import type { ChunkSizes } from "./chunk-sizes.ts";
 import { addShared, type OpenBox, OpenChunks } from "./open-chunks.ts";
+import { pooledSize } from "./pooled-size.ts";
 import {
   chunkRegion,
   countShared,

@@ -1,11 +1,12 @@
-import { ENTRY_SIZE, type ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
+import type { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
+import { ENTRY_SIZE } from "../codecs/array-to-bytes/sharding/entry-size.ts";
 import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
 import type { StoredValue, StoreWriter, WritableStore } from "../stores/store.ts";
 import type { Buffers } from "../util/buffers.ts";
 import { crc32 } from "../util/crc32.ts";
 import { product } from "../util/shape.ts";
-import { pooledSize } from "./buffer-pool.ts";
 import { chunksPerShard, type ShardSizes } from "./chunk-sizes.ts";
+import { pooledSize } from "./pooled-size.ts";
 
 /** A shard on its way to the store: its chunks one after another, and its index when all are there. */
 export interface ShardOutput {

@@ -1,5 +1,6 @@
-import { ENTRY_SIZE, type ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
-import { type ShardFormat, shardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
+import type { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
+import { ENTRY_SIZE } from "../codecs/array-to-bytes/sharding/entry-size.ts";
+import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
 import { createPipeline } from "../codecs/chain/pipeline.ts";
 import { corrupt } from "../codecs/failures.ts";
 import { gridShape } from "../meta/array-metadata.ts";
@@ -119,10 +120,15 @@ export class Shards implements ShardGrid {
   }
 
   format(): Promise<ShardFormat> {
+    this.#format ??= this.#loadFormat();
+    return this.#format;
+  }
+
+  async #loadFormat(): Promise<ShardFormat> {
     const { dimensions, sharding, shardShape } = this.#array;
     const shape = dimensions.map((d) => shardShape[d] ?? 1);
-    this.#format ??= shardFormat(sharding.configuration, shape, createPipeline);
-    return this.#format;
+    const { shardFormat } = await import("../codecs/array-to-bytes/sharding/format.ts");
+    return shardFormat(sharding.configuration, shape, createPipeline);
   }
 
   async locate(coords: readonly number[], options: StoreOptions = {}): Promise<ChunkLocation | undefined> {

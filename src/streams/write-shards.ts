@@ -1,9 +1,8 @@
-import { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
+import type { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
 import type { WritableStore } from "../stores/store.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { plainBuffers } from "../util/buffers.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { product } from "../util/shape.ts";
 import { type EncodedChunk, type ShardedPlace, withChunkContext } from "./chunk.ts";
 import { collectedShard, type ShardOutput, streamedShard } from "./shard-output.ts";
 import type { ChunkSink, WriteChunksOptions } from "./write-options.ts";
@@ -99,7 +98,7 @@ async function begin(
   const capacity = shardBuffer ?? (format.indexLocation === "start" ? FIRST_BUFFER : undefined);
   return {
     key,
-    index: ShardIndex.empty(product(format.grid)),
+    index: format.emptyIndex(),
     output: capacity === undefined ? streamedShard(target) : collectedShard(target, { buffers, capacity }),
     left: shards.chunksIn(shards.shardOf(coords)),
     isStored: false,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { consolidate, readConsolidatedV2, readConsolidatedV3 } from "../../src/meta/consolidated.ts";
+import { consolidate, readConsolidatedV2 } from "../../src/meta/consolidated.ts";
+import { readConsolidatedV3 } from "../../src/meta/v3/consolidated.ts";
 import { bytesOf, failure, json, textOf } from "./helpers.ts";
 
 const documents = (entries: Record<string, unknown>) =>

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunksHit, chunkVisits } from "../../src/flows/plan/chunk-visits.ts";
+import { chunkVisits } from "../../src/flows/plan/chunk-visits.ts";
+import { chunksHit } from "../../src/flows/plan/chunks-hit.ts";
 import type { Region } from "../../src/streams/chunk.ts";
 import {
   boxInPiece,

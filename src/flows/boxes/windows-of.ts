@@ -1,6 +1,6 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
-import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { Region } from "../../streams/chunk.ts";
+import { pooledSize } from "../../streams/pooled-size.ts";
 import { intersect } from "../../streams/selection.ts";
 import { coordsOf, product } from "../../util/shape.ts";
 

@@ -1,8 +1,8 @@
 import type { KeyEntry, ListableStore, ListOptions, StoredValue, WritableStore } from "../../stores/store.ts";
 import { copySource } from "../../stores/with/wrapped-errors.ts";
-import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { largestPooled, pooledSize } from "../../streams/pooled-size.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";

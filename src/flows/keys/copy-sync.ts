@@ -1,6 +1,6 @@
 import type { Store, WritableStore } from "../../stores/store.ts";
-import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
+import { pooledSize } from "../../streams/pooled-size.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { crc32 } from "../../util/crc32.ts";

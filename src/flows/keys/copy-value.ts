@@ -1,5 +1,5 @@
 import type { Store, WritableStore } from "../../stores/store.ts";
-import { pooledSize } from "../../streams/buffer-pool.ts";
+import { pooledSize } from "../../streams/pooled-size.ts";
 import { pieceMemory, type ReadPiecesOptions, readPieces } from "./read-pieces.ts";
 
 /** Bytes that copying a value takes at one time: one larger than a piece goes through a writer. */

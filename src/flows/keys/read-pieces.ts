@@ -1,6 +1,6 @@
 import type { Store } from "../../stores/store.ts";
 import { assertVersion } from "../../stores/version.ts";
-import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
+import { largestPooled, pooledSize } from "../../streams/pooled-size.ts";
 import { followSignals } from "../../util/abort.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { ZarrflowError } from "../../util/errors.ts";

@@ -6,7 +6,7 @@ import { type ArrayMetadata, gridShape, type ZarrFormat } from "../../meta/array
 import { expectedItemSize, isFixed } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { byInnermost, withinShards } from "../../meta/inner-array.ts";
-import { pooledSize } from "../../streams/buffer-pool.ts";
+import { pooledSize } from "../../streams/pooled-size.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";

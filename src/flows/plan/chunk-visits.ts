@@ -1,89 +1,11 @@
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
+import { type Axis, atSeam, axesOver, chunksHit } from "./chunks-hit.ts";
 import type { ArrayJob } from "./plan.ts";
-
-/**
- * One dimension of a selection, in items: a run of `count` results, one each `step` items from `start`, over source chunks.
- * After `cycle` items comes the first one again; absent: the run does not go so far.
- */
-export interface Axis {
-  readonly start: number;
-  readonly step: number;
-  readonly count: number;
-  readonly sourceChunk: number;
-  readonly cycle?: number;
-}
-
-/** The dimensions of a selection over chunks of a shape. */
-export function axesOver({ start, step, shape, cycle }: Selection, chunkShape: readonly number[]): Axis[] {
-  return shape.map((count, d) => ({
-    start: start[d] ?? 0,
-    step: step[d] ?? 1,
-    count,
-    sourceChunk: chunkShape[d] ?? 1,
-    ...(cycle?.[d] && { cycle: cycle[d] }),
-  }));
-}
-
-/** The results of an axis before the cycle ends, and those after, which begin anew; undefined where none are after. */
-function atSeam({ cycle, ...axis }: Axis): { readonly before: Axis; readonly after: Axis } | undefined {
-  const { start, step, count } = axis;
-  const seam = cycle === undefined ? count : Math.ceil((cycle - start) / step);
-  if (cycle === undefined || seam >= count) return undefined;
-  const before = { ...axis, count: seam };
-  return { before, after: { ...axis, start: start + step * seam - cycle, count: count - seam } };
-}
-
-/** How many chunks of a shape hold any of a selection. */
-export function countTouched(selection: Selection, chunkShape: readonly number[]): number {
-  return product(axesOver(selection, chunkShape).map((axis) => chunkVisits(axis, Math.max(1, axis.count))));
-}
 
 /** How many source chunks of a job hold any of what it takes. */
 export function chunksTouched({ selection, source }: Pick<ArrayJob, "selection" | "source">): number {
   return product(selection.shape) === 0 ? 0 : countTouched(selection, source.chunkShape);
-}
-
-/** Source chunks along a dimension, ascending; computed, not listed. */
-export interface ChunkRun {
-  readonly count: number;
-  at(index: number): number;
-}
-
-/** A run of chunks, and whether a chunk is in it. */
-export interface ChunkSet extends ChunkRun {
-  has(chunk: number): boolean;
-}
-
-/** The source chunks along a dimension that hold any of the results `[first, first + count)`. */
-export function chunksHit(axis: Axis, first: number, count: number): ChunkSet {
-  const seam = atSeam(axis);
-  if (seam) {
-    const { before, after } = seam;
-    const end = first + count;
-    if (end <= before.count) return chunksHit(before, first, count);
-    if (first >= before.count) return chunksHit(after, first - before.count, count);
-    return joined(chunksHit(after, 0, end - before.count), chunksHit(before, first, before.count - first));
-  }
-  const { start, step, sourceChunk } = axis;
-  const chunkOf = (result: number) => Math.floor((start + step * result) / sourceChunk);
-  const has = (chunk: number) => {
-    const result = Math.max(first, Math.ceil((chunk * sourceChunk - start) / step));
-    return result < first + count && chunkOf(result) === chunk;
-  };
-  if (step > sourceChunk) return { count, at: (index) => chunkOf(first + index), has };
-  const from = chunkOf(first);
-  return { count: count === 0 ? 0 : chunkOf(first + count - 1) - from + 1, at: (index) => from + index, has };
-}
-
-/** Two sets of chunks as one, of which the first ends where the second begins, or before. */
-function joined(low: ChunkSet, high: ChunkSet): ChunkSet {
-  const shared = low.count > 0 && high.count > 0 && low.at(low.count - 1) === high.at(0) ? 1 : 0;
-  return {
-    count: low.count + high.count - shared,
-    at: (index) => (index < low.count ? low.at(index) : high.at(index - low.count + shared)),
-    has: (chunk) => low.has(chunk) || high.has(chunk),
-  };
 }
 
 /**
@@ -133,4 +55,9 @@ function floorSum(terms: { readonly n: number; readonly a: number; readonly b: n
     if (most < m) return sum;
     [n, a, b, m] = [most / m, m, most % m, a % m];
   }
+}
+
+/** How many chunks of a shape hold any of a selection. */
+export function countTouched(selection: Selection, chunkShape: readonly number[]): number {
+  return product(axesOver(selection, chunkShape).map((axis) => chunkVisits(axis, Math.max(1, axis.count))));
 }

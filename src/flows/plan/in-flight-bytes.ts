@@ -1,5 +1,5 @@
-import { pooledSize } from "../../streams/buffer-pool.ts";
 import { type ChunkSizes, pooledScratch } from "../../streams/chunk-sizes.ts";
+import { pooledSize } from "../../streams/pooled-size.ts";
 import { readFootprint } from "../../streams/read-chunks.ts";
 
 /** What source chunks hold between their read and their release, in bytes of pooled buffers. */

@@ -1,5 +1,5 @@
-import { pooledSize } from "../../streams/buffer-pool.ts";
 import type { Region } from "../../streams/chunk.ts";
+import { pooledSize } from "../../streams/pooled-size.ts";
 import { intersect } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { boxRegion, type SplitJob, splitsOf } from "./passes.ts";

@@ -1,6 +1,6 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { isFixed } from "../../meta/data-type.ts";
-import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
+import { largestPooled, pooledSize } from "../../streams/pooled-size.ts";
 import { product } from "../../util/shape.ts";
 import { costOf } from "./costs.ts";
 import { type ShapedSlabs, slabCostRequest } from "./slab-cost.ts";

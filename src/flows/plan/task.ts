@@ -5,7 +5,7 @@ import { chunkRegion } from "../../streams/selection.ts";
 import { invalid, isObject } from "../../util/check-options.ts";
 import { coordsAt, coordsOf, product } from "../../util/shape.ts";
 import { chunkRefs } from "./chunk-refs.ts";
-import { axesOver, chunksHit } from "./chunk-visits.ts";
+import { axesOver, chunksHit } from "./chunks-hit.ts";
 import { boxGrid, boxRegion, lastStage, splitsOf } from "./passes.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 

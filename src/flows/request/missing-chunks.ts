@@ -12,7 +12,7 @@ import { isListable, type ListableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { axesOver, type ChunkSet, chunksHit } from "../plan/chunk-visits.ts";
+import { axesOver, type ChunkSet, chunksHit } from "../plan/chunks-hit.ts";
 import type { Change } from "../plan/hierarchy-request.ts";
 import type { MissingChunks } from "../plan/strategies/strategy.ts";
 

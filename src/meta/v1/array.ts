@@ -17,7 +17,8 @@ import { Losses } from "../losses.ts";
 import { restoreSpelling, statedFill, wordingOf } from "../original-spelling.ts";
 import { noteGenericTimes } from "../v2/array.ts";
 import { parseV2Codecs, writeV2Codecs } from "../v2/codec-list.ts";
-import { parseNumpyType, writeNumpyType } from "../v2/data-type.ts";
+import { parseNumpyType } from "../v2/data-type.ts";
+import { writeNumpyType } from "../v2/numpy-type.ts";
 import { parseV1Compression, type V1Compression, writeV1Compression } from "./compression.ts";
 import { parseFillV1, writeFillV1 } from "./fill-value.ts";
 

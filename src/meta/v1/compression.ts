@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import { assertObject, integerOf, invalid, isObject, refusal, required } from "../assert-json.ts";
 import type { Losses } from "../losses.ts";
-import { canonicalConfiguration, numcodecsConfiguration } from "../v2/codec.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
 
 /** The members of `meta` that say how chunks are compressed. */
 export type V1Compression = { readonly compression: JsonValue; readonly compression_opts: JsonValue };

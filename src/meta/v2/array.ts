@@ -22,8 +22,9 @@ import { Losses } from "../losses.ts";
 import { restoreSpelling, statedFill, wordingOf } from "../original-spelling.ts";
 import { usualFillV2 } from "../usual-fill.ts";
 import { parseV2Codecs, writeV2Codecs } from "./codec-list.ts";
-import { parseNumpyType, writeNumpyType } from "./data-type.ts";
+import { parseNumpyType } from "./data-type.ts";
 import { parseFillV2, writeFillV2 } from "./fill-value.ts";
+import { writeNumpyType } from "./numpy-type.ts";
 
 /** Members that keep their words; the byte order mark of `dtype`, codecs and fill value have rules of their own. */
 const WORDED = ["shape", "chunks", "order", "filters", "dimension_separator"];

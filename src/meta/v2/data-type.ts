@@ -1,15 +1,16 @@
 import type { JsonValue } from "../../util/json-value.ts";
 import { assertInteger, assertItemSize, invalid, refusal, repeatedName } from "../assert-json.ts";
 import { type DataType, type Endian, type Field, type FixedDataType, isFixed } from "../data-type.ts";
-import { fieldItems, hasByteOrder } from "../element-order.ts";
+import { hasByteOrder } from "../element-order.ts";
+import { structSize } from "../struct-size.ts";
+import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
+import { TYPE } from "./numpy-type.ts";
 
 /** A data type with the byte order in which it is stored; undefined where order means nothing. */
 export interface StoredType {
   readonly dataType: DataType;
   readonly endian: Endian | undefined;
 }
-
-const TYPE = /^([<>|])([biufcmMSUV])([0-9]+)(?:\[([0-9]*)([^\]]*)\])?$/;
 
 /**
  * Reads a NumPy type: a string such as `<f8`, or a list of fields. Fields state a byte order only where it is not
@@ -111,57 +112,4 @@ function parseField(entry: JsonValue, pointer: string): Field {
     ...(subarray.length > 0 && { shape: subarray }),
     ...(endian && { endian }),
   };
-}
-
-/** Bytes of packed fields. @throws `resource-limit` */
-export function structSize(fields: readonly Field[], pointer: string): number {
-  const sizes = fields.map((field) =>
-    isFixed(field.dataType) ? field.dataType.size * fieldItems(field) : 0,
-  );
-  const size = sizes.reduce((sum, n) => sum + n, 0);
-  assertItemSize(size, pointer);
-  return size;
-}
-
-const LETTERS = { bool: "b", int: "i", uint: "u", float: "f", complex: "c", "fixed-bytes": "S", raw: "V" };
-
-/** The NumPy form of a type stored in `endian`; a time's unit is written as it is. */
-export function writeNumpyType(dataType: DataType, endian: Endian | undefined): JsonValue {
-  if (!isFixed(dataType)) return "|O";
-  if (dataType.kind === "struct") {
-    return dataType.fields.map((field) => {
-      const type = writeNumpyType(field.dataType, field.endian ?? endian);
-      return field.shape ? [field.name, type, [...field.shape]] : [field.name, type];
-    });
-  }
-  const mark = !hasByteOrder(dataType) ? "|" : endian === "big" ? ">" : "<";
-  switch (dataType.kind) {
-    case "datetime":
-    case "timedelta": {
-      const letter = dataType.kind === "datetime" ? "M" : "m";
-      return `${mark}${letter}8[${dataType.scale === 1 ? "" : dataType.scale}${dataType.unit}]`;
-    }
-    case "fixed-text":
-      return `${mark}U${dataType.size / 4}`;
-    default:
-      return `${mark}${LETTERS[dataType.kind]}${dataType.size}`;
-  }
-}
-
-/** Bytes of an element of a NumPy type string; undefined when it is none. */
-export function numpyItemSize(type: JsonValue | undefined): number | undefined {
-  const [, , kind, digits] = typeof type === "string" ? (TYPE.exec(type) ?? []) : [];
-  return kind === undefined ? undefined : Number(digits) * (kind === "U" ? 4 : 1);
-}
-
-/** Units of NumPy's times and time differences. */
-const UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"];
-
-/** Largest count of units that one step may have. */
-export const MAX_TIME_SCALE = 2 ** 31 - 1;
-
-/** The unit as NumPy writes it; undefined when it is none. Both letters in use for micro are read. */
-export function normalTimeUnit(unit: string): string | undefined {
-  const name = unit === "\u03bcs" || unit === "\u00b5s" ? "us" : unit;
-  return UNITS.includes(name) ? name : undefined;
 }

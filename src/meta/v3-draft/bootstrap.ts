@@ -1,19 +1,11 @@
 import type { JsonObject } from "../../util/json-value.ts";
-import type { ZarrFormat } from "../array-metadata.ts";
 import { assertString, member, refusal, required } from "../assert-json.ts";
 import type { Finding } from "../format.ts";
+import { SUFFIX } from "./draft-of.ts";
 import { parseDraftExtensions } from "./extension.ts";
-import { DRAFT_2019, DRAFT_2020, type DraftForm, PROTOCOL } from "./form.ts";
+import { type DraftForm, PROTOCOL } from "./form.ts";
 
 const URI = /^https?:\/\/purl\.org\/zarr\/spec\/protocol\/core\/3(?:\.[0-9]+)?$/;
-const SUFFIX = "metadata_key_suffix";
-
-/** Which draft a `zarr.json` is of, by the form of its `zarr_format`; undefined for one of v3 itself. */
-export function draftOf(document: JsonObject): ZarrFormat | undefined {
-  const format = member(document, "zarr_format");
-  if (typeof format !== "string" || !/^https?:/.test(format)) return undefined;
-  return (Object.hasOwn(document, SUFFIX) ? DRAFT_2020 : DRAFT_2019).name;
-}
 
 /**
  * Judges the bootstrap document of a hierarchy; names that are not known are ignored.

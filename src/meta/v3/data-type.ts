@@ -14,7 +14,8 @@ import {
 } from "../assert-json.ts";
 import { type DataType, type Field, type FixedDataType, isFixed } from "../data-type.ts";
 import { assertNoOthers, type Extension, parseExtension, writeExtension } from "../extension.ts";
-import { MAX_TIME_SCALE, normalTimeUnit, structSize } from "../v2/data-type.ts";
+import { structSize } from "../struct-size.ts";
+import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
 
 /** Bytes of an offset in the layout of ZEP 7. */
 export type OffsetSize = 4 | 8;

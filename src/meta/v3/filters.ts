@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import { member } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
-import { numpyItemSize, writeNumpyType } from "../v2/data-type.ts";
+import { numpyItemSize, writeNumpyType } from "../v2/numpy-type.ts";
 import { statedV3Codec } from "./codec.ts";
 import { plainV3Type } from "./data-type.ts";
 

@@ -3,7 +3,6 @@ import type { JsonObject } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { assertWord, integerOf, invalid, refusal, required, tokenOf } from "../assert-json.ts";
-import { CUT_V3, noteConsolidatedKind, readConsolidatedV3 } from "../consolidated.ts";
 import type { DataType } from "../data-type.ts";
 import {
   attributesOf,
@@ -27,6 +26,7 @@ import type {
 import { Losses } from "../losses.ts";
 import { restoreSpelling, wordingOf } from "../original-spelling.ts";
 import { parseV3Array, writeV3Array } from "./array.ts";
+import { CUT_V3, noteConsolidatedKind, readConsolidatedV3 } from "./consolidated.ts";
 
 const GROUP_NAMES = ["attributes", "zarr_format", "node_type", "consolidated_metadata"];
 

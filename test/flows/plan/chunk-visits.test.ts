@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Axis, chunksHit, chunkVisits } from "../../../src/flows/plan/chunk-visits.ts";
+import { chunkVisits } from "../../../src/flows/plan/chunk-visits.ts";
+import { type Axis, chunksHit } from "../../../src/flows/plan/chunks-hit.ts";
 
 const dimension = fc.record({
   start: fc.nat(40),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { numpyItemSize, parseNumpyType, writeNumpyType } from "../../../src/meta/v2/data-type.ts";
+import { parseNumpyType } from "../../../src/meta/v2/data-type.ts";
+import { numpyItemSize, writeNumpyType } from "../../../src/meta/v2/numpy-type.ts";
 import type { JsonValue } from "../../../src/util/json-value.ts";
 import { failure } from "../helpers.ts";
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Finding } from "../../../src/meta/format.ts";
-import { draftOf, parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/bootstrap.ts";
+import { parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/bootstrap.ts";
+import { draftOf } from "../../../src/meta/v3-draft/draft-of.ts";
 import { understandExtension } from "../../../src/meta/v3-draft/extension.ts";
 import { DRAFT_2019, DRAFT_2020, type DraftForm, PROTOCOL } from "../../../src/meta/v3-draft/form.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";

@@ -1,8 +1,5 @@
 import { corrupt } from "../../failures.ts";
-
-/** Bytes of the entry of one inner chunk. */
-export const ENTRY_SIZE = 16;
-const EMPTY = 2n ** 64n - 1n;
+import { EMPTY, ENTRY_SIZE } from "./entry-size.ts";
 
 /** Where an inner chunk lies in its shard, in bytes. */
 export interface InnerRange {

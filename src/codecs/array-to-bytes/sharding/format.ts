@@ -7,7 +7,8 @@ import { product } from "../../../util/shape.ts";
 import type { CodecPipeline, PipelineMaker } from "../../codec.ts";
 import { ConfigReader } from "../../config-reader.ts";
 import { corrupt, partFailure } from "../../failures.ts";
-import { ENTRY_SIZE, ShardIndex } from "./entries.ts";
+import { ShardIndex } from "./entries.ts";
+import { ENTRY_SIZE } from "./entry-size.ts";
 
 /** Shards in shards in shards: deeper ones are refused. */
 const MAX_DEPTH = 8;
@@ -25,6 +26,8 @@ export interface ShardFormat {
   readonly indexLocation: "start" | "end";
   /** Bytes of the encoded index. */
   readonly indexSize: number;
+  /** An index without any chunk. */
+  emptyIndex(): ShardIndex;
   /** Reads an index of `indexSize` bytes; takes ownership of them. @throws `corrupt-chunk` */
   decodeIndex(bytes: Uint8Array): Promise<ShardIndex>;
   encodeIndex(index: ShardIndex): Promise<Uint8Array>;
@@ -58,6 +61,7 @@ export async function shardFormat(
     codecs: innerCodecs(configuration.codecs),
     indexLocation: new ConfigReader(configuration).word("index_location", ["start", "end"], "end"),
     indexSize,
+    emptyIndex: () => ShardIndex.empty(chunks),
     async decodeIndex(bytes) {
       if (bytes.length !== indexSize) {
         throw corrupt("the shard is shorter than its index", { expected: indexSize, found: bytes.length });

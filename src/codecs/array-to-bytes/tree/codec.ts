@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 import { JSON_VALUES, parseJson } from "../../../util/json-parse.ts";
 import { writeJson } from "../../../util/json-write.ts";
-import type { CodecFactory } from "../../codec.ts";
+import type { NestingCodecFactory } from "../../codec.ts";
 import { ConfigReader } from "../../config-reader.ts";
 import { readMsgpack } from "./msgpack/read.ts";
 import { writeMsgpack } from "./msgpack/write.ts";
@@ -13,7 +13,7 @@ import { treeCodec } from "./tree-codec.ts";
  *
  * @throws `unsupported-codec` for an encoding other than UTF-8.
  */
-export const createJson2: CodecFactory = (configuration, context) => {
+export const createJson2: NestingCodecFactory = async (configuration, context) => {
   const settings = new ConfigReader(configuration);
   const encoding = settings.text("encoding", "utf-8");
   if (!/^(?:utf-?8|(?:us-)?ascii)$/i.test(encoding)) {
@@ -40,7 +40,7 @@ export const createJson2: CodecFactory = (configuration, context) => {
  * `msgpack2` of numcodecs: a chunk as one MessagePack list. Bytes are read as
  * `{"$binary": Base64}`. What JSON cannot hold is refused: extensions, and names that are no text. With `raw`, texts are taken as such all the same.
  */
-export const createMsgpack2: CodecFactory = (configuration, context) => {
+export const createMsgpack2: NestingCodecFactory = async (configuration, context) => {
   const settings = new ConfigReader(configuration);
   settings.flag("raw", false);
   const options = {

@@ -1,6 +1,6 @@
 import { type FixedDataType, isFixed } from "../../../meta/data-type.ts";
 import { swapElement } from "../../../meta/element-order.ts";
-import { parseNumpyType, writeNumpyType } from "../../../meta/v2/data-type.ts";
+import { writeNumpyType } from "../../../meta/v2/numpy-type.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import type { JsonValue } from "../../../util/json-value.ts";
 import { product } from "../../../util/shape.ts";
@@ -24,7 +24,10 @@ export interface TreeFormat {
  * A codec that stores a chunk as one tree: of objects, whose JSON text is kept, or, as a filter, of the numbers or
  * texts that stand at its place.
  */
-export function treeCodec(format: TreeFormat, context: CodecContext): ArrayToBytesCodec | BytesToBytesCodec {
+export async function treeCodec(
+  format: TreeFormat,
+  context: CodecContext,
+): Promise<ArrayToBytesCodec | BytesToBytesCodec> {
   const { dataType } = context.spec;
   if (isFixed(dataType)) return fixedCodec(format, context, asNumbers(dataType));
   if (dataType.kind === "object") return objectCodec(format, context);
@@ -67,7 +70,12 @@ function asNumbers(dataType: FixedDataType): FixedDataType {
   return dataType.kind === "raw" && dataType.size === 1 ? { kind: "uint", size: 1 } : dataType;
 }
 
-function fixedCodec(format: TreeFormat, context: CodecContext, dataType: FixedDataType): BytesToBytesCodec {
+async function fixedCodec(
+  format: TreeFormat,
+  context: CodecContext,
+  dataType: FixedDataType,
+): Promise<BytesToBytesCodec> {
+  const { parseNumpyType } = await import("../../../meta/v2/data-type.ts");
   const { spec, endian } = context;
   const { name } = format;
   const elements = jsonElements(dataType);

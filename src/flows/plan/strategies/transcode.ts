@@ -1,5 +1,5 @@
-import { pooledSize } from "../../../streams/buffer-pool.ts";
 import { encodeFootprint } from "../../../streams/encode-chunks.ts";
+import { pooledSize } from "../../../streams/pooled-size.ts";
 import { decodedInFlight, type InFlight } from "../in-flight-bytes.ts";
 import { whyNotSameGrid, whyNotSameLayout } from "../same-arrays.ts";
 import { leastSameGridBytes, sameGridWindows } from "../same-grid-windows.ts";

@@ -1,6 +1,6 @@
 import { isFixed } from "../../../meta/data-type.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
-import { pooledSize } from "../../../streams/buffer-pool.ts";
+import { pooledSize } from "../../../streams/pooled-size.ts";
 import { abortError, onAbort } from "../../../util/abort.ts";
 import { product } from "../../../util/shape.ts";
 import type { Slab } from "../../slabs/slab.ts";

@@ -1,6 +1,6 @@
 import type { Slice } from "../../../hierarchy/slice.ts";
 import { type DataType, isFixed } from "../../../meta/data-type.ts";
-import { writeNumpyType } from "../../../meta/v2/data-type.ts";
+import { writeNumpyType } from "../../../meta/v2/numpy-type.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { JsonValue } from "../../../util/json-value.ts";
 import type { DecodeOptions } from "../decode/decoder.ts";
