@@ -1,7 +1,3 @@
-import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import * as slabs from "../src/flows/slabs/read-slabs.ts";
 import * as api from "../src/index.ts";
@@ -10,150 +6,11 @@ import * as requests from "../src/stores/remote/fetch-with-timeout.ts";
 import { onRetry } from "../src/stores/remote/retry-events.ts";
 import * as rateLimit from "../src/stores/with/rate-limit.ts";
 import * as pauses from "../src/util/pause.ts";
-import { root } from "./built-package.ts";
 import { BUCKET, type S3Server, serveBucket } from "./stores/s3-server.ts";
 import { all } from "./support/consume.ts";
+import { declared, NEW, SUBJECTS, type World } from "./support/option-subjects.ts";
 import { s3Environment, stubEnvironment } from "./support/s3-environment.ts";
 import { oneIn } from "./support/samples.ts";
-
-type Api = typeof api;
-
-/** The names of the options of each function, as `test/public-api.test.ts` finds them in its declarations. */
-const declared = new Map(
-  readFileSync(join(root, "test/approved/options.txt"), "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => {
-      const [name = "", options = ""] = line.split(": ");
-      return [name, options.split(" ")] as const;
-    }),
-);
-
-/** Where a call reads and writes. */
-interface World {
-  /** A group of arrays. */
-  readonly group: string;
-  /** An array. */
-  readonly array: string;
-  readonly target: string;
-}
-
-type Subject = (options: never, world: World) => Promise<unknown>;
-
-const planOf = async (planning: ReturnType<Api["plan"]>) => {
-  const planned = await planning;
-  await planned.close();
-  return planned.plan;
-};
-
-const NEW = { shape: [4, 4], chunks: [2, 2], dataType: "int16", dimensionNames: ["y", "x"] } as const;
-
-let folder = "";
-/** A plan as text. */
-let stored = "";
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "zarrflow-test-"));
-  await (await api.create(join(folder, "a.zarr"), NEW)).close();
-  const planned = await api.plan(join(folder, "a.zarr"), join(folder, "b.zarr"));
-  await planned.close();
-  stored = JSON.stringify(planned);
-});
-
-afterAll(() => rm(folder, { recursive: true }));
-
-/** A call of every function that has options. */
-const SUBJECTS: Readonly<Record<string, Subject>> = {
-  append: (options, { array, target }) => api.append(array, target, options),
-  asStore: async (options, { group }) => {
-    const store = await api.asStore(group, options);
-    const keys = "list" in store && store.list ? await all(store.list("")) : [];
-    const array = await api.openArray({ store, path: "t" }).catch(() => api.openArray(store));
-    const { data } = await api.slice(array).read();
-    await store.close?.();
-    return [keys, [...data].map(String)];
-  },
-  children: (options, { group }) => all(api.children(group, options)).then(pathsOf),
-  clean: async (options, { target }) => all(api.clean(target, options)),
-  convert: (options, { group, target }) => api.convert(group, target, { to: "v3", ...(options as object) }),
-  copy: (options, { group, target }) => api.copy(group, target, options),
-  create: async (options, { target }) => {
-    const writer = await api.create(target, NEW, options);
-    await writer.write(
-      [],
-      Int16Array.from({ length: 16 }, (_, i) => (i < 8 ? 0 : i)),
-    );
-    await writer.close();
-  },
-  createGroup: async (options, { target }) => {
-    const group = await api.createGroup(target, {}, options);
-    const writer = await group.create("t", NEW);
-    await writer.write(
-      [],
-      Int16Array.from({ length: 16 }, (_, i) => (i < 8 ? 0 : i)),
-    );
-    await writer.close();
-    await group.close();
-  },
-  deleteNode: (options, { array }) => api.deleteNode(array, options),
-  diff: (options, { array, target }) => all(api.diff(array, target, options)),
-  digest: (options, { group }) => all(api.digest(group, options)),
-  digestTree: (options, { group }) => api.digestTree(group, options),
-  exists: (options, { group }) => api.exists(group, options),
-  formatSlice: async (options, { array }) =>
-    new Response(api.formatSlice(api.slice(array), "json", options)).text(),
-  info: (options, { group }) => all(api.info(group, options)),
-  open: async (options, { array }) => describeNode(await api.open(array, options)),
-  openArray: async (options, { array }) => describeNode(await api.openArray(array, options)),
-  openGroup: async (options, { group }) => describeNode(await api.openGroup(group, options)),
-  plan: (options, { group, target }) =>
-    planOf(api.plan(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) })),
-  planSlice: (options, { array }) => api.planSlice(array, {}, options),
-  pyramid: (options, { array, target }) => api.pyramid(array, target, { levels: 2, ...(options as object) }),
-  readDecoded: async (options, { array }) => {
-    const chunks = await all(api.readDecoded(array, {}, options));
-    return chunks.map(({ region, data }) => [region, data?.kind === "fixed" && [...data.bytes]]);
-  },
-  readPlan: async (options) => (await api.readPlan(stored, options)).plan,
-  rechunk: (options, { group, target }) =>
-    api.rechunk(group, target, { chunks: { y: 1, x: 3 }, ...(options as object) }),
-  renameNode: (options, { array }) => api.renameNode(array, "ñ", options),
-  resizeArray: (options, { array }) => api.resizeArray(array, [2, 4], options),
-  setAttributes: (options, { array }) => api.setAttributes(array, { n: Number.NaN }, options),
-  simulatePlan: async (options, { group, target }) => {
-    const plan = await planOf(api.plan(group, target, { chunks: { y: 1, x: 3 } }));
-    return api.simulatePlan(plan, { workers: 2, latency: 1, bytesPerSecond: 1e6, ...(options as object) });
-  },
-  slice: async (options, { array }) => {
-    const part = api.slice(array, {}, options);
-    const { data } = await part.read();
-    return [[...data].map(String), await new Response(part.bytes()).text()];
-  },
-  sliceTo: (options, { group, target }) =>
-    api.sliceTo(group, target, { slice: { x: [0, 3] }, ...(options as object) }),
-  toFetchHandler: async (options, { group }) => {
-    const handler = api.toFetchHandler(group, { chunks: { y: 3 } }, options);
-    await handler.open();
-    const keys = ["t/.zattrs", "t/.zarray", "t/0.0"];
-    const responses = keys.map((key) => handler(new Request(`http://127.0.0.1/${key}`)));
-    const bodies = await Promise.all(responses.map(async (response) => (await response).text()));
-    await handler.close();
-    return bodies;
-  },
-  tree: (options, { group }) => all(api.tree(group, options)),
-  validate: (options, { group }) => all(api.validate(group, options)),
-  walk: (options, { group }) => all(api.walk(group, options)).then(pathsOf),
-  writeRegion: async (options, { array }) =>
-    api.writeRegion(await api.openArray(array), { y: [0, 4] }, new Int16Array(16).fill(0), options),
-};
-
-function pathsOf(nodes: readonly unknown[]): unknown {
-  return (nodes as { path: string }[]).map(({ path }) => path);
-}
-
-function describeNode({ kind, metadata, store }: Awaited<ReturnType<Api["open"]>>): unknown {
-  return { kind, metadata, store: store.description };
-}
 
 describe("every option of every function", () => {
   it("is of a function that is called here", () => {
@@ -202,8 +59,8 @@ describe("options of reading have their effect on every function that has them:"
     await server.close();
   });
 
-  const worldOf = (name: string): World => {
-    const url = `s3://${BUCKET}`;
+  const HTTP = "http://data.test";
+  const worldOf = (name: string, url = `s3://${BUCKET}`): World => {
     const target = { diff: `${url}/g/t`, append: "memory:effects/t", clean: `${url}/g` }[name];
     return { group: `${url}/g`, array: `${url}/g/t`, target: target ?? "memory:effects-new" };
   };
@@ -230,6 +87,7 @@ describe("options of reading have their effect on every function that has them:"
     vi.spyOn(slabs, "readSlabs");
     isMissing403 = false;
     isFailing = false;
+    served.mockClear();
   });
   afterEach(() => {
     vi.restoreAllMocks();
@@ -238,11 +96,11 @@ describe("options of reading have their effect on every function that has them:"
   });
 
   /** What comes of a call: what it gives, or the code of its error. */
-  const outcome = async (name: string, options: object): Promise<unknown> => {
+  const outcome = async (name: string, options: object, url?: string): Promise<unknown> => {
     const base = name === "append" ? { dim: "y" } : name.startsWith("create") ? { ifExists: "replace" } : {};
     const subject = SUBJECTS[name] as (options: object, world: World) => Promise<unknown>;
     try {
-      return { given: await subject({ ...base, ...options }, worldOf(name)) };
+      return { given: await subject({ ...base, ...options }, worldOf(name, url)) };
     } catch (error) {
       return { code: (error as { code?: string }).code };
     }
@@ -289,6 +147,28 @@ describe("options of reading have their effect on every function that has them:"
     await outcome(name, { fetch });
     expect(server.requests.length).toBeGreaterThan(0);
     expect(fetch).toHaveBeenCalledTimes(server.requests.length);
+  });
+
+  /** A web server of the same keys, without a network. */
+  const served = vi.fn(async (input: RequestInfo | URL, init?: RequestInit) => {
+    const { pathname } = new URL(new Request(input, init).url);
+    const bytes = server.objects.get(decodeURIComponent(pathname.slice(1)));
+    return bytes ? new Response(new Uint8Array(bytes)) : new Response(null, { status: 404 });
+  });
+  const servedRequests = () => served.mock.calls.map(([input, init]) => new Request(input, init));
+  /** Nothing is cleaned on a web server, and the stored plan is one of folders. */
+  const ofServers = (option: string) => readers(option).filter((name) => !/^(?:clean|readPlan)$/.test(name));
+
+  effect("headers", ofServers("headers"), async (name) => {
+    await outcome(name, { fetch: served, headers: { "x-key": "7" } }, HTTP);
+    const sent = servedRequests().map(({ headers }) => headers.get("x-key"));
+    expect(new Set(sent)).toEqual(new Set(["7"]));
+  });
+
+  effect("query", ofServers("query"), async (name) => {
+    await outcome(name, { fetch: served, query: "key=7" }, HTTP);
+    const sent = servedRequests().map(({ url }) => new URL(url).search);
+    expect(new Set(sent)).toEqual(new Set(["?key=7"]));
   });
 
   effect("retry", readers("retry"), async (name) => {
@@ -350,100 +230,4 @@ it("mustChange, isLeftOut and onLeftOut have their effect", async () => {
   );
   expect(walked).toEqual([]);
   expect(onLeftOut).toHaveBeenCalledWith("t");
-});
-
-/** The tests that show the effect of options of single functions. */
-const SHOWN: Readonly<Record<string, string>> = {
-  all: "test/stores/s3/credentials.test.ts",
-  allowLoss: "test/interop/conventions.test.ts",
-  allowUnicode: "test/hierarchy/create/create.test.ts",
-  alone: "test/flows/companions.test.ts",
-  arrays: "test/flows/planned.test.ts",
-  axes: "test/flows/sharded.property.test.ts",
-  base: "test/flows/fetch-handler.test.ts",
-  breakLock: "test/flows/locked-folders.test.ts",
-  cells: "test/flows/digest-tree.test.ts",
-  chunks: "test/flows/request/chunk-selectors.test.ts",
-  codec: "test/flows/registered-codec.test.ts",
-  consistent: "test/flows/source-changed.test.ts",
-  consolidated: "test/flows/validate-fix.test.ts",
-  cores: "test/flows/jobs/simulate.test.ts",
-  decode: "test/interop/python-tables.test.ts",
-  deep: "test/flows/draft.test.ts",
-  dim: "test/flows/append.test.ts",
-  dryRun: "test/flows/validate-fix.test.ts",
-  exclude: "test/flows/unreadable.test.ts",
-  factor: "test/flows/pyramid.test.ts",
-  failuresPerHour: "test/flows/jobs/simulate.test.ts",
-  fix: "test/flows/validate-fix.test.ts",
-  flags: "test/flows/slabs/formats/tables.test.ts",
-  flat: "test/flows/unstated-separator.test.ts",
-  fsync: "test/flows/run/executors/threads.test.ts",
-  ifExists: "test/flows/update/run-update.test.ts",
-  headers: "test/stores/remote/private-access.test.ts",
-  include: "test/flows/request/key-filter.test.ts",
-  concurrency: "test/flows/request/usual-concurrency.test.ts",
-  keepFormats: "test/flows/two-formats.test.ts",
-  latency: "test/flows/store-profiles.test.ts",
-  levels: "test/flows/pyramid/target-terms.test.ts",
-  match: "test/flows/request/chunk-selectors.test.ts",
-  method: "test/stores/zip/zip-store.test.ts",
-  nearest: "test/flows/request/labels/look-up-labels.test.ts",
-  onBroken: "test/flows/diff.test.ts",
-  onEvent: "test/flows/resume-scratch.test.ts",
-  onFailure: "test/flows/fetch-handler.test.ts",
-  onWarning: "test/flows/followed-conventions.test.ts",
-  outside: "test/stores/directory.test.ts",
-  part: "test/flows/slice-to.test.ts",
-  prefixes: "test/flows/jobs/simulate.test.ts",
-  prices: "test/flows/jobs/simulate.test.ts",
-  query: "test/stores/remote/private-access.test.ts",
-  replace: "test/flows/source-changed.test.ts",
-  resume: "test/flows/resume-after-restart.test.ts",
-  seed: "test/flows/as-store.test.ts",
-  sel: "test/flows/request/labels/look-up-labels.test.ts",
-  shards: "test/flows/sharded.property.test.ts",
-  slice: "test/flows/slabs/formats/tables.test.ts",
-  stop: "test/interop/s3-ring.test.ts",
-  storeProfile: "test/flows/store-profiles.test.ts",
-  stragglers: "test/flows/jobs/simulate.test.ts",
-  strict: "test/flows/slice-to.test.ts",
-  to: "test/flows/missing-values.test.ts",
-  trustMap: "test/flows/planned.test.ts",
-  v1Order: "test/flows/v1-chunks.test.ts",
-  v2: "test/flows/registered-codec.test.ts",
-  values: "test/flows/diff.test.ts",
-  verify: "test/flows/verify-matrix.test.ts",
-  verifySource: "test/flows/verify-source.test.ts",
-  wrap: "test/flows/hostile-metadata.test.ts",
-  writeEmpty: "test/flows/strategies.property.test.ts",
-  workers: "test/flows/jobs/simulate.test.ts",
-};
-
-/** Those whose effect is shown above, on each function. */
-const SHOWN_HERE = [
-  "mustChange",
-  "isLeftOut",
-  "onLeftOut",
-  "anonymous",
-  "missing403",
-  "beforeRequest",
-  "fetch",
-  "retry",
-  "maxMetadata",
-  "requestsPerSecond",
-  "bytesPerSecond",
-  "signal",
-  "maxMemory",
-  "threads",
-  "scratch",
-  "strategy",
-];
-
-it("each option has a test that shows its effect", () => {
-  const options = new Set([...declared.values()].flat());
-  const known = [...SHOWN_HERE, ...Object.keys(SHOWN)];
-  expect([...options].sort()).toEqual(known.sort());
-  for (const [option, file] of Object.entries(SHOWN))
-    expect(readFileSync(join(root, file), "utf8")).toMatch(new RegExp(`\\b${option}\\b`));
 });

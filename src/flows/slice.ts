@@ -8,6 +8,8 @@ import { groupInPlace, type OpenSource } from "../hierarchy/open/open.ts";
 import { type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import {
+  DECODED_OPTIONS,
+  type DecodedOptions,
   insideOf,
   type OpenSliceOptions,
   Slice,
@@ -463,9 +465,9 @@ export function slice(
 export function readDecoded(
   source: OpenSource,
   option: SliceOption | string = {},
-  options: SliceOptions = {},
+  options: DecodedOptions = {},
 ): ReadableStream<DecodedChunk> {
-  return streamFrom(insideOf(new Slice(source, option, options)).decoded());
+  return streamFrom(insideOf(new Slice(source, option, checkedOptions(options, DECODED_OPTIONS))).decoded());
 }
 
 const STORE_OPTIONS: OptionNames<StoreOptions> = { signal: true };

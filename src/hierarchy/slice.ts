@@ -55,8 +55,8 @@ export interface DecodedSliceValues {
   readonly stride: readonly number[];
 }
 
-/** How a part of an array is read. */
-export interface SliceOptions extends ReadOptions, SlabOptions, LabelOptions {
+/** How the chunks of a part of an array are read as they are stored: no slabs are put together. */
+export interface DecodedOptions extends ReadOptions, LabelOptions {
   /**
    * Checks, when all is read, that it is of one version of the array: its documents are compared with those that were read
    * when it was opened, and chunks that were missing must be missing since before (`source-changed`). Without it, nothing
@@ -67,15 +67,19 @@ export interface SliceOptions extends ReadOptions, SlabOptions, LabelOptions {
   readonly consistent?: boolean;
 }
 
+/** How a part of an array is read. */
+export interface SliceOptions extends DecodedOptions, SlabOptions {}
+
 /** How a part of an array is read that is open, so that it is too late to say how to open it. */
 export type OpenSliceOptions = Omit<SliceOptions, keyof typeof OPENING_OPTIONS>;
 
-const SLICE_OPTIONS: OptionNames<SliceOptions> = {
+export const DECODED_OPTIONS: OptionNames<DecodedOptions> = {
   ...READ_OPTIONS,
-  ...SLAB_OPTIONS,
   ...LABEL_OPTIONS,
   consistent: true,
 };
+
+const SLICE_OPTIONS: OptionNames<SliceOptions> = { ...DECODED_OPTIONS, ...SLAB_OPTIONS };
 
 /** How chunks of a slice are given. */
 export interface SliceChunkOptions {

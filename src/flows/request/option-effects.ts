@@ -11,6 +11,7 @@ import type { WarningEvent } from "../events.ts";
 import type { NodeWarning, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
 import type { PlanningOptions, RunOptions } from "./flow-options.ts";
+import { hasOtherFormat } from "./other-formats.ts";
 import { nearestReason } from "./slice-indices.ts";
 import { profiledSides } from "./store-profiles.ts";
 
@@ -149,6 +150,13 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
       if (strategy === "direct") return "the strategy `direct` makes no scratch objects";
       return keepsGrids(plan) ? "no array gets other chunks" : undefined;
     },
+  },
+  {
+    option: "keepFormats",
+    flag: "keep-formats",
+    fails: false,
+    reason: ({ options: { keepFormats }, taken }) =>
+      keepFormats && !taken.some(hasOtherFormat) ? "no node has documents of two formats" : undefined,
   },
   {
     option: "codec",

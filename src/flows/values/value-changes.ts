@@ -64,7 +64,7 @@ export const VALUE_CHANGES: OptionNames<ValueChanges> = {
 };
 
 /**
- * Changes of values by name or glob of the arrays. `*` and other globs mean the arrays of numbers that they match, but no
+ * Changes of values, for names and globs of arrays. `*` and other globs mean the arrays of numbers that they match, but no
  * coordinates, bounds, grid mappings and other arrays that attributes of the others name. What a name says of an array
  * overrides what a glob says, which overrides what `*` says. A single array is meant by its name or a glob.
  */
@@ -89,7 +89,11 @@ export function valuesAsked(
   root: { readonly path: string; readonly kind: "array" | "group"; readonly name?: string },
 ): ReadonlyMap<string, AskedValues> {
   if (!isObject(option))
-    throw invalid("invalid value for the option `arrays`", "changes by name or glob of arrays", option);
+    throw invalid(
+      "invalid value for the option `arrays`",
+      "an object of changes, whose members are names and globs of arrays",
+      option,
+    );
   const asked = new Map<string, AskedValues>();
   const belong = new Set(arrays.flatMap((array) => pathsNamedBy(array, arrays)));
   const nameOf = ({ path }: GroupArray) =>
