@@ -73,7 +73,7 @@ async function printed(args, isEnded) {
   let first;
   child.stdout.on("data", () => {
     first ??= performance.now() - begun;
-    if (!isEnded) child.kill();
+    if (!isEnded) child.kill("SIGKILL");
   });
   await once(child, "close");
   return { first, all: performance.now() - begun };

@@ -254,7 +254,7 @@ export const codecOption = {
     value: "CODEC",
     suggestions: ["none", ...optionCodecs()],
     summary:
-      "the compressor of the target: zstd:5, blosc:lz4:5:shuffle, none or JSON; the source's by default",
+      "the compressor of the target: zstd:5, blosc:lz4:5:shuffle, none or JSON; the source's by default. A list (bitround:10,zstd:5) are all filters, compressors and checksums, in the order of encoding",
   },
 } as const satisfies Options;
 

@@ -1,6 +1,6 @@
 import { toPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import type { SettingValues } from "./option-parts.ts";
+import type { SettingPart, SettingValues } from "./option-parts.ts";
 
 /** What a codec takes and gives. */
 export type CodecKind = "array-to-array" | "array-to-bytes" | "bytes-to-bytes";
@@ -34,8 +34,21 @@ export interface CodecAliases {
   readonly alsoV3?: readonly string[];
 }
 
+/** The items that a filter can encode, as kinds of NumPy's types, and what they are called. */
+export interface FilteredItems {
+  readonly kinds: string;
+  readonly words: string;
+}
+
+export const FLOATS: FilteredItems = { kinds: "f", words: "floats" };
+export const NUMBERS: FilteredItems = { kinds: "iuf", words: "integers or floats" };
+export const BOOLEANS: FilteredItems = { kinds: "b", words: "booleans" };
+
 /** A filter that looks at items: v3 has it as array -> array, all others as bytes -> bytes. */
 export interface ItemFilter {
+  readonly encodes: FilteredItems;
+  /** The most that a setting can be, by the size of the items. */
+  readonly most?: { readonly setting: string; readonly bySize: Readonly<Record<number, number>> };
   /** The setting that names the type of the items it is given, where it has one. */
   readonly input?: "dtype" | "decode_dtype";
   /** The type of what it gives, where no setting names it. */
@@ -76,6 +89,12 @@ export interface CodecDescriptor {
    * @throws `invalid-option`
    */
   readonly parseOption?: (parts: readonly string[]) => JsonObject;
+  /** The settings that are meant by the parts after its name, where `parseOption` does not read them. */
+  readonly parts?: readonly SettingPart[];
+  /** The setting that is the size of an item where it is not stated. */
+  readonly itemSize?: string;
+  /** Whether values that are read are not all those that were written. */
+  readonly isLossy?: boolean;
   /** The values that its settings can have where it is asked for; documents may have others, which old writers knew. */
   readonly allowed?: Readonly<Record<string, SettingValues>>;
   readonly engines?: CodecEngines;

@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { toPlain } from "../util/json-plain.ts";
-import type { JsonObject } from "../util/json-value.ts";
+import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import { nearestName } from "../util/nearest-name.ts";
 
 /** Reads the level of `NAME:LEVEL`; `setting` is its name, `usual` stands where there is none. */
@@ -16,6 +16,45 @@ export function levelOption(usual: number, setting = "level"): (parts: readonly 
 export function parseLevel(text: string): number {
   if (!/^-?\d+$/.test(text)) throw invalidCodec(`the level \`${text}\` is not a whole number`);
   return Number(text);
+}
+
+/** A setting that a part of `NAME:PART:...` means. */
+export interface SettingPart {
+  readonly setting: string;
+  /** `numbers` are all parts that are left. */
+  readonly is: "number" | "numbers" | "word" | "type";
+  readonly isNeeded?: boolean;
+}
+
+/** Reads the parts after the name of a codec; settings of parts that are left out are not stated. @throws `invalid-option` */
+export function settingsOf(parts: readonly string[], meant: readonly SettingPart[]): JsonObject {
+  const stated: Record<string, JsonValue> = {};
+  for (const [i, { setting, is }] of meant.entries()) {
+    const text = parts[i];
+    if (text === undefined) break;
+    if (is === "numbers")
+      return { ...stated, [setting]: parts.slice(i).map((part) => numberIn(part, setting)) };
+    stated[setting] = is === "number" ? numberIn(text, setting) : text;
+  }
+  assertNoMore(parts.slice(meant.length));
+  return stated;
+}
+
+function numberIn(text: string, setting: string): number {
+  const number = Number(text);
+  if (text.trim() !== "" && Number.isFinite(number)) return number;
+  throw invalidCodec(`the ${setting} \`${text}\` is not a number`);
+}
+
+/** @throws `invalid-option` for a codec that lacks a setting */
+export function assertNeeded(codec: string, configuration: JsonObject, meant: readonly SettingPart[]): void {
+  const missing = meant.find(
+    ({ setting, isNeeded }) => isNeeded && (configuration[setting] ?? null) === null,
+  );
+  if (missing === undefined) return;
+  const needed = meant.filter(({ isNeeded }) => isNeeded);
+  const form = [codec, ...needed.map(({ setting }) => setting.toUpperCase())].join(":");
+  throw invalidCodec(`${codec} needs a ${missing.setting}`, `Write ${form}.`);
 }
 
 /** Values that a setting can have when a codec is asked for: whole numbers from one to another, or words. */
@@ -61,6 +100,8 @@ export function assertOneOf(text: string, names: readonly string[], what = "ther
 
 export function invalidCodec(reason: string, hint?: string): ZarrflowError {
   return new ZarrflowError("invalid-option", reason, {
-    hint: hint ?? "Write --codec zstd:5, --codec blosc:lz4:5:shuffle or --codec none.",
+    hint:
+      hint ??
+      "Write --codec zstd:5, --codec blosc:lz4:5:shuffle, --codec bitround:10,zstd:5 or --codec none.",
   });
 }

@@ -1,24 +1,46 @@
 import type { BLOSC_SHUFFLES, INNER_CODECS } from "../codecs/bytes-to-bytes/blosc/descriptor.ts";
 import { codecNamed, knownCodecs, nameOfV2, nameOfV3 } from "../codecs/descriptors.ts";
-import { assertOneOf, assertSettings, invalidCodec } from "../codecs/option-parts.ts";
+import {
+  assertNeeded,
+  assertOneOf,
+  assertSettings,
+  invalidCodec,
+  settingsOf,
+} from "../codecs/option-parts.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import { assertObject, isObject } from "./assert-json.ts";
-import { compressorsOf } from "./codec-traits.ts";
 import { parseExtension } from "./extension.ts";
 import { parseV2Codec } from "./v2/codec.ts";
 import { parseV3Codec } from "./v3/codec.ts";
 import { assertV3Config } from "./v3/codec-settings.ts";
-import { innerCodecs } from "./v3/sharding.ts";
+
+/** Codecs that are asked for, in the order of encoding. */
+export interface AskedCodecs {
+  readonly codecs: readonly CodecConfig[];
+  /** Whether they are all filters, compressors and checksums of an array; else the compressor alone, or none. */
+  readonly isList: boolean;
+  /** Whether any of them looks at the values of items. */
+  readonly looksAtValues: boolean;
+}
 
 /** Compressors that take a level, as `zstd:5`; `lzma` a preset, `lz4` an acceleration. */
 type LevelledCodec = "zstd" | "gzip" | "zlib" | "bz2" | "lz4" | "lzma";
 type BloscCodec = `blosc:${(typeof INNER_CODECS)[number]}`;
 type BloscShuffle = (typeof BLOSC_SHUFFLES)[number];
 
-/** A compressor in words: `none`, `zstd`, `zstd:5`, `blosc:zstd:5:bitshuffle`, or JSON. */
+/** What may stand alone in place of a list. */
+type FilterCodec =
+  | ("delta" | "bitround" | "quantize" | "fixedscaleoffset" | "astype" | "packbits" | "shuffle" | "base64")
+  | ("transpose" | "cast_value" | "scale_offset" | "bytes")
+  | ("crc32c" | "crc32" | "adler32" | "fletcher32" | "jenkins_lookup3");
+
+/**
+ * Codecs in words: a compressor (`none`, `zstd`, `zstd:5`, `blosc:zstd:5:bitshuffle`), or all codecs in the order of
+ * encoding (`bitround:10,zstd:5`, `delta`); each may be JSON.
+ */
 export type CodecText =
   | "none"
   | LevelledCodec
@@ -27,30 +49,99 @@ export type CodecText =
   | BloscCodec
   | `${BloscCodec}:${number}`
   | `${BloscCodec}:${number}:${BloscShuffle}`
+  | FilterCodec
+  | `${FilterCodec}:${string}`
+  | `${string},${string}`
   | `{${string}}`;
 
-/** A compressor as people ask for it: in words, or by its name and settings, as every registered one is. */
+/** Codecs as people ask for them: in words, or one by its name and settings, as every registered one is. */
 export type CodecOption = CodecText | { readonly name: string; readonly configuration?: object };
 
-/** The codec that an option means; undefined for `none`. @throws `invalid-option` with the nearest name */
-export function codecMeant(option: CodecOption): CodecConfig | undefined {
-  return typeof option === "string" ? parseCodec(option) : askedCodec(option as CodecConfig);
+/**
+ * Codecs as people ask for them. A compressor alone takes the place of compressors: `none`, `zstd`, `zstd:5`, `gzip:1`,
+ * `blosc:zstd:5:bitshuffle`, or JSON in v2 form (`{"id": "zstd", "level": 5}`) or v3 form (`{"name": "zstd",
+ * "configuration": {...}}`). Several, separated by commas, or one that is no compressor, are all of them: `bitround:10,zstd:5`.
+ *
+ * @throws `invalid-option` with the nearest name, and for codecs in another order than they can work in.
+ */
+export function askedCodecs(option: CodecOption): AskedCodecs {
+  if (typeof option !== "string") return listed([askedCodec(option as CodecConfig)]);
+  const texts = listedTexts(option);
+  const [text = ""] = texts;
+  if (texts.length === 1 && text === "none") return { codecs: [], isList: false, looksAtValues: false };
+  if (texts.includes("none")) {
+    throw invalidCodec(
+      "`none` cannot be in a list of codecs",
+      "Omit it: a list without a compressor has none.",
+    );
+  }
+  return listed(texts.map(parseCodec));
 }
 
-/**
- * A compressor as people ask for it: `none`, `zstd`, `zstd:5`, `gzip:1`, `blosc`, `blosc:zstd:5:bitshuffle`, or
- * JSON in v2 form (`{"id": "zstd", "level": 5}`) or v3 form (`{"name": "zstd", "configuration": {...}}`).
- *
- * @returns the codec in its normal form; undefined for `none`
- * @throws `invalid-option` with the nearest name.
- */
-export function parseCodec(text: string): CodecConfig | undefined {
-  const trimmed = text.trim();
-  if (trimmed === "none") return undefined;
-  if (trimmed.startsWith("{")) return askedCodec(fromJson(trimmed));
-  const [name = "", ...parts] = trimmed.split(":");
-  assertOneOf(name, optionCodecs());
-  return askedCodec({ name, configuration: codecNamed(name)?.parseOption?.(parts) ?? {} });
+function listed(codecs: readonly CodecConfig[]): AskedCodecs {
+  assertOrder(codecs);
+  const [first, ...others] = codecs;
+  const { kind, role = "compressor" } = codecNamed(first?.name ?? "") ?? { kind: "bytes-to-bytes" };
+  const isList = others.length > 0 || kind !== "bytes-to-bytes" || role !== "compressor";
+  const looksAtValues = codecs.some(({ name }) => name !== "transpose" && /^filter/.test(placeInList(name)));
+  return { codecs, isList, looksAtValues };
+}
+
+/** The texts between the commas that are in no JSON. */
+function listedTexts(text: string): string[] {
+  const texts: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],]/g)) {
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    else if (token === "," && depth === 0) {
+      texts.push(text.slice(start, index).trim());
+      start = index + 1;
+    }
+  }
+  return [...texts, text.slice(start).trim()];
+}
+
+const ORDER = ["filter of arrays", "filter of items", "serializer", "codec of bytes"] as const;
+
+/** What a codec is to others of a list; those that stand behind it are not before. */
+export function placeInList(name: string): (typeof ORDER)[number] {
+  const { kind, itemFilter, objects } = codecNamed(name) ?? {};
+  if (kind === "array-to-array") return "filter of arrays";
+  if (itemFilter) return "filter of items";
+  return kind === "array-to-bytes" || objects ? "serializer" : "codec of bytes";
+}
+
+function assertOrder(codecs: readonly CodecConfig[]): void {
+  const hint = "Filters come first, then a serializer if there is one, then compressors and checksums.";
+  for (const [i, { name }] of codecs.entries()) {
+    const before = codecs[i - 1]?.name;
+    if (before === undefined) continue;
+    const [place, placeBefore] = [placeInList(name), placeInList(before)];
+    if (place === "serializer" && placeBefore === "serializer")
+      throw invalidCodec(`\`${before}\` and \`${name}\` both make bytes of items`, hint);
+    if (ORDER.indexOf(placeBefore) > ORDER.indexOf(place))
+      throw invalidCodec(`\`${name}\`, a ${place}, cannot come after \`${before}\`, a ${placeBefore}`, hint);
+  }
+}
+
+/** One codec of a list, in its normal form. @throws `invalid-option` with the nearest name */
+function parseCodec(text: string): CodecConfig {
+  if (text.startsWith("{")) return askedCodec(fromJson(text));
+  const [name = "", ...parts] = text.split(":");
+  const { parseOption, parts: meant, refused } = codecNamed(name) ?? {};
+  if (refused !== undefined) throw invalidCodec(`${name} is not implemented`, `${refused}.`);
+  if (codecNamed(name) === undefined) assertOneOf(name, optionCodecs());
+  const configuration = meant ? settingsOf(parts, meant) : parseOption?.(parts);
+  if (configuration === undefined) {
+    const isSharding = codecNamed(name)?.nested !== undefined;
+    throw invalidCodec(
+      `${name} has no short form`,
+      isSharding ? "Write --shards for shards." : `Write it as JSON: {"id": "${name}", ...}.`,
+    );
+  }
+  return askedCodec({ name, configuration });
 }
 
 /**
@@ -61,12 +152,13 @@ export function parseCodec(text: string): CodecConfig | undefined {
 export function askedCodec(config: CodecConfig): CodecConfig {
   // callers from JavaScript may omit the configuration
   const { name, configuration = {}, ...rest } = config;
-  const { parseOption, allowed = {} } = codecNamed(name) ?? {};
+  const { parseOption, parts = [], allowed = {} } = codecNamed(name) ?? {};
   if (!isObject(configuration)) throw invalidCodec(`the configuration of ${name} is not an object`);
   const others = Object.keys(rest).filter((member) => member !== "stated" && member !== "mayBeSkipped");
   assertMembers(others, ["name", "configuration"], "a codec has no member");
   assertKnownSettings(name, configuration);
   assertSettings(name, configuration, allowed);
+  assertNeeded(name, configuration, parts);
   const given = Object.entries(configuration).filter(([, value]) => value !== undefined && value !== null);
   return {
     ...rest,
@@ -77,24 +169,21 @@ export function askedCodec(config: CodecConfig): CodecConfig {
 
 /** Documents may have other settings, which are kept. @throws `invalid-option` with the nearest one */
 function assertKnownSettings(name: string, configuration: JsonObject): void {
-  const { parseOption, settings } = codecNamed(name) ?? {};
-  if (parseOption === undefined) return;
-  assertMembers(
-    Object.keys(configuration),
-    settings ?? Object.keys(parseOption([])),
-    `${name} has no setting`,
-  );
+  const { parseOption, parts, settings, itemFilter } = codecNamed(name) ?? {};
+  const short = parts?.map(({ setting }) => setting) ?? (parseOption && Object.keys(parseOption([])));
+  if (short === undefined) return;
+  const known = settings ?? [...short, ...(itemFilter?.input ? [itemFilter.input] : [])];
+  assertMembers(Object.keys(configuration), known, `${name} has no setting`);
 }
 
 function assertMembers(members: readonly string[], known: readonly string[], what: string): void {
   for (const member of members) assertOneOf(member, known, what);
 }
 
-/** Compressors that can be asked for by their name. */
+/** Codecs that can be asked for by their name. */
 export function optionCodecs(): string[] {
   return knownCodecs()
-    .filter(({ kind, role = "compressor" }) => kind === "bytes-to-bytes" && role === "compressor")
-    .flatMap(({ name, parseOption }) => (parseOption ? name : []))
+    .flatMap(({ name, parseOption, parts }) => (parseOption || parts ? name : []))
     .sort();
 }
 
@@ -117,28 +206,4 @@ function parsedV2(json: JsonObject): CodecConfig {
   const { id, ...configuration } = json;
   if (typeof id === "string") assertKnownSettings(nameOfV2(id) ?? id, configuration);
   return parseV2Codec(json, "/compressor");
-}
-
-/** The codec list with its compressors replaced by one, or by none; filters and checksums stay. In shards too. */
-export function withCompressor(
-  codecs: readonly CodecConfig[],
-  compressor: CodecConfig | undefined,
-): readonly CodecConfig[] {
-  const shards = codecs.findIndex(({ name }) => name === "sharding_indexed");
-  if (shards >= 0)
-    return codecs.map((codec, i) => (i === shards ? withInnerCompressor(codec, compressor) : codec));
-  const compressors = compressorsOf(codecs);
-  const first = codecs.findIndex((codec) => compressors.has(codec));
-  const place = first < 0 ? codecs.length : first;
-  const kept = codecs.filter((codec) => !compressors.has(codec));
-  return compressor ? [...kept.slice(0, place), compressor, ...kept.slice(place)] : kept;
-}
-
-function withInnerCompressor(
-  { name, configuration }: CodecConfig,
-  compressor: CodecConfig | undefined,
-): CodecConfig {
-  const inner = withCompressor(innerCodecs(configuration.codecs), compressor);
-  const codecs = inner.map((codec) => ({ name: codec.name, configuration: codec.configuration }));
-  return { name, configuration: { ...configuration, codecs } };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { askedCodec, parseCodec } from "../../src/meta/codec-option.ts";
+import { askedCodec, askedCodecs, type CodecText } from "../../src/meta/codec-option.ts";
 
 const plain = (text: string) => {
-  const codec = parseCodec(text);
+  const [codec] = askedCodecs(text as CodecText).codecs;
   return codec && { name: codec.name, configuration: codec.configuration };
 };
 
-describe("parseCodec", () => {
+describe("askedCodecs", () => {
   it.each([
     ["none", undefined],
     ["zstd", { name: "zstd", configuration: { level: 3 } }],
@@ -36,13 +36,58 @@ describe("parseCodec", () => {
     expect(plain(text)).toEqual(expected);
   });
 
+  it.each([
+    ["zstd:5", ["zstd:5"], false],
+    ["none", [], false],
+    ["bitround:10,zstd:5", ["bitround:10", "zstd:5"], true],
+    ["delta", ["delta"], true],
+    ["crc32c", ["crc32c"], true],
+    [
+      ' transpose:1:0 , bytes:big, {"id": "blosc", "cname": "lz4"}, crc32c ',
+      ["transpose:1,0", "bytes:big", "blosc:lz4,5,shuffle,0", "crc32c"],
+      true,
+    ],
+    [
+      "fixedscaleoffset:-1.5:1e3:i2,shuffle:2,zlib:9",
+      ["fixedscaleoffset:-1.5,1000,i2", "shuffle:2", "zlib:9"],
+      true,
+    ],
+  ])("reads the list %s", (text, expected, isList) => {
+    const asked = askedCodecs(text as CodecText);
+    const words = asked.codecs.map(({ name, configuration }) => {
+      const values = Object.values(configuration).filter((value) => value !== null);
+      return values.length > 0 ? `${name}:${values.join(",")}` : name;
+    });
+    expect(words).toEqual(expected);
+    expect(asked.isList).toBe(isList);
+  });
+
   it("keeps integers that a JavaScript number does not hold", () => {
-    const codec = parseCodec('{"id": "lzma", "format": 3, "filters": [{"id": 4611686018427387905}]}');
+    const [codec] = askedCodecs(
+      '{"id": "lzma", "format": 3, "filters": [{"id": 4611686018427387905}]}',
+    ).codecs;
     expect(JSON.stringify(codec?.configuration)).toContain("4611686018427387905");
   });
 
   it.each([
     ["zsdt", "Did you mean `zstd`?"],
+    ["bitrund:10,zstd", "Did you mean `bitround`?"],
+    ["zstd,delta", "`delta`, a filter of items, cannot come after `zstd`, a codec of bytes"],
+    ["delta,transpose:1:0", "`transpose`, a filter of arrays, cannot come after `delta`"],
+    ["bytes,json2", "both make bytes of items"],
+    ["zstd,bytes", "`bytes`, a serializer, cannot come after `zstd`"],
+    ["bitround,zstd", "Write bitround:KEEPBITS."],
+    ["bitround:53", "0 to 52"],
+    ["bitround:ten", "the keepbits `ten` is not a number"],
+    ["bitround:10:4", "too many parts"],
+    ["fixedscaleoffset:0", "fixedscaleoffset needs a scale"],
+    ["shuffle:0,zstd", "the elementsize of shuffle is out of range"],
+    ["bytes:middle", "bytes has no endian `middle`"],
+    ["delta,none", "`none` cannot be in a list"],
+    ["delta,", "there is no codec ``"],
+    ["categorize,zstd", "Write it as JSON"],
+    ["sharding_indexed", "Write --shards"],
+    ["pcodec", "pcodec is not implemented"],
     ["zstd:fast", "not a whole number"],
     ["zstd:1:2", "too many parts"],
     ["blosc:lz5", "lz4"],
@@ -56,7 +101,7 @@ describe("parseCodec", () => {
     ['{"id": "lzma", "prest": 2}', "Did you mean `preset`?"],
     ['{"name": "zstd", "configuration": {"level": 3}, "foo": 1}', "a codec has no member `foo`"],
   ])("refuses %s", (text, words) => {
-    const refuse = () => parseCodec(text);
+    const refuse = () => askedCodecs(text as CodecText);
     expect(refuse).toThrow(expect.objectContaining({ code: "invalid-option" }));
     try {
       refuse();

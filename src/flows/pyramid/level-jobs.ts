@@ -225,7 +225,7 @@ async function jobOf(
   const kept = role === "corners" ? levels.slice(0, 1) : levels;
   const made = kept.map(({ shape }, i) => {
     const isSmall = i > 0 && (role === "coordinate" || role === "bounds");
-    const own = isSmall ? terms.recode(coordinateMetadata(metadata, method ?? "mean")) : metadata;
+    const own = isSmall ? terms.recode(coordinateMetadata(metadata, method ?? "mean"), array.path) : metadata;
     return levelMetadata(own, shape);
   });
   const job = { ...one, levels: kept, metadata: made, numbers };

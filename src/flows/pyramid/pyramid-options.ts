@@ -19,7 +19,7 @@ export interface PyramidOptions extends UnpacedOptions {
   readonly levels?: LevelsOption;
   /** Names of the axes of an array whose dimensions have no such names, in order: `tczyx`, `zyx`. */
   readonly axes?: string;
-  /** The compressor of all levels: `zstd:5`, `none`, JSON, or a codec; the source's by default. */
+  /** The compressor of all levels, or all of their codecs (`bitround:10,zstd:5`), as in `copy`; the source's by default. */
   readonly codec?: CodecOption;
   /** The format of all levels; the source's by default. */
   readonly to?: "v2" | "v3";

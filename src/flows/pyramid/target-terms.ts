@@ -13,7 +13,7 @@ export interface TargetTerms {
   /** The metadata of an array of the source. @throws `loss-refused` for what the format cannot represent */
   arrayMetadata(array: ZarrNode): ArrayMetadata;
   readonly rootAttributes: NodeMetadata["attributes"];
-  readonly recode: (metadata: ArrayMetadata) => ArrayMetadata;
+  readonly recode: (metadata: ArrayMetadata, path: string) => ArrayMetadata;
   readonly warnings: NodesInFormat["warnings"];
 }
 
@@ -27,9 +27,10 @@ export function targetTerms(
   const zarrFormat = formatNamed(to);
   const isSame = root.layout.zarrFormat === to;
   const converted = isSame ? { metadata: new Map(), warnings: [] } : nodesInFormat(nodes, to);
-  const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec);
-  const change = (_: string, metadata: ArrayMetadata) =>
-    codec === undefined ? undefined : { metadata: recode(metadata) };
+  const arrays = nodes.flatMap(({ path, metadata }) => (metadata.kind === "array" ? { path, metadata } : []));
+  const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec, arrays);
+  const change = (path: string, metadata: ArrayMetadata) =>
+    codec === undefined ? undefined : { metadata: recode(metadata, path) };
   const inTerms = (node: ZarrNode) => targetNode(node, { converted, change, zarrFormat }).metadata;
   return {
     arrayMetadata(array) {

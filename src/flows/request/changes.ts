@@ -1,12 +1,13 @@
 import { LABEL_OPTIONS, type LabelOptions } from "../../hierarchy/slice-labels.ts";
 import type { SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, ZarrFormat } from "../../meta/array-metadata.ts";
-import { type CodecOption, codecMeant, withCompressor } from "../../meta/codec-option.ts";
+import { askedCodecs, type CodecOption } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
+import { recoded } from "../../meta/recode.ts";
 import { withoutShards, withShards } from "../../meta/reshard.ts";
 import type { Selection } from "../../streams/selection.ts";
 import type { OptionNames } from "../../util/check-options.ts";
-import { ZarrflowError } from "../../util/errors.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { lastName } from "../../util/node-path.ts";
 import type { Change, SourceNode } from "../plan/hierarchy-request.ts";
 import type { KeptChunks } from "../plan/plan.ts";
@@ -20,6 +21,7 @@ import {
   resolveShards,
 } from "./chunk-option.ts";
 import { type DimensionMatch, type MeantChunks, meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
+import { describingArrays } from "./describing-arrays.ts";
 import type { GroupArray } from "./dimension-lengths.ts";
 import type { GroupSelections } from "./group-slice.ts";
 import type { OtherRanges } from "./resolutions.ts";
@@ -51,7 +53,10 @@ export interface Changes extends LabelOptions {
    * `unpack`, `pack`. `*` means all arrays of numbers but coordinates and what else belongs to others.
    */
   readonly arrays?: ArrayChanges | undefined;
-  /** The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec. */
+  /**
+   * The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec; or all
+   * of their filters, compressors and checksums in the order of encoding: `bitround:10,zstd:5`.
+   */
   readonly codec?: CodecOption;
   /**
    * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`, with
@@ -235,13 +240,16 @@ function partOf(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadat
 
 function changeWhole(
   { chunks, shards, match, codec }: Changes,
-  { root, axes }: OpenedNodes,
+  opened: OpenedNodes,
   arrays: readonly GroupArray[],
 ): WantedChanges {
-  const recode = codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec);
+  const { root, axes } = opened;
+  const named = root.kind === "array" ? root.path : undefined;
+  const recode =
+    codec === undefined ? (metadata: ArrayMetadata) => metadata : recodeTo(codec, arraysOf(opened), named);
   if (chunks === undefined && shards === undefined) {
-    const change: ChangeOf = (_, metadata) =>
-      codec === undefined ? undefined : { metadata: recode(metadata) };
+    const change: ChangeOf = (path, metadata) =>
+      codec === undefined ? undefined : { metadata: recode(metadata, path) };
     return { change, kept: [] };
   }
   const isUnsharded = `${shards}` === "none";
@@ -254,16 +262,16 @@ function changeWhole(
     const shardOption = inShards.options.get(path);
     if (chunkOption === undefined && shardOption === undefined && !isUnsharded) return undefined;
     const isKept = chunkOption === undefined || namesNothing(chunkOption);
-    if (isKept && shardOption === undefined && !isUnsharded) return { metadata: recode(metadata) };
+    if (isKept && shardOption === undefined && !isUnsharded) return { metadata: recode(metadata, path) };
     const before = metadata.chunkGrid.innerChunkShape && metadata.chunkGrid.chunkShape;
     const plain = withoutShards(metadata);
     const named = (one: ArrayMetadata) => withAxes(one, axes.get(path));
     const regridded = isKept
       ? plain
       : { ...plain, chunkGrid: { chunkShape: resolveChunks(chunkOption, named(plain), path) } };
-    const recoded = recode(regridded);
-    if (shardOption === undefined) return { metadata: recoded };
-    return { metadata: withShards(recoded, resolveShards(shardOption, named(recoded), { path, before })) };
+    const wanted = recode(regridded, path);
+    if (shardOption === undefined) return { metadata: wanted };
+    return { metadata: withShards(wanted, resolveShards(shardOption, named(wanted), { path, before })) };
   };
   return { change, kept: inChunks.kept.length > 0 ? inChunks.kept : inShards.kept };
 }
@@ -274,8 +282,25 @@ function isEmpty(option: ChunksInput): boolean {
   return typeof option === "object" && !Array.isArray(option) && Object.keys(option).length === 0;
 }
 
-/** Replaces the compressor of an array by another one. @throws `invalid-option` for one that is not known */
-export function recodeTo(codec: CodecOption): (metadata: ArrayMetadata) => ArrayMetadata {
-  const compressor = codecMeant(codec);
-  return (metadata) => ({ ...metadata, codecs: withCompressor(metadata.codecs, compressor) });
+/** What becomes of the codecs of the array at a path. */
+type Recode = (metadata: ArrayMetadata, path: string) => ArrayMetadata;
+
+/**
+ * Replaces codecs of arrays by those that are asked for. Filters that look at values are for data: arrays that describe
+ * others keep their codecs then.
+ *
+ * @param named path of an array that is asked for by its name, whatever it is
+ * @throws `invalid-option` for what is not known, or does not fit
+ */
+export function recodeTo(codec: CodecOption, arrays: readonly GroupArray[], named?: string): Recode {
+  const asked = askedCodecs(codec);
+  const describing = asked.looksAtValues ? describingArrays(arrays) : new Set();
+  return (metadata, path) => {
+    if (describing.has(path) && path !== named) return metadata;
+    try {
+      return { ...metadata, codecs: recoded(metadata, asked) };
+    } catch (error) {
+      throw isZarrflowError(error) ? error.addContext({ path }) : error;
+    }
+  };
 }

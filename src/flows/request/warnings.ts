@@ -1,9 +1,13 @@
+import { codecNamed } from "../../codecs/descriptors.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
+import { innerCodecs } from "../../meta/v3/sharding.ts";
 import { objectPlace } from "../../stores/object-spec.ts";
 import { isListable, type Store } from "../../stores/store.ts";
 import { isZip } from "../../stores/store-traits.ts";
+import { fromPlain } from "../../util/json-plain.ts";
+import { firstOf } from "../../util/name-lists.ts";
 import { product } from "../../util/shape.ts";
-import type { GridSide, NodeWarning, Plan } from "../plan/plan.ts";
+import type { GridSide, NodeWarning, Plan, PlannedCodec } from "../plan/plan.ts";
 
 /** What there is to know before a run that no error reports. */
 export interface Warning extends NodeWarning {
@@ -22,6 +26,7 @@ export function planWarnings(plan: Plan): Warning[] {
     ...plan.warnings,
     ...plainWarnings(plan),
     ...zipWarnings(plan),
+    ...lossyWarnings(plan),
     ...unlistedWarnings(plan),
     ...leftOutWarnings(plan),
   ];
@@ -80,6 +85,31 @@ function zipWarnings({ jobs, target }: Plan): Warning[] {
       hint: "Use --shards (Zarr v3) to store many chunks in one entry.",
     },
   ];
+}
+
+/** Codecs that do not keep all values, where arrays did not have them. */
+function lossyWarnings({ jobs }: Plan): Warning[] {
+  const arrays = new Map<string, string[]>();
+  for (const { source, target, targetPath } of jobs) {
+    const before = lossyCodecs(source.codecs);
+    for (const [codec, text] of lossyCodecs(target.codecs)) {
+      if (before.get(codec) !== text) arrays.set(codec, [...(arrays.get(codec) ?? []), targetPath]);
+    }
+  }
+  return [...arrays].map(([codec, paths]) => ({
+    message: `${codec} may change values: ${paths[0] === "" ? "they are" : `those of ${firstOf(paths)} are`} not stored exactly`,
+  }));
+}
+
+/** The codecs of a list that are lossy, with their settings, those in shards too. */
+function lossyCodecs(codecs: readonly Omit<PlannedCodec, "costClass">[]): Map<string, string> {
+  return new Map(
+    codecs.flatMap(({ name, configuration }): [string, string][] => {
+      const { isLossy, nested } = codecNamed(name) ?? {};
+      if (nested !== undefined) return [...lossyCodecs(innerCodecs(fromPlain(configuration[nested])))];
+      return isLossy ? [[name, JSON.stringify(configuration)]] : [];
+    }),
+  );
 }
 
 /** Warnings about a source, as it was opened. */

@@ -1,12 +1,12 @@
 import type { FillOption } from "../../hierarchy/create/metadata.ts";
-import { referencesOf } from "../../meta/conventions/cf/references.ts";
 import type { DataTypeOption } from "../../meta/data-type-option.ts";
 import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/nearest-name.ts";
 import { belowPath, lastName } from "../../util/node-path.ts";
-import { type GroupArray, isDimensionCoordinate } from "../request/dimension-lengths.ts";
+import { describingArrays } from "../request/describing-arrays.ts";
+import type { GroupArray } from "../request/dimension-lengths.ts";
 import type { Overflow } from "./cast-numbers.ts";
 import type { ValueMap } from "./value-map.ts";
 
@@ -95,7 +95,7 @@ export function valuesAsked(
       option,
     );
   const asked = new Map<string, AskedValues>();
-  const belong = new Set(arrays.flatMap((array) => pathsNamedBy(array, arrays)));
+  const describing = describingArrays(arrays);
   const nameOf = ({ path }: GroupArray) =>
     root.kind === "array" ? (root.name ?? lastName(path)) : belowPath(root.path, path);
   const entries = Object.entries(option).map(([selector, changes]) => {
@@ -111,9 +111,7 @@ export function valuesAsked(
     const matched = matches ? arrays.filter((array) => matches(nameOf(array))) : named;
     const isAlone = root.kind === "array" || !matches;
     const meant = !isAlone
-      ? matched.filter(
-          (array) => !belong.has(array.path) && isOfNumbers(array) && !isDimensionCoordinate(array),
-        )
+      ? matched.filter((array) => !describing.has(array.path) && isOfNumbers(array))
       : matched;
     if (meant.length === 0) throw noneMeant(selector, matched, arrays.map(nameOf));
     for (const { path } of meant)
@@ -146,12 +144,4 @@ function noneMeant(
 
 function isOfNumbers({ metadata: { dataType } }: GroupArray): boolean {
   return ["bool", "int", "uint", "float", "complex"].includes(dataType.kind);
-}
-
-/** Paths of the arrays beside or above an array that its attributes name. */
-function pathsNamedBy({ path, metadata }: GroupArray, arrays: readonly GroupArray[]): string[] {
-  const names = new Set(referencesOf(metadata.attributes).map(lastName));
-  return arrays
-    .filter((other) => other.path !== path && names.has(lastName(other.path)))
-    .map((other) => other.path);
 }

@@ -10,7 +10,7 @@ import type {
   NodeMetadata,
   ZarrFormat,
 } from "../../meta/array-metadata.ts";
-import { type CodecOption, codecMeant } from "../../meta/codec-option.ts";
+import { askedCodecs, type CodecOption } from "../../meta/codec-option.ts";
 import { makesBytes } from "../../meta/codec-traits.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import {
@@ -21,6 +21,7 @@ import {
 import { padBytes, zeroElement } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../meta/formats.ts";
+import { recoded } from "../../meta/recode.ts";
 import { wholeShards, withShards } from "../../meta/reshard.ts";
 import { parseV2Codec } from "../../meta/v2/codec.ts";
 import { objectType } from "../../meta/v2/codec-list.ts";
@@ -201,8 +202,12 @@ function codecsOf(
       hint: "Give either `codecs`, or `codec` and `order`.",
     });
   }
-  const listed =
-    codecs?.map(codecOf) ?? usualCodecs(codec ?? FORMAT_DEFAULTS[zarrFormat].codec, order, shape.length);
+  if (codecs === undefined) {
+    const bytes = toBytes(dataType, endian);
+    const asked = askedCodecs(codec ?? FORMAT_DEFAULTS[zarrFormat].codec);
+    return [...recoded({ codecs: [...transposeOf(order, shape.length), bytes], dataType }, asked)];
+  }
+  const listed = codecs.map(codecOf);
   if (listed.some(({ name }) => makesBytes(name) || objectType(name)?.kind === dataType.kind)) return listed;
   const start = listed.findLastIndex(({ name }) => codecNamed(name)?.kind === "array-to-array") + 1;
   const behind = typeAfter({ dataType }, listed.slice(0, start), "/codecs").dataType;
@@ -219,11 +224,9 @@ function codecOf(json: CodecJson, index: number): CodecConfig {
     : parseV3Codec(fromPlain(json), `/codecs/${index}`);
 }
 
-function usualCodecs(codec: CodecOption, order: "C" | "F" = "C", rank: number): CodecConfig[] {
-  const compressor = codecMeant(codec);
+function transposeOf(order: "C" | "F" = "C", rank: number): CodecConfig[] {
   const reversed = Array.from({ length: rank }, (_, d) => rank - 1 - d);
-  const transpose: CodecConfig = { name: "transpose", configuration: { order: reversed } };
-  return [...(order === "F" && rank > 1 ? [transpose] : []), ...(compressor ? [compressor] : [])];
+  return order === "F" && rank > 1 ? [{ name: "transpose", configuration: { order: reversed } }] : [];
 }
 
 function toBytes(dataType: DataType, endian: StoredDataType["endian"]): CodecConfig {

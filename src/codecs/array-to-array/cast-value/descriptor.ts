@@ -5,6 +5,8 @@ export const castValue = {
   kind: "array-to-array",
   role: "filter",
   aliases: { v3: "cast_value" },
+  parts: [{ setting: "data_type", is: "word", isNeeded: true }],
+  isLossy: true,
   costClass: "other",
   engines: TYPESCRIPT,
   load: async () => (await import("./codec.ts")).createCastValue,

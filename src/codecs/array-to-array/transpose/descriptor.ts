@@ -6,6 +6,7 @@ export const transpose = {
   role: "filter",
   aliases: { v3: "transpose" },
   settings: ["order"],
+  parts: [{ setting: "order", is: "numbers", isNeeded: true }],
   costClass: "none",
   describe: describeValues("order"),
   engines: TYPESCRIPT,

@@ -7,6 +7,8 @@ export const bytes = {
   role: "serializer",
   aliases: { v3: "bytes", alsoV3: ["endian"] },
   settings: ["endian"],
+  parts: [{ setting: "endian", is: "word" }],
+  allowed: { endian: ["little", "big"] },
   costClass: "none",
   describe: describeValues("endian"),
   engines: KERNEL,

@@ -8,6 +8,7 @@ export const json2 = {
   aliases: { v2: "json2" },
   objects: "object",
   orderless: true,
+  parts: [],
   costClass: "other",
   engines: TYPESCRIPT,
   load: async () => (await import("./codec.ts")).createJson2,

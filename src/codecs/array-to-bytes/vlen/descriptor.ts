@@ -3,6 +3,7 @@ import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
 const vlen = {
   kind: "array-to-bytes",
   role: "serializer",
+  parts: [],
   costClass: "none",
   engines: TYPESCRIPT,
 } as const satisfies Partial<CodecDescriptor>;

@@ -5,6 +5,7 @@ export const base64 = {
   kind: "bytes-to-bytes",
   role: "filter",
   aliases: { v2: "base64" },
+  parts: [],
   costClass: "other",
   engines: TYPESCRIPT,
   load: async () => (await import("./codec.ts")).createBase64,

@@ -1,13 +1,11 @@
 import { isFixed } from "../../../meta/data-type.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
+import { SIGNIFICAND } from "../../../util/significand.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { overrun } from "../../failures.ts";
 import { swapBytes } from "../../kernels/swap-bytes.ts";
 import { wordsOf } from "../../kernels/words.ts";
-
-/** Bits of the significand by size of the float. */
-const SIGNIFICAND: Readonly<Record<number, number>> = { 2: 10, 4: 23, 8: 52 };
 
 /**
  * `bitround` of numcodecs: floats rounded, ties to even, to `keepbits` bits of their significand. Lossy when encoding;

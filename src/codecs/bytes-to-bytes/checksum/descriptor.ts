@@ -3,6 +3,7 @@ import { type CodecDescriptor, KERNEL, TYPESCRIPT } from "../../descriptor.ts";
 const checksum = {
   kind: "bytes-to-bytes",
   role: "checksum",
+  parts: [],
   costClass: "none",
   engines: TYPESCRIPT,
 } as const satisfies Partial<CodecDescriptor>;

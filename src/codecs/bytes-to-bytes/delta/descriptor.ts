@@ -1,11 +1,12 @@
-import { type CodecDescriptor, KERNEL } from "../../descriptor.ts";
+import { type CodecDescriptor, KERNEL, NUMBERS } from "../../descriptor.ts";
 
 export const delta = {
   name: "delta",
   kind: "bytes-to-bytes",
   role: "filter",
   aliases: { v2: "delta", v3: "numcodecs.delta" },
-  itemFilter: { input: "dtype" },
+  itemFilter: { encodes: NUMBERS, input: "dtype" },
+  parts: [{ setting: "astype", is: "type" }],
   costClass: "none",
   engines: KERNEL,
   load: async () => (await import("./codec.ts")).loadDelta(),

@@ -1,11 +1,12 @@
-import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
+import { BOOLEANS, type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
 
 export const packbits = {
   name: "packbits",
   kind: "bytes-to-bytes",
   role: "filter",
   aliases: { v2: "packbits", v3: "numcodecs.packbits" },
-  itemFilter: { output: "|u1" },
+  itemFilter: { encodes: BOOLEANS, output: "|u1" },
+  parts: [],
   costClass: "other",
   engines: TYPESCRIPT,
   load: async () => (await import("./codec.ts")).createPackbits,

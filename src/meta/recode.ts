@@ -1,0 +1,127 @@
+import { codecNamed } from "../codecs/descriptors.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { JsonObject } from "../util/json-value.ts";
+import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
+import { type AskedCodecs, placeInList } from "./codec-option.ts";
+import { compressorsOf } from "./codec-traits.ts";
+import { type DataType, type Endian, isFixed } from "./data-type.ts";
+import { parseDataTypeOption } from "./data-type-option.ts";
+import { describeDataType } from "./describe.ts";
+import { hasByteOrder } from "./element-order.ts";
+import { numpyItemSize, writeNumpyType } from "./v2/numpy-type.ts";
+import { typeAfter } from "./v3/cast.ts";
+import { filterTypes, itemType, placeFilter } from "./v3/filters.ts";
+import { innerCodecs } from "./v3/sharding.ts";
+
+/**
+ * The codecs of an array with those that are asked for in place of its own, in shards too. How items are ordered in
+ * memory, and what makes bytes of them, stays where nothing else is asked for.
+ *
+ * @throws `invalid-option` for filters of items that the array does not have
+ */
+export function recoded(
+  { codecs, dataType }: Pick<ArrayMetadata, "codecs" | "dataType">,
+  asked: AskedCodecs,
+): readonly CodecConfig[] {
+  const shards = codecs.findIndex(({ name }) => name === "sharding_indexed");
+  const sharding = codecs[shards];
+  if (sharding) {
+    const { name, configuration } = sharding;
+    const type = typeAfter({ dataType }, codecs.slice(0, shards), "/codecs").dataType;
+    const inner = recoded({ codecs: innerCodecs(configuration.codecs), dataType: type }, asked);
+    const plain = inner.map((codec) => ({ name: codec.name, configuration: codec.configuration }));
+    return codecs.with(shards, { name, configuration: { ...configuration, codecs: plain } });
+  }
+  return asked.isList ? withList(codecs, dataType, asked.codecs) : withCompressor(codecs, asked.codecs[0]);
+}
+
+/** The codec list with its compressors replaced by one, or by none; filters and checksums stay. */
+function withCompressor(
+  codecs: readonly CodecConfig[],
+  compressor: CodecConfig | undefined,
+): readonly CodecConfig[] {
+  const compressors = compressorsOf(codecs);
+  const first = codecs.findIndex((codec) => compressors.has(codec));
+  const place = first < 0 ? codecs.length : first;
+  const kept = codecs.filter((codec) => !compressors.has(codec));
+  return compressor ? [...kept.slice(0, place), compressor, ...kept.slice(place)] : kept;
+}
+
+function withList(
+  codecs: readonly CodecConfig[],
+  dataType: DataType,
+  asked: readonly CodecConfig[],
+): CodecConfig[] {
+  const at = (place: ReturnType<typeof placeInList>) =>
+    asked.filter(({ name }) => placeInList(name) === place);
+  const isOrdered = asked.some(({ name }) => name === "transpose");
+  const order = isOrdered ? [] : codecs.filter(({ name }) => name === "transpose");
+  const inFront = [...order, ...at("filter of arrays")];
+  const type = typeAfter({ dataType }, inFront, "/codecs").dataType;
+  const isOwn = ({ name }: CodecConfig) => placeInList(name) === "serializer";
+  const before = codecs.find(isOwn) ?? { name: "bytes", configuration: {} };
+  const serializer = inByteOrder(at("serializer")[0] ?? before, before, type);
+
+  const { endian } = serializer.configuration;
+  const filters: CodecConfig[] = [];
+  let items = isFixed(type) ? itemType(type, endian as Endian | undefined) : undefined;
+  for (const filter of at("filter of items")) {
+    assertEncodes(filter, items, type);
+    const placed = placeFilter(withNumpyTypes(filter), items, endian === "big" ? "big" : "little");
+    filters.push(placed);
+    items = filterTypes(placed, items).output;
+  }
+  const itemSize = numpyItemSize(items) ?? 1;
+  return [
+    inFront,
+    serializer,
+    filters,
+    at("codec of bytes").map((codec) => ofItemSize(codec, itemSize)),
+  ].flat();
+}
+
+/** `bytes` with the order that it needs: that of the array before where none is asked for. */
+function inByteOrder(serializer: CodecConfig, before: CodecConfig, type: DataType): CodecConfig {
+  if (serializer.name !== "bytes") return serializer;
+  const needsOrder = isFixed(type) && hasByteOrder(type);
+  const endian = serializer.configuration.endian ?? before.configuration.endian ?? "little";
+  return { ...serializer, configuration: needsOrder ? { endian } : {} };
+}
+
+/** @throws `invalid-option` */
+function assertEncodes(filter: CodecConfig, items: string | undefined, dataType: DataType): void {
+  const { name, configuration } = filter;
+  const { encodes, most } = codecNamed(name)?.itemFilter ?? {};
+  if (encodes && (items === undefined || !encodes.kinds.includes(items[1] ?? ""))) {
+    throw new ZarrflowError("invalid-option", `${name} encodes ${encodes.words} only`, {
+      expected: encodes.words,
+      found: items ?? describeDataType(dataType),
+      hint: "Choose other codecs for this array: in a group, leave it out with --exclude, and copy it apart.",
+    });
+  }
+  const limit = most?.bySize[numpyItemSize(items) ?? 0];
+  if (most === undefined || limit === undefined || Number(configuration[most.setting]) <= limit) return;
+  throw new ZarrflowError("invalid-option", `the ${most.setting} of ${name} is out of range`, {
+    expected: `at most ${limit} for ${describeDataType(dataType)}`,
+    found: `${configuration[most.setting]}`,
+  });
+}
+
+/** The filter with types that are called by any name as NumPy writes them. */
+function withNumpyTypes(filter: CodecConfig): CodecConfig {
+  const configuration: Record<string, JsonObject[string]> = { ...filter.configuration };
+  for (const { setting, is } of codecNamed(filter.name)?.parts ?? []) {
+    const text = configuration[setting];
+    if (is !== "type" || typeof text !== "string") continue;
+    const { dataType } = parseDataTypeOption(/^[a-z]\d+$/.test(text) ? `<${text}` : text);
+    configuration[setting] = writeNumpyType(dataType, "little");
+  }
+  return { ...filter, configuration };
+}
+
+/** The codec with the size of an item where it needs that, and it is not stated. */
+function ofItemSize(codec: CodecConfig, size: number): CodecConfig {
+  const setting = codecNamed(codec.name)?.itemSize;
+  if (setting === undefined || codec.configuration[setting] !== undefined) return codec;
+  return { ...codec, configuration: { ...codec.configuration, [setting]: size } };
+}
