@@ -1,9 +1,93 @@
 /**
- * Chunked arrays (Zarr) on WHATWG streams: open, copy, rechunk, slice, within a memory budget.
+ * Chunked arrays (Zarr) on WHATWG streams: open, copy, rechunk, slice, within a memory budget. What only programs need that
+ * plan, run and report by themselves is in `zarrflow/flows`, the stages in `zarrflow/streams`, stores in `zarrflow/stores/...`.
  *
  * @module
  */
-export * from "./flows/index.ts";
+export {
+  type AppendOptions,
+  type AppendReport,
+  type ArrayChanges,
+  type ArrayDigest,
+  type ArrayInfo,
+  type AsStoreOptions,
+  append,
+  asStore,
+  type Changes,
+  type ChunksOption,
+  type CleanOptions,
+  type ConvertOptions,
+  clean,
+  convert,
+  copy,
+  type DecodedSliceValues,
+  type Difference,
+  type DiffOptions,
+  type DigestOptions,
+  type DigestTree,
+  diff,
+  digest,
+  digestTree,
+  type FetchHandler,
+  type FetchHandlerOptions,
+  type FlowEvent,
+  type FlowOptions,
+  type FlowTarget,
+  type FormatSliceOptions,
+  formatSlice,
+  type InfoOptions,
+  info,
+  type KeyFilter,
+  type Label,
+  type MappedChunk,
+  mergeDigestTrees,
+  type NodeInfo,
+  type OpenSliceOptions,
+  type OpenSource,
+  type Plan,
+  type Planned,
+  type PlanOptions,
+  type Progress,
+  type PyramidOptions,
+  type PyramidReport,
+  plan,
+  planSlice,
+  pyramid,
+  type Range,
+  type ReadOptions,
+  type RechunkOptions,
+  type RunOptions,
+  type RunReport,
+  readDecoded,
+  readPlan,
+  rechunk,
+  registerWorker,
+  type SelOption,
+  type Simulation,
+  type SimulationOptions,
+  Slice,
+  type SliceChunk,
+  type SliceFormat,
+  type SliceOption,
+  type SliceOptions,
+  type SliceToOptions,
+  type SliceValues,
+  type StoredPlan,
+  simulatePlan,
+  slice,
+  sliceTo,
+  type TreeNode,
+  type TreeOptions,
+  toFetchHandler,
+  tree,
+  type ValidateFinding,
+  type ValidateOptions,
+  type ValueChanges,
+  type ValueMap,
+  type ValuesOf,
+  validate,
+  type WarningEvent,
+} from "./flows/index.ts";
 export {
   type CreateGroupOptions,
   type CreateOptions,
@@ -15,7 +99,6 @@ export type { FillOption, NewArray, NewGroup } from "./hierarchy/create/metadata
 export type { CreateTarget } from "./hierarchy/create/target.ts";
 export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit/attributes.ts";
 export { type DeleteOptions, deleteNode } from "./hierarchy/edit/delete.ts";
-export type { EditSource } from "./hierarchy/edit/parent.ts";
 export { type RenameOptions, renameNode } from "./hierarchy/edit/rename.ts";
 export { type ResizeOptions, resizeArray } from "./hierarchy/edit/resize.ts";
 export { type TypedZarrArray, ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";
@@ -27,27 +110,24 @@ export {
   openGroup,
 } from "./hierarchy/open/open.ts";
 export { children, walk } from "./hierarchy/open/walk.ts";
-export { ArrayWriter, type NodeWriterOptions } from "./hierarchy/write/array.ts";
-export { type Frames, type GrowingArray, placeFrames } from "./hierarchy/write/frames.ts";
+export { ArrayWriter } from "./hierarchy/write/array.ts";
+export { type Frames, placeFrames } from "./hierarchy/write/frames.ts";
 export { GroupWriter } from "./hierarchy/write/group.ts";
 export type { ArrayPart } from "./hierarchy/write/parts.ts";
 export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write/region.ts";
-export type { ValueList, Values } from "./hierarchy/write/values.ts";
+export type { Values } from "./hierarchy/write/values.ts";
 export type { CodecOption } from "./meta/codec-option.ts";
 export type { DataTypeName, DataTypeQuery } from "./meta/data-type-name.ts";
 export type { DataTypeOption } from "./meta/data-type-option.ts";
 export { defineStore, type StoreDefinition } from "./stores/define-store.ts";
-export type { Store, StoreSpec } from "./stores/store.ts";
-export type { ChunkRef, DecodedChunk, Region } from "./streams/chunk.ts";
+export type { Store } from "./stores/store.ts";
+export type { DecodedChunk, Region } from "./streams/chunk.ts";
 export {
-  type DetailsByCode,
-  type DetailsOf,
   type ErrorCode,
   type ErrorDetails,
   type ErrorOf,
   EXIT_CODES,
   HTTP_STATUS,
   isZarrflowError,
-  type PlainCode,
   ZarrflowError,
 } from "./util/errors.ts";

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { EventOptions } from "../src/flows/events.ts";
 import * as api from "../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../src/stores/memory.ts";
 import { drain } from "./support/consume.ts";
@@ -79,7 +80,7 @@ describe("an abort", () => {
       const onEvent = ({ type }: api.FlowEvent) => {
         if (type === when) controller.abort(reason);
       };
-      const options: Options & api.EventOptions = { signal: controller.signal, onEvent };
+      const options: Options & EventOptions = { signal: controller.signal, onEvent };
       const error = await calls[name]?.(options).catch((thrown) => thrown);
       expect(error).toMatchObject({ code: "aborted", cause: reason, details: {} });
     }

@@ -13,6 +13,19 @@ test("the public names are the approved ones", () => {
   expect(Object.fromEntries(names)).toMatchSnapshot();
 });
 
+/** What is rarely needed is in subpaths. */
+const MOST = { values: 60, types: 90 };
+
+test("the root exports the approved values and types, and no more than anybody can look over", async () => {
+  const values = Object.keys(await import("../src/index.ts")).sort();
+  const types = [...exportsOf("src/index.ts").keys()].filter((name) => !values.includes(name)).sort();
+  const part = (what: keyof typeof MOST, names: readonly string[]) =>
+    `${names.length} ${what}, of at most ${MOST[what]}:\n${names.map((name) => `  ${name}\n`).join("")}`;
+  await expect(part("values", values) + part("types", types)).toMatchFileSnapshot("approved/root.txt");
+  expect(values.length).toBeLessThanOrEqual(MOST.values);
+  expect(types.length).toBeLessThanOrEqual(MOST.types);
+});
+
 /** `test/option-effects.test.ts` reads them. */
 test("the options of each function are the approved ones", async () => {
   const lines = [...exportsOf("src/index.ts")].flatMap(([name, symbol]) => {

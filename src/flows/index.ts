@@ -1,10 +1,11 @@
 /**
- * Whole jobs: copy, rechunk, slice, digest, info; and the plans behind them.
+ * Whole jobs: copy, rechunk, slice, digest, info; and the plans behind them, with all types of what they take and give.
  *
  * @module
  */
 
 export type { CyclicRange } from "../hierarchy/cyclic-range.ts";
+export type { EditSource } from "../hierarchy/edit/parent.ts";
 export type { OpenSource } from "../hierarchy/open/open.ts";
 export type {
   ConcurrencyOption,
@@ -24,6 +25,10 @@ export {
 } from "../hierarchy/slice.ts";
 export type { Label, Labelled, LabelOptions, LabelRange, SelOption } from "../hierarchy/slice-labels.ts";
 export type { IndexRange, MaybeYears, Range, SliceOption } from "../hierarchy/slice-option.ts";
+export type { NodeWriterOptions } from "../hierarchy/write/array.ts";
+export type { GrowingArray } from "../hierarchy/write/frames.ts";
+export type { ValueList } from "../hierarchy/write/values.ts";
+export type { DetailsByCode, DetailsOf, PlainCode } from "../util/errors.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
 export { type AsStoreOptions, asStore } from "./as-store.ts";
 export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";

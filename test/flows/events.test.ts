@@ -2,7 +2,8 @@
 import { readdir, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { copy, digest, type FlowEvent, type ReadEvent, rechunk, type WarningEvent } from "../../src/index.ts";
+import type { ReadEvent } from "../../src/flows/events.ts";
+import { copy, digest, type FlowEvent, rechunk, type WarningEvent } from "../../src/index.ts";
 import { testFolder } from "../support/cli.ts";
 import { writeV2Array } from "../support/v2-store.ts";
 

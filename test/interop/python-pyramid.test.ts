@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type PyramidMethod, pyramid } from "../../src/index.ts";
+import type { PyramidMethod } from "../../src/flows/pyramid.ts";
+import { pyramid } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { hasPython, runPython } from "./python.ts";
 

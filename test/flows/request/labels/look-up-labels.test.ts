@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { planFlow } from "../../../../src/flows/request/flow.ts";
 import { slicesOf } from "../../../../src/flows/slabs/group-slices.ts";
+import type { LabelOptions } from "../../../../src/hierarchy/slice-labels.ts";
 import { parseSlice } from "../../../../src/hierarchy/slice-option.ts";
 import {
   asStore,
-  type LabelOptions,
   openArray,
   openGroup,
   planSlice,
