@@ -83,7 +83,7 @@ describe("options of reading have their effect on every function that has them:"
     for await (const { key } of store.list(""))
       server.objects.set(`g/${key}`, Buffer.from((await store.get(key)) ?? []));
     server.requests.length = 0;
-    for (const name of ["withRateLimit", "requestTurns"] as const) vi.spyOn(rateLimit, name);
+    for (const name of ["withRateLimit", "requestTurns", "paceOf"] as const) vi.spyOn(rateLimit, name);
     vi.spyOn(slabs, "readSlabs");
     isMissing403 = false;
     isFailing = false;
@@ -190,11 +190,13 @@ describe("options of reading have their effect on every function that has them:"
 
   effect("requestsPerSecond", readers("requestsPerSecond"), async (name) => {
     await outcome(name, { requestsPerSecond: 12_345 });
-    expect(rateLimit.requestTurns).toHaveBeenCalledWith(12_345);
+    const { requestTurns, paceOf } = rateLimit;
+    expect(name === "context" ? paceOf : requestTurns).toHaveBeenCalledWith(12_345);
   });
 
   effect("bytesPerSecond", readers("bytesPerSecond"), async (name) => {
     await outcome(name, { bytesPerSecond: "123MB" });
+    if (name === "context") return expect(rateLimit.paceOf).toHaveBeenCalledWith(123e6);
     const limits = expect.objectContaining({ bytesPerSecond: 123e6 });
     expect(rateLimit.withRateLimit).toHaveBeenCalledWith(expect.anything(), limits);
   });

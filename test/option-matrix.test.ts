@@ -218,6 +218,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   breakLock: "test/flows/locked-folders.test.ts",
   concurrency: "test/flows/request/usual-concurrency.test.ts",
   consistent: "test/flows/source-changed.test.ts",
+  context: "test/flows/context.test.ts",
   resume: "test/flows/resume-after-restart.test.ts",
   strict: "test/flows/slice-to.test.ts",
   v1Order: "test/flows/v1-chunks.test.ts",

@@ -173,6 +173,7 @@ describe("wrong arguments", () => {
     asStore: [source, {}],
     children: [group, {}],
     clean: [target(), {}],
+    context: [{}],
     convert: [source, target(), { to: "v3" }],
     copy: [source, target(), {}],
     create: [target(), shape, {}],

@@ -1,4 +1,5 @@
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
+import { leaseMemory } from "../hierarchy/context.ts";
 import { type Following, following } from "../hierarchy/edit/followers.ts";
 import { growArrays } from "../hierarchy/edit/grow.ts";
 import { homeOf, type ParentHierarchy } from "../hierarchy/edit/parent.ts";
@@ -193,7 +194,9 @@ async function appendAt(
   const reading = { maxMemory, concurrency, signal };
   for (const pair of appended) if (isCoordinate(pair, dim)) await assertContinues(pair, reading);
   const watch = await SourceWatch.begin([root, ...from.values()], [root.store], { signal });
+  let release = () => {};
   try {
+    release = await leaseMemory(options, maxMemory);
     for (const pair of others) await assertEqual(pair, { ...reading, onEvent });
     const parts: GrowingPart[] = [];
     for (const pair of appended) {
@@ -223,6 +226,7 @@ async function appendAt(
       peakBuffers: buffers.peak,
     };
   } finally {
+    release();
     watch.end();
   }
 }

@@ -1,3 +1,4 @@
+import { leaseWhileOpen } from "../hierarchy/context.ts";
 import type { OpenSource } from "../hierarchy/open/open.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { MemoryStore } from "../stores/memory.ts";
@@ -74,6 +75,7 @@ export async function asStore(
 ): Promise<Store & Partial<ListableStore>> {
   const options = checkedOptions(given, AS_STORE_OPTIONS);
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
+  const release = leaseWhileOpen(options);
   const planned = await planFlow(
     source,
     new MemoryStore("values made on demand"),
@@ -84,13 +86,18 @@ export async function asStore(
     },
     { bringsCompanions: false },
   ).catch((error: unknown) => {
+    release();
     if (!isZarrflowError(error, "budget-too-small")) throw error;
     const { neededBytes, path } = error.details;
     assertFits(neededBytes / TASK_PART, maxMemory, path);
     throw error;
   });
   const end = limitAdaptive(planned.plan.execution);
-  const close = () => planned.close().finally(end);
+  const close = () =>
+    planned.close().finally(() => {
+      end();
+      release();
+    });
   try {
     return await storeOf(planned, { ...options, maxMemory, close });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { leaseMemory } from "../hierarchy/context.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import type { OpenSource } from "../hierarchy/open/open.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
@@ -67,6 +68,15 @@ export async function* diff(
       hint: "Use strict to compare format, chunks and codecs as well, or values to compare values alone.",
     });
   }
+  const release = await leaseMemory(options, parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY));
+  try {
+    yield* differences(a, b, options);
+  } finally {
+    release();
+  }
+}
+
+async function* differences(a: OpenSource, b: OpenSource, options: DiffOptions): AsyncGenerator<Difference> {
   const left = await openSource(a, options);
   try {
     const right = await openSource(b, { ...options, concurrency: undefined });

@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { Context } from "../hierarchy/context.ts";
 export type { CyclicRange } from "../hierarchy/cyclic-range.ts";
 export type { EditSource } from "../hierarchy/edit/parent.ts";
 export type { OpenSource } from "../hierarchy/open/open.ts";
@@ -32,6 +33,7 @@ export type { DetailsByCode, DetailsOf, PlainCode } from "../util/errors.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
 export { type AsStoreOptions, asStore } from "./as-store.ts";
 export { type CleanedLeftover, type CleanOptions, clean } from "./clean.ts";
+export { type ContextOptions, context } from "./context.ts";
 export {
   type ConvertOptions,
   convert,

@@ -1,3 +1,4 @@
+import { leaseMemory } from "../hierarchy/context.ts";
 import { createGroup } from "../hierarchy/create/create.ts";
 import type { CreateTarget } from "../hierarchy/create/target.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
@@ -131,9 +132,14 @@ export async function pyramid(
       await assertTargetPlace(spec, { ifExists: existing, signal });
       return report(0);
     }
-    const buffers = new BufferPool(maxMemory);
-    await write(root, target, plan, { ...options, ifExists: existing, maxMemory, concurrency, buffers });
-    return report(buffers.peak);
+    const release = await leaseMemory(options, maxMemory);
+    try {
+      const buffers = new BufferPool(maxMemory);
+      await write(root, target, plan, { ...options, ifExists: existing, maxMemory, concurrency, buffers });
+      return report(buffers.peak);
+    } finally {
+      release();
+    }
   } finally {
     await close();
   }

@@ -3,6 +3,7 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { maxStoredSize } from "../codecs/limits.ts";
 import { withChunkSeparator, withSeparatorOnUse } from "../hierarchy/chunk-separator.ts";
+import { memoryOf } from "../hierarchy/context.ts";
 import { type TypedZarrArray, withKeptIndexes, type ZarrArray } from "../hierarchy/node.ts";
 import { groupInPlace, type OpenSource } from "../hierarchy/open/open.ts";
 import { type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
@@ -56,7 +57,13 @@ import type { TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 
 /** Those of the options of a flow with which it reads an array that it has opened, within its rates. */
 export function openSliceOptions(options: ReadOptions & SlabOptions): OpenSliceOptions {
-  return pickOptions(options, { ...SLAB_OPTIONS, concurrency: true, signal: true, maxMemory: true });
+  return pickOptions(options, {
+    ...SLAB_OPTIONS,
+    concurrency: true,
+    context: true,
+    signal: true,
+    maxMemory: true,
+  });
 }
 
 const PIECE_BYTES = 2 ** 18;
@@ -168,11 +175,15 @@ export class SliceReader {
     assertMemory(chunk, array.path);
     let data: ChunkData | undefined;
     if (product(shape) > 0) {
-      const decoded = await this.#decoded(array, selection, 0);
+      const { decoded, budget } = await this.#decoded(array, selection, 0);
       const whole = decoded.pipeThrough(
         regrid({ shape: selection.shape, chunk, strides: cStrides(selection.shape) }, { selection }),
       );
-      for await (const piece of whole) data = piece.data;
+      try {
+        for await (const piece of whole) data = piece.data;
+      } finally {
+        budget.close();
+      }
       await assertUnchanged();
     }
     const found = data ?? fillData(chunk, plainBuffers);
@@ -187,10 +198,10 @@ export class SliceReader {
 
   async *slabs(): AsyncGenerator<Slab> {
     const { array, resolved, assertUnchanged, close } = await this.open(true);
-    const { threads, strategy, signal } = this.#options;
+    const { threads, strategy, context, signal } = this.#options;
     const { concurrency } = this.#concurrency(array);
     const scratch = parseScratch(this.#options.scratch, pacedAccess(this.#options));
-    const options = { maxMemory: this.#maxMemory, concurrency, threads, strategy, scratch, signal };
+    const options = { maxMemory: this.#maxMemory, concurrency, threads, strategy, scratch, context, signal };
     const { readSlabs } = await import("./slabs/read-slabs.ts");
     try {
       yield* untilAborted(readSlabs(array, resolved.selection, options), signal);
@@ -267,11 +278,16 @@ export class SliceReader {
     selection: ResolvedSlice["selection"],
     copied: number,
   ): AsyncGenerator<{ readonly piece: DecodedChunk; readonly region: Region }> {
-    for await (const piece of await this.#decoded(array, selection, copied)) {
-      const regions = selectedRegions(selection, piece.region);
-      const last = regions.length - 1;
-      for (const [i, region] of regions.entries())
-        yield { piece: i === last ? piece : { ...piece, release: undefined }, region };
+    const { decoded, budget } = await this.#decoded(array, selection, copied);
+    try {
+      for await (const piece of decoded) {
+        const regions = selectedRegions(selection, piece.region);
+        const last = regions.length - 1;
+        for (const [i, region] of regions.entries())
+          yield { piece: i === last ? piece : { ...piece, release: undefined }, region };
+      }
+    } finally {
+      budget.close();
     }
   }
 
@@ -290,8 +306,8 @@ export class SliceReader {
    * @param isRead whether items are read, so that what is read is to be of one version
    */
   async open(isRead = false): Promise<OpenSlice> {
-    const { concurrency, consistent, signal } = this.#options;
-    const ends = [limitConcurrency(concurrency)];
+    const { consistent, signal } = this.#options;
+    const ends = [limitConcurrency(this.#options)];
     this.#readings++;
     let release = async () => {};
     const close = async () => {
@@ -381,7 +397,7 @@ export class SliceReader {
     array: ZarrArray,
     selection: ResolvedSlice["selection"],
     copied: number,
-  ): Promise<ReadableStream<DecodedChunk>> {
+  ): Promise<{ readonly decoded: ReadableStream<DecodedChunk>; readonly budget: ByteBudget }> {
     const { signal, maxMemory } = this.#options;
     const pipeline = await array.pipeline();
     const { decodedSize, maxEncodedSize, scratchSize } = pipeline;
@@ -393,14 +409,17 @@ export class SliceReader {
       throw budgetTooSmall(needed, this.#maxMemory, array.path, "rechunk the array");
     }
     const refs = narrowRefs(chunksOf(array, selection), selection, pipeline);
-    const budget = new ByteBudget(Math.max(this.#maxMemory, needed) - copied);
+    const budget = new ByteBudget(
+      Math.max(this.#maxMemory, needed) - copied,
+      memoryOf(this.#options.context),
+    );
     const options = {
       concurrency: this.#concurrency(array).concurrency,
       inFlight: { budget, bytesPerChunk },
       maxEncodedSize: maxStoredSize(pipeline),
       signal,
     };
-    return readChunks(array, refs, options).pipeThrough(decodeChunks(array));
+    return { decoded: readChunks(array, refs, options).pipeThrough(decodeChunks(array)), budget };
   }
 }
 

@@ -1,3 +1,4 @@
+import { leaseMemory } from "../hierarchy/context.ts";
 import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import type { OpenSource } from "../hierarchy/open/open.ts";
@@ -83,7 +84,19 @@ export async function* validate(
       hint: "Add `fix: true`, or omit `dryRun`.",
     });
   }
-  if (!options.fix) return yield* findings(source, options);
+  const release = await leaseMemory(options, parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY));
+  try {
+    if (options.fix) yield* fixesAndFindings(source, options);
+    else yield* findings(source, options);
+  } finally {
+    release();
+  }
+}
+
+async function* fixesAndFindings(
+  source: OpenSource,
+  options: ValidateOptions,
+): AsyncGenerator<ValidateFinding> {
   const fixes: Fix[] = [];
   for await (const fix of fixed(source, options)) {
     fixes.push(fix);

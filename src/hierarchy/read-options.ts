@@ -3,6 +3,8 @@ import type { FormatOptions } from "../meta/formats.ts";
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import { invalid, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { withoutShared } from "../util/shared-options.ts";
+import type { Context } from "./context.ts";
 
 /** Requests in flight: so many for each store, or as many as are found to be of use. */
 export type ConcurrencyOption = number | "auto";
@@ -40,6 +42,8 @@ export interface SourceOptions extends StoreAccess, FormatOptions, PaceOptions {
    * those beyond 64. Fewer where a server says that there are too many.
    */
   readonly concurrency?: ConcurrencyOption;
+  /** What several calls share, as `context` makes it: its options count where the call does not state them itself. */
+  readonly context?: Context | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -69,6 +73,7 @@ export const SOURCE_OPTIONS: OptionNames<SourceOptions> = {
   ...OPENING_OPTIONS,
   ...PACE_OPTIONS,
   concurrency: true,
+  context: true,
   signal: true,
 };
 
@@ -78,7 +83,7 @@ export const SLAB_OPTIONS: OptionNames<SlabOptions> = { threads: true, scratch: 
 
 /** @throws `invalid-option` for options of opening, where the node is open. */
 export function assertNotOpening(options: object, what: "array" | "node"): void {
-  const given = Object.entries(options).find(
+  const given = Object.entries(withoutShared(options)).find(
     ([name, value]) => Object.hasOwn(OPENING_OPTIONS, name) && value !== undefined,
   );
   if (given === undefined) return;

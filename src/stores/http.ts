@@ -132,7 +132,7 @@ export class HttpStore implements Store {
 function fetchFor({ fetch, beforeRequest }: HttpStoreOptions, silence: number): PlainFetch {
   const send = fetch ? plainFetch(fetch) : fetchOfRuntime;
   return async (url, init) => {
-    await beforeRequest?.(platformSignal(init.signal));
+    await beforeRequest?.(platformSignal(init.signal), url.origin);
     return fetchWithTimeout(send, url, init, { silence, beforeRequest });
   };
 }

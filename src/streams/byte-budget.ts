@@ -32,9 +32,15 @@ export class ByteBudget implements Admission {
   #leased = 0;
   #peak = 0;
   readonly #waiting: Waiter[] = [];
+  readonly #shared: ByteBudget | undefined;
+  /** Leases of the shared budget that were not given back. */
+  readonly #held = new Set<Lease>();
+  #isClosed = false;
 
-  constructor(limit: number) {
+  /** @param shared a budget of several of these, from which each lease is taken too */
+  constructor(limit: number, shared?: ByteBudget) {
     this.limit = limit;
+    this.#shared = shared;
   }
 
   /** Bytes leased now. */
@@ -54,20 +60,60 @@ export class ByteBudget implements Admission {
    */
   async acquire(bytes: number, signal?: AbortSignal): Promise<Lease> {
     await this.#admitted(bytes, signal);
-    return this.#lease(bytes);
+    const own = this.#lease(bytes);
+    if (this.#shared === undefined) return own;
+    try {
+      return this.#with(await this.#shared.acquire(bytes, signal), own);
+    } catch (error) {
+      own.release();
+      throw error;
+    }
   }
 
   /** Leases `bytes` where they fit at once, and nobody waits; undefined where not. */
   acquireNow(bytes: number): Lease | undefined {
     if (this.#waiting.length > 0 || this.#leased + bytes > this.limit) return undefined;
+    const shared = this.#shared?.acquireNow(bytes);
+    if (this.#shared && shared === undefined) return undefined;
     this.#grant(bytes);
-    return this.#lease(bytes);
+    const own = this.#lease(bytes);
+    return shared ? this.#with(shared, own) : own;
   }
 
   /** Waits until `count` times `bytes` fit, and gives as many leases. @throws as `acquire` */
   async acquireEach(count: number, bytes: number, signal?: AbortSignal): Promise<Lease[]> {
     await this.#admitted(count * bytes, signal);
-    return Array.from({ length: count }, () => this.#lease(bytes));
+    const own = Array.from({ length: count }, () => this.#lease(bytes));
+    if (this.#shared === undefined) return own;
+    try {
+      const shared = await this.#shared.acquireEach(count, bytes, signal);
+      return own.map((lease, i) => this.#with(shared[i], lease));
+    } catch (error) {
+      for (const lease of own) lease.release();
+      throw error;
+    }
+  }
+
+  /** Gives back what is leased of the shared budget still: what it was leased for has ended, perhaps before its end. */
+  close(): void {
+    this.#isClosed = true;
+    for (const lease of this.#held) lease.release();
+    this.#held.clear();
+  }
+
+  /** A lease of both budgets. */
+  #with(shared: Lease | undefined, own: Lease): Lease {
+    if (shared === undefined) return own;
+    if (this.#isClosed) shared.release();
+    else this.#held.add(shared);
+    return {
+      bytes: own.bytes,
+      release: () => {
+        own.release();
+        shared.release();
+        this.#held.delete(shared);
+      },
+    };
   }
 
   async #admitted(bytes: number, signal: AbortSignal | undefined): Promise<void> {

@@ -3,6 +3,7 @@ import { isDuration } from "./duration.ts";
 import { ZarrflowError } from "./errors.ts";
 import { firstOf } from "./name-lists.ts";
 import { nearestName } from "./nearest-name.ts";
+import { isShared, withShared } from "./shared-options.ts";
 
 /** What a value given by name must be. */
 export interface Rule {
@@ -53,6 +54,7 @@ export const oneOf = (...choices: readonly string[]): Rule => ({
 
 /** What options of each name must be, wherever they are taken. */
 const RULES: Readonly<Record<string, Rule>> = {
+  context: { expected: "what `context` returns", holds: isShared },
   signal: { expected: "an AbortSignal", holds: isSignal },
   stop: { expected: "an AbortSignal", holds: isSignal },
   onEvent: call,
@@ -143,7 +145,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 export type OptionNames<O> = { readonly [Name in keyof O]-?: true };
 
 /**
- * Options as they may be used: none but those of `names`, each of a type that its name allows, and the signal as one whose
+ * Options as they may be used, with those of their context: none but those of `names`, each of a type that its name allows, and the signal as one whose
  * reason is an error of ours.
  *
  * @throws `invalid-option` naming the option, what it must be, and what it is; of an unknown one, the name that it is near.
@@ -154,8 +156,9 @@ export function checkedOptions<O extends object>(
 ): O {
   assertKnown(options, names);
   assertRules(options, RULES);
-  const { signal } = options;
-  return signal ? { ...options, signal: signalOfOurs(signal) } : options;
+  const whole = withShared(options, names);
+  const { signal } = whole;
+  return signal ? { ...whole, signal: signalOfOurs(signal) } : whole;
 }
 
 /** Checks that there are no options but those of `names`. @throws `invalid-option` with the name that is near. */

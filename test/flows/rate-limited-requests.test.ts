@@ -1,6 +1,6 @@
 // @module-tag slow
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { copy, rechunk } from "../../src/index.ts";
+import { context, copy, rechunk, slice } from "../../src/index.ts";
 import { type MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import * as pauses from "../../src/util/pause.ts";
 import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
@@ -35,6 +35,7 @@ beforeEach(() => {
 afterEach(() => {
   vi.restoreAllMocks();
   nameMemoryStore("paced", undefined);
+  nameMemoryStore("paced-too", undefined);
 });
 
 async function letPass(run: Promise<unknown>): Promise<void> {
@@ -108,6 +109,21 @@ describe("requests of a second, as a bucket sees them", () => {
     await letPass(copy(source, `s3://${BUCKET}/out.zip`, { requestsPerSecond: 10 }));
     expect(requestsOf((query) => query.has("partNumber"))).toBeGreaterThan(1);
     expectPace(times, 10);
+  });
+
+  it("are no more of all calls of a context together", async () => {
+    for (const [key, bytes] of await valuesIn(await makeArray()))
+      server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
+    server.fault = watched(Number.POSITIVE_INFINITY);
+    const how = { context: context({ requestsPerSecond: PER_SECOND }) };
+    const url = `s3://${BUCKET}/x.zarr`;
+    const targets = ["paced", "paced-too"].map((name) => `memory:${name}`);
+    await letPass(
+      Promise.all([...targets.map((target) => copy(url, target, how)), slice(url, {}, how).read()]),
+    );
+    await letPass(copy(await makeArray(), `s3://${BUCKET}/out.zarr`, how));
+    expect(times.length).toBeGreaterThan(4 * CHUNKS);
+    expectPace(times, PER_SECOND);
   });
 
   it("leave the copy to the server where it can copy", async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
 import { runPlan } from "../../src/flows/run/run-plan.ts";
-import { copy, rechunk, slice } from "../../src/index.ts";
+import { context, copy, rechunk, slice } from "../../src/index.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
 import type { RequestsNow } from "../../src/stores/remote/server-counters.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
@@ -90,6 +90,15 @@ describe("requests in flight at a server", () => {
     for await (const _ of slice(SOURCE, "2:9", { concurrency }).bytes());
     await rechunk(SOURCE, TARGET, { chunks: [4, 2], concurrency });
     expect(most).toBe(concurrency);
+  });
+
+  it("are no more for all calls of a context together", async () => {
+    for (const name of ["a", "b", "c"]) await putArray(12, `${name}.zarr`);
+    const shared = context({ concurrency: 4 });
+    holdChunks(() => most >= 4);
+    const read = (name: string) => slice(`s3://${BUCKET}/${name}.zarr`, {}, { context: shared }).read();
+    await Promise.all([copy(SOURCE, "memory:in-flight", { context: shared }), read("b"), read("c")]);
+    expect(most).toBe(4);
   });
 
   it("are found otherwise, and reported with the progress", async () => {

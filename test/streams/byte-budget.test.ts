@@ -157,3 +157,52 @@ describe("ByteBudget", () => {
     );
   });
 });
+
+describe("a budget that others share", () => {
+  it("is taken from with each lease, and given back with it", async () => {
+    const shared = new ByteBudget(100);
+    const [a, b] = [new ByteBudget(80, shared), new ByteBudget(80, shared)];
+    const first = await a.acquire(60);
+    let isAdmitted = false;
+    const waiting = b.acquire(60).then((lease) => {
+      isAdmitted = true;
+      return lease;
+    });
+    await settle(3);
+    expect({ isAdmitted, now: b.acquireNow(10), leased: shared.leased }).toEqual({
+      isAdmitted: false,
+      now: undefined,
+      leased: 60,
+    });
+    first.release();
+    (await waiting).release();
+    const leases = await a.acquireEach(2, 30);
+    expect(shared.leased).toBe(60);
+    for (const lease of leases) lease.release();
+    expect([shared.leased, shared.peak, a.leased, b.leased]).toEqual([0, 60, 0, 0]);
+  });
+
+  it("gets back what is leased, and what was waited for, when one of these is closed", async () => {
+    const shared = new ByteBudget(100);
+    const [a, b] = [new ByteBudget(100, shared), new ByteBudget(100, shared)];
+    await a.acquire(70);
+    const other = await b.acquire(30);
+    const late = a.acquire(30);
+    a.close();
+    other.release();
+    await late;
+    expect(shared.leased).toBe(0);
+  });
+
+  it("keeps nothing of who gives up while it waits", async () => {
+    const shared = new ByteBudget(100);
+    const all = await shared.acquire(100);
+    const stop = new AbortController();
+    const own = new ByteBudget(100, shared);
+    const waiting = rejection(own.acquire(10, stop.signal));
+    stop.abort("gone");
+    expect(await waiting).toMatchObject({ code: "aborted" });
+    all.release();
+    expect([own.leased, shared.leased]).toEqual([0, 0]);
+  });
+});

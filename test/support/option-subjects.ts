@@ -68,6 +68,8 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
   },
   children: (options, { group }) => all(api.children(group, options)).then(pathsOf),
   clean: async (options, { target }) => all(api.clean(target, options)),
+  context: async (options, { group, target }) =>
+    api.rechunk(group, target, { chunks: { y: 1, x: 3 }, context: api.context(options) }),
   convert: (options, { group, target }) => api.convert(group, target, { to: "v3", ...(options as object) }),
   copy: (options, { group, target }) => api.copy(group, target, options),
   create: async (options, { target }) => {

@@ -100,6 +100,7 @@ export const UNPACED_OPTIONS: OptionNames<UnpacedOptions> = {
   ...READ_EVENT_OPTIONS,
   maxMemory: true,
   concurrency: true,
+  context: true,
   signal: true,
 };
 

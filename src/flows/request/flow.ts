@@ -117,7 +117,13 @@ export async function planFlow(
         return closing;
       };
       const source = readRoot.store === root.store ? store : readRoot.store;
-      return { source, probe, options: { ...given, signal }, ...planned, close: closeAll };
+      return {
+        source,
+        probe,
+        options: { ...checked, ...(sel && { sel }), signal },
+        ...planned,
+        close: closeAll,
+      };
     } catch (error) {
       await close();
       throw error;

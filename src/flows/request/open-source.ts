@@ -35,7 +35,7 @@ export async function openSource(
   how: HowToOpen = {},
 ): Promise<OpenedSource> {
   assertPlace(source, "source");
-  return openWithin(limitConcurrency(options.concurrency), () => openRoot(textOfUrl(source), options, how));
+  return openWithin(limitConcurrency(options), () => openRoot(textOfUrl(source), options, how));
 }
 
 interface HowToOpen {

@@ -7,6 +7,7 @@ import { isZip, storeTraits } from "../../stores/store-traits.ts";
 import { type IdleOption, withoutEffect } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { listed } from "../../util/name-lists.ts";
+import { withoutShared } from "../../util/shared-options.ts";
 import type { WarningEvent } from "../events.ts";
 import type { NodeWarning, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
@@ -273,7 +274,7 @@ export function plannedEffects(known: PlannedFlow): NodeWarning[] {
 
 /** Warnings about options of access that have no effect on any of the stores that are reached. */
 export function accessEffects(access: StoreAccess, stores: ReachedStores["stores"]): NodeWarning[] {
-  return warningsOf(ACCESS, { access, stores });
+  return warningsOf(ACCESS, { access: withoutShared(access), stores });
 }
 
 /** Tells of such options where a flow that only reads, or that has no plan, has opened its stores. */

@@ -1,42 +1,78 @@
+import { type Context, paceFor } from "../../hierarchy/context.ts";
 import type { PaceOptions } from "../../hierarchy/read-options.ts";
 import type { StoreAccess } from "../../stores/access.ts";
-import { privateAccessOf } from "../../stores/remote/private-access.ts";
+import { privateAccessOf, type RequestHook } from "../../stores/remote/private-access.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
-import { requestTurns, withRateLimit } from "../../stores/with/rate-limit.ts";
+import { specOf } from "../../stores/url.ts";
+import { requestTurns, withPaces, withRateLimit } from "../../stores/with/rate-limit.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 
 /** How requests to a server are made, whatever it stores. */
 type RequestAccess = Pick<StoreAccess, "beforeRequest" | "fetch" | "retry">;
 
+/** Rates, and what they are shared with. */
+type Rates = PaceOptions & { readonly context?: Context | undefined };
+
 /** Access to a server that is asked within the rates that the options set, after what else a request waits for. */
 export function pacedAccess({
   requestsPerSecond,
+  context,
   beforeRequest,
   fetch,
   retry,
-}: PaceOptions & RequestAccess): RequestAccess {
+}: Rates & RequestAccess): RequestAccess {
   if (requestsPerSecond === undefined) return { beforeRequest, fetch, retry };
-  const turn = requestTurns(requestsPerSecond);
+  const turn = context ? sharedTurns(context) : requestTurns(requestsPerSecond);
   return {
     fetch,
     retry,
-    beforeRequest: async (signal) => {
-      await beforeRequest?.(signal);
-      await turn(signal);
+    beforeRequest: async (signal, origin) => {
+      await beforeRequest?.(signal, origin);
+      await turn(signal, origin);
     },
   };
+}
+
+function sharedTurns(context: Context): RequestHook {
+  return async (signal, origin) => paceFor(context, "requestsPerSecond", origin)?.turn(1, signal);
 }
 
 /** A store that keeps to the rates that the options set, by itself where its spec is of `pacedAccess`. */
 export function withPace<S extends Store>(
   store: S,
-  { requestsPerSecond, bytesPerSecond }: PaceOptions,
+  { requestsPerSecond, bytesPerSecond, context }: Rates,
   spec: StoreSpec | undefined,
 ) {
   const calls = spec !== undefined && privateAccessOf(spec).beforeRequest ? undefined : requestsPerSecond;
   if (calls === undefined && bytesPerSecond === undefined) return store;
+  if (context) {
+    const known = spec ?? specOf(store);
+    const place = known === undefined ? store.description : placeOf(known);
+    return withPaces(store, {
+      requests: calls === undefined ? undefined : paceFor(context, "requestsPerSecond", place),
+      bytes: bytesPerSecond === undefined ? undefined : paceFor(context, "bytesPerSecond", place),
+    });
+  }
   return withRateLimit(store, {
     requestsPerSecond: calls,
     bytesPerSecond: bytesPerSecond === undefined ? undefined : parseBytes(bytesPerSecond),
   });
+}
+
+/** The server that a store is on; a store that is on none. */
+function placeOf(spec: StoreSpec): string {
+  switch (spec.kind) {
+    case "zip-value":
+      return placeOf(spec.store);
+    case "http":
+      return new URL(spec.url).origin;
+    case "s3":
+      return `s3://${spec.bucket}`;
+    case "memory":
+      return `memory:${spec.name}`;
+    case "object":
+      return spec.description;
+    default:
+      return spec.path;
+  }
 }

@@ -1,5 +1,5 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import type { ConcurrencyOption } from "../../hierarchy/read-options.ts";
+import type { ConcurrencyOption, SourceOptions } from "../../hierarchy/read-options.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { expectedItemSize } from "../../meta/data-type.ts";
 import { FIRST_ALLOWED, MAX_ALLOWED } from "../../stores/remote/concurrency-control.ts";
@@ -56,10 +56,13 @@ function chunkBytes({ chunkGrid, dataType }: ArrayMetadata): number {
 }
 
 /** Holds requests to a server to the number that is stated, if one is, until what is returned is called. */
-export function limitConcurrency(concurrency: ConcurrencyOption | undefined): () => void {
+export function limitConcurrency({
+  concurrency,
+  context,
+}: Pick<SourceOptions, "concurrency" | "context">): () => void {
   return concurrency === undefined || concurrency === "auto"
     ? () => {}
-    : limitRequests({ most: concurrency, isFixed: true });
+    : limitRequests({ most: concurrency, isFixed: true, owner: context });
 }
 
 /** The same of requests that are found to be of use: they are no more than planned. */

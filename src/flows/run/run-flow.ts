@@ -1,3 +1,4 @@
+import { leaseMemory } from "../../hierarchy/context.ts";
 import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
 import {
   assertUnlockedAbove,
@@ -53,15 +54,24 @@ export async function runFlow(
   const end = limitAdaptive(planned.plan.execution);
   try {
     const running = runningOptions(planned, given);
+    let release = () => {};
     try {
+      release = await leaseMemory(running.options, memoryOfRun(planned.plan, running.options));
       return await withRetryEvents(running.options, () => runOpened(planned, running.options, part));
     } finally {
+      release();
       running.end();
     }
   } finally {
     end();
     await planned.close();
   }
+}
+
+/** Bytes that buffers may take at most: as predicted, where all that is done is what the plan counts. */
+function memoryOfRun({ budget, totals, publication }: Plan, { resume, verify }: RunOptions): number {
+  const isPredicted = !resume && verify !== "values" && publication.existing !== "update";
+  return isPredicted ? totals.predictedPeak : budget.maxMemory;
 }
 
 /** The part that a process has of a run that several carry out, and what that run is. */

@@ -1,4 +1,5 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
+import { type Context, leaseMemory } from "../../hierarchy/context.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { GridStrategy } from "../../hierarchy/read-options.ts";
 import type { StoreSpec } from "../../stores/store.ts";
@@ -29,6 +30,7 @@ export interface ReadSlabsOptions {
   /** Where scratch objects go; the system's folder for temporary files by default. */
   readonly scratch?: StoreSpec | undefined;
   readonly worker?: WorkerSettings | undefined;
+  readonly context?: Context | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -41,7 +43,7 @@ export interface ReadSlabsOptions {
 export async function* readSlabs(
   source: ZarrArray,
   selection: Selection,
-  { maxMemory, concurrency, threads, worker, scratch: place, signal, ...options }: ReadSlabsOptions,
+  { maxMemory, concurrency, threads, worker, scratch: place, context, signal, ...options }: ReadSlabsOptions,
 ): AsyncGenerator<Slab> {
   if (product(selection.shape) === 0) return;
   const array = source.innerChunks();
@@ -49,17 +51,20 @@ export async function* readSlabs(
   const strategy = possibleStrategy(options.strategy, place);
   const plan = planSlabs({ array, pipeline, selection, maxMemory, concurrency, strategy });
   const isLarge = plan.chunksRead * pipeline.decodedSize >= WORTH_A_HEAP;
+  const { passes, cost } = plan.job;
+  const mayShare = passes === undefined && (isLarge || worker !== undefined);
+  // threads share what the reading may take, however few a plan for one of them needs
+  const needed = mayShare && threads !== 1 ? maxMemory : Math.min(maxMemory, plan.predictedPeak);
+  const release = await leaseMemory({ context, signal }, needed);
   const open = isLarge ? openKernelHeap() : undefined;
   const buffers = new BufferPool(maxMemory, { source: open?.heap });
   const stop = new AbortController();
   const following = followSignals(signal, stop.signal);
-  const { passes, cost } = plan.job;
   let scratch: Scratch | undefined;
   try {
     if (passes) scratch = await openScratch({ place, bytes: cost?.scratchBytes ?? 0 });
     const how = { driver: slabDriver(array, plan), buffers, concurrency, signal: following.signal };
     const reading = { array, pipeline, plan, ...how, scratch: scratch?.store };
-    const mayShare = scratch === undefined && (isLarge || worker !== undefined);
     const others = mayShare && (await otherThreads(reading, { threads, maxMemory, worker }));
     yield* others || slabsInOrder(reading, { maxMemory, scratch, stop });
   } finally {
@@ -67,6 +72,7 @@ export async function* readSlabs(
     following.end();
     buffers.clear();
     open?.close();
+    release();
     await scratch?.remove();
   }
 }

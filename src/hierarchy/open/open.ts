@@ -17,6 +17,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { normalisePath } from "../../util/node-path.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 import { loadStreams } from "../../util/web-streams.ts";
+import type { Context } from "../context.ts";
 import { assertGroup, throughStore, type ZarrArray, type ZarrGroup, type ZarrNode } from "../node.ts";
 import { assertNotOpening } from "../read-options.ts";
 import { findNode } from "./find-node.ts";
@@ -46,6 +47,8 @@ interface SpecSource {
 export interface OpenOptions extends FormatOptions, StoreAccess {
   /** Makes of the store the one that is read, such as `withCache`. */
   readonly wrap?: (store: Store) => Store;
+  /** What several calls share, as `context` makes it. Opening takes from it how servers are reached. */
+  readonly context?: Context | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -53,6 +56,7 @@ export const OPEN_OPTIONS: OptionNames<OpenOptions> = {
   ...FORMAT_OPTIONS,
   ...STORE_ACCESS,
   wrap: true,
+  context: true,
   signal: true,
 };
 

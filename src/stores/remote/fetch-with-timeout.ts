@@ -51,7 +51,7 @@ export async function fetchWithTimeout(
       const error = watch.late;
       if (error === undefined) throw failure;
       emitRetry({ store: origin, operation: method, key, error, attempt, wait: 0 });
-      await beforeRequest?.(platformSignal(caller));
+      await beforeRequest?.(platformSignal(caller), origin);
     }
   }
 }

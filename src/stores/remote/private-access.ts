@@ -2,8 +2,11 @@ import type { Awaitable } from "../../util/awaitable.ts";
 import type { Fetch } from "../../util/platform-types.ts";
 import type { StoreSpec } from "../store.ts";
 
-/** Called before each request to a server, also one that is made again; the request is made when it resolves. */
-export type RequestHook = (signal: AbortSignal | undefined) => Promise<void>;
+/**
+ * Called before each request to a server, also one that is made again, with the origin of its URL; the request is made when it
+ * resolves.
+ */
+export type RequestHook = (signal: AbortSignal | undefined, origin: string) => Promise<void>;
 
 /** Headers of each request to a web server, or a function that is asked for them before each, such as for a token that expires. */
 export type RequestHeaders =

@@ -112,6 +112,8 @@ function wake(counters: Int32Array, place: number): void {
 export interface RequestLimit {
   readonly most: number;
   readonly isFixed: boolean;
+  /** What states it for several flows, which have one such limit together. */
+  readonly owner?: object | undefined;
 }
 
 const limits = new Set<RequestLimit>();
@@ -131,7 +133,12 @@ export function limitRequests(limit: RequestLimit): () => void {
 }
 
 function countLimits(): void {
-  const fixed = [...limits].filter(({ isFixed }) => isFixed);
+  const owners = new Set<object>();
+  const fixed = [...limits].filter(({ isFixed, owner }) => {
+    if (!isFixed || (owner && owners.has(owner))) return false;
+    if (owner) owners.add(owner);
+    return true;
+  });
   const found = [...limits].filter(({ isFixed }) => !isFixed);
   const sum = fixed.reduce((total, { most }) => Math.min(2 ** 30, total + most), 0);
   Atomics.store(ints, FIXED, sum);

@@ -261,8 +261,8 @@ export class S3Client {
   async #signed(key: string, query: Query, request: S3Request): Promise<HttpResponse> {
     const { method, body, signal } = request;
     const { requesterPays, encryption } = this.#options;
-    await this.#options.beforeRequest?.(signal ?? undefined);
     const url = this.url(key, query);
+    await this.#options.beforeRequest?.(signal ?? undefined, url.origin);
     const headers = await this.#headersOf(url, request, {
       ...(requesterPays && { "x-amz-request-payer": "requester" }),
       ...(key !== "" && encryptionHeaders(encryption, accessOf(method, query))),

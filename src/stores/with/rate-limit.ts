@@ -43,8 +43,17 @@ const FIRST_GUESS = 2 ** 16;
 export function withRateLimit<S extends Store>(store: S, limits: RateLimits): Wrapped<S> {
   assertKnown(limits, RATE_LIMITS);
   const { requestsPerSecond, bytesPerSecond } = limits;
-  const requests = paceOf(requestsPerSecond);
-  const bytes = paceOf(bytesPerSecond);
+  return withPaces(store, { requests: paceOf(requestsPerSecond), bytes: paceOf(bytesPerSecond) });
+}
+
+/** Paces of stores that keep to one limit together. */
+export interface Paces {
+  readonly requests?: Pace | undefined;
+  readonly bytes?: Pace | undefined;
+}
+
+/** The same with paces that other stores keep to as well. */
+export function withPaces<S extends Store>(store: S, { requests, bytes }: Paces): Wrapped<S> {
   let length = FIRST_GUESS;
   return wrapStore(store, async ({ operation, written }, run, { signal }) => {
     if (!STEPS.includes(operation)) await requests?.turn(1, signal);
@@ -66,14 +75,15 @@ export function requestTurns(requestsPerSecond: number): RequestHook {
   return async (signal) => pace?.turn(1, signal);
 }
 
-function paceOf(perSecond: number | undefined): Pace | undefined {
+/** @throws `invalid-option` for a limit that is not above 0 */
+export function paceOf(perSecond: number | undefined): Pace | undefined {
   if (perSecond === undefined) return undefined;
   if (perSecond > 0 && Number.isFinite(perSecond)) return new Pace(perSecond);
   throw new ZarrflowError("invalid-option", "a rate must be above 0", { value: perSecond });
 }
 
 /** Deals out so much a second, in the order in which it is asked for. */
-class Pace {
+export class Pace {
   readonly #perMillisecond: number;
   /** When all that was dealt out is paid for. */
   #paid = 0;

@@ -1,0 +1,99 @@
+import { type Pace, paceOf } from "../stores/with/rate-limit.ts";
+import { ByteBudget } from "../streams/byte-budget.ts";
+import { formatBytes, parseBytes } from "../util/byte-size.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { SHARED, type SharedOptions, withoutShared } from "../util/shared-options.ts";
+
+/** Limits of a context, which hold for all its calls together. */
+export interface ContextLimits {
+  readonly maxMemory?: number | string | undefined;
+  readonly requestsPerSecond?: number | undefined;
+  readonly bytesPerSecond?: number | string | undefined;
+}
+
+/** The budget of a context, from which its calls take their memory; undefined where it states none. */
+export let memoryOf: (context: Context | undefined) => ByteBudget | undefined;
+
+/** How often a server, or another place, is asked by all calls of a context; undefined where that has no such limit. */
+export let paceFor: (
+  context: Context,
+  name: "requestsPerSecond" | "bytesPerSecond",
+  place: string,
+) => Pace | undefined;
+
+/** What several calls share: `context` makes it, and each call is given it as `context`. */
+export class Context implements SharedOptions {
+  readonly [SHARED]: Readonly<Record<string, unknown>>;
+  readonly #memory: ByteBudget | undefined;
+  readonly #rates: Readonly<Record<"requestsPerSecond" | "bytesPerSecond", number | undefined>>;
+  readonly #paces = new Map<string, Pace | undefined>();
+
+  static {
+    memoryOf = (context) => (context === undefined ? undefined : context.#memory);
+    paceFor = (context, name, place) => {
+      const key = `${name} ${place}`;
+      const pace = context.#paces.get(key) ?? paceOf(context.#rates[name]);
+      context.#paces.set(key, pace);
+      return pace;
+    };
+  }
+
+  constructor(options: ContextLimits & object) {
+    const { maxMemory, requestsPerSecond, bytesPerSecond } = options;
+    this[SHARED] = { ...options };
+    this.#memory = maxMemory === undefined ? undefined : new ByteBudget(parseBytes(maxMemory));
+    this.#rates = {
+      requestsPerSecond,
+      bytesPerSecond: bytesPerSecond === undefined ? undefined : parseBytes(bytesPerSecond),
+    };
+  }
+
+  /** Bytes that its calls hold at this moment. */
+  get memoryInUse(): number {
+    return this.#memory?.leased ?? 0;
+  }
+
+  /** The most bytes that they held at one time. */
+  get peakMemory(): number {
+    return this.#memory?.peak ?? 0;
+  }
+}
+
+interface WithinContext {
+  readonly context?: Context | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Waits until the context has so many bytes to spare for a call. @returns what gives them back @throws `aborted` */
+export async function leaseMemory({ context, signal }: WithinContext, bytes: number): Promise<() => void> {
+  const memory = memoryOf(context);
+  if (memory === undefined) return () => {};
+  const lease = await memory.acquire(Math.min(bytes, memory.limit), signal);
+  return () => lease.release();
+}
+
+/**
+ * Takes the memory of something that stays open, which other calls of the context may need: it does not wait.
+ *
+ * @throws `invalid-option` where it states nothing; `budget-too-small` where the context has no such memory left.
+ */
+export function leaseWhileOpen(
+  options: WithinContext & { readonly maxMemory?: number | string | undefined },
+): () => void {
+  const memory = memoryOf(options.context);
+  if (memory === undefined) return () => {};
+  const { maxMemory } = withoutShared(options);
+  if (maxMemory === undefined) {
+    throw new ZarrflowError("invalid-option", "what stays open needs a `maxMemory` of its own in a context", {
+      hint: "State a part of what the context has: it is taken until `close`.",
+    });
+  }
+  const bytes = parseBytes(maxMemory);
+  const lease = memory.acquireNow(bytes);
+  if (lease) return () => lease.release();
+  throw new ZarrflowError("budget-too-small", "the context has too little memory left", {
+    neededBytes: bytes,
+    expected: formatBytes(bytes),
+    found: formatBytes(memory.limit - memory.leased),
+  });
+}
