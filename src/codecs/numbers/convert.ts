@@ -29,7 +29,10 @@ const SHIFT = 1.5 * 2 ** 52;
 
 /** The nearest integer, ties to even; zeros keep the sign of `value`. */
 export function roundToEven(value: number): number {
-  if (!(Math.abs(value) < 2 ** 51)) return value;
+  if (!(Math.abs(value) < 2 ** 51)) {
+    const down = Math.floor(value);
+    return value === down || Number.isNaN(value) ? value : down % 2 === 0 ? down : down + 1;
+  }
   const rounded = value + SHIFT - SHIFT;
   return rounded === 0 ? value * 0 : rounded;
 }

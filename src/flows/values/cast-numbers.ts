@@ -1,6 +1,7 @@
 import { castTo, integerRange } from "../../codecs/numbers/cast.ts";
 import { isBig, type NumberArray, writeNumbers } from "../../codecs/numbers/number-array.ts";
 import type { NumberType } from "../../codecs/numbers/number-type.ts";
+import { floatRounder } from "../../codecs/numbers/round-float.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
 
 /** What becomes of a number that a type cannot hold: an error, or the nearest number of the type. */
@@ -29,44 +30,82 @@ export function castNumbers(
   target: Uint8Array,
   overflow: Overflow,
 ): NotHeld | undefined {
-  let count = 0;
-  let first = 0;
-  const notHeld = (index: number): number => {
-    if (count++ === 0) first = index;
-    return 0;
-  };
+  const found = new NotHeldNumbers();
+  const how: Casting = { type, overflow, notHeld: (index) => found.add(index) };
   writeNumbers(target, type, values.length, (numbers) => {
-    if (isBig(numbers)) castToWide(values, numbers, { type, overflow, notHeld });
-    else if (type.kind === "float") castToFloat(values, numbers, { type, overflow, notHeld });
-    else castToInteger(values, numbers, { type, overflow, notHeld });
+    if (isBig(numbers)) castToWide(values, numbers, how);
+    else if (type.kind === "float") castToFloat(values, numbers, how);
+    else castToInteger(values, numbers, how);
   });
-  return count > 0 ? { count, index: first, value: values[first] ?? 0 } : undefined;
+  return found.of(values);
+}
+
+/** Writes numbers as truth values: 0 and 1, with `clamp` whichever is nearer. */
+export function castBooleans(
+  values: NumberList,
+  target: Uint8Array,
+  overflow: Overflow,
+): NotHeld | undefined {
+  const found = new NotHeldNumbers();
+  for (let i = 0; i < target.length; i++) {
+    const value = Number(values[i]);
+    if (value === 0 || value === 1) target[i] = value;
+    else if (overflow === "clamp" && Number.isFinite(value)) target[i] = value > 0.5 ? 1 : 0;
+    else target[i] = found.add(i);
+  }
+  return found.of(values);
+}
+
+/** Counts the numbers that a type cannot hold. */
+class NotHeldNumbers {
+  #count = 0;
+  #first = 0;
+
+  /** @returns what is put in the place of the number */
+  add(index: number): 0 {
+    if (this.#count++ === 0) this.#first = index;
+    return 0;
+  }
+
+  of(values: NumberList): NotHeld | undefined {
+    if (this.#count === 0) return undefined;
+    return { count: this.#count, index: this.#first, value: values[this.#first] ?? 0 };
+  }
 }
 
 interface Casting {
   readonly type: NumberType;
   readonly overflow: Overflow;
   /** Counts a number that the type cannot hold; what is put in its place. */
-  readonly notHeld: (index: number) => number;
+  readonly notHeld: (index: number) => 0;
 }
 
 function castToFloat(values: NumberList, numbers: NumberArray, { type, overflow, notHeld }: Casting): void {
-  const isHalf = type.size === 2;
-  const largest = LARGEST[type.size as 2 | 4 | 8];
+  const size = type.size as 2 | 4 | 8;
+  const isTyped = ArrayBuffer.isView(values) && typeof values[0] === "number";
+  // The engine rounds in the same way.
+  if (isTyped && size !== 2) numbers.set(values as ArrayLike<number>);
+  else {
+    const round = floatRounder(size, "nearest-even");
+    for (let i = 0; i < numbers.length; i++) {
+      const value = values[i] ?? 0;
+      if (typeof value === "bigint") numbers[i] = round(value);
+      else numbers[i] = size === 2 ? fromFloat16Bits(toFloat16Bits(value)) : value;
+    }
+  }
   for (let i = 0; i < numbers.length; i++) {
-    const value = Number(values[i]);
-    const float = isHalf
-      ? fromFloat16Bits(toFloat16Bits(value))
-      : type.size === 4
-        ? Math.fround(value)
-        : value;
-    const isBeyond = Number.isFinite(value) && !Number.isFinite(float);
-    if (!isBeyond) numbers[i] = float;
-    else numbers[i] = overflow === "clamp" ? Math.sign(value) * largest : notHeld(i);
+    const float = numbers[i] as number;
+    // Of finite numbers alone.
+    if (float - float === 0 || Number.isNaN(float) || !isFiniteNumber(values[i])) continue;
+    numbers[i] = overflow === "clamp" ? Math.sign(float) * LARGEST[size] : notHeld(i);
   }
 }
 
 const LARGEST = { 2: 65504, 4: (2 - 2 ** -23) * 2 ** 127, 8: Number.MAX_VALUE };
+
+function isFiniteNumber(value: number | bigint | undefined): boolean {
+  return typeof value === "bigint" || Number.isFinite(value);
+}
 
 function castToInteger(values: NumberList, numbers: NumberArray, { type, overflow, notHeld }: Casting): void {
   const { least, most } = integerRange(type);
@@ -74,7 +113,7 @@ function castToInteger(values: NumberList, numbers: NumberArray, { type, overflo
   const clamp = castTo(type, "nearest-even", "clamp");
   for (let i = 0; i < numbers.length; i++) {
     const value = Number(values[i]);
-    if (value >= from && value <= to && Number.isInteger(value)) numbers[i] = value;
+    if (value >= from && value <= to && Math.floor(value) === value) numbers[i] = value;
     else numbers[i] = overflow === "clamp" && Number.isFinite(value) ? Number(clamp(value)) : notHeld(i);
   }
 }
@@ -91,7 +130,7 @@ function castToWide(
     const value = values[i] ?? 0;
     const whole = typeof value === "bigint" ? value : Number.isInteger(value) ? BigInt(value) : undefined;
     if (whole !== undefined && whole >= least && whole <= most) numbers[i] = whole;
-    else if (overflow === "clamp" && Number.isFinite(Number(value))) numbers[i] = BigInt(clamp(value));
+    else if (overflow === "clamp" && isFiniteNumber(value)) numbers[i] = BigInt(clamp(value));
     else numbers[i] = BigInt(notHeld(i));
   }
 }

@@ -13,7 +13,7 @@ import { type Buffers, plainBuffers } from "../../util/buffers.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { coordsAt, cStrides, product } from "../../util/shape.ts";
 import { typedValues } from "../slabs/typed-values.ts";
-import { castNumbers, type NotHeld, type NumberList, type Overflow } from "./cast-numbers.ts";
+import { castBooleans, castNumbers, type NotHeld, type NumberList, type Overflow } from "./cast-numbers.ts";
 import type { MappedChunk, MappedValues, ValueMap } from "./value-map.ts";
 
 /** How the values of an array become others as its chunks are decoded, step by step; steps that are absent do nothing. */
@@ -25,10 +25,8 @@ export interface Conversion {
   readonly toFill: Uint8Array | null;
   /** Stored values to those that they mean, missing ones NaN. */
   readonly unpack?: ((values: Numbers) => NumberList) | undefined;
-  /** The values that stand for missing items besides NaN, and the one that takes their place. */
-  readonly missing?:
-    | { readonly values: readonly (number | bigint)[]; readonly by: number | bigint }
-    | undefined;
+  /** Whether missing items become the new fill value: NaN, and with `listed` those that are one of these stored values. */
+  readonly missing?: { readonly listed: readonly (number | bigint)[] } | undefined;
   readonly map?: ValueMap | undefined;
   /** Name of the map in errors: its module. */
   readonly mapName?: string | undefined;
@@ -104,26 +102,47 @@ interface ConvertedPlace extends ChunkPlace {
   readonly buffers: Buffers;
 }
 
-/**
- * What a missing chunk's items become, without a map: the bytes of one, or why there are none.
- */
+/** What the items of a missing chunk become, without a map: the bytes of one, or why there are none. */
 export function convertedFill(conversion: Conversion): Uint8Array | NotHeld {
-  const { from, fromFill, to, pack, overflow } = conversion;
-  const values = unpacked(fromFill ?? new Uint8Array(from.size), [], conversion);
+  const { from, fromFill, to, toFill, pack, overflow } = conversion;
+  const { values, isMissing } = unpacked(fromFill ?? new Uint8Array(from.size), [], conversion);
+  if (isMissing?.[0] && toFill) return toFill;
   const bytes = new Uint8Array(to.size);
-  return cast(pack ? packed(values, pack) : values, to, bytes, overflow) ?? bytes;
+  // Of complex numbers real ones are the real part.
+  const numbers = Array.from(values).slice(0, numbersPerItem(to));
+  return cast(pack ? packed(numbers, pack) : numbers, to, bytes, overflow) ?? bytes;
 }
 
-/** Stored items as numbers, scaled or with their missing values replaced where that is asked for. */
+interface Unpacked {
+  readonly values: NumberList;
+  /** 1 for each item that is missing and becomes the new fill value, 0 for the others; absent where none does. */
+  readonly isMissing?: Uint8Array | undefined;
+}
+
+/** Stored items as numbers, scaled where that is asked for, and which are missing. */
 function unpacked(
   items: Uint8Array,
   shape: readonly number[],
   { from, unpack, missing }: Conversion,
-): NumberList {
+): Unpacked {
   const data = { kind: "fixed", bytes: items, itemSize: from.size, shape, strides: cStrides(shape) } as const;
   const stored = typedValues(data, from) as Numbers;
-  if (unpack) return unpack(stored);
-  return missing ? withoutMissing(stored, missing) : stored;
+  const values = unpack ? (unpack(stored) as Numbers) : stored;
+  return { values, isMissing: missing && takeMissing(values, missing.listed) };
+}
+
+/** Puts 0, which all types hold, in the place of missing items, and returns where they are. */
+function takeMissing(values: Numbers, listed: readonly (number | bigint)[]): Uint8Array | undefined {
+  let isMissing: Uint8Array | undefined;
+  const zero = typeof values[0] === "bigint" ? 0n : 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number | bigint;
+    if (!Number.isNaN(value) && !(listed.length > 0 && listed.includes(value))) continue;
+    isMissing ??= new Uint8Array(values.length);
+    isMissing[i] = 1;
+    values[i] = zero;
+  }
+  return isMissing;
 }
 
 function chunkConverter(conversion: Conversion) {
@@ -131,7 +150,8 @@ function chunkConverter(conversion: Conversion) {
   let isMapChecked = false;
   return async (items: Uint8Array, place: ConvertedPlace): Promise<ChunkData> => {
     const { region, shape, buffers } = place;
-    let values = unpacked(items, region.shape, conversion);
+    const { isMissing, ...unpackedItems } = unpacked(items, region.shape, conversion);
+    let { values } = unpackedItems;
     if (map) {
       const again = isMapChecked ? undefined : (values as Numbers).slice();
       const mapped = await mappedBy(map, values as Numbers, place, conversion);
@@ -146,6 +166,7 @@ function chunkConverter(conversion: Conversion) {
       const target = isCut ? new Uint8Array(product(region.shape) * to.size) : bytes;
       const notHeld = cast(values, to, target, overflow);
       if (notHeld) throw valuesNotHeld(notHeld, values.length, region, conversion);
+      if (isMissing && toFill) putFill(target, isMissing, toFill);
       if (isCut) {
         const strides = cStrides(shape);
         fillItems(bytes, toFill);
@@ -169,17 +190,9 @@ function packed(values: NumberList, { scale, offset, missing }: NonNullable<Conv
   return result;
 }
 
-function withoutMissing(
-  values: Numbers,
-  { values: those, by }: NonNullable<Conversion["missing"]>,
-): NumberList {
-  const result: NumberList = typeof by === "bigint" ? values : Float64Array.from(values, Number);
-  const list = result as (number | bigint)[] & NumberList;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i] as number | bigint;
-    if (Number.isNaN(value) || those.includes(value)) list[i] = by;
-  }
-  return result;
+function putFill(items: Uint8Array, isMissing: Uint8Array, fill: Uint8Array): void {
+  for (let i = isMissing.indexOf(1); i >= 0; i = isMissing.indexOf(1, i + 1))
+    items.set(fill, i * fill.length);
 }
 
 /** What a map makes of the values of a chunk, as numbers. */
@@ -217,7 +230,7 @@ async function mappedBy(
   if (found !== wanted && found !== items) {
     throw failed("returned another number of values than the chunk has items", {
       expected: `${wanted} numbers for ${region.shape.join(" x ") || "a scalar"} items of ${describeDataType(to)}`,
-      found: found === undefined ? typeof mapped : `${found}`,
+      found: `${found ?? (mapped === null ? "null" : typeof mapped)}`,
       hint: `It is given ${data.length} numbers of ${describeDataType(from)}, ${perItem} an item, and returns the new ones in the same order.`,
     });
   }
@@ -226,7 +239,11 @@ async function mappedBy(
   const other = list.findIndex((value) => !["number", "bigint", "boolean"].includes(typeof value));
   if (other >= 0) {
     const value = `${list[other]}`;
-    throw failed("returned what is no number", { value, expected: "numbers", found: typeof list[other] });
+    throw failed("returned something that is not a number", {
+      value,
+      expected: "numbers",
+      found: typeof list[other],
+    });
   }
   return list.map((value) => (typeof value === "bigint" ? value : Number(value)));
 }
@@ -255,7 +272,7 @@ function cast(
   target: Uint8Array,
   overflow: Overflow,
 ): NotHeld | undefined {
-  if (to.kind === "bool") return castBooleans(values, target);
+  if (to.kind === "bool") return castBooleans(values, target, overflow);
   const isReal = to.kind === "complex" && values.length === target.length / to.size;
   const numbers = isReal ? withImaginary(values) : values;
   const Own = typedArrayOf(to);
@@ -280,16 +297,6 @@ function withImaginary(values: NumberList): Float64Array {
   return pairs;
 }
 
-function castBooleans(values: NumberList, target: Uint8Array): NotHeld | undefined {
-  const isHeld = (value: number | bigint | undefined) => Number(value) === 0 || Number(value) === 1;
-  const others = Array.from(values, (value, index) => (isHeld(value) ? -1 : index)).filter(
-    (index) => index >= 0,
-  );
-  for (let i = 0; i < target.length; i++) target[i] = Number(values[i]);
-  const [index] = others;
-  return index === undefined ? undefined : { count: others.length, index, value: values[index] ?? 0 };
-}
-
 function valuesNotHeld(
   { count, index, value }: NotHeld,
   length: number,
@@ -300,14 +307,11 @@ function valuesNotHeld(
   const place = coordsAt(Math.floor(index / perItem), shape).map((at, d) => at + (start[d] ?? 0));
   const shown = pack ? `${Number(value) * pack.scale + pack.offset}` : `${value}`;
   const type = describeDataType(to);
-  const those = count === 1 ? "1 value of the chunk is" : `${count} of ${length} values of the chunk are`;
+  const those = count === 1 ? "1 value of the chunk" : `${count} of ${length} values of the chunk`;
   const isRounded = overflow === "clamp";
   const hint = isRounded
-    ? `NaN and infinities are no values of ${type}: choose a type of floats, or replace them with \`map\`.`
+    ? `${type} has no NaN and no infinities: choose a type of floats, replace NaN with \`fillValue\` (--fill-value), or both with \`map\`.`
     : 'Choose a wider type, or take the nearest value of the type with `overflow: "clamp"` (--overflow clamp).';
-  return new ZarrflowError("invalid-option", `${those} no ${type}, the first at [${place.join(", ")}]`, {
-    expected: type,
-    found: shown,
-    hint,
-  });
+  const reason = `${those} cannot be stored as ${type}, the first at [${place.join(", ")}]`;
+  return new ZarrflowError("invalid-option", reason, { expected: type, found: shown, hint });
 }

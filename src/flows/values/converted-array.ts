@@ -6,6 +6,7 @@ import type { DataTypeName } from "../../meta/data-type-name.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { CONVERT_VALUES } from "../../meta/inner-array.ts";
+
 import type { Numbers } from "../../meta/typed-array.ts";
 import type { Store } from "../../stores/store.ts";
 import { fromBase64 } from "../../util/base64.ts";
@@ -83,8 +84,8 @@ export function conversionOf(
     });
   }
   const toFill = planned.fillValue === null ? null : (fromBase64(planned.fillValue) ?? null);
-  const by = toFill && numberOf(toFill, to);
-  const missing = planned.replaceMissing ? (numberCodingOf(array)?.missing ?? []) : [];
+  // Unpacked ones are NaN.
+  const listed = planned.unpack ? [] : (numberCodingOf(array)?.missing ?? []);
   const mapName = planned.map && "module" in planned.map ? planned.map.module : undefined;
   return {
     from,
@@ -92,10 +93,10 @@ export function conversionOf(
     fromFill: fillValue.bytes,
     toFill,
     unpack: planned.unpack && unpackerOf(array),
-    missing: planned.replaceMissing && by !== null ? { values: missing, by } : undefined,
+    missing: planned.replaceMissing && { listed },
     map,
     mapName,
-    pack: planned.pack && { ...planned.pack, missing: Number(by ?? 0) },
+    pack: planned.pack && { ...planned.pack, missing: toFill ? Number(numberOf(toFill, to)) : 0 },
     overflow: planned.overflow ?? "error",
   };
 }

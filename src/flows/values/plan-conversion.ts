@@ -61,8 +61,9 @@ export async function planConversion(
   const from = numbersOf(array);
   const meant = asked.unpack || asked.pack !== undefined ? meantType(array, asked) : undefined;
   const map = asked.map === undefined ? undefined : await loadMap(asked.map);
-  const to = newType(asked, meant ?? from);
-  assertCast(array.path, meant ?? from, to, map);
+  const before = meant ?? from;
+  const to = newType(asked, before);
+  assertCast(array.path, before, to, map);
   const begun: PlannedConversion = {
     dataType: describeDataType(to),
     fillValue: null,
@@ -75,8 +76,8 @@ export async function planConversion(
   if (isSame && asked.fillValue === undefined && asked.attributes === undefined) return undefined;
   const fill = newFill(array.path, options.inFormat, asked, { from, to, begun });
   const pack = asked.pack && (await packingFor(array, asked.pack, begun, map, options));
-  const mayMiss = from.kind === "float" || (numberCodingOf(array)?.missing.length ?? 0) > 0;
-  const replaceMissing = asked.fillValue !== undefined && !map && !meant && mayMiss;
+  const mayMiss = before.kind === "float" || (numberCodingOf(array)?.missing.length ?? 0) > 0;
+  const replaceMissing = asked.fillValue !== undefined && asked.pack === undefined && !map && mayMiss;
   const planned: PlannedConversion = {
     ...begun,
     fillValue: fill && toBase64(fill),
@@ -89,13 +90,13 @@ export async function planConversion(
     planned,
     metadata: convertedMetadata(array, planned, map?.map),
     isMissingWritten: !keepsMissing(conversion),
-    convert: (before) => ({
-      ...before,
+    convert: (whole) => ({
+      ...whole,
       dataType: to,
       fillValue: { bytes: fill },
-      codecs: isRetyped ? retypedCodecs(before.codecs, to) : before.codecs,
+      codecs: isRetyped ? retypedCodecs(whole.codecs, to) : whole.codecs,
       attributes: withAttributes(
-        newAttributes(before, planned, { to, fill, format: options.to, path: array.path }),
+        newAttributes(whole, planned, { to, fill, format: options.to, path: array.path }),
         asked.attributes,
       ),
     }),
@@ -206,7 +207,7 @@ function newFill(
   const converted = convertedFill({ from, to, fromFill: bytes, toFill: null, overflow });
   if (converted instanceof Uint8Array) return converted;
   const type = describeDataType(to);
-  throw new ZarrflowError("invalid-option", `the fill value, ${converted.value}, is no ${type}`, {
+  throw new ZarrflowError("invalid-option", `the fill value cannot be stored as ${type}`, {
     path,
     expected: type,
     found: `${converted.value}`,
@@ -223,11 +224,15 @@ function statedFill(
     return fillBytes(fillValue, to);
   } catch (error) {
     if (!isZarrflowError(error)) throw error;
-    throw new ZarrflowError("invalid-option", `the fill value is no ${describeDataType(to)}`, {
-      path,
-      value: fillValue,
-      expected: describeDataType(to),
-    });
+    throw new ZarrflowError(
+      "invalid-option",
+      `the new fill value cannot be stored as ${describeDataType(to)}`,
+      {
+        path,
+        expected: describeDataType(to),
+        found: String(fillValue),
+      },
+    );
   }
 }
 
@@ -254,7 +259,9 @@ async function packingFor(
       "`scale` must be a number other than 0, and `offset` a number",
       {
         path: array.path,
-        found: `${scale}, ${offset}`,
+        found: [scale, offset]
+          .map((value) => (typeof value === "number" ? `${value}` : JSON.stringify(value)))
+          .join(", "),
       },
     );
   }
@@ -311,7 +318,7 @@ function newAttributes(
     const { scale, offset } = pack;
     return { ...without([...PACKING, ...STORED]), scale_factor: scale, add_offset: offset, ...marked };
   }
-  if (unpack) return without([...PACKING, ...STORED]);
+  if (unpack) return { ...without([...PACKING, ...STORED]), ...(replaceMissing && marked) };
   if (packingOf(from, attributes)?.reread && !map) {
     throw new ZarrflowError(
       "unsupported-operation",

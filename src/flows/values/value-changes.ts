@@ -1,6 +1,15 @@
 import type { FillOption } from "../../hierarchy/create/metadata.ts";
 import type { DataTypeOption } from "../../meta/data-type-option.ts";
-import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/check-options.ts";
+import {
+  assertKnown,
+  assertRules,
+  checkedOptions,
+  invalid,
+  isObject,
+  type OptionNames,
+  oneOf,
+  withoutEffect,
+} from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/nearest-name.ts";
@@ -63,6 +72,30 @@ export const VALUE_CHANGES: OptionNames<ValueChanges> = {
   overflow: true,
 };
 
+const PACK_OPTION: OptionNames<Exclude<PackOption, string>> = { dataType: true, scale: true, offset: true };
+
+const isRecord = (value: unknown) => isObject(value) && !Array.isArray(value);
+
+/** @throws `invalid-option` for what is no option of an array, and for values of other types than options have */
+function checkedChanges(changes: ValueChanges): ValueChanges {
+  const checked = checkedOptions(changes, VALUE_CHANGES);
+  const { unpack, pack, attributes, overflow } = checked;
+  assertRules(
+    { unpack, pack, attributes, overflow },
+    {
+      unpack: { expected: "true or false", holds: (value) => typeof value === "boolean" },
+      pack: {
+        expected: "a type such as int16, or an object such as { dataType, scale, offset }",
+        holds: (value) => typeof value === "string" || isRecord(value),
+      },
+      attributes: { expected: 'an object such as { units: "degC" }', holds: isRecord },
+      overflow: oneOf("error", "clamp"),
+    },
+  );
+  if (typeof pack === "object") assertKnown(pack, PACK_OPTION, "member");
+  return checked;
+}
+
 /**
  * Changes of values, for names and globs of arrays. `*` and other globs mean the arrays of numbers that they match, but no
  * coordinates, bounds, grid mappings and other arrays that attributes of the others name. What a name says of an array
@@ -88,7 +121,7 @@ export function valuesAsked(
   arrays: readonly GroupArray[],
   root: { readonly path: string; readonly kind: "array" | "group"; readonly name?: string },
 ): ReadonlyMap<string, AskedValues> {
-  if (!isObject(option))
+  if (!isRecord(option))
     throw invalid(
       "invalid value for the option `arrays`",
       "an object of changes, whose members are names and globs of arrays",
@@ -99,7 +132,7 @@ export function valuesAsked(
   const nameOf = ({ path }: GroupArray) =>
     root.kind === "array" ? (root.name ?? lastName(path)) : belowPath(root.path, path);
   const entries = Object.entries(option).map(([selector, changes]) => {
-    const checked = checkedOptions(changes, VALUE_CHANGES);
+    const checked = checkedChanges(changes);
     const named = arrays.filter((array) => nameOf(array) === selector);
     return { selector, changes: checked, named };
   });
@@ -117,7 +150,14 @@ export function valuesAsked(
     for (const { path } of meant)
       asked.set(path, { ...asked.get(path), ...definedOf(changes), isNamed: isAlone });
   }
+  const all = [...asked.values()];
+  if (all.some(({ overflow }) => overflow === "clamp") && !all.some(mayOverflow))
+    throw withoutEffect({ option: "overflow" }, "no value becomes another one");
   return asked;
+}
+
+function mayOverflow({ dataType, map, pack }: ValueChanges): boolean {
+  return [dataType, map, pack].some((change) => change !== undefined);
 }
 
 function definedOf(changes: ValueChanges): ValueChanges {

@@ -92,7 +92,8 @@ function moduleUrl(option: string | URL): string {
 }
 
 function loadModule(url: string): Promise<LoadedMap> {
-  const known = loaded.get(url);
+  // A file may have been changed since, and is read again.
+  const known = isFile(url) ? undefined : loaded.get(url);
   if (known) return known;
   const loading = importMap(url).catch((cause: unknown) => {
     loaded.delete(url);
@@ -105,7 +106,7 @@ function loadModule(url: string): Promise<LoadedMap> {
       { cause },
     );
   });
-  loaded.set(url, loading);
+  if (!isFile(url)) loaded.set(url, loading);
   return loading;
 }
 
@@ -122,7 +123,7 @@ async function importMap(url: string): Promise<LoadedMap> {
       .digest(),
   );
   // A module that was changed since this process has imported it is another one.
-  const versioned = url.startsWith("file:") ? `${url}?${hash}` : url;
+  const versioned = isFile(url) ? `${url}?${hash}` : url;
   const { default: map } = await importFrom(versioned);
   if (typeof map === "function") return { map: map as ValueMap, planned: { module: url, hash } };
   throw new ZarrflowError("invalid-option", "the module of `map` has no function as its default export", {
@@ -132,8 +133,12 @@ async function importMap(url: string): Promise<LoadedMap> {
   });
 }
 
+function isFile(url: string): boolean {
+  return url.startsWith("file:");
+}
+
 async function textOf(url: string): Promise<Uint8Array> {
-  const files = url.startsWith("file:") ? builtin("node:fs") : undefined;
+  const files = isFile(url) ? builtin("node:fs") : undefined;
   if (files) return files.readFileSync(new URL(url));
   const response = await fetch(url);
   if (!response.ok) throw new Error(`status ${response.status}`);
