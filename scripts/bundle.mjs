@@ -52,11 +52,11 @@ const READS = [
 /** What it loads on use, by subject, the first that fits: a file for each, so that few requests load all of it. */
 const READS_ON_USE = {
   shards: /\/(?:sharding|checksum)\//,
-  other:
-    /^(?:meta|hierarchy)\/|key-prefix|zarrita|redirect|\/(?:blosc|lz4|shuffle|deflate|zstd)\/|wasm-delta/,
+  zip: /^stores\/(?:zip|target\/zip-upload-log|http\/)|foreign-file/,
+  other: /^(?:meta|hierarchy)\/|key-prefix|zarrita|\/(?:blosc|lz4|shuffle|deflate|zstd)\/|wasm-delta/,
   codecs: /^codecs\//,
   s3: /^stores\/s3\//,
-  zip: /^stores\/(?:zip|target\/zip-upload-log)/,
+  text: /asked-slice/,
   labels: /labels|key-filter|decoded-slice|typed-values/,
   slabs: /./,
 };

@@ -21,7 +21,8 @@ import type { TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { resolveLabelledSlice } from "./request/slice-indices.ts";
 import { sliceConcurrency } from "./request/usual-concurrency.ts";
-import { parseScratch, possibleStrategy } from "./run/scratch/open-scratch.ts";
+import { possibleStrategy } from "./run/scratch/open-scratch.ts";
+import { parseScratch } from "./run/scratch/parse-scratch.ts";
 
 /** What reading a part of an array in C order will do and cost. */
 export interface SlicePlan extends SlabPlan {

@@ -45,9 +45,9 @@ import { cStrides, product } from "../util/shape.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { pacedAccess } from "./request/rate-limits.ts";
-import { aboutCoordinates, askedSlice, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
+import { aboutCoordinates, rangesAsked, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
 import { limitAdaptive, limitConcurrency, sliceConcurrency } from "./request/usual-concurrency.ts";
-import { parseScratch } from "./run/scratch/open-scratch.ts";
+import { parseScratch } from "./run/scratch/parse-scratch.ts";
 import type { SourceWatch } from "./run/source-watch.ts";
 import { rawPieces } from "./slabs/formats/raw.ts";
 import { numbersIn } from "./slabs/numbers-in.ts";
@@ -360,7 +360,7 @@ export class SliceReader {
       if (root.kind === "group") throw groupInPlace(root);
       endLimit = limitAdaptive(this.#concurrency(root.innerChunks()));
       try {
-        asked = askedSlice(this.#option, options);
+        asked = await rangesAsked(this.#option, options);
         const lookedUp = await sliceByIndices(asked, root, this.#options);
         // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
         if (root.innerChunks() === root) root.pipeline().catch(() => {});

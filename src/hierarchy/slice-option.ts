@@ -1,12 +1,11 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { dimensionNamed, withEqualsSigns } from "../meta/dimension-names.ts";
+import { dimensionNamed } from "../meta/dimension-names.ts";
 import type { Selection, Shift } from "../streams/selection.ts";
 import { isObject } from "../util/check-options.ts";
-import { wholeNumber } from "../util/decimal.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { lastName } from "../util/node-path.ts";
 import { type CyclicRange, isCyclic, shiftOf } from "./cyclic-range.ts";
-import { isLabelled, type Labelled, parseLabels, type SelOption } from "./slice-labels.ts";
+import { isLabelled, type Labelled } from "./slice-labels.ts";
 
 /** An index, or `[start, stop]` or `[start, stop, step]`. */
 export type IndexRange =
@@ -46,27 +45,6 @@ export function hasPoints(option: SliceOption): boolean {
   );
 }
 
-/**
- * Ranges of indices and of labels as one option. @throws `invalid-option` for labels beside ranges without names, and for a
- * dimension that has both.
- */
-export function withLabels(option: SliceOption, sel: SelOption | undefined): SliceOption {
-  const asked = Object.entries(sel ?? {});
-  if (asked.length === 0) return option;
-  if (Array.isArray(option) && option.length > 0) {
-    throw new ZarrflowError("invalid-option", "labels need ranges that have names", {
-      hint: "Name the dimensions of the ranges as well: { latitude: [10, 20] }.",
-    });
-  }
-  const both = asked.find(([name]) => Object.hasOwn(option, name));
-  if (both) {
-    throw new ZarrflowError("invalid-option", `dimension ${both[0]} is given by indices and by labels`, {
-      hint: "Give one of the two.",
-    });
-  }
-  return { ...option, ...Object.fromEntries(asked.map(([name, labels]) => [name, { labels }])) };
-}
-
 /** A selection, and which dimensions an index dropped. */
 export interface ResolvedSlice {
   readonly selection: Selection;
@@ -75,71 +53,10 @@ export interface ResolvedSlice {
   readonly cyclic?: ReadonlyMap<number, CyclicRange>;
 }
 
-/**
- * Reads `time=0:24,lat=10:20:2,lon=5` or `0:24,10:20:2,5`; labels too, as `time=2019-03,lat=45..50`. What follows an `@` is
- * an index, or a range of indices: `time=@2016` is item 2016 whatever the dimension has as labels.
- *
- * @throws `invalid-selection` saying what is valid; for a range that holds nothing.
- */
-export function parseSlice(text: string): SliceOption {
-  const parts = text.split(",").map((part) => part.trim());
-  if (!parts.some((part) => part.includes("="))) return parts.map((part) => range(part, text));
-  const ranges = new Map<string, Range>();
-  for (const part of parts) {
-    const at = part.lastIndexOf("=");
-    if (at < 1)
-      throw invalid(`\`${part}\` in \`${text}\` has no dimension name`, { meant: withEqualsSigns(text) });
-    const name = part.slice(0, at).trim();
-    if (ranges.has(name)) throw invalid(`\`${name}\` is given twice in \`${text}\``);
-    ranges.set(name, range(part.slice(at + 1).trim(), text));
-  }
-  return Object.fromEntries(ranges);
-}
-
-function range(part: string, text: string): Range {
-  if (part.startsWith("@")) return indices(part.slice(1).trim(), text);
-  const labelled = parseLabels(part);
-  if (labelled) return labelled;
-  const found = indices(part, text);
-  const ends = part.split(":", 2).map((end) => end.trim());
-  const mayBeYears = ends.every((end) => end === "" || YEAR.test(end));
-  return mayBeYears && ends.some((end) => end !== "") ? { maybeYears: found } : found;
-}
-
-/** Whole numbers that people write years as: of three digits too, as model years may be, and with zeros before them. */
-const YEAR = /^(?:\d{4}|[1-9]\d\d)$/;
-
-function indices(part: string, text: string): IndexRange {
-  const pieces = part.split(":").map((piece) => piece.trim());
-  const numbers = pieces.map((piece) => (piece === "" ? null : wholeNumber(piece)));
-  if (numbers.includes(undefined)) throw notIndices(part, text);
-  const [start = null, stop = null, step = null] = numbers;
-  if (pieces.length === 1 && start !== null) return start;
-  if (pieces.length === 1 || pieces.length > 3) throw invalid(`\`${part}\` in \`${text}\` is not a range`);
-  if (step !== null && step < 0) throw backwards(`\`${part}\` in \`${text}\``);
-  if (start !== null && stop !== null && start < 0 === stop < 0 && start >= stop) {
-    throw new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` holds no item`, {
-      hint:
-        start === stop
-          ? `The range is empty, since the stop is exclusive. Write ${start} for one item.`
-          : "Write the smaller index first; the stop is exclusive.",
-    });
-  }
-  return step === null ? [start, stop] : [start, stop, step];
-}
-
-function backwards(what: string, path?: string): ZarrflowError {
+export function backwards(what: string, path?: string): ZarrflowError {
   return new ZarrflowError("invalid-selection", `${what} has a negative step, which is not supported`, {
     ...(path !== undefined && { path }),
     hint: "Items are taken in the order in which they are stored: give a step of 1 or more.",
-  });
-}
-
-function notIndices(part: string, text: string): ZarrflowError {
-  const meant = withEqualsSigns(text);
-  if (meant !== undefined) return invalid(`\`${part}\` in \`${text}\` is not a range of indices`, { meant });
-  return new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` is not a range of indices`, {
-    hint: "Write indices as 0:24, and labels as 45.5..50 or 2019-03-01:2019-03-08.",
   });
 }
 
@@ -300,7 +217,7 @@ function writtenAsDate(digits: number): string | undefined {
   return [year, month, day].filter(Boolean).join("-");
 }
 
-function invalid(
+export function invalid(
   reason: string,
   { path, meant }: { readonly path?: string; readonly meant?: string | undefined } = {},
 ): ZarrflowError {

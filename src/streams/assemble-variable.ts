@@ -1,4 +1,4 @@
-import { offsetsOf } from "../codecs/array-to-bytes/packed-items.ts";
+import { offsetsOf } from "../codecs/array-to-bytes/item-offsets.ts";
 import type { VariableData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { MAX_CHUNK_SIZE } from "../codecs/limits.ts";

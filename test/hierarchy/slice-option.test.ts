@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseSlice, resolveSlice, type SliceOption } from "../../src/hierarchy/slice-option.ts";
+import { parseSlice } from "../../src/hierarchy/parse-slice.ts";
+import { resolveSlice, type SliceOption } from "../../src/hierarchy/slice-option.ts";
 import type { ArrayMetadata } from "../../src/meta/array-metadata.ts";
 
 /** As much of an array's metadata as slices look at. */

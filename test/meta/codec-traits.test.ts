@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { slowestOf } from "../../src/codecs/descriptor.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
-import { costClassOf } from "../../src/meta/codec-traits.ts";
+import { costClassOf } from "../../src/meta/codec-costs.ts";
 
 const codec = (name: string, configuration: CodecConfig["configuration"] = {}): CodecConfig => ({
   name,

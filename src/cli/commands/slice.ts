@@ -142,7 +142,7 @@ export const command = defineCommand({
     assertFileOnly(values);
     const format = outputFormat(values.output, values.format);
     const { openSource } = await import("../../flows/request/open-source.ts");
-    const { parseSlice } = await import("../../hierarchy/slice-option.ts");
+    const { parseSlice } = await import("../../hierarchy/parse-slice.ts");
     const { openSliceOptions, slice } = await import("../../flows/slice.ts");
     const selection = values.slice === undefined ? {} : parseSlice(values.slice);
     const { ifExists: _, ...planning } = planOptions(values, terminal.signal);

@@ -7,9 +7,10 @@ import {
   parseMissing,
   statedMissing,
 } from "../../meta/conventions/missing-value.ts";
-import { type DataType, sameDataType } from "../../meta/data-type.ts";
+import type { DataType } from "../../meta/data-type.ts";
 import { describeCodec } from "../../meta/describe.ts";
 import { otherNames } from "../../meta/documents.ts";
+import { sameDataType } from "../../meta/same-data-type.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 import { toPlain } from "../../util/json-plain.ts";
 import { pointerTo } from "../../util/json-pointer.ts";

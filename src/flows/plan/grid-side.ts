@@ -1,5 +1,5 @@
 import type { ArrayMetadata, CodecConfig, ZarrFormat } from "../../meta/array-metadata.ts";
-import { costClassOf, decodesParts } from "../../meta/codec-traits.ts";
+import { costClassOf, decodesParts } from "../../meta/codec-costs.ts";
 import type { ChunkSizes } from "../../streams/chunk-sizes.ts";
 import { toPlain } from "../../util/json-plain.ts";
 import type { GridSide, PlannedCodec } from "./plan.ts";

@@ -1,6 +1,6 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import type { ArrayMetadata, CodecConfig } from "../../meta/array-metadata.ts";
-import { sameDataType, sameFieldOrders } from "../../meta/data-type.ts";
+import { sameDataType, sameFieldOrders } from "../../meta/same-data-type.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 

@@ -1,6 +1,7 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { expectedItemSize } from "../../meta/data-type.ts";
-import { dimensionNamed, withEqualsSigns } from "../../meta/dimension-names.ts";
+import { dimensionNamed } from "../../meta/dimension-names.ts";
+import { withEqualsSigns } from "../../meta/equals-signs.ts";
 import { wholeShards } from "../../meta/reshard.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 import { wholeNumber } from "../../util/decimal.ts";

@@ -1,5 +1,5 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { dimensionMeant } from "../../meta/dimension-names.ts";
+import { dimensionMeant } from "../../meta/dimension-meant.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/nearest-name.ts";

@@ -1,5 +1,5 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { dimensionMeant } from "../../meta/dimension-names.ts";
+import { dimensionMeant } from "../../meta/dimension-meant.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, folderOf, lastName } from "../../util/node-path.ts";
 

@@ -3,13 +3,7 @@ import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
 import type { ConcurrencyOption } from "../../hierarchy/read-options.ts";
 import { resolveArraySlice } from "../../hierarchy/resolve-array-slice.ts";
 import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
-import {
-  hasLabels,
-  parseSlice,
-  type ResolvedSlice,
-  type SliceOption,
-  withLabels,
-} from "../../hierarchy/slice-option.ts";
+import { hasLabels, type ResolvedSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
 import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
 import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
 import { parseBytes } from "../../util/byte-size.ts";
@@ -27,9 +21,10 @@ export interface SliceReading extends LabelOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is asked for by ranges, or by their text, and by labels. @throws as `parseSlice` and `withLabels` */
-export function askedSlice(option: SliceOption | string, { sel }: LabelOptions): SliceOption {
-  return withLabels(typeof option === "string" ? parseSlice(option) : option, sel);
+/** As `askedSlice`, which is loaded for texts and labels alone. */
+export async function rangesAsked(option: SliceOption | string, { sel }: LabelOptions): Promise<SliceOption> {
+  if (typeof option !== "string" && sel === undefined) return option;
+  return (await import("./asked-slice.ts")).askedSlice(option, { ...(sel && { sel }) });
 }
 
 /** Checks that there are labels of which the nearest can be taken. @throws `invalid-option` */
@@ -133,7 +128,7 @@ export async function nodesByIndices(
   options: SliceReading,
 ): Promise<SliceOfNodes> {
   if (asked === undefined) return { takenItems: async () => [] };
-  const option = askedSlice(asked, {});
+  const option = await rangesAsked(asked, {});
   const lookUps = () => import("./labels/look-up-labels.ts");
   const reading = lookUpOptions(root, options);
   const namesOf = ({ metadata, path }: ZarrArray) => withAxes(metadata, axes.get(path)).dimensionNames ?? [];
@@ -163,7 +158,7 @@ export async function resolveLabelledSlice(
   array: ZarrArray,
   options: SliceReading,
 ): Promise<ResolvedSlice & { readonly taken: readonly TakenItems[] }> {
-  const option = askedSlice(asked, options);
+  const option = await rangesAsked(asked, options);
   try {
     const found = await sliceByIndices(option, array, options);
     const resolved = await resolveArraySlice(found.option, array, options.signal);

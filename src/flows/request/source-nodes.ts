@@ -15,6 +15,7 @@ import { belowPath, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodesInFormat } from "../plan/hierarchy-request.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 import type { ArrayConversion } from "../values/plan-conversion.ts";
+import { askedSlice } from "./asked-slice.ts";
 import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import { withChunkSeparators } from "./chunk-separators.ts";
@@ -23,13 +24,7 @@ import type { TakenWhole } from "./dimension-lengths.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { copiedWarning } from "./not-known.ts";
 import type { OtherRanges, otherResolutions } from "./resolutions.ts";
-import {
-  aboutCoordinates,
-  askedSlice,
-  coordinatesAbove,
-  nodesByIndices,
-  type SliceReading,
-} from "./slice-indices.ts";
+import { aboutCoordinates, coordinatesAbove, nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { unmatchedGlobs } from "./unmatched-globs.ts";
 

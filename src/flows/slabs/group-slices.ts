@@ -2,14 +2,15 @@ import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
 import { children } from "../../hierarchy/open/walk.ts";
 import type { OpenSliceOptions, Slice } from "../../hierarchy/slice.ts";
 import { hasLabels, type SliceOption } from "../../hierarchy/slice-option.ts";
-import { dimensionMeant } from "../../meta/dimension-names.ts";
+import { dimensionMeant } from "../../meta/dimension-meant.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { firstOf } from "../../util/name-lists.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
+import { askedSlice } from "../request/asked-slice.ts";
 import { type KeyFilter, pathFilter } from "../request/key-filter.ts";
-import { askedSlice, assertNearest } from "../request/slice-indices.ts";
+import { assertNearest } from "../request/slice-indices.ts";
 import { unmatchedGlobs } from "../request/unmatched-globs.ts";
 import { slice } from "../slice.ts";
 

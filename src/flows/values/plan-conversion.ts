@@ -8,11 +8,12 @@ import {
   statedMissing,
   writeMissing,
 } from "../../meta/conventions/missing-value.ts";
-import { type FixedDataType, isFixed, sameDataType } from "../../meta/data-type.ts";
+import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { floatBytes } from "../../meta/number-bytes.ts";
 import { retypedCodecs } from "../../meta/retyped-codecs.ts";
+import { sameDataType } from "../../meta/same-data-type.ts";
 import { writeFillV3 } from "../../meta/v3/fill-value.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { toBase64 } from "../../util/base64.ts";

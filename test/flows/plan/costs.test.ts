@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type CostRequest, costOf } from "../../../src/flows/plan/costs.ts";
 import type { GridSide } from "../../../src/flows/plan/plan.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
-import { costClassOf, decodesParts } from "../../../src/meta/codec-traits.ts";
+import { costClassOf, decodesParts } from "../../../src/meta/codec-costs.ts";
 
 const shape = [1024, 256, 512];
 

@@ -3,7 +3,7 @@ import { coordsOf, cStrides, product } from "../../../util/shape.ts";
 import type { ChunkData, VariableData } from "../../chunk-data.ts";
 import type { ChunkSpec } from "../../codec.ts";
 import { MAX_CHUNK_SIZE } from "../../limits.ts";
-import { offsetsOf } from "../packed-items.ts";
+import { offsetsOf } from "../item-offsets.ts";
 import type { ShardBoxes } from "./boxes.ts";
 
 /** Boxes of items of varying size: moved item by item, in C order. */

@@ -7,7 +7,8 @@ import {
   type Range,
   type SliceOption,
 } from "../../../hierarchy/slice-option.ts";
-import { dimensionMeant, dimensionNamed } from "../../../meta/dimension-names.ts";
+import { dimensionMeant } from "../../../meta/dimension-meant.ts";
+import { dimensionNamed } from "../../../meta/dimension-names.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { jsonEqual } from "../../../util/json-equal.ts";
 import { folderOf } from "../../../util/node-path.ts";

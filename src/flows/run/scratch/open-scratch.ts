@@ -1,16 +1,9 @@
 import { assertGridStrategy, type GridStrategy } from "../../../hierarchy/read-options.ts";
-import { accessedBy, type StoreAccess } from "../../../stores/access.ts";
 import type { StoreSpec } from "../../../stores/store.ts";
-import { parseStoreUrl } from "../../../stores/url.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { isNode } from "../../../util/platform.node.ts";
 import { machine } from "../machine.node.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
-
-/** The store that a path or URL for scratch objects names, reached as `access` says. @throws as `parseStoreUrl` */
-export function parseScratch(place: string | undefined, access: StoreAccess = {}): StoreSpec | undefined {
-  return place === undefined ? undefined : accessedBy(parseStoreUrl(place).spec, access);
-}
 
 /** The strategy that is asked for; `direct` where scratch objects have no place: in browsers, unless they are given one. */
 export function possibleStrategy(

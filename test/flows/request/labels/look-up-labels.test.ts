@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { planFlow } from "../../../../src/flows/request/flow.ts";
 import { slicesOf } from "../../../../src/flows/slabs/group-slices.ts";
+import { parseSlice } from "../../../../src/hierarchy/parse-slice.ts";
 import type { LabelOptions } from "../../../../src/hierarchy/slice-labels.ts";
-import { parseSlice } from "../../../../src/hierarchy/slice-option.ts";
 import {
   asStore,
   openArray,

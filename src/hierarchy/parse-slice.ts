@@ -1,0 +1,115 @@
+import { withEqualsSigns } from "../meta/equals-signs.ts";
+import { wholeNumber } from "../util/decimal.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { Labelled, SelOption } from "./slice-labels.ts";
+import { backwards, type IndexRange, invalid, type Range, type SliceOption } from "./slice-option.ts";
+
+/**
+ * Ranges of indices and of labels as one option. @throws `invalid-option` for labels beside ranges without names, and for a
+ * dimension that has both.
+ */
+export function withLabels(option: SliceOption, sel: SelOption | undefined): SliceOption {
+  const asked = Object.entries(sel ?? {});
+  if (asked.length === 0) return option;
+  if (Array.isArray(option) && option.length > 0) {
+    throw new ZarrflowError("invalid-option", "labels need ranges that have names", {
+      hint: "Name the dimensions of the ranges as well: { latitude: [10, 20] }.",
+    });
+  }
+  const both = asked.find(([name]) => Object.hasOwn(option, name));
+  if (both) {
+    throw new ZarrflowError("invalid-option", `dimension ${both[0]} is given by indices and by labels`, {
+      hint: "Give one of the two.",
+    });
+  }
+  return { ...option, ...Object.fromEntries(asked.map(([name, labels]) => [name, { labels }])) };
+}
+
+/**
+ * Reads `time=0:24,lat=10:20:2,lon=5` or `0:24,10:20:2,5`; labels too, as `time=2019-03,lat=45..50`. What follows an `@` is
+ * an index, or a range of indices: `time=@2016` is item 2016 whatever the dimension has as labels.
+ *
+ * @throws `invalid-selection` saying what is valid; for a range that holds nothing.
+ */
+export function parseSlice(text: string): SliceOption {
+  const parts = text.split(",").map((part) => part.trim());
+  if (!parts.some((part) => part.includes("="))) return parts.map((part) => range(part, text));
+  const ranges = new Map<string, Range>();
+  for (const part of parts) {
+    const at = part.lastIndexOf("=");
+    if (at < 1)
+      throw invalid(`\`${part}\` in \`${text}\` has no dimension name`, { meant: withEqualsSigns(text) });
+    const name = part.slice(0, at).trim();
+    if (ranges.has(name)) throw invalid(`\`${name}\` is given twice in \`${text}\``);
+    ranges.set(name, range(part.slice(at + 1).trim(), text));
+  }
+  return Object.fromEntries(ranges);
+}
+
+export function range(part: string, text: string): Range {
+  if (part.startsWith("@")) return indices(part.slice(1).trim(), text);
+  const labelled = parseLabels(part);
+  if (labelled) return labelled;
+  const found = indices(part, text);
+  const ends = part.split(":", 2).map((end) => end.trim());
+  const mayBeYears = ends.every((end) => end === "" || YEAR.test(end));
+  return mayBeYears && ends.some((end) => end !== "") ? { maybeYears: found } : found;
+}
+
+/** Whole numbers that people write years as: of three digits too, as model years may be, and with zeros before them. */
+const YEAR = /^(?:\d{4}|[1-9]\d\d)$/;
+
+export function indices(part: string, text: string): IndexRange {
+  const pieces = part.split(":").map((piece) => piece.trim());
+  const numbers = pieces.map((piece) => (piece === "" ? null : wholeNumber(piece)));
+  if (numbers.includes(undefined)) throw notIndices(part, text);
+  const [start = null, stop = null, step = null] = numbers;
+  if (pieces.length === 1 && start !== null) return start;
+  if (pieces.length === 1 || pieces.length > 3) throw invalid(`\`${part}\` in \`${text}\` is not a range`);
+  if (step !== null && step < 0) throw backwards(`\`${part}\` in \`${text}\``);
+  if (start !== null && stop !== null && start < 0 === stop < 0 && start >= stop) {
+    throw new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` holds no item`, {
+      hint:
+        start === stop
+          ? `The range is empty, since the stop is exclusive. Write ${start} for one item.`
+          : "Write the smaller index first; the stop is exclusive.",
+    });
+  }
+  return step === null ? [start, stop] : [start, stop, step];
+}
+
+function notIndices(part: string, text: string): ZarrflowError {
+  const meant = withEqualsSigns(text);
+  if (meant !== undefined) return invalid(`\`${part}\` in \`${text}\` is not a range of indices`, { meant });
+  return new ZarrflowError("invalid-selection", `\`${part}\` in \`${text}\` is not a range of indices`, {
+    hint: "Write indices as 0:24, and labels as 45.5..50 or 2019-03-01:2019-03-08.",
+  });
+}
+
+const DATE = String.raw`[+-]?\d{4,6}-\d\d(?:-\d\d(?:[T ]\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?)?)?`;
+const DATE_RANGE = new RegExp(`^(?:(${DATE})?:(${DATE})?(?::(\\d+))?)$`);
+const SINGLE_DATE = new RegExp(`^${DATE}$`);
+
+/**
+ * Reads one range of a text as labels: `45..50`, `2019-03-01:2019-03-08`, `2019-03`, `45.5`, `Oslo`; undefined where it has
+ * none.
+ */
+export function parseLabels(text: string): Labelled | undefined {
+  if (/^(?:[+-]?\d+)?$/.test(text)) return undefined;
+  if (SINGLE_DATE.test(text)) return { labels: text };
+  const ends = text.split("..").map((end) => end.trim());
+  if (ends.length === 2) return { labels: [orOpen(ends[0]), orOpen(ends[1])] };
+  if (ends.length === 3) {
+    const step = wholeNumber(ends[2] ?? "");
+    return step === undefined ? undefined : { labels: [orOpen(ends[0]), orOpen(ends[1]), step] };
+  }
+  if (!text.includes(":")) return { labels: text };
+  const [, from, to, step] = DATE_RANGE.exec(text) ?? [];
+  if (from === undefined && to === undefined) return undefined;
+  const range = [from ?? null, to ?? null] as const;
+  return { labels: step === undefined ? range : [...range, Number(step)] };
+}
+
+function orOpen(end: string | undefined): string | null {
+  return end === undefined || end === "" ? null : end;
+}
