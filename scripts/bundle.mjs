@@ -69,11 +69,20 @@ const WEB = entries.filter((entry) => !["stores/directory", "bullmq/index"].incl
 
 const sourceOf = (entry) => join(root, `src/${entry}.ts`);
 
-/** The version itself in place of what reads it from package.json, which takes the command 2 ms. */
+/**
+ * The version itself in place of what reads it from package.json, which takes the command 2 ms. What else names it has a
+ * module of its own: in that of the command, it would make pages load the command.
+ */
+const VERSION = sourceOf("util/package-version.node");
 const versionInside = {
   name: "version-inside",
+  resolveId(id, importer) {
+    if (!importer || importer.startsWith("\0") || resolve(dirname(importer), id) !== VERSION)
+      return undefined;
+    return importer.startsWith(join(root, "src/cli/")) ? VERSION : "\0version";
+  },
   load: (id) =>
-    id === sourceOf("util/package-version.node")
+    id === VERSION || id === "\0version"
       ? `export const packageVersion = () => ${JSON.stringify(version)};`
       : undefined,
 };

@@ -1,7 +1,7 @@
-import { definitions } from "../../flows/text/columns.ts";
 import { commandList } from "../command-list.ts";
 import type { CommandWords } from "../define-command.ts";
 import type { Option, Options } from "../parse-arguments.ts";
+import { definitions } from "./definitions.ts";
 
 const EXIT_CODES = [
   ["0", "done"],

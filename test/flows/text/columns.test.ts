@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columns, definitions } from "../../../src/flows/text/columns.ts";
+import { columns } from "../../../src/flows/text/columns.ts";
 
 describe("columns", () => {
   it("stand below each other, without spaces at the end", () => {
@@ -9,15 +9,5 @@ describe("columns", () => {
     ];
     expect(columns(rows)).toBe("  a    bcd  e\n  fgh");
     expect(columns(rows, 0)).toBe("a    bcd  e\nfgh");
-  });
-});
-
-describe("definitions", () => {
-  it("go on below themselves", () => {
-    const rows = [
-      ["--a", "one two three"],
-      ["--long", "four"],
-    ] as const;
-    expect(definitions(rows, 18)).toBe("  --a     one two\n          three\n  --long  four");
   });
 });
