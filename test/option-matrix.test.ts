@@ -259,6 +259,27 @@ it("each option of each function has a case, or a test that is named", () => {
   }
 });
 
+/** Options that the calls give themselves. */
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  append: ["dim"],
+  convert: ["to"],
+  plan: ["chunks"],
+  pyramid: ["levels"],
+  rechunk: ["chunks"],
+  simulatePlan: ["workers", "latency", "bytesPerSecond"],
+  sliceTo: ["slice"],
+};
+
+it.each([...declared])(
+  "options that are undefined are as if they were not given: %s",
+  async (name, options) => {
+    const others = options.filter((option) => option !== "onEvent" && !OWN[name]?.includes(option));
+    const none = Object.fromEntries(others.map((option) => [option, undefined]));
+    const usual = { value: () => undefined };
+    expect(await outcome(name, none, usual)).toBe(await outcome(name, {}, usual));
+  },
+);
+
 describe("an option has an effect on each function that has it, or is refused:", () => {
   const shown = pairs.flatMap(([option, name]) => {
     const one = CASES[option];

@@ -35,6 +35,19 @@ test("the options of each function are the approved ones", async () => {
   await expect(lines.sort().join("")).toMatchFileSnapshot("approved/options.txt");
 });
 
+test("every optional option takes undefined, as programs give it that pass options on", () => {
+  const wrong = [...exportsOf("src/index.ts")].flatMap(([name, symbol]) =>
+    membersOf(symbol).flatMap((member) => {
+      const isOptional = (member.flags & ts.SymbolFlags.Optional) !== 0;
+      const takes = (member.declarations ?? []).every(
+        (one) => !ts.isPropertySignature(one) || /\bundefined$/.test(one.type?.getText() ?? "undefined"),
+      );
+      return isOptional && !takes ? [`${name}: ${member.name}`] : [];
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
 describe("words that are not used", () => {
   test("in texts of the library and the command", () => {
     const names = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
@@ -59,19 +72,23 @@ describe("words that are not used", () => {
 
 /** The names of the options of a function, as its declarations have them. */
 function optionsOf(symbol: ts.Symbol): string[] {
+  return [...new Set(membersOf(symbol).map(({ name }) => name))].sort();
+}
+
+/** The options of a function, as its declarations have them. */
+function membersOf(symbol: ts.Symbol): ts.Symbol[] {
   if (!(symbol.flags & ts.SymbolFlags.Function) || !symbol.valueDeclaration) return [];
-  const names = new Set<string>();
+  const members: ts.Symbol[] = [];
   for (const signature of checker.getTypeOfSymbol(symbol).getCallSignatures()) {
     for (const parameter of signature.getParameters()) {
       if (!/^(options|given)$/.test(parameter.name) || !parameter.valueDeclaration) continue;
       const type = checker.getNonNullableType(
         checker.getTypeOfSymbolAtLocation(parameter, parameter.valueDeclaration),
       );
-      for (const one of type.isUnion() ? type.types : [type])
-        for (const property of one.getProperties()) names.add(property.name);
+      for (const one of type.isUnion() ? type.types : [type]) members.push(...one.getProperties());
     }
   }
-  return [...names].sort();
+  return members;
 }
 
 /** The text of every string and template of a file that has more than one word. */

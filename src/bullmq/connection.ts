@@ -12,9 +12,9 @@ export interface QueueOptions {
    */
   readonly connection: string | object;
   /** The name of the queue; `zarrflow` by default. */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /** Seconds for which the server may be gone before this gives up; 60 by default. */
-  readonly patience?: number;
+  readonly patience?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface JobEvent {
 
 export interface FollowOptions extends QueueOptions {
   /** Called with what happens to the jobs of the run, in all workers. */
-  readonly onEvent?: (event: JobEvent) => void;
+  readonly onEvent?: ((event: JobEvent) => void) | undefined;
 }
 
 const FOLLOW_OPTIONS: OptionNames<FollowOptions> = {

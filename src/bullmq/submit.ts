@@ -17,9 +17,9 @@ import { deadShares, type RunStatus, statusAt } from "./status.ts";
 
 export interface SubmitOptions extends QueueOptions {
   /** How many jobs each stage has; by default as many as make jobs of about half a minute. */
-  readonly jobs?: number;
+  readonly jobs?: number | undefined;
   /** What is read back before the target is published. */
-  readonly verify?: RunData["verify"];
+  readonly verify?: RunData["verify"] | undefined;
 }
 
 const SUBMIT_OPTIONS: OptionNames<SubmitOptions> = {

@@ -30,10 +30,10 @@ export interface WorkerEvent {
 
 export interface WorkerOptions extends QueueOptions {
   /** Jobs that are done at a time, each in a thread of its own, with the memory and the threads of its plan; 1 by default. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Whether modules that plans name, which compute values, may be run: whoever adds to the queue must be trusted. */
-  readonly trustMap?: boolean;
-  readonly onEvent?: (event: WorkerEvent) => void;
+  readonly trustMap?: boolean | undefined;
+  readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
 }
 
 const WORKER_OPTIONS: OptionNames<WorkerOptions> = {

@@ -9,13 +9,16 @@ import { nameOfV2, nameOfV3, type ObjectCodecName } from "./descriptors.ts";
 /** A codec as Zarr v2 states it, `{ id, ... }`, or v3: `{ name, configuration? }` or the bare name. */
 export type CodecJson =
   | string
-  | { readonly name: string; readonly configuration?: object }
+  | { readonly name: string; readonly configuration?: object | undefined }
   | { readonly id: string; readonly [name: string]: unknown };
 
 /** A codec that encodes values, not bytes. */
 export type ObjectCodecJson =
   | ObjectCodecName
-  | { readonly name: ObjectCodecName | `numcodecs.${ObjectCodecName}`; readonly configuration?: object }
+  | {
+      readonly name: ObjectCodecName | `numcodecs.${ObjectCodecName}`;
+      readonly configuration?: object | undefined;
+    }
   | { readonly id: ObjectCodecName; readonly [name: string]: unknown };
 
 const V3_PREFIX = "numcodecs.";

@@ -45,9 +45,9 @@ export interface AppendOptions extends UnpacedOptions {
    */
   readonly dim: string;
   /** Writes chunks that hold nothing but the fill value too. */
-  readonly writeEmpty?: boolean;
+  readonly writeEmpty?: boolean | undefined;
   /** Checks everything, and writes nothing. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
 }
 
 const APPEND_OPTIONS: OptionNames<AppendOptions> = {

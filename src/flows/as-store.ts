@@ -31,9 +31,9 @@ import { openJob } from "./run/open-job.ts";
 /** How a source is read through `asStore`, and what is changed on the way. */
 export interface AsStoreOptions extends ReadOptions, Changes, KeyFilter, EventOptions {
   /** Whether chunks that hold nothing but the fill value exist too. */
-  readonly writeEmpty?: boolean;
+  readonly writeEmpty?: boolean | undefined;
   /** Gives the root, if it is a group, consolidated metadata where it has none: who cannot list keys finds its members. */
-  readonly consolidated?: boolean;
+  readonly consolidated?: boolean | undefined;
 }
 
 const AS_STORE_OPTIONS: OptionNames<AsStoreOptions> = {

@@ -10,9 +10,9 @@ import { type FlowTarget, targetSpec } from "./target/flow-target.ts";
 
 export interface CleanOptions extends StoreAccess {
   /** Removes nothing. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
   /** Removes what may be of a run that is at work, too: whoever asks for that knows that no run is. */
-  readonly breakLock?: boolean;
+  readonly breakLock?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

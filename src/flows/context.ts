@@ -9,11 +9,11 @@ import type { FlowEvent } from "./events.ts";
 /** What calls of a context have in common. A call may state its own access, and a smaller `maxMemory`. */
 export interface ContextOptions extends StoreAccess, PaceOptions {
   /** Bytes that all buffers of all calls together may take, as a number or as `256MB`; by default each call has its own. */
-  readonly maxMemory?: number | string;
+  readonly maxMemory?: number | string | undefined;
   /** Requests in flight of all calls together, for each server; by default as many as are found to be of use. */
-  readonly concurrency?: ConcurrencyOption;
+  readonly concurrency?: ConcurrencyOption | undefined;
   /** The largest metadata document that is read, in bytes. */
-  readonly maxMetadata?: number;
+  readonly maxMetadata?: number | undefined;
   /** Called with each event of each call, besides the call's own `onEvent`. */
   readonly onEvent?: ((event: FlowEvent) => void) | undefined;
 }

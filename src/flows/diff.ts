@@ -28,9 +28,9 @@ export type { Difference } from "./diff/difference.ts";
 
 export interface DiffOptions extends ReadOptions, ReadEventOptions {
   /** Whether differences of format, chunks and codecs count as well. */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** Compares nodes, shapes, data types and values alone: neither other metadata nor keys that are no Zarr. */
-  readonly values?: boolean;
+  readonly values?: boolean | undefined;
 }
 
 const DIFF_OPTIONS: OptionNames<DiffOptions> = {

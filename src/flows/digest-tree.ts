@@ -21,9 +21,9 @@ export interface TreePart {
 
 export interface DigestTreeOptions extends Omit<DigestOptions, "onBroken"> {
   /** Lists the hash of each cell, so that the place of a difference is found. */
-  readonly cells?: boolean;
+  readonly cells?: boolean | undefined;
   /** Hashes one part of the cells, and lists them; `mergeDigestTrees` makes one tree of all parts. */
-  readonly part?: TreePart;
+  readonly part?: TreePart | undefined;
 }
 
 const { onBroken: _, ...READING_OPTIONS } = DIGEST_OPTIONS;

@@ -90,7 +90,7 @@ export interface InfoOptions extends SourceOptions, ReadEventOptions {
    *
    * @default false
    */
-  readonly all?: boolean;
+  readonly all?: boolean | undefined;
 }
 
 const INFO_OPTIONS: OptionNames<InfoOptions> = {

@@ -15,7 +15,7 @@ import { runFlow } from "./run/run-flow.ts";
 /** How the source of a stored plan is read: what a plan does not hold. */
 export interface ReadPlanOptions extends Pick<StoreAccess, "headers" | "query"> {
   /** Whether modules that the plan names, which compute values, may be run. */
-  readonly trustMap?: boolean;
+  readonly trustMap?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -37,17 +37,17 @@ export type { ValidateFinding } from "./validate/finding.ts";
 
 export interface ValidateOptions extends Omit<ReadOptions, "v1Order"> {
   /** Whether every chunk is read and decoded; where keys cannot be listed, every one of the grids is asked for. */
-  readonly deep?: boolean;
+  readonly deep?: boolean | undefined;
   /**
    * Mends what is certain: consolidated metadata that are out of date, chunks outside the grid of their array, zip entries
    * that occur twice (the last one counts; the zip is written again), what runs that were killed have left, separators
    * that Zarr v2 omits, fill values and missing values of v3 that are bare NaN or Infinity. No value of a chunk changes. Every other finding says why
    * it was not mended.
    */
-  readonly fix?: boolean;
+  readonly fix?: boolean | undefined;
   /** With `fix`: changes nothing, and reports what would be done. */
-  readonly dryRun?: boolean;
-  readonly onEvent?: (event: ReadEvent) => void;
+  readonly dryRun?: boolean | undefined;
+  readonly onEvent?: ((event: ReadEvent) => void) | undefined;
 }
 
 const { v1Order: _, ...names } = READ_OPTIONS;

@@ -27,9 +27,9 @@ export interface PaceOptions {
    * Requests that begin in a second, at most, for each store: of web servers and buckets each that is sent, also pages
    * of a listing, parts of an upload and repetitions; of other stores each call.
    */
-  readonly requestsPerSecond?: number;
+  readonly requestsPerSecond?: number | undefined;
   /** Bytes that are read from each store and written to it in a second, at most, as a number or as `10MB`. */
-  readonly bytesPerSecond?: number | string;
+  readonly bytesPerSecond?: number | string | undefined;
 }
 
 export const PACE_OPTIONS: OptionNames<PaceOptions> = { requestsPerSecond: true, bytesPerSecond: true };
@@ -41,7 +41,7 @@ export interface SourceOptions extends StoreAccess, FormatOptions, PaceOptions {
    * many as are found to be of use, 64 at first and 256 at most, as far as a sixteenth of `maxMemory` holds the chunks of
    * those beyond 64. Fewer where a server says that there are too many.
    */
-  readonly concurrency?: ConcurrencyOption;
+  readonly concurrency?: ConcurrencyOption | undefined;
   /** What several calls share, as `context` makes it: its options count where the call does not state them itself. */
   readonly context?: Context | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -50,20 +50,20 @@ export interface SourceOptions extends StoreAccess, FormatOptions, PaceOptions {
 /** How items are read. */
 export interface ReadOptions extends SourceOptions {
   /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
-  readonly maxMemory?: number | string;
+  readonly maxMemory?: number | string | undefined;
 }
 
 /** How items are read in C order, in slabs. */
 export interface SlabOptions {
   /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
-  readonly threads?: number;
+  readonly threads?: number | undefined;
   /**
    * Where the scratch objects of the `staged` strategy go: a folder, or the URL of any store that is written and listed; the system's
    * folder for temporary files by default.
    */
-  readonly scratch?: string;
+  readonly scratch?: string | undefined;
   /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
-  readonly strategy?: GridStrategy;
+  readonly strategy?: GridStrategy | undefined;
 }
 
 /** Options that say how a source is opened. They mean nothing for one that is open. */

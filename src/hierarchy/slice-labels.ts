@@ -21,9 +21,9 @@ export interface LabelOptions {
    * The part that is taken by labels, beside what is taken by indices: `{ time: "2019-03", latitude: [45, 50] }`. Labels are
    * looked up in the array of the dimension's name, in the same group or the nearest one above.
    */
-  readonly sel?: SelOption;
+  readonly sel?: SelOption | undefined;
   /** If no item has a single label that is asked for, takes the one whose label is nearest to it. */
-  readonly nearest?: boolean;
+  readonly nearest?: boolean | undefined;
 }
 
 export const LABEL_OPTIONS: OptionNames<LabelOptions> = { sel: true, nearest: true };

@@ -64,7 +64,7 @@ export interface DecodedOptions extends ReadOptions, LabelOptions {
    *
    * @default false
    */
-  readonly consistent?: boolean;
+  readonly consistent?: boolean | undefined;
 }
 
 /** How a part of an array is read. */
@@ -90,7 +90,7 @@ export interface SliceChunkOptions {
    *
    * @default true
    */
-  readonly dense?: boolean;
+  readonly dense?: boolean | undefined;
 }
 
 const CHUNK_OPTIONS: OptionNames<SliceChunkOptions> = { dense: true };

@@ -55,7 +55,7 @@ export type CodecText =
   | `{${string}}`;
 
 /** Codecs as people ask for them: in words, or one by its name and settings, as every registered one is. */
-export type CodecOption = CodecText | { readonly name: string; readonly configuration?: object };
+export type CodecOption = CodecText | { readonly name: string; readonly configuration?: object | undefined };
 
 /**
  * Codecs as people ask for them. A compressor alone takes the place of compressors: `none`, `zstd`, `zstd:5`, `gzip:1`,

@@ -66,7 +66,7 @@ export type DataTypeText =
 export type DataTypeOption =
   | DataTypeText
   | readonly unknown[]
-  | { readonly name: string; readonly configuration?: object }
+  | { readonly name: string; readonly configuration?: object | undefined }
   | DataType;
 
 /** The name, as `dataType` of an array says it, of a data type that is asked for; any where it is not known. */

@@ -44,24 +44,24 @@ export interface DirectoryStoreOptions {
    *
    * @default false
    */
-  readonly exclusive?: boolean;
+  readonly exclusive?: boolean | undefined;
   /**
    * The folder is there, and others write in it too until one of them moves or removes it: it is not made when it is
    * missing, so that nothing can be written from then on.
    *
    * @default false
    */
-  readonly shared?: boolean;
+  readonly shared?: boolean | undefined;
   /**
    * What is written is on the disk, and outlives a loss of power, before the call resolves. Takes a multiple of the time.
    *
    * @default false
    */
-  readonly fsync?: boolean;
+  readonly fsync?: boolean | undefined;
   /** The store in words, for messages. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** @default asyncFileCalls */
-  readonly files?: FileCalls;
+  readonly files?: FileCalls | undefined;
 }
 
 const DIRECTORY_OPTIONS: OptionNames<DirectoryStoreOptions> = {

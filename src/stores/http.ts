@@ -24,17 +24,17 @@ export interface HttpStoreOptions {
    * Sent with every request, such as an `Authorization`, or a function that gives them before each; never shown, and sent
    * to no server that requests are sent on to.
    */
-  readonly headers?: RequestHeaders;
+  readonly headers?: RequestHeaders | undefined;
   /**
    * Takes 403 for a missing key, as servers answer that do not show strangers what exists.
    *
    * @default false
    */
-  readonly missing403?: boolean;
+  readonly missing403?: boolean | undefined;
   /** How often requests that failed temporarily are made again, and how long each is waited for. */
   readonly retry?: RequestRetry | undefined;
   /** Called before each request, also one that is sent on; the request is made when it resolves. */
-  readonly beforeRequest?: RequestHook;
+  readonly beforeRequest?: RequestHook | undefined;
 }
 
 const HTTP_OPTIONS: OptionNames<HttpStoreOptions> = {

@@ -44,7 +44,7 @@ export interface S3StoreOptions extends S3ClientOptions {
    *
    * @default ""
    */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
 }
 
 const S3_OPTIONS: OptionNames<S3StoreOptions> = {

@@ -15,7 +15,7 @@ export type { FoundFormat, StoreUrl } from "./url/store-url.ts";
 
 export interface OpenStoreOptions extends StoreOptions {
   /** See `DirectoryStoreOptions`. */
-  readonly exclusive?: boolean;
+  readonly exclusive?: boolean | undefined;
 }
 
 const OPEN_STORE_OPTIONS: OptionNames<OpenStoreOptions> = {

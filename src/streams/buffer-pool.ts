@@ -14,7 +14,7 @@ export interface BufferSource {
 
 export interface BufferPoolOptions {
   /** Called with the bytes that are taken, and, below 0, with those that are given back. */
-  readonly onChange?: (bytes: number) => void;
+  readonly onChange?: ((bytes: number) => void) | undefined;
   readonly source?: BufferSource | undefined;
 }
 

@@ -16,7 +16,7 @@ import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 
 export interface CodingOptions {
-  readonly buffers?: Buffers;
+  readonly buffers?: Buffers | undefined;
 }
 
 export const CODING_OPTIONS: OptionNames<CodingOptions> = {

@@ -10,10 +10,10 @@ import { type Selection, wholeSelection } from "./selection.ts";
 
 export interface DenseDataOptions {
   /** The items that are taken, in coordinates of `selection`; those that the chunk has of the array by default. */
-  readonly region?: Region;
+  readonly region?: Region | undefined;
   /** The selection of the array that `region` is a part of; the whole array by default. */
-  readonly selection?: Selection;
-  readonly buffers?: Buffers;
+  readonly selection?: Selection | undefined;
+  readonly buffers?: Buffers | undefined;
 }
 
 const DENSE_OPTIONS: OptionNames<DenseDataOptions> = {

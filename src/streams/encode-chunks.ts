@@ -16,7 +16,7 @@ import type { TransformStream } from "./web.ts";
 
 export interface EncodeOptions extends CodingOptions {
   /** Stores chunks that hold nothing but the fill value too; by default they are left out. */
-  readonly writeEmpty?: boolean;
+  readonly writeEmpty?: boolean | undefined;
 }
 
 const ENCODE_OPTIONS: OptionNames<EncodeOptions> = {

@@ -8,7 +8,7 @@ export interface MapConcurrentOptions<O = unknown> {
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
   /** Called with each result that nobody will read, because the stream ended before. */
-  readonly discard?: (result: O) => void;
+  readonly discard?: ((result: O) => void) | undefined;
 }
 
 const MAP_OPTIONS: OptionNames<MapConcurrentOptions> = { concurrency: true, signal: true, discard: true };

@@ -6,18 +6,18 @@ import type { EncodedChunk } from "./chunk.ts";
 
 export interface ReadChunksOptions {
   /** Reads in flight; 16 by default. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /**
    * Bounds what lies between reads and releases; whoever ends a chunk's life must then call its `release`. One budget
    * a flow: what a flow that failed has lost on the way is not released.
    */
-  readonly inFlight?: { readonly budget: ByteBudget; readonly bytesPerChunk: number };
+  readonly inFlight?: { readonly budget: ByteBudget; readonly bytesPerChunk: number } | undefined;
   /** The most bytes that one encoded chunk may have. */
-  readonly maxEncodedSize?: number;
-  readonly buffers?: Buffers;
+  readonly maxEncodedSize?: number | undefined;
+  readonly buffers?: Buffers | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called for each chunk when it is read; `bytes` are undefined for a missing one. */
-  readonly onRead?: (chunk: EncodedChunk) => void;
+  readonly onRead?: ((chunk: EncodedChunk) => void) | undefined;
 }
 
 export const READ_CHUNKS_OPTIONS: OptionNames<ReadChunksOptions> = {

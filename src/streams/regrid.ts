@@ -35,15 +35,15 @@ export interface RegridTarget {
 
 export interface RegridOptions {
   /** What of the source becomes the target; all of it by default. */
-  readonly selection?: Selection;
+  readonly selection?: Selection | undefined;
   /** The part of the target that is assembled, whole chunks; items beyond it are ignored. All by default. */
-  readonly window?: Region;
+  readonly window?: Region | undefined;
   /**
    * The target's first dimension becomes as long as what comes: its last chunks are cut where the stream ends, and
    * filled up with the fill value.
    */
-  readonly growing?: boolean;
-  readonly buffers?: Buffers;
+  readonly growing?: boolean | undefined;
+  readonly buffers?: Buffers | undefined;
 }
 
 const REGRID_OPTIONS: OptionNames<RegridOptions> = {

@@ -14,10 +14,10 @@ export interface ChunkSink {
 
 export interface WriteChunksOptions {
   /** Writes in flight; 16 by default. */
-  readonly concurrency?: number;
-  readonly buffers?: Buffers;
+  readonly concurrency?: number | undefined;
+  readonly buffers?: Buffers | undefined;
   /** Removes the key of a chunk without bytes, for targets where an older one may lie. */
-  readonly removeMissing?: boolean;
+  readonly removeMissing?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Bytes of the buffer in which each shard is put together, to be stored in one call. Without it a shard is streamed to
@@ -28,9 +28,9 @@ export interface WriteChunksOptions {
    * Called for each chunk when it is written, before its bytes are given back; `bytes` are undefined for a chunk left
    * out.
    */
-  readonly onWritten?: (chunk: EncodedChunk & { readonly key: string }) => void;
+  readonly onWritten?: ((chunk: EncodedChunk & { readonly key: string }) => void) | undefined;
   /** Called for each value when it is stored: a chunk's, or a shard's. */
-  readonly onStored?: (value: StoredValue) => void;
+  readonly onStored?: ((value: StoredValue) => void) | undefined;
   /**
    * Whether `onStored` gets the CRC-32 of values.
    *

@@ -145,8 +145,8 @@ const RULES: Readonly<Record<string, Rule>> = {
 export type OptionNames<O> = { readonly [Name in keyof O]-?: true };
 
 /**
- * Options as they may be used, with those of their context: none but those of `names`, each of a type that its name allows, and the signal as one whose
- * reason is an error of ours.
+ * Options as they may be used, with those of their context: none but those of `names`, each of a type that its name
+ * allows, without those that are undefined, and the signal as one whose reason is an error of ours.
  *
  * @throws `invalid-option` naming the option, what it must be, and what it is; of an unknown one, the name that it is near.
  */
@@ -157,8 +157,9 @@ export function checkedOptions<O extends object>(
   assertKnown(options, names);
   assertRules(options, RULES);
   const whole = withShared(options, names);
+  const given = Object.entries(whole).filter(([, value]) => value !== undefined);
   const { signal } = whole;
-  return signal ? { ...whole, signal: signalOfOurs(signal) } : whole;
+  return Object.fromEntries(signal ? [...given, ["signal", signalOfOurs(signal)]] : given) as O;
 }
 
 /** Checks that there are no options but those of `names`. @throws `invalid-option` with the name that is near. */

@@ -10,6 +10,22 @@ import {
   type ZarrArray,
 } from "zarrflow";
 
+/** Optional members may be undefined, also where `exactOptionalPropertyTypes` tells the two apart. */
+export async function undefinedMembers(maxMemory: string | undefined): Promise<unknown[]> {
+  const options = {
+    maxMemory,
+    ...{ threads: undefined, codec: undefined, to: undefined, retry: { attempts: undefined } },
+    ...{ ifExists: undefined, verify: undefined, onEvent: undefined, signal: undefined, sel: undefined },
+  };
+  const reading = { sel: undefined, nearest: undefined, consistent: undefined, maxMemory };
+  const array = { dataType: "int8", codec: undefined, fillValue: undefined, attributes: undefined } as const;
+  return [
+    await rechunk("a.zarr", "b.zarr", { chunks: "auto", ...options }),
+    await create("c.zarr", { ...GRID, ...array }, { concurrency: undefined, writeEmpty: undefined }),
+    slice("a.zarr", {}, reading),
+  ];
+}
+
 const GRID = { shape: [8], chunks: [4] };
 
 /** Names that are written wrongly do not compile: see `narrowing.ts`. */

@@ -16,7 +16,7 @@ export type EncodeBytesOptions = ItemOptions;
 
 export interface DecodeBytesOptions extends ItemOptions {
   /** Bytes, or values, that must come out; by default as many as the codec states or gives, up to 2 GiB. */
-  readonly size?: number;
+  readonly size?: number | undefined;
 }
 
 const DECODE_BYTES_OPTIONS: OptionNames<DecodeBytesOptions> = {

@@ -18,11 +18,11 @@ export interface ItemOptions {
    * What the items are, as `create` takes it: `float32`, `<f4`, `string`. Codecs of arrays, such as `bytes`, need it, and
    * so do those that look at items and do not name a type themselves, such as `bitround`.
    */
-  readonly dataType?: DataTypeOption;
+  readonly dataType?: DataTypeOption | undefined;
   /** Bytes an item where no `dataType` says so, for codecs that shuffle; 1 by default. */
-  readonly itemSize?: number;
+  readonly itemSize?: number | undefined;
   /** Shape of the chunk, for codecs of arrays; one dimension by default. */
-  readonly shape?: readonly number[];
+  readonly shape?: readonly number[] | undefined;
 }
 
 export const ITEM_OPTIONS: OptionNames<ItemOptions> = {

@@ -8,16 +8,16 @@ export interface SimulationOptions {
   /** Bytes that a worker reads and writes in a second. */
   readonly bytesPerSecond: number;
   /** Processor cores that all workers share. @default as many as their threads keep busy */
-  readonly cores?: number;
+  readonly cores?: number | undefined;
   /** Partitions of the bucket for each of source, target and scratch: each takes 5,500 GET and 3,500 PUT a second. @default 1 */
-  readonly prefixes?: number;
+  readonly prefixes?: number | undefined;
   /** The part of the workers that take three times as long. @default 0.01 */
-  readonly stragglers?: number;
+  readonly stragglers?: number | undefined;
   /** How often a worker is lost in an hour, and starts again a minute later. @default 0.01 */
-  readonly failuresPerHour?: number;
+  readonly failuresPerHour?: number | undefined;
   /** Decides which workers are slow, and when they are lost. @default 1 */
-  readonly seed?: number;
-  readonly prices?: Partial<Prices>;
+  readonly seed?: number | undefined;
+  readonly prices?: Partial<Prices> | undefined;
 }
 
 export const SIMULATION_OPTIONS: OptionNames<SimulationOptions> = {

@@ -9,26 +9,26 @@ import type { PyramidMethod } from "./reduce-blocks.ts";
 
 export interface PyramidOptions extends UnpacedOptions {
   /** Items along each spatial dimension that become one in the next level, or a number for each: `{ z: 1, y: 2, x: 2 }`; 2 by default. */
-  readonly factor?: number | Readonly<Record<string, number>> | string;
+  readonly factor?: number | Readonly<Record<string, number>> | string | undefined;
   /**
    * How a block of items becomes one; by default `mode` for labels, masks and classes, and `mean` for all else. In a data
    * set, classes have no mean where that is asked for either.
    */
-  readonly method?: PyramidMethod;
+  readonly method?: PyramidMethod | undefined;
   /** How many levels there are, the whole one among them; by default, `auto`, until each spatial dimension is one chunk. */
-  readonly levels?: LevelsOption;
+  readonly levels?: LevelsOption | undefined;
   /** Names of the axes of an array whose dimensions have no such names, in order: `tczyx`, `zyx`. */
-  readonly axes?: string;
+  readonly axes?: string | undefined;
   /** The compressor of all levels, or all of their codecs (`bitround:10,zstd:5`), as in `copy`; the source's by default. */
-  readonly codec?: CodecOption;
+  readonly codec?: CodecOption | undefined;
   /** The format of all levels; the source's by default. */
-  readonly to?: "v2" | "v3";
+  readonly to?: "v2" | "v3" | undefined;
   /** What to do when there is something at the target; `error` by default. */
-  readonly ifExists?: "error" | "skip" | "replace";
+  readonly ifExists?: "error" | "skip" | "replace" | undefined;
   /** Writes chunks that hold nothing but the fill value too. */
-  readonly writeEmpty?: boolean;
+  readonly writeEmpty?: boolean | undefined;
   /** Plans all, and writes nothing. */
-  readonly dryRun?: boolean;
+  readonly dryRun?: boolean | undefined;
 }
 
 export const PYRAMID_OPTIONS: OptionNames<PyramidOptions> = {

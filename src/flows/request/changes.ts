@@ -37,17 +37,17 @@ export interface Changes extends LabelOptions {
    * bytes such as `100MB`, gives every array chunks of at most that size: multiples of its chunk lengths, and parts of
    * these only where one chunk is larger, with all dimensions in about as many chunks.
    */
-  readonly chunks?: ChunksOption | string | readonly string[];
+  readonly chunks?: ChunksOption | string | readonly string[] | undefined;
   /**
    * The shape of shards, each of whole chunks, given as `chunks` is; -1 is the whole dimension. `none`: no shards, as it
    * is where `chunks` alone are given. Arrays keep theirs by default. `auto` makes shards of at most 256 MB, decoded.
    */
-  readonly shards?: ChunksOption | string | readonly string[];
+  readonly shards?: ChunksOption | string | readonly string[] | undefined;
   /**
    * Which arrays of a group chunks and shards by dimension names mean: those that have all the named dimensions (`all`,
    * the default), or any, with the sizes of the dimensions that they have.
    */
-  readonly match?: DimensionMatch;
+  readonly match?: DimensionMatch | undefined;
   /**
    * What becomes of the values of arrays, by their names or globs: another data type, a `map` that computes them,
    * `unpack`, `pack`. `*` means all arrays of numbers but coordinates and what else belongs to others.
@@ -57,30 +57,30 @@ export interface Changes extends LabelOptions {
    * The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec; or all
    * of their filters, compressors and checksums in the order of encoding: `bitround:10,zstd:5`.
    */
-  readonly codec?: CodecOption;
+  readonly codec?: CodecOption | undefined;
   /**
    * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`, with
    * labels `time=2019-03,lat=45..50`). A dimension that an index is given for stays, with one item. Of a group, every array is cut
    * that has any of the dimensions, by its own coordinates where it is of another resolution; the others are taken whole. With an array, its coordinates and what else belongs to it
    * are cut alike; `sliceTo` writes it as a member of a group then.
    */
-  readonly slice?: SliceOption | string;
+  readonly slice?: SliceOption | string | undefined;
   /**
    * Rejects a slice if a group, or an array that comes along, has another length along a dimension, and no coordinates that
    * say what to take (`invalid-selection`); by default it is taken whole, with a warning.
    */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** The format to write. */
-  readonly to?: ZarrFormat;
+  readonly to?: ZarrFormat | undefined;
   /** JSON pointers, as a `loss-refused` names them, of what the new format may drop. */
-  readonly allowLoss?: readonly string[];
+  readonly allowLoss?: readonly string[] | undefined;
   /**
    * Writes the documents of a second format again, for the nodes that have documents of two (a group that was migrated from
    * v2 to v3 in place). By default they are left out, with a warning, as soon as any chunk changes.
    */
-  readonly keepFormats?: boolean;
+  readonly keepFormats?: boolean | undefined;
   /** Whether chunks and shards that leave the grid of every array as it is are refused (`invalid-option`). */
-  readonly mustChange?: boolean;
+  readonly mustChange?: boolean | undefined;
 }
 
 export const CHANGES: OptionNames<Changes> = {

@@ -18,15 +18,15 @@ export interface PlanOptions extends SlabOptions, Changes, KeyFilter {
    * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the
    * source lacks. Both work on a target at its place, and must be known when the plan is made.
    */
-  readonly ifExists?: "error" | "skip" | "replace" | "update";
+  readonly ifExists?: "error" | "skip" | "replace" | "update" | undefined;
   /**
    * What stores over a network are like, as `30ms`, `100MB/s` or both, `30ms,100MB/s`: the time of a small request, and the
    * bytes that come and go in a second; `source=`, `target=` or `scratch=` before it for one of them. By default the time
    * is that of the first answers, and 100 MB/s. Plans are chosen by it, and `totals.predictedSeconds` follows from it.
    */
-  readonly storeProfile?: string | readonly string[];
+  readonly storeProfile?: string | readonly string[] | undefined;
   /** Writes chunks that hold nothing but the fill value too. */
-  readonly writeEmpty?: boolean;
+  readonly writeEmpty?: boolean | undefined;
 }
 
 const PLAN_OPTIONS: OptionNames<PlanOptions> = {
@@ -56,20 +56,20 @@ export interface RunOptions extends EventOptions {
    * Reads back what is written before the target is published. `written`, or true: every key, by its size and CRC-32.
    * `values`: also all items of every array, which are compared with the source's.
    */
-  readonly verify?: Verification;
+  readonly verify?: Verification | undefined;
   /** Publishes a directory or a zip file only when it is on the disk and would outlive a loss of power. */
-  readonly fsync?: boolean;
+  readonly fsync?: boolean | undefined;
   /**
    * Continues an unfinished run of the same plan at the target: tasks that it completed are not repeated. If there was no
    * such run, a new one starts.
    */
-  readonly resume?: boolean;
+  readonly resume?: boolean | undefined;
   /**
    * Checks every key of the source, not its metadata only: at the end of a run they must be those of its beginning, and
    * with `resume` those of the unfinished run, which must have been started with this as well. Sizes and versions (times
    * of files, entity tags, CRC-32) are compared; the store must be able to list its keys.
    */
-  readonly verifySource?: boolean;
+  readonly verifySource?: boolean | undefined;
   /**
    * Stops the run so that it can be resumed: tasks in flight are completed, and the work so far is kept. If this is
    * given, the work is also kept when `signal` is aborted and after failures, but for `differs`, `source-changed` and
@@ -77,7 +77,7 @@ export interface RunOptions extends EventOptions {
    */
   readonly stop?: AbortSignal | undefined;
   /** Takes a target that is locked: whoever asks for that knows that no other run is at work there. */
-  readonly breakLock?: boolean;
+  readonly breakLock?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -9,15 +9,15 @@ export interface KeyFilter {
    * only these are taken, with the groups that they are in. `*.txt` and `t2m` mean names at any depth, `2024/*` paths
    * from the source on.
    */
-  readonly include?: string | readonly string[];
+  readonly include?: string | readonly string[] | undefined;
   /** Globs of what is left out, also where it is included. */
-  readonly exclude?: string | readonly string[];
+  readonly exclude?: string | readonly string[] | undefined;
   /**
    * Takes the arrays that `include` names, and an array that is sliced, without what belongs to them: coordinates of their
    * dimensions, and arrays that their attributes name (`coordinates`, `bounds`, `grid_mapping`, `ancillary_variables`,
    * `cell_measures`, `formula_terms`).
    */
-  readonly alone?: boolean;
+  readonly alone?: boolean | undefined;
 }
 
 export const KEY_FILTER: OptionNames<KeyFilter> = { include: true, exclude: true, alone: true };

@@ -7,9 +7,9 @@ import { type CreateTarget, placeOf } from "./target.ts";
 
 export interface CreateOptions extends NodeWriterOptions {
   /** What to do with a node that is there; `error` by default. */
-  readonly ifExists?: "error" | "replace";
+  readonly ifExists?: "error" | "replace" | undefined;
   /** Takes names of nodes beyond ASCII in v2 too. */
-  readonly allowUnicode?: boolean;
+  readonly allowUnicode?: boolean | undefined;
 }
 
 const CREATE_OPTIONS: OptionNames<CreateOptions> = {
@@ -20,7 +20,7 @@ const CREATE_OPTIONS: OptionNames<CreateOptions> = {
 
 export interface CreateGroupOptions extends CreateOptions {
   /** Gathers the documents of all nodes in the group in one, where many readers look first. */
-  readonly consolidated?: boolean;
+  readonly consolidated?: boolean | undefined;
 }
 
 const CREATE_GROUP_OPTIONS: OptionNames<CreateGroupOptions> = {

@@ -47,9 +47,9 @@ export type FillOption =
 
 /** A new group as people write it. */
 export interface NewGroup {
-  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly attributes?: Readonly<Record<string, unknown>> | undefined;
   /** The format to write: that of the hierarchy around it by default, `v3` without one. */
-  readonly zarrFormat?: "v2" | "v3-draft-2019" | "v3";
+  readonly zarrFormat?: "v2" | "v3-draft-2019" | "v3" | undefined;
 }
 
 export const NEW_GROUP: OptionNames<NewGroup> = {
@@ -60,7 +60,7 @@ export const NEW_GROUP: OptionNames<NewGroup> = {
 /** A new array as people write it. */
 export interface NewArray<Type extends DataTypeOption = DataTypeOption> extends Omit<NewGroup, "zarrFormat"> {
   /** The format to write: that of the hierarchy around it by default, `v3` without one. */
-  readonly zarrFormat?: "v1" | "v2" | "v3-draft-2019" | "v3";
+  readonly zarrFormat?: "v1" | "v2" | "v3-draft-2019" | "v3" | undefined;
   /** Items along each dimension; 0 along the first one where it grows. */
   readonly shape: readonly number[];
   readonly dataType: Type;
@@ -70,28 +70,28 @@ export interface NewArray<Type extends DataTypeOption = DataTypeOption> extends 
    * Items of a shard along each dimension, in which chunks are put together under one key: multiples of a chunk's; -1 is
    * the whole dimension. Without it each chunk has a key of its own.
    */
-  readonly shards?: readonly number[];
+  readonly shards?: readonly number[] | undefined;
   /**
    * The compressor: `zstd:5`, `blosc:lz4:5:shuffle`, `gzip`, `none`, as the command takes it; by default `zstd`, `blosc`
    * in v1, `gzip` in the draft of v3.
    */
-  readonly codec?: CodecOption;
+  readonly codec?: CodecOption | undefined;
   /**
    * All codecs in the order in which they encode, in the form of v2 or v3, instead of `codec` and `order`. The one that
    * makes bytes of items (`bytes`, `vlen-utf8`) may be left out.
    */
-  readonly codecs?: readonly CodecJson[];
+  readonly codecs?: readonly CodecJson[] | undefined;
   /** Order of items inside a chunk; `C` by default: the last dimension runs fastest. */
-  readonly order?: "C" | "F";
+  readonly order?: "C" | "F" | undefined;
   /**
    * What items that were never written read as; 0, or empty, by default. In v2, where xarray takes all items that
    * equal it for missing, `null` leaves it undefined, as in v1 and the draft of v3; in v3 that is the default.
    */
-  readonly fillValue?: FillOption;
+  readonly fillValue?: FillOption | undefined;
   /** One name a dimension, null for none. */
-  readonly dimensionNames?: readonly (string | null)[];
+  readonly dimensionNames?: readonly (string | null)[] | undefined;
   /** Stands between the numbers of a chunk's key: `/` by default in v3, `.` in all others. */
-  readonly separator?: "." | "/";
+  readonly separator?: "." | "/" | undefined;
 }
 
 export const NEW_ARRAY: OptionNames<NewArray> = {

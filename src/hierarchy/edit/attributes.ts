@@ -9,9 +9,9 @@ import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface SetAttributesOptions {
   /** Whether `attributes` are all that there shall be; by default others stay as they are. */
-  readonly replace?: boolean;
+  readonly replace?: boolean | undefined;
   /** JSON pointers, as a `loss-refused` names them, of numbers that become `null`: NaN and infinities. */
-  readonly allowLoss?: readonly string[];
+  readonly allowLoss?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -19,7 +19,7 @@ import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface RenameOptions {
   /** Takes names of nodes beyond ASCII in v2 too. */
-  readonly allowUnicode?: boolean;
+  readonly allowUnicode?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

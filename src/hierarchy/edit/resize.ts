@@ -20,11 +20,11 @@ export interface ResizeOptions {
    *
    * @default "keep"
    */
-  readonly outside?: "keep" | "delete";
+  readonly outside?: "keep" | "delete" | undefined;
   /** Requests in flight; 16 by default. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Called for each part of the metadata that is left out, as nothing true of the new shape can be said in its place. */
-  readonly onWarning?: (warning: ConventionNote) => void;
+  readonly onWarning?: ((warning: ConventionNote) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

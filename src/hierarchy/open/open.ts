@@ -46,7 +46,7 @@ interface SpecSource {
 
 export interface OpenOptions extends FormatOptions, StoreAccess {
   /** Makes of the store the one that is read, such as `withCache`. */
-  readonly wrap?: (store: Store) => Store;
+  readonly wrap?: ((store: Store) => Store) | undefined;
   /** What several calls share, as `context` makes it. Opening takes from it how servers are reached. */
   readonly context?: Context | undefined;
   readonly signal?: AbortSignal | undefined;

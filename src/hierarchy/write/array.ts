@@ -30,16 +30,16 @@ import { chunkDataOf, type Values } from "./values.ts";
 
 export interface NodeWriterOptions {
   /** Requests in flight; 16 by default. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Stores chunks that hold nothing but the fill value too. */
-  readonly writeEmpty?: boolean;
+  readonly writeEmpty?: boolean | undefined;
   /**
    * Bytes, as a number or as text such as `256MB`, of chunks that wait in memory for the rest of their items, and of those
    * that are being stored; 256 MB by default. `append` holds a row of chunks instead, however large.
    */
-  readonly maxMemory?: number | string;
+  readonly maxMemory?: number | string | undefined;
   /** Bytes that a metadata document of the hierarchy around it may have; 32 MiB by default. */
-  readonly maxMetadata?: number;
+  readonly maxMetadata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -17,9 +17,9 @@ import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "./arra
 
 export interface GroupWriterOptions extends NodeWriterOptions {
   /** Gathers the documents of all nodes in the group in one, where many readers look first. */
-  readonly consolidated?: boolean;
+  readonly consolidated?: boolean | undefined;
   /** Takes names of nodes beyond ASCII in v2 too. */
-  readonly allowUnicode?: boolean;
+  readonly allowUnicode?: boolean | undefined;
 }
 
 /**

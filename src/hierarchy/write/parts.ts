@@ -9,7 +9,7 @@ export interface ArrayPart<Name extends DataTypeName = DataTypeName> {
   readonly region: Region;
   readonly data: Values<Name>;
   /** Items of `data` to step for one step along each dimension; C order without gaps by default. */
-  readonly stride?: readonly number[];
+  readonly stride?: readonly number[] | undefined;
 }
 
 interface PartWriter {

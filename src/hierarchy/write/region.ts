@@ -26,9 +26,9 @@ export type RegionOption = Region | SliceOption;
 
 export interface WriteRegionOptions {
   /** Requests in flight; 16 by default. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
   /** Stores chunks that hold nothing but the fill value too; by default they are removed. */
-  readonly writeEmpty?: boolean;
+  readonly writeEmpty?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -24,7 +24,7 @@ import { assertFormat2, parseZarray, writeZarray } from "./array.ts";
 
 export interface V2Options {
   /** Separator of arrays that state none; "/" in nested directories of writers that did not state it. */
-  readonly separator?: "." | "/";
+  readonly separator?: "." | "/" | undefined;
 }
 
 /** Zarr v2: a node is `.zarray` or `.zgroup`, its attributes `.zattrs`; dimension names are among the attributes. */

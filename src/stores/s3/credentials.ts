@@ -4,9 +4,9 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  readonly sessionToken?: string;
+  readonly sessionToken?: string | undefined;
   /** When they stop to work; they are requested again before. */
-  readonly expiration?: Date;
+  readonly expiration?: Date | undefined;
 }
 
 /**

@@ -3,9 +3,9 @@ export type S3Encryption =
   | {
       /** Such as `AES256`, `aws:kms`, `aws:kms:dsse`. */
       readonly algorithm: string;
-      readonly kmsKeyId?: string;
+      readonly kmsKeyId?: string | undefined;
       /** Whether keys of the bucket are used, which saves calls of KMS. */
-      readonly bucketKey?: boolean;
+      readonly bucketKey?: boolean | undefined;
     }
   /** 32 bytes, and their MD5, as base64; never shown. Without the key nobody can read the objects again. */
   | { readonly customerKey: string; readonly customerKeyMd5: string };

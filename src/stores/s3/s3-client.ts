@@ -23,29 +23,29 @@ export interface S3ClientOptions {
   readonly bucket: string;
   readonly credentials: S3CredentialSource;
   /** @default "us-east-1", corrected by what the server says */
-  readonly region?: string;
+  readonly region?: string | undefined;
   /** URL of a server other than Amazon's, such as `https://storage.googleapis.com`. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /** Whether the bucket stands in the path, not in the host's name. @default true where there is an endpoint */
-  readonly pathStyle?: boolean;
+  readonly pathStyle?: boolean | undefined;
   /** Whether the caller pays for what the owner of the bucket lets be read so. @default false */
-  readonly requesterPays?: boolean;
+  readonly requesterPays?: boolean | undefined;
   /** @default undefined, as the bucket's owner has set it */
-  readonly encryption?: S3Encryption;
+  readonly encryption?: S3Encryption | undefined;
   /**
    * Takes 403 for a missing object, as buckets answer that may be read, but not listed.
    *
    * @default false
    */
-  readonly missing403?: boolean;
+  readonly missing403?: boolean | undefined;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** @default globalThis.fetch */
   readonly fetch?: Fetch | undefined;
   /** How often requests that failed temporarily are made again, and how long each is waited for. */
   readonly retry?: RequestRetry | undefined;
   /** Called before each request, also one that is made again; the request is made when it resolves. */
-  readonly beforeRequest?: RequestHook;
+  readonly beforeRequest?: RequestHook | undefined;
 }
 
 export const S3_CLIENT_OPTIONS: OptionNames<S3ClientOptions> = {

@@ -13,7 +13,7 @@ export interface CacheOptions {
    *
    * @default 64MB
    */
-  readonly maxBytes?: number | string;
+  readonly maxBytes?: number | string | undefined;
 }
 
 const CACHE_OPTIONS: OptionNames<CacheOptions> = {

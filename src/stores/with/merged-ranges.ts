@@ -12,13 +12,13 @@ export interface MergeOptions {
    *
    * @default 65,536
    */
-  readonly mostBetween?: number;
+  readonly mostBetween?: number | undefined;
   /**
    * Bytes that are read together, at most.
    *
    * @default 1,048,576
    */
-  readonly mostTogether?: number;
+  readonly mostTogether?: number | undefined;
 }
 
 const MERGE_OPTIONS: OptionNames<MergeOptions> = {

@@ -39,7 +39,7 @@ export interface ZipStoreOptions extends StoreOptions {
    *
    * @default ""
    */
-  readonly root?: string;
+  readonly root?: string | undefined;
 }
 
 const ZIP_OPTIONS: OptionNames<ZipStoreOptions> = {
