@@ -14,7 +14,7 @@ const ARRAYS = {
 };
 const READS = ["chunk", "bytes", "chunks", "read"];
 /** Formats of the command's output, of the first chunk and of all. */
-const FORMATS = ["raw", "npy", "csv"];
+const FORMATS = ["raw", "csv"];
 const here = fileURLToPath(import.meta.url);
 const [role = "30", ...others] = process.argv.slice(2);
 
