@@ -61,11 +61,8 @@ export async function switched(array: ZarrArray): Promise<unknown[]> {
       const read: Float32Array = (await array.slice().read()).data;
       const sliced: Float32Array = (await slice(array).read()).data;
       const chunk: Float32Array = (await array.chunk([0])).data;
-      for await (const { data } of array.slice().chunks()) {
-        const items: Float32Array = data;
-        known.push(items);
-      }
-      known.push(read, sliced, chunk);
+      const part: Float32Array = chunkData(array.slice());
+      known.push(read, sliced, chunk, part);
       break;
     }
     case "int64":
