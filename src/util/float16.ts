@@ -6,11 +6,19 @@ export function toFloat16Bits(value: number): number {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const magnitude = Math.abs(value);
   if (magnitude >= 65520) return sign | 0x7c00;
+  double[0] = magnitude;
   // Below 2^-14 floats are subnormal: all in steps of 2^-24.
-  const exponent = Math.max(floorLog2(magnitude), -14);
-  const steps = roundToEven(magnitude * 2 ** (10 - exponent));
+  const exponent = Math.max(((words[HIGH] as number) >>> 20) - 1023, -14);
+  const steps = roundToEven(magnitude * (STEPS[exponent + 14] as number));
   return sign | (steps + (exponent + 14) * 1024);
 }
+
+const double = new Float64Array(1);
+const words = new Uint32Array(double.buffer);
+/** The word that has the exponent of a double. */
+const HIGH = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 1 : 0;
+/** Steps in 1, by the exponent of a float16. */
+const STEPS = Float64Array.from({ length: 30 }, (_, i) => 2 ** (24 - i));
 
 /** The value of float16 bits. */
 export function fromFloat16Bits(bits: number): number {
@@ -19,14 +27,7 @@ export function fromFloat16Bits(bits: number): number {
   const mantissa = bits & 0x3ff;
   if (exponent === 0) return sign * mantissa * 2 ** -24;
   if (exponent === 0x1f) return mantissa === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  return sign * (1024 + mantissa) * 2 ** (exponent - 25);
-}
-
-function floorLog2(value: number): number {
-  if (value === 0) return Number.NEGATIVE_INFINITY;
-  const guess = Math.floor(Math.log2(value));
-  if (2 ** guess > value) return guess - 1;
-  return 2 ** (guess + 1) <= value ? guess + 1 : guess;
+  return (sign * (1024 + mantissa)) / (STEPS[exponent - 1] as number);
 }
 
 function roundToEven(value: number): number {

@@ -26,7 +26,9 @@ export function readNumbers(bytes: Uint8Array, type: NumberType): NumberArray | 
   const items = Math.floor(bytes.length / type.size);
   if (isHalf(type)) {
     const bits = new Uint16Array(aligned(bytes, type).buffer);
-    return Float64Array.from(bits, fromFloat16Bits);
+    const numbers = new Float64Array(items);
+    for (let i = 0; i < items; i++) numbers[i] = fromFloat16Bits(bits[i] as number);
+    return numbers;
   }
   if (isDirect(bytes, type)) return viewOf(bytes, type, items);
   const copy = aligned(bytes, type);
@@ -48,7 +50,8 @@ export function writeNumbers(
   if (isHalf(type)) {
     const numbers = new Float64Array(items);
     fill(numbers);
-    const bits = Uint16Array.from(numbers, toFloat16Bits);
+    const bits = new Uint16Array(items);
+    for (let i = 0; i < items; i++) bits[i] = toFloat16Bits(numbers[i] as number);
     put(new Uint8Array(bits.buffer), target, type);
   } else if (isDirect(target, type)) fill(viewOf(target, type, items));
   else {

@@ -2,19 +2,13 @@ import { fillBytes } from "../../hierarchy/create/metadata.ts";
 import { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { packingOf } from "../../meta/conventions/cf/packing.ts";
-import {
-  FILL_VALUE_ATTRIBUTE,
-  parseMissing,
-  statedMissing,
-  writeMissing,
-} from "../../meta/conventions/missing-value.ts";
+import { FILL_VALUE_ATTRIBUTE, parseMissing, writeMissing } from "../../meta/conventions/missing-value.ts";
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { floatBytes } from "../../meta/number-bytes.ts";
 import { retypedCodecs } from "../../meta/retyped-codecs.ts";
 import { sameDataType } from "../../meta/same-data-type.ts";
-import { writeFillV3 } from "../../meta/v3/fill-value.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { toBase64 } from "../../util/base64.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
@@ -23,6 +17,7 @@ import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { ConvertedReading } from "../plan/hierarchy-request.ts";
 import type { PlannedConversion } from "../plan/plan.ts";
 import { decoderOf } from "../slabs/decode/decoder.ts";
+import { numberOf } from "../slabs/decode/missing.ts";
 import { numberCodingOf } from "../slabs/decode/number-coding.ts";
 import { convertedFill, keepsMissing } from "./convert-values.ts";
 import { conversionOf, convertedMetadata, keepFunction } from "./converted-array.ts";
@@ -311,8 +306,7 @@ function newAttributes(
   { unpack, pack, replaceMissing, map }: PlannedConversion,
   { to, fill, format, path }: NewArrayValues,
 ): JsonObject {
-  const without = (names: readonly string[]): JsonObject =>
-    Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.includes(name)));
+  const without = (names: readonly string[]) => omit(attributes, names);
   const missing = fill && writesMissing(format) ? writeMissing(fill, to) : undefined;
   const marked: JsonObject = missing === undefined ? {} : { [FILL_VALUE_ATTRIBUTE]: missing };
   if (pack) {
@@ -330,14 +324,42 @@ function newAttributes(
       },
     );
   }
-  const stated = statedMissing(attributes);
-  if (stated === undefined) return replaceMissing ? { ...without(["missing_value"]), ...marked } : attributes;
-  if (replaceMissing) return { ...without(["missing_value", FILL_VALUE_ATTRIBUTE]), ...marked };
-  const bytes = parseMissing(stated, from);
-  const value = bytes && castMissing(bytes, from, to);
-  if (value === undefined) return without([FILL_VALUE_ATTRIBUTE]);
-  const json = writesMissing(format) ? writeMissing(value, to) : writeFillV3(value, to);
-  return { ...attributes, [FILL_VALUE_ATTRIBUTE]: json as JsonValue };
+  const recast = recastAttributes(attributes, from, to, format);
+  return replaceMissing ? { ...omit(recast, ["missing_value", FILL_VALUE_ATTRIBUTE]), ...marked } : recast;
+}
+
+function omit(attributes: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.includes(name)));
+}
+
+/** Attributes whose stored values are of the new type, as readers compare them; without missing values that it cannot hold. */
+function recastAttributes(
+  attributes: JsonObject,
+  from: ArrayMetadata["dataType"],
+  to: FixedDataType,
+  format: ZarrFormat,
+): JsonObject {
+  if (isFixed(from) && sameDataType(from, to)) return attributes;
+  const recast = (name: string, json: JsonValue): JsonValue | undefined => {
+    const bytes = parseMissing(json, from);
+    const value = bytes && castMissing(bytes, from, to);
+    if (value === undefined) return name.startsWith("valid_") ? json : undefined;
+    if (name === FILL_VALUE_ATTRIBUTE && writesMissing(format)) return writeMissing(value, to);
+    const number = to.kind === "complex" ? Number.NaN : numberOf(value, to);
+    return typeof number === "bigint" || Number.isFinite(number) ? fromPlain(number) : json;
+  };
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, json]): [string, JsonValue][] => {
+      if (!STORED.includes(name)) return [[name, json]];
+      // That of complex numbers is a pair.
+      const isList = Array.isArray(json) && name !== FILL_VALUE_ATTRIBUTE;
+      const values = (isList ? json : [json])
+        .map((item) => recast(name, item))
+        .filter((item) => item !== undefined);
+      const [value] = values;
+      return value === undefined ? [] : [[name, isList ? values : value]];
+    }),
+  );
 }
 
 /** Whether the missing value stands in an attribute, and not in the fill value. */
