@@ -95,7 +95,7 @@ describe("labels on the command line", () => {
       );
       return reports.flatMap((report) => JSON.parse(report).result.map(({ url }: { url: string }) => url));
     };
-    const isLookUp = (url: string) => url.includes("look-up-labels");
+    const isLookUp = (url: string) => url.endsWith("/labels.js");
     expect((await loadedBy("time=24:27")).some(isLookUp)).toBe(false);
     expect((await loadedBy("time=2024-03-01")).some(isLookUp)).toBe(true);
   });

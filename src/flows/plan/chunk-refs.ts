@@ -1,7 +1,7 @@
 import type { ChunkRef } from "../../streams/chunk.ts";
+import type { ChunkRun } from "../../streams/chunks-hit.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { coordsOf } from "../../util/shape.ts";
-import type { ChunkRun } from "./chunks-hit.ts";
 
 /** A grid of chunks, which may lie in shards. */
 export interface ReadGrid {

@@ -1,6 +1,6 @@
+import { type Axis, atSeam, axesOver, chunksHit } from "../../streams/chunks-hit.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { type Axis, atSeam, axesOver, chunksHit } from "./chunks-hit.ts";
 import type { ArrayJob } from "./plan.ts";
 
 /** How many source chunks of a job hold any of what it takes. */

@@ -1,6 +1,7 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import { assertBudget } from "../../streams/budget-too-small.ts";
+import { axesOver } from "../../streams/chunks-hit.ts";
 import { largestPooled, pooledSize } from "../../streams/pooled-size.ts";
 import { MAX_LOOKED_AT } from "../../streams/read-neighbours.ts";
 import { chunksPerRequest } from "../../streams/read-together.ts";
@@ -8,7 +9,6 @@ import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import { assertCountable } from "./assert-countable.ts";
 import { chunkVisits } from "./chunk-visits.ts";
-import { axesOver } from "./chunks-hit.ts";
 import { bytesInFlight, chunksInFlight, decodedInFlight, type InFlight } from "./in-flight-bytes.ts";
 import { costOfSlabs, slabCostRequest } from "./slab-cost.ts";
 import {

@@ -1,11 +1,11 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { chunksPerShard } from "../../streams/chunk-sizes.ts";
+import { type Axis, axesOver } from "../../streams/chunks-hit.ts";
 import { encodeFootprint } from "../../streams/encode-chunks.ts";
 import { pooledSize } from "../../streams/pooled-size.ts";
 import { regridFootprint } from "../../streams/regrid.ts";
 import { collectedFootprint, maxShardSize } from "../../streams/shard-output.ts";
 import { product } from "../../util/shape.ts";
-import { type Axis, axesOver } from "./chunks-hit.ts";
 import { bytesInFlight, decodedInFlight, type InFlight } from "./in-flight-bytes.ts";
 import type { GridSide } from "./plan.ts";
 import { leastSameGridBytes } from "./same-grid-windows.ts";

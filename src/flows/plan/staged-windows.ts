@@ -1,8 +1,8 @@
 import { chunksPerShard } from "../../streams/chunk-sizes.ts";
+import { type Axis, axesOver } from "../../streams/chunks-hit.ts";
 import { pooledSize } from "../../streams/pooled-size.ts";
 import { product } from "../../util/shape.ts";
 import { chunkVisits } from "./chunk-visits.ts";
-import { type Axis, axesOver } from "./chunks-hit.ts";
 import { fitWindows } from "./direct-windows.ts";
 import { bytesInFlight, chunksInFlight, decodedInFlight } from "./in-flight-bytes.ts";
 import { boxGrid, type SplitJob, splitsOf } from "./passes.ts";

@@ -1,11 +1,11 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import type { ChunkRef, Region } from "../../streams/chunk.ts";
+import { axesOver, chunksHit } from "../../streams/chunks-hit.ts";
 import { chunksIn } from "../../streams/regrid.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { invalid, isObject } from "../../util/check-options.ts";
 import { coordsAt, coordsOf, product } from "../../util/shape.ts";
 import { chunkRefs } from "./chunk-refs.ts";
-import { axesOver, chunksHit } from "./chunks-hit.ts";
 import { boxGrid, boxRegion, lastStage, splitsOf } from "./passes.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 

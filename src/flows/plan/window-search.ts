@@ -1,6 +1,6 @@
+import type { Axis } from "../../streams/chunks-hit.ts";
 import { product } from "../../util/shape.ts";
 import { chunkVisits } from "./chunk-visits.ts";
-import type { Axis } from "./chunks-hit.ts";
 
 /** A window's shape in target chunks, and how many source chunks all windows together read. */
 export interface Window {

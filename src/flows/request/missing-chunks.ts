@@ -9,10 +9,10 @@ import { zeroElement } from "../../meta/fill-values.ts";
 import { Losses } from "../../meta/losses.ts";
 import { bytesEqual } from "../../meta/number-bytes.ts";
 import { isListable, type ListableStore } from "../../stores/store.ts";
+import { axesOver, type ChunkSet, chunksHit } from "../../streams/chunks-hit.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { type Selection, wholeSelection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import { axesOver, type ChunkSet, chunksHit } from "../plan/chunks-hit.ts";
 import type { Change } from "../plan/hierarchy-request.ts";
 import type { MissingChunks } from "../plan/strategies/strategy.ts";
 

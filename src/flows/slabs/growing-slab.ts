@@ -1,8 +1,8 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { Region } from "../../streams/chunk.ts";
+import { type Axis, axesOver, chunksHit } from "../../streams/chunks-hit.ts";
 import { intersect, type Selection, selectedRegions } from "../../streams/selection.ts";
 import { coordsAt, indexOf, product } from "../../util/shape.ts";
-import { type Axis, axesOver, chunksHit } from "../plan/chunks-hit.ts";
 import type { GridSide } from "../plan/plan.ts";
 import type { Slab } from "./slab.ts";
 

@@ -1,8 +1,8 @@
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import type { ChunkRef } from "../../streams/chunk.ts";
+import { axesOver, chunksHit } from "../../streams/chunks-hit.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { chunkRefs } from "../plan/chunk-refs.ts";
-import { axesOver, chunksHit } from "../plan/chunks-hit.ts";
 
 /** The source chunks that a selection touches, in C order; those in shards shard by shard. */
 export function chunksOf(array: ZarrArray, selection: Selection): Generator<ChunkRef> {

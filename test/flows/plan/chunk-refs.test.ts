@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { chunkRefs } from "../../../src/flows/plan/chunk-refs.ts";
-import { chunksHit } from "../../../src/flows/plan/chunks-hit.ts";
+import { chunksHit } from "../../../src/streams/chunks-hit.ts";
 
 const hit = (count: number, sourceChunk: number, step = 1) =>
   chunksHit({ start: 0, step, count, sourceChunk }, 0, count);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { chunkVisits } from "../../../src/flows/plan/chunk-visits.ts";
-import { type Axis, chunksHit } from "../../../src/flows/plan/chunks-hit.ts";
+import { type Axis, chunksHit } from "../../../src/streams/chunks-hit.ts";
 
 const dimension = fc.record({
   start: fc.nat(40),

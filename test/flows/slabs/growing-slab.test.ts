@@ -1,7 +1,7 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { axesOver, chunksHit } from "../../../src/flows/plan/chunks-hit.ts";
+import { axesOver, chunksHit } from "../../../src/streams/chunks-hit.ts";
 import { GrowingSlab } from "../../../src/flows/slabs/growing-slab.ts";
 import type { Region } from "../../../src/streams/chunk.ts";
 import { intersect, type Selection, selectedRegions } from "../../../src/streams/selection.ts";

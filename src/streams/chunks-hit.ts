@@ -1,4 +1,4 @@
-import type { Selection } from "../../streams/selection.ts";
+import type { Selection } from "./selection.ts";
 
 /**
  * One dimension of a selection, in items: a run of `count` results, one each `step` items from `start`, over source chunks.
