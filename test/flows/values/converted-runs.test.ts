@@ -1,0 +1,160 @@
+// @module-tag slow
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { openPlan } from "../../../src/flows/jobs/open-plan.ts";
+import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
+import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { type ArrayChanges, asStore, openArray, rechunk, slice } from "../../../src/index.ts";
+import { DirectoryStore } from "../../../src/stores/directory.ts";
+import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { contentsOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
+import { ENCODERS, textOf } from "../jobs/plans.ts";
+
+const folder = temporaryFolder();
+const at = (name: string) => join(folder.path, name);
+let source = "";
+let module = "";
+
+const PLACES = `export default ({ data, region: { start, shape } }) =>
+  data.map((one, i) => one + 1000 * (start[0] + Math.floor(i / (shape[1] * shape[2]))));\n`;
+
+beforeAll(async () => {
+  source = at("source.zarr");
+  await given({
+    at: source,
+    shape: [24, 16, 16],
+    chunks: [1, 16, 16],
+    dataType: "int32",
+    values: (i) => i % 256,
+  });
+  module = at("places.mjs");
+  await writeFile(module, PLACES);
+});
+
+const changes = (map: unknown): ArrayChanges => ({ "*": { map: map as string, dataType: "float64" } });
+const how = { chunks: [24, 2, 2], storeProfile: "5ms" };
+
+/** What the values are to be. */
+const expected = Array.from({ length: 24 * 256 }, (_, i) => (i % 256) + 1000 * Math.floor(i / 256));
+
+async function valuesAt(target: string): Promise<number[]> {
+  return Array.from((await slice(target).read()).data as ArrayLike<number>);
+}
+
+test.each(["direct", "staged"] as const)("a module runs in threads as in one, %s", async (strategy) => {
+  const targets = [1, 3].map((threads) => ({ threads, target: at(`${strategy}-${threads}.zarr`) }));
+  for (const { threads, target } of targets)
+    await rechunk(source, target, { ...how, strategy, threads, arrays: changes(module), verify: "values" });
+  const [one, three] = await Promise.all(targets.map(({ target }) => contentsOf(new DirectoryStore(target))));
+  expect(three).toEqual(one);
+  expect(await valuesAt(targets[0]?.target ?? "")).toEqual(expected);
+});
+
+describe("a run that was stopped", () => {
+  const flow = (target: string, map: unknown, more: object = {}) =>
+    rechunk(source, target, {
+      ...how,
+      chunks: [8, 3, 3],
+      strategy: "direct",
+      maxMemory: "60kB",
+      threads: 1,
+      concurrency: 1,
+      arrays: changes(map),
+      ...more,
+    });
+
+  async function stopped(target: string, map: unknown): Promise<void> {
+    const stopping = new AbortController();
+    let steps = 0;
+    const onEvent = ({ type }: { type: string }) => {
+      if (type === "task-end" && ++steps === 2) stopping.abort();
+    };
+    await expect(flow(target, map, { stop: stopping.signal, resume: true, onEvent })).rejects.toThrow(
+      "aborted",
+    );
+  }
+
+  test("writes the same bytes when it is resumed", async () => {
+    await flow(at("whole.zarr"), module);
+    await stopped(at("cut.zarr"), module);
+    await flow(at("cut.zarr"), module, { resume: true });
+    expect(await contentsOf(new DirectoryStore(at("cut.zarr")))).toEqual(
+      await contentsOf(new DirectoryStore(at("whole.zarr"))),
+    );
+  });
+
+  test("is not resumed with a module or a function that was changed", async () => {
+    const own = at("own.mjs");
+    await writeFile(own, PLACES);
+    await stopped(at("module.zarr"), own);
+    await writeFile(own, PLACES.replace("1000", "2000"));
+    await expect(flow(at("module.zarr"), own, { resume: true })).rejects.toMatchObject({
+      code: "plan-mismatch",
+    });
+    const map = ({ data }: { data: Int32Array }) => data.map((one) => one + 1);
+    await stopped(at("function.zarr"), map);
+    const other = ({ data }: { data: Int32Array }) => data.map((one) => one + 2);
+    await expect(flow(at("function.zarr"), other, { resume: true })).rejects.toMatchObject({
+      code: "plan-mismatch",
+    });
+  });
+});
+
+describe("a plan in a file", () => {
+  const planned = (target: string, map: unknown) =>
+    textOf(
+      planFlow(source, target, {
+        ...how,
+        strategy: "staged",
+        scratch: at("scratch"),
+        arrays: changes(map),
+      }),
+    );
+
+  test("runs its module in shares where that is allowed", async () => {
+    await mkdir(at("scratch"), { recursive: true });
+    const target = at("shares.zarr");
+    const file = parsePlan(await planned(target, module));
+    const options = { encoders: ENCODERS, trustMap: true };
+    for (const [stage] of file.plan.stages.entries())
+      for (const index of [0, 1]) await runShare(file, { ...options, stage, index, count: 2 });
+    await finishPlan(file, { ...options, verify: "values" });
+    expect(await valuesAt(target)).toEqual(expected);
+  });
+
+  test("is refused without that, or with another module than it was made with", async () => {
+    const own = at("planned.mjs");
+    await writeFile(own, PLACES);
+    const file = parsePlan(await planned(at("refused.zarr"), own));
+    await expect(openPlan(file, { encoders: ENCODERS })).rejects.toMatchObject({
+      code: "invalid-option",
+      message: expect.stringMatching(/runs a module/),
+      details: { hint: expect.stringMatching(/--trust-map/) },
+    });
+    await writeFile(own, `${await readFile(own, "utf8")}// changed\n`);
+    await expect(
+      runShare(file, { encoders: ENCODERS, trustMap: true, stage: 0, index: 0, count: 1 }),
+    ).rejects.toMatchObject({
+      code: "plan-mismatch",
+      details: { url: expect.stringContaining("planned.mjs") },
+    });
+  });
+
+  test("has no function", async () => {
+    const map = ({ data }: { data: Int32Array }) => data;
+    await expect(planned(at("function-plan.zarr"), map)).rejects.toMatchObject({
+      code: "unsupported-operation",
+      message: expect.stringMatching(/`map` that is a function/),
+    });
+  });
+});
+
+test("what is served is converted on the way", async () => {
+  const store = await asStore(source, { arrays: changes(module), chunks: [24, 4, 4], maxMemory: "1MB" });
+  const { data } = await (await openArray(store)).slice().read();
+  expect(Array.from(data as ArrayLike<number>)).toEqual(expected);
+  await store.close?.();
+});
