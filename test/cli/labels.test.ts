@@ -1,9 +1,7 @@
-// @module-tag slow
-import { spawnSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { command, requireBuild } from "../built-package.ts";
+import { requireBuild } from "../built-package.ts";
 import { testFolder } from "../support/cli.ts";
 import { runHere } from "../support/cli-here.ts";
 import { writeV2Group } from "../support/v2-store.ts";
@@ -80,23 +78,5 @@ describe("labels on the command line", () => {
     expect((await runHere(cwd, "slice", "part.zarr/lat", "--format", "json")).stdout).toBe("[40,30,20]\n");
     const { shape } = JSON.parse(await readFile(join(cwd, "part.zarr/t/.zarray"), "utf8"));
     expect(shape).toEqual([24, 3]);
-  });
-
-  it("load what looks them up, and slices by indices do not", async () => {
-    const cwd = await group();
-    /** Modules of ours that a slice loads, as Node's own coverage lists them. */
-    const loadedBy = async (slice: string) => {
-      const folder = await testFolder();
-      const env = { ...process.env, NODE_V8_COVERAGE: folder };
-      const words = [command, "slice", "g.zarr/t", "--slice", slice];
-      expect(spawnSync(process.execPath, words, { cwd, env }).status).toBe(0);
-      const reports = await Promise.all(
-        (await readdir(folder)).map((file) => readFile(join(folder, file), "utf8")),
-      );
-      return reports.flatMap((report) => JSON.parse(report).result.map(({ url }: { url: string }) => url));
-    };
-    const isLookUp = (url: string) => url.endsWith("/labels.js");
-    expect((await loadedBy("time=24:27")).some(isLookUp)).toBe(false);
-    expect((await loadedBy("time=2024-03-01")).some(isLookUp)).toBe(true);
   });
 });
