@@ -88,7 +88,7 @@ function packOf(text: string): PackOption {
   if (more.length === 0 && !numbers.some(Number.isNaN)) {
     return { dataType: dataType as PackedType, scale: by, offset: from };
   }
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --pack is no type with scale and offset`, {
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --pack is not a type with scale and offset`, {
     hint: "Write int16, or int16,0.01,273.15.",
   });
 }

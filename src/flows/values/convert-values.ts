@@ -308,8 +308,8 @@ function valuesNotHeld(
   const shown = pack ? `${Number(value) * pack.scale + pack.offset}` : `${value}`;
   const type = describeDataType(to);
   const those = count === 1 ? "1 value of the chunk" : `${count} of ${length} values of the chunk`;
-  const isRounded = overflow === "clamp";
-  const hint = isRounded
+  const hasNoNearest = overflow === "clamp" || !Number.isFinite(Number(value));
+  const hint = hasNoNearest
     ? `${type} has no NaN and no infinities: choose a type of floats, replace NaN with \`fillValue\` (--fill-value), or both with \`map\`.`
     : 'Choose a wider type, or take the nearest value of the type with `overflow: "clamp"` (--overflow clamp).';
   const reason = `${those} cannot be stored as ${type}, the first at [${place.join(", ")}]`;
