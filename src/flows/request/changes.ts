@@ -186,7 +186,7 @@ function anyChangeOf(
       metadata,
       ...changed,
       ...(selection && { selection }),
-      ...(conversion && { reading: conversion }),
+      ...(conversion?.reading && { reading: conversion.reading }),
     };
   };
   return { change: changeBegun, kept };

@@ -238,7 +238,9 @@ async function planFrom(
   });
   const planned = new Set(nodes.map(({ path }) => path));
   const areConsolidatedWritten = changed || nodes.some((node) => node.consolidated);
-  const hasFunction = [...conversions.values()].some(({ planned: { map } }) => map && "function" in map);
+  const hasFunction = [...conversions.values()].some(
+    ({ reading: { planned } = {} }) => planned?.map && "function" in planned.map,
+  );
   const threads = await threading(root, target, scratch, { ...options, hasFunction });
   const pace = { maxMemory, ...inFlight, ...threads };
   const request: HierarchyPlanRequest = {

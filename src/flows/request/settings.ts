@@ -43,7 +43,7 @@ export function settingsOf(
     readonly source: ZarrNode;
     readonly target: NodeSpec;
     /** What becomes of the values of arrays, by path. */
-    readonly conversions: ReadonlyMap<string, { readonly planned: PlannedConversion }>;
+    readonly conversions: ReadonlyMap<string, { readonly reading?: { readonly planned: PlannedConversion } }>;
   },
 ): Settings {
   const given = FLAGS.flatMap(([flag, name]): [string, string][] => {
@@ -55,10 +55,9 @@ export function settingsOf(
     ["the source", [source.store.description, source.path].filter(Boolean).join(", ")],
     ["the path in the target", target.path],
     ...given,
-    ...[...conversions].map(([path, { planned }]) => [
-      `the values of ${path || "the array"}`,
-      JSON.stringify(planned),
-    ]),
+    ...[...conversions].flatMap(([path, { reading }]) =>
+      reading ? [[`the values of ${path || "the array"}`, JSON.stringify(reading.planned)]] : [],
+    ),
   ]);
 }
 

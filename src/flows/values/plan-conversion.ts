@@ -32,7 +32,9 @@ import { type LoadedMap, loadMap } from "./value-map.ts";
 import { type RangeOptions, valueRange } from "./value-range.ts";
 
 /** What becomes of the values of an array. */
-export interface ArrayConversion extends ConvertedReading {
+export interface ArrayConversion {
+  /** How it is read; absent where its values stay as they are stored. */
+  readonly reading?: ConvertedReading;
   /** The array as it will be, by its metadata in the target's format, perhaps of a part of it. */
   readonly convert: (metadata: ArrayMetadata) => ArrayMetadata;
 }
@@ -54,6 +56,12 @@ export async function planConversion(
   asked: AskedValues,
   options: PlanConversionOptions,
 ): Promise<ArrayConversion | undefined> {
+  const { attributes, isNamed: _, overflow: __, ...ofValues } = asked;
+  const describe = (given: JsonObject) => withAttributes(given, attributes);
+  const onlyDescribed: ArrayConversion | undefined = attributes && {
+    convert: (whole) => ({ ...whole, attributes: describe(whole.attributes) }),
+  };
+  if (Object.values(ofValues).every((value) => value === undefined)) return onlyDescribed;
   const from = numbersOf(array);
   const meant = asked.unpack || asked.pack !== undefined ? meantType(array, asked) : undefined;
   const map = asked.map === undefined ? undefined : await loadMap(asked.map);
@@ -69,7 +77,7 @@ export async function planConversion(
   };
   const isRetyped = !sameDataType(from, to);
   const isSame = !isRetyped && !map && !meant && asked.pack === undefined;
-  if (isSame && asked.fillValue === undefined && asked.attributes === undefined) return undefined;
+  if (isSame && asked.fillValue === undefined) return onlyDescribed;
   const fill = newFill(array.path, options.inFormat, asked, { from, to, begun });
   const pack = asked.pack && (await packingFor(array, asked.pack, begun, map, options));
   const mayMiss = before.kind === "float" || (numberCodingOf(array)?.missing.length ?? 0) > 0;
@@ -83,18 +91,17 @@ export async function planConversion(
   if (map) keepFunction(planned, map.map);
   const conversion = conversionOf(array, planned, map?.map);
   return {
-    planned,
-    metadata: convertedMetadata(array, planned, map?.map),
-    isMissingWritten: !keepsMissing(conversion),
+    reading: {
+      planned,
+      metadata: convertedMetadata(array, planned, map?.map),
+      isMissingWritten: !keepsMissing(conversion),
+    },
     convert: (whole) => ({
       ...whole,
       dataType: to,
       fillValue: { bytes: fill },
       codecs: isRetyped ? retypedCodecs(whole.codecs, to) : whole.codecs,
-      attributes: withAttributes(
-        newAttributes(whole, planned, { to, fill, format: options.to, path: array.path }),
-        asked.attributes,
-      ),
+      attributes: describe(newAttributes(whole, planned, { to, fill, format: options.to, path: array.path })),
     }),
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import { copy, openArray, rechunk, type ValueChanges } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type GivenArray, given } from "../../support/given.ts";
@@ -64,4 +65,27 @@ test("rechunk", async () => {
   });
   const opened = await openArray({ store: target, path: "a" });
   expect([...(await opened.slice().read()).data]).toEqual(Array.from({ length: 35 }, (_, i) => i));
+});
+
+describe("attributes", () => {
+  const attributes = { units: "K", long_name: "t" };
+  test("take the place of others, also beside new values", async () => {
+    for (const changes of [{}, { dataType: "float32" }] as const) {
+      const { array } = await changed(
+        { ...floats, attributes },
+        { ...changes, attributes: { units: "degC", long_name: null, level: [1, 2] } },
+      );
+      expect(array.attributes).toEqual({ units: "degC", level: [1, 2] });
+    }
+  });
+  test("alone leave chunks as they are stored, also those of texts", async () => {
+    const source = await given({ arrays: { a: { dataType: "string", values: ["a", "b"], attributes } } });
+    const { plan, close } = await planFlow(source, "memory:described", {
+      arrays: { a: { attributes: { units: null } } },
+    });
+    await close();
+    expect(plan.jobs.map(({ strategy, conversion }) => [strategy, conversion])).toEqual([
+      ["verbatim", undefined],
+    ]);
+  });
 });
