@@ -71,6 +71,8 @@ interface Case {
   readonly how: {
     readonly rechunks: boolean;
     readonly isStaged: boolean;
+    /** Whether chunks are put into shards of two along each dimension, in v3. */
+    readonly isSharded: boolean;
     readonly isSliced: boolean;
     readonly isTiny: boolean;
     readonly to: "v2" | "v3" | undefined;
@@ -112,6 +114,7 @@ const cases: fc.Arbitrary<Case> = fc
     how: fc.record({
       rechunks: fc.boolean(),
       isStaged: fc.boolean(),
+      isSharded: fc.boolean(),
       to: fc.constantFrom(undefined, "v2", "v3"),
       isTiny: fc.boolean(),
       isSliced: fc.boolean(),
@@ -292,6 +295,8 @@ async function converted(
   { recipe, change, how, newChunks, ranges }: Case,
 ): Promise<ZarrArray> {
   const { to, isMapped, pack, unpack, fillValue } = change;
+  const rechunks = how.rechunks && recipe.shape.length > 0;
+  const isV3 = (how.to ?? recipe.zarrFormat) === "v3";
   const options = {
     arrays: {
       a: {
@@ -301,7 +306,8 @@ async function converted(
         ...{ unpack, fillValue },
       },
     },
-    ...(how.rechunks && recipe.shape.length > 0 && { chunks: newChunks }),
+    ...(rechunks && { chunks: newChunks }),
+    ...(rechunks && how.isSharded && isV3 && { shards: newChunks.map((n) => 2 * n) }),
     ...(how.rechunks && how.isStaged && { strategy: "staged" as const }),
     ...(how.isSliced && { slice: ranges }),
     ...(how.to && { to: how.to }),

@@ -152,6 +152,11 @@ describe("a plan in a file", () => {
   });
 });
 
+test("a zip takes converted values too", async () => {
+  await rechunk(source, at("target.zarr.zip"), { ...how, arrays: changes(module), verify: "values" });
+  expect(await valuesAt(at("target.zarr.zip"))).toEqual(expected);
+});
+
 test("what is served is converted on the way", async () => {
   const store = await asStore(source, { arrays: changes(module), chunks: [24, 4, 4], maxMemory: "1MB" });
   const { data } = await (await openArray(store)).slice().read();
