@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chunkVisits } from "../../src/flows/plan/chunk-visits.ts";
-import { chunksHit } from "../../src/streams/chunks-hit.ts";
 import type { Region } from "../../src/streams/chunk.ts";
+import { chunksHit } from "../../src/streams/chunks-hit.ts";
 import {
   boxInPiece,
   chunkRegion,

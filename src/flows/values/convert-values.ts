@@ -310,7 +310,7 @@ function valuesNotHeld(
   const those = count === 1 ? "1 value of the chunk" : `${count} of ${length} values of the chunk`;
   const hasNoNearest = overflow === "clamp" || !Number.isFinite(Number(value));
   const hint = hasNoNearest
-    ? `${type} has no NaN and no infinities: choose a type of floats, replace NaN with \`fillValue\` (--fill-value), or both with \`map\`.`
+    ? "Only types of floats have NaN and infinities: choose one of them, replace NaN with `fillValue` (--fill-value), or both with `map`."
     : 'Choose a wider type, or take the nearest value of the type with `overflow: "clamp"` (--overflow clamp).';
   const reason = `${those} cannot be stored as ${type}, the first at [${place.join(", ")}]`;
   return new ZarrflowError("invalid-option", reason, { expected: type, found: shown, hint });

@@ -147,7 +147,7 @@ function newType({ dataType, pack }: AskedValues, before: FixedDataType): FixedD
   if (pack !== undefined) {
     if (dataType !== undefined) {
       throw new ZarrflowError("invalid-option", "`pack` cannot be combined with `dataType`", {
-        hint: "`pack` names the type.",
+        hint: "Omit `dataType`: `pack` names the type.",
       });
     }
     const name = typeof pack === "string" ? pack : pack.dataType;

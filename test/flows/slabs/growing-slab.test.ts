@@ -1,9 +1,9 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { axesOver, chunksHit } from "../../../src/streams/chunks-hit.ts";
 import { GrowingSlab } from "../../../src/flows/slabs/growing-slab.ts";
 import type { Region } from "../../../src/streams/chunk.ts";
+import { axesOver, chunksHit } from "../../../src/streams/chunks-hit.ts";
 import { intersect, type Selection, selectedRegions } from "../../../src/streams/selection.ts";
 import { coordsOf, indexOf, product } from "../../../src/util/shape.ts";
 import { shuffled } from "../../streams/arbitraries.ts";

@@ -15,7 +15,7 @@ interface ZstdOptions {
 type NodeBytes = Uint8Array<ArrayBuffer & { transfer(byteLength: number): ArrayBuffer }>;
 
 /** The part of `node:zlib` that speaks zstd, from Node 22.15 on. */
-export interface NodeZstd {
+interface NodeZstd {
   zstdCompressSync(source: Uint8Array, options: ZstdOptions): NodeBytes;
   zstdDecompressSync(source: Uint8Array, options: ZstdOptions): NodeBytes;
   readonly constants: {
@@ -34,7 +34,7 @@ export function zstdLibrary(zlib: object | undefined): ZstdLibrary | undefined {
  * zstd by Node's zlib. A chunk size that holds the whole output spares it joining pieces, and is that of the one buffer
  * that it makes; where one byte is left over, it makes no second to see whether more follows.
  */
-export function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd): ZstdLibrary {
+function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd): ZstdLibrary {
   return {
     decodeFrame(frame, target) {
       const windowLog = Math.max(USUAL_WINDOW, Math.ceil(Math.log2(target.length + 1)));
