@@ -1,27 +1,33 @@
 import { codecNamed } from "../codecs/descriptors.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
-import type { FixedDataType } from "./data-type.ts";
+import type { Endian, FixedDataType } from "./data-type.ts";
 import { hasByteOrder } from "./element-order.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
 /**
  * The codecs of an array for items of another type: orders of dimensions, compressors, checksums and shards stay, a shuffle
  * gets the new size of items, and filters that compute with values of the old type are left out.
+ *
+ * @param byteOrder that of before by default
  */
-export function retypedCodecs(codecs: readonly CodecConfig[], to: FixedDataType): CodecConfig[] {
+export function retypedCodecs(
+  codecs: readonly CodecConfig[],
+  to: FixedDataType,
+  byteOrder?: Endian,
+): CodecConfig[] {
   return codecs.flatMap((codec): CodecConfig[] => {
     const { name, configuration } = codec;
     const { role = "compressor", kind } = codecNamed(name) ?? {};
     if (name === "transpose" || role === "checksum") return [codec];
     if (name === "sharding_indexed") {
-      const inner = retypedCodecs(innerCodecs(configuration.codecs), to);
+      const inner = retypedCodecs(innerCodecs(configuration.codecs), to, byteOrder);
       const list = inner.map((one): JsonObject => ({ name: one.name, configuration: one.configuration }));
       return [{ name, configuration: { ...configuration, codecs: list } }];
     }
     if (kind === "array-to-bytes") {
       const { endian = "little" }: { readonly endian?: JsonValue } = configuration;
-      return [{ name: "bytes", configuration: hasByteOrder(to) ? { endian } : {} }];
+      return [{ name: "bytes", configuration: hasByteOrder(to) ? { endian: byteOrder ?? endian } : {} }];
     }
     if (name === "shuffle") return [{ name, configuration: { ...configuration, elementsize: to.size } }];
     if (role === "filter") return [];

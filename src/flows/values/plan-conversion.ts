@@ -75,7 +75,8 @@ export async function planConversion(
     ...(map && { map: map.planned }),
     ...(asked.overflow === "clamp" && { overflow: "clamp" }),
   };
-  const isRetyped = !sameDataType(from, to);
+  const endian = asked.dataType && parseDataTypeOption(asked.dataType).endian;
+  const isRetyped = !sameDataType(from, to) || endian !== undefined;
   const isSame = !isRetyped && !map && !meant && asked.pack === undefined;
   if (isSame && asked.fillValue === undefined) return onlyDescribed;
   const fill = newFill(array.path, options.inFormat, asked, { from, to, begun });
@@ -100,7 +101,7 @@ export async function planConversion(
       ...whole,
       dataType: to,
       fillValue: { bytes: fill },
-      codecs: isRetyped ? retypedCodecs(whole.codecs, to) : whole.codecs,
+      codecs: isRetyped ? retypedCodecs(whole.codecs, to, endian) : whole.codecs,
       attributes: describe(newAttributes(whole, planned, { to, fill, format: options.to, path: array.path })),
     }),
   };

@@ -26,6 +26,27 @@ describe("dataType", () => {
     expect(data).toBeInstanceOf(Float32Array);
     expect(values).toEqual(Array.from({ length: 35 }, (_, i) => i / 4));
   });
+  test.each([
+    [">f4", { endian: "big" }],
+    [">f8", { endian: "big" }],
+    ["float32", { endian: "little" }],
+  ])("writes %s in its byte order", async (dataType, configuration) => {
+    const { array, values } = await changed(floats, { dataType: dataType as ">f4" });
+    expect(array.metadata.codecs[0]).toMatchObject({ name: "bytes", configuration });
+    expect(values.slice(0, 3)).toEqual([0, 0.25, 0.5]);
+  });
+  test("leaves out filters that compute with the old type", async () => {
+    const codecs = [
+      { id: "delta", dtype: "<f8" },
+      { id: "zlib", level: 1 },
+    ];
+    const { array } = await changed(
+      { ...floats, zarrFormat: "v2", codecs },
+      { dataType: "float32" },
+      { to: "v2" },
+    );
+    expect(array.metadata.codecs.map(({ name }) => name)).toEqual(["bytes", "zlib"]);
+  });
   test("refuses what the type cannot hold, with count and first place", async () => {
     const source = await given({ arrays: { a: floats } });
     await expect(
