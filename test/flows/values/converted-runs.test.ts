@@ -1,4 +1,5 @@
 // @module-tag slow
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -51,6 +52,19 @@ test.each(["direct", "staged"] as const)("a module runs in threads as in one, %s
   const [one, three] = await Promise.all(targets.map(({ target }) => contentsOf(new DirectoryStore(target))));
   expect(three).toEqual(one);
   expect(await valuesAt(targets[0]?.target ?? "")).toEqual(expected);
+});
+
+test("a module that throws in a thread is named with the chunk", async () => {
+  const throwing = at("throwing.mjs");
+  await writeFile(throwing, "export default () => { throw new Error('no value'); };");
+  await expect(
+    rechunk(source, at("thrown.zarr"), { ...how, threads: 3, arrays: changes(throwing) }),
+  ).rejects.toMatchObject({
+    code: "codec-error",
+    message: expect.stringMatching(/chunk .*`map` threw: no value/),
+    details: { url: expect.stringContaining("throwing.mjs"), coords: expect.any(Array) },
+  });
+  expect(existsSync(at("thrown.zarr"))).toBe(false);
 });
 
 describe("a run that was stopped", () => {
