@@ -45,16 +45,21 @@ async function valuesAt(target: string): Promise<number[]> {
   return Array.from((await slice(target).read()).data as ArrayLike<number>);
 }
 
-test.each(["direct", "staged"] as const)("a module runs in threads as in one, %s", async (strategy) => {
-  const targets = [1, 3].map((threads) => ({ threads, target: at(`${strategy}-${threads}.zarr`) }));
-  for (const { threads, target } of targets)
-    await rechunk(source, target, { ...how, strategy, threads, arrays: changes(module), verify: "values" });
-  const [one, three] = await Promise.all(targets.map(({ target }) => contentsOf(new DirectoryStore(target))));
-  expect(three).toEqual(one);
-  expect(await valuesAt(targets[0]?.target ?? "")).toEqual(expected);
-});
+test.each(["direct", "staged"] as const)(
+  "a module gives the same bytes whatever number of threads is asked for, %s",
+  async (strategy) => {
+    const targets = [1, 3].map((threads) => ({ threads, target: at(`${strategy}-${threads}.zarr`) }));
+    for (const { threads, target } of targets)
+      await rechunk(source, target, { ...how, strategy, threads, arrays: changes(module), verify: "values" });
+    const [one, three] = await Promise.all(
+      targets.map(({ target }) => contentsOf(new DirectoryStore(target))),
+    );
+    expect(three).toEqual(one);
+    expect(await valuesAt(targets[0]?.target ?? "")).toEqual(expected);
+  },
+);
 
-test("a module that throws in a thread is named with the chunk", async () => {
+test("a module that throws is named with the chunk, where threads are asked for", async () => {
   const throwing = at("throwing.mjs");
   await writeFile(throwing, "export default () => { throw new Error('no value'); };");
   await expect(
