@@ -8,6 +8,8 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const root = join(here, "../..");
 const [, , target = join(here, "dist")] = process.argv;
 
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
 /** What stands in a browser for modules of Node. */
 const platform = {
   name: "platform",
@@ -16,9 +18,11 @@ const platform = {
     const sibling = path?.replace(/\.node\.ts$/, ".browser.ts");
     return sibling && existsSync(sibling) ? sibling : undefined;
   },
+  load(id) {
+    if (!id.endsWith("package-version.node.ts")) return undefined;
+    return `export const packageVersion = () => ${JSON.stringify(version)};`;
+  },
 };
-
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 await build({
   input: join(here, "main.ts"),
   platform: "browser",

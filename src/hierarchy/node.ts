@@ -293,8 +293,11 @@ export type ZarrArray<
   S extends Store = Store,
 > = Name extends DataTypeName ? TypedZarrArray<Name, S> : never;
 
-export const ZarrArray: new <S extends Store = Store>(parts: ArrayParts<S>) => ZarrArray<DataTypeName, S> =
-  TypedZarrArray as never;
+interface ZarrArrayClass {
+  new <S extends Store = Store>(parts: ArrayParts<S>): ZarrArray<DataTypeName, S>;
+}
+
+export const ZarrArray: ZarrArrayClass = TypedZarrArray as never;
 
 function insideShards<Name extends DataTypeName, S extends Store>(
   array: TypedZarrArray<Name, S>,
