@@ -358,6 +358,6 @@ test("converted values are those of the naive model", async () => {
       const expected = values.map((value) => castTo(found.dataType, change.pack ? packOne(value) : value));
       expect(await read(found)).toEqual(expected);
     }),
-    { numRuns: samples(900) },
+    { numRuns: samples(480) },
   );
 }, 600_000);
