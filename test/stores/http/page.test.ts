@@ -23,7 +23,10 @@ async function openFromPage(
     return answer(request);
   });
   const { HttpStore } = await import("../../../src/stores/http.ts");
-  return { store: new HttpStore(url, { fetch: (...request) => fetch(...request) }), requests };
+  return {
+    store: new HttpStore(url, { fetch: (...request) => fetch(...request), retry: { attempts: 1 } }),
+    requests,
+  };
 }
 
 function serve({ method, headers }: Request): Response {
