@@ -178,6 +178,13 @@ export interface ScratchPass {
   readonly expectedBytes: number;
 }
 
+/** What a plan says of a map that computes values. */
+export type PlannedMap =
+  /** A module whose default export is the map, and the SHA-256 of its text. */
+  | { readonly module: string; readonly hash: string }
+  /** A function of the process that plans; a hash of its text. */
+  | { readonly function: string };
+
 /** How the values of an array become others as its chunks are decoded. */
 export interface PlannedConversion {
   /** The new data type, in words. */
@@ -188,8 +195,8 @@ export interface PlannedConversion {
   readonly unpack?: true;
   /** Whether values that stand for missing items become the new fill value. */
   readonly replaceMissing?: true;
-  /** A module whose default export computes new values, and the SHA-256 of its text; or a hash of a function's text. */
-  readonly map?: { readonly module: string; readonly hash: string } | { readonly function: string };
+  /** What computes new values. */
+  readonly map?: PlannedMap;
   /** How values are packed into integers: `(value - offset) / scale`. */
   readonly pack?: { readonly scale: number; readonly offset: number };
   /** Whether numbers that the type cannot hold become the nearest that it holds; they are refused by default. */

@@ -6,7 +6,6 @@ import type { DataTypeName } from "../../meta/data-type-name.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { CONVERT_VALUES } from "../../meta/inner-array.ts";
-
 import type { Numbers } from "../../meta/typed-array.ts";
 import type { Store } from "../../stores/store.ts";
 import { fromBase64 } from "../../util/base64.ts";
@@ -39,18 +38,16 @@ export async function convertedArray<S extends Store>(
 ): Promise<ZarrArray<DataTypeName, S>> {
   const map = planned.map && (functions.get(planned) ?? (await loadPlannedMap(planned.map)));
   const { store, spec, layout, documents, stored, findings, reading } = array;
-  const metadata = convertedMetadata(array, planned, map);
+  const metadata = convertedMetadata(array.metadata, planned, conversionOf(array, planned, map));
   return new ZarrArray({ store, spec, layout, documents, stored, findings, reading, metadata });
 }
 
 /** The metadata of an array as it is read where its values are converted: of the new type, behind a codec that converts. */
 export function convertedMetadata(
-  array: Pick<ZarrArray, "path" | "metadata" | "attributes" | "layout">,
+  metadata: ArrayMetadata,
   planned: PlannedConversion,
-  map: ValueMap | undefined,
+  conversion: Conversion,
 ): ArrayMetadata {
-  const { metadata } = array;
-  const conversion = conversionOf(array, planned, map);
   const config = {
     name: CONVERT_VALUES,
     configuration: {
@@ -69,9 +66,11 @@ export function convertedMetadata(
   };
 }
 
+type Convertible = Pick<ZarrArray, "path" | "metadata" | "attributes" | "layout">;
+
 /** How the values of an array are converted, as the plan says. */
 export function conversionOf(
-  array: Parameters<typeof convertedMetadata>[0],
+  array: Convertible,
   planned: PlannedConversion,
   map: ValueMap | undefined,
 ): Conversion {
@@ -101,7 +100,7 @@ export function conversionOf(
   };
 }
 
-function unpackerOf(array: Parameters<typeof convertedMetadata>[0]): Conversion["unpack"] {
+function unpackerOf(array: Convertible): Conversion["unpack"] {
   const { decode } = decoderOf(array, { decode: true });
   return decode && ((values: Numbers) => decode(values as TypedValues) as NumberList);
 }

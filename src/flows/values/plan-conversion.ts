@@ -1,3 +1,4 @@
+import { integerRange } from "../../codecs/numbers/cast.ts";
 import { fillBytes } from "../../hierarchy/create/metadata.ts";
 import { ZarrArray } from "../../hierarchy/node.ts";
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
@@ -6,7 +7,7 @@ import { FILL_VALUE_ATTRIBUTE, parseMissing, writeMissing } from "../../meta/con
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
-import { floatBytes } from "../../meta/number-bytes.ts";
+import { floatBytes, integerBytes } from "../../meta/number-bytes.ts";
 import { retypedCodecs } from "../../meta/retyped-codecs.ts";
 import { sameDataType } from "../../meta/same-data-type.ts";
 import type { Selection } from "../../streams/selection.ts";
@@ -94,7 +95,7 @@ export async function planConversion(
   return {
     reading: {
       planned,
-      metadata: convertedMetadata(array, planned, map?.map),
+      metadata: convertedMetadata(array.metadata, planned, conversion),
       isMissingWritten: !keepsMissing(conversion),
     },
     convert: (whole) => ({
@@ -151,13 +152,7 @@ function newType({ dataType, pack }: AskedValues, before: FixedDataType): FixedD
         hint: "Omit `dataType`: `pack` names the type.",
       });
     }
-    const name = typeof pack === "string" ? pack : pack.dataType;
-    const type = PACKED_TYPES[name];
-    if (type) return type;
-    throw new ZarrflowError("invalid-option", "values cannot be packed into this type", {
-      expected: `one of ${Object.keys(PACKED_TYPES).join(", ")}`,
-      found: String(name),
-    });
+    return packedType(pack);
   }
   if (dataType === undefined) return before;
   const { dataType: to } = parseDataTypeOption(dataType);
@@ -167,7 +162,23 @@ function newType({ dataType, pack }: AskedValues, before: FixedDataType): FixedD
   });
 }
 
-const PACKED_TYPES: Readonly<Record<PackedType, FixedDataType>> = {
+/** The type that values are packed into. @throws `invalid-option` */
+function packedType(pack: PackOption): PackedNumbers {
+  const name = typeof pack === "string" ? pack : pack.dataType;
+  const type = PACKED_TYPES[name];
+  if (type) return type;
+  throw new ZarrflowError("invalid-option", "values cannot be packed into this type", {
+    expected: `one of ${Object.keys(PACKED_TYPES).join(", ")}`,
+    found: String(name),
+  });
+}
+
+interface PackedNumbers {
+  readonly kind: "int" | "uint";
+  readonly size: 1 | 2 | 4;
+}
+
+const PACKED_TYPES: Readonly<Record<PackedType, PackedNumbers>> = {
   int8: { kind: "int", size: 1 },
   int16: { kind: "int", size: 2 },
   int32: { kind: "int", size: 4 },
@@ -204,7 +215,7 @@ function newFill(
   }: { readonly from: FixedDataType; readonly to: FixedDataType; readonly begun: PlannedConversion },
 ): Uint8Array | null {
   if (fillValue !== undefined && fillValue !== null) return statedFill(path, fillValue, to);
-  if (pack !== undefined) return extremeOf(to);
+  if (pack !== undefined) return extremeOf(packedType(pack));
   if (begun.unpack && to.kind === "float") return floatBytes(Number.NaN, to.size);
   if (bytes === null) return null;
   const { overflow = "error" } = begun;
@@ -241,10 +252,10 @@ function statedFill(
 }
 
 /** The value that stands for missing ones in a packed type: the least, or of unsigned integers the largest. */
-function extremeOf({ kind, size }: FixedDataType): Uint8Array {
-  const bytes = new Uint8Array(size).fill(kind === "uint" ? 0xff : 0);
-  if (kind === "int") bytes[size - 1] = 0x80;
-  return bytes;
+function extremeOf(type: PackedNumbers): Uint8Array | null {
+  const { least, most } = integerRange({ ...type, endian: "little" });
+  const isSigned = type.kind === "int";
+  return integerBytes(isSigned ? least : most, type.size, isSigned) ?? null;
 }
 
 /** Scale and offset of packed values: as given, or such that all values fit. */
@@ -276,7 +287,7 @@ async function packingFor(
     ...(begun.map && { map: begun.map }),
   };
   const { store, spec, layout } = array;
-  const metadata = convertedMetadata(array, doubles, map?.map);
+  const metadata = convertedMetadata(array.metadata, doubles, conversionOf(array, doubles, map?.map));
   const { selection, maxMemory, signal } = options;
   const converted = new ZarrArray({ store, spec, layout, metadata });
   const range = await valueRange(converted, { selection, maxMemory, signal });
@@ -376,7 +387,7 @@ function writesMissing(format: ZarrFormat): boolean {
 }
 
 /** A missing value as one of another type; undefined where that cannot hold it, and so no item has it. */
-function castMissing(bytes: Uint8Array, from: FixedDataType | ArrayMetadata["dataType"], to: FixedDataType) {
+function castMissing(bytes: Uint8Array, from: ArrayMetadata["dataType"], to: FixedDataType) {
   if (!isFixed(from)) return undefined;
   const fill = convertedFill({ from, to, fromFill: bytes, toFill: null, overflow: "error" });
   return fill instanceof Uint8Array ? fill : undefined;

@@ -142,13 +142,12 @@ export function valuesAsked(
     const { selector, changes, named } = entry;
     const matches = named.length > 0 ? undefined : globMatcher(selector);
     const matched = matches ? arrays.filter((array) => matches(nameOf(array))) : named;
-    const isAlone = root.kind === "array" || !matches;
-    const meant = !isAlone
-      ? matched.filter((array) => !describing.has(array.path) && isOfNumbers(array))
-      : matched;
+    const isNamed = root.kind === "array" || !matches;
+    const meant = isNamed
+      ? matched
+      : matched.filter((array) => !describing.has(array.path) && isOfNumbers(array));
     if (meant.length === 0) throw noneMeant(selector, matched, arrays.map(nameOf));
-    for (const { path } of meant)
-      asked.set(path, { ...asked.get(path), ...definedOf(changes), isNamed: isAlone });
+    for (const { path } of meant) asked.set(path, { ...asked.get(path), ...changes, isNamed });
   }
   const all = [...asked.values()];
   if (all.some(({ overflow }) => overflow === "clamp") && !all.some(mayOverflow))
@@ -158,10 +157,6 @@ export function valuesAsked(
 
 function mayOverflow({ dataType, map, pack }: ValueChanges): boolean {
   return [dataType, map, pack].some((change) => change !== undefined);
-}
-
-function definedOf(changes: ValueChanges): ValueChanges {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
 function noneMeant(

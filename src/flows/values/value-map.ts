@@ -7,6 +7,7 @@ import { hasher } from "../../util/hash.ts";
 import { toHex } from "../../util/hex.ts";
 import { builtin, isNode, pageUrl } from "../../util/platform.node.ts";
 import { textHash } from "../../util/text-hash.ts";
+import type { PlannedMap } from "../plan/plan.ts";
 
 /** The items of one source chunk, as a `map` is given them. */
 export interface MappedChunk {
@@ -30,13 +31,6 @@ export type MappedValues = ArrayLike<number> | Numbers | readonly (number | bigi
  * once, and must give the same values each time.
  */
 export type ValueMap = (chunk: MappedChunk) => MappedValues | Promise<MappedValues>;
-
-/** What a plan says of a map. */
-export type PlannedMap =
-  /** A module whose default export is the map, and the SHA-256 of its text. */
-  | { readonly module: string; readonly hash: string }
-  /** A function of the process that plans; a hash of its text. */
-  | { readonly function: string };
 
 export interface LoadedMap {
   readonly map: ValueMap;

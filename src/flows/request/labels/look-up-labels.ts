@@ -175,43 +175,44 @@ function placesOf(indices: IndexRange | CyclicRange) {
   return [start, step, count, cycle];
 }
 
-/** An option whose labels are replaced by indices, and what these were. */
+/**
+ * An option whose labels are replaced by indices, and what these were; all of them are looked up side by side.
+ *
+ * @throws the failure of the first that failed
+ */
 async function withIndices(
   option: SliceOption,
   find: (key: string | number, labels: LabelRange) => Promise<Found>,
   yearsOf: (key: string | number, indices: IndexRange) => Promise<Years | undefined>,
 ): Promise<LookedUp> {
-  const labels = new Map<string | number, TakenItems>();
-  const indicesOf = async (key: string | number, range: Range | null) => {
+  const become = async (key: string | number, range: Range | null): Promise<Looked> => {
     if (isMaybeYears(range)) {
       assertNoYears(range.maybeYears, await yearsOf(key, range.maybeYears));
-      return range.maybeYears;
+      return { indices: range.maybeYears };
     }
-    if (!isLabelled(range)) return range;
-    const { indices, taken } = await find(key, range.labels);
-    labels.set(key, taken);
-    return indices;
+    return isLabelled(range) ? find(key, range.labels) : { indices: range };
   };
-  const indices = await mapRanges(option, indicesOf);
-  const keys: readonly (string | number)[] = Array.isArray(option) ? [...option.keys()] : Object.keys(option);
-  return { option: indices, labels: keys.flatMap((key) => labels.get(key) ?? []) };
-}
-
-/** An option with other ranges, which are looked up side by side. @throws the failure of the first that failed */
-async function mapRanges(
-  option: SliceOption,
-  become: (key: string | number, range: Range | null) => Promise<Range | null>,
-): Promise<SliceOption> {
   const entries: readonly (readonly [string | number, Range | null])[] = Array.isArray(option)
     ? [...option.entries()]
     : Object.entries(option as Readonly<Record<string, Range>>);
   const settled = await Promise.allSettled(entries.map(([key, range]) => become(key, range)));
-  const ranges = settled.map((one) => {
+  const results = settled.map((one) => {
     if (one.status === "rejected") throw one.reason;
     return one.value;
   });
-  if (Array.isArray(option)) return ranges;
-  return Object.fromEntries(entries.map(([key], i) => [key, ranges[i] as Range]));
+  const ranges = results.map(({ indices }) => indices);
+  return {
+    option: Array.isArray(option)
+      ? ranges
+      : Object.fromEntries(entries.map(([key], i) => [key, ranges[i] as Range])),
+    labels: results.flatMap(({ taken }) => taken ?? []),
+  };
+}
+
+/** A range behind the look-up: as it was, or the indices of its labels. */
+interface Looked {
+  readonly indices: Range | null;
+  readonly taken?: TakenItems;
 }
 
 /** Indices of labels, and what is taken by them. */
