@@ -18,7 +18,8 @@ export function retypedCodecs(
 ): CodecConfig[] {
   return codecs.flatMap((codec): CodecConfig[] => {
     const { name, configuration } = codec;
-    const { role = "compressor", kind } = codecNamed(name) ?? {};
+    const { role, kind } = codecNamed(name) ?? {};
+    if (isFilterOfValues(codec)) return [];
     if (name === "transpose" || role === "checksum") return [codec];
     if (name === "sharding_indexed") {
       const inner = retypedCodecs(innerCodecs(configuration.codecs), to, byteOrder);
@@ -30,8 +31,21 @@ export function retypedCodecs(
       return [{ name: "bytes", configuration: hasByteOrder(to) ? { endian: byteOrder ?? endian } : {} }];
     }
     if (name === "shuffle") return [{ name, configuration: { ...configuration, elementsize: to.size } }];
-    if (role === "filter") return [];
     if (configuration.typesize === undefined) return [codec];
     return [{ name, configuration: { ...configuration, typesize: to.size } }];
   });
+}
+
+/** Names of the filters that `retypedCodecs` leaves out, those in shards too. */
+export function filtersOfValues(codecs: readonly CodecConfig[]): string[] {
+  return codecs.flatMap((codec) => {
+    if (codec.name === "sharding_indexed") return filtersOfValues(innerCodecs(codec.configuration.codecs));
+    return isFilterOfValues(codec) ? codec.name : [];
+  });
+}
+
+/** True if a filter computes with values of one type: a transpose and a shuffle move items of any. */
+function isFilterOfValues({ name }: CodecConfig): boolean {
+  const { role, kind } = codecNamed(name) ?? {};
+  return role === "filter" && kind !== "array-to-bytes" && name !== "transpose" && name !== "shuffle";
 }

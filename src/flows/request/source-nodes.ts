@@ -201,13 +201,31 @@ export async function wantedMetadata(
   return {
     converted: {
       metadata: new Map([...converted.metadata, ...cutImages, ...followed.metadata]),
-      warnings: [...warnings, ...followed.warnings, ...converted.warnings],
+      warnings: [
+        ...warnings,
+        ...(options.codec === undefined ? filterWarnings(root, conversions) : []),
+        ...followed.warnings,
+        ...converted.warnings,
+      ],
     },
     change,
     kept,
     conversions,
     takenItems,
   };
+}
+
+/** Warnings of filters that arrays have no more, where nobody asked for other codecs. */
+function filterWarnings(root: ZarrNode, conversions: ReadonlyMap<string, ArrayConversion>): NodeWarning[] {
+  return [...conversions].flatMap(([path, { filtersLeftOut: [...names] = [] }]) =>
+    names.length === 0
+      ? []
+      : {
+          path: belowPath(root.path, path),
+          message: `the data type is new, and filters of the old one are left out: ${names.join(", ")}`,
+          hint: "State the codecs of the new type with --codec, such as --codec delta,zstd:5.",
+        },
+  );
 }
 
 async function conversionsOf(

@@ -8,7 +8,7 @@ import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { floatBytes, integerBytes } from "../../meta/number-bytes.ts";
-import { retypedCodecs } from "../../meta/retyped-codecs.ts";
+import { filtersOfValues, retypedCodecs } from "../../meta/retyped-codecs.ts";
 import { sameDataType } from "../../meta/same-data-type.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { toBase64 } from "../../util/base64.ts";
@@ -38,6 +38,8 @@ export interface ArrayConversion {
   readonly reading?: ConvertedReading;
   /** The array as it will be, by its metadata in the target's format, perhaps of a part of it. */
   readonly convert: (metadata: ArrayMetadata) => ArrayMetadata;
+  /** Filters that the array has no more, as they compute with values of the old type. */
+  readonly filtersLeftOut?: readonly string[];
 }
 
 export interface PlanConversionOptions extends RangeOptions {
@@ -98,6 +100,7 @@ export async function planConversion(
       metadata: convertedMetadata(array.metadata, planned, conversion),
       isMissingWritten: !keepsMissing(conversion),
     },
+    filtersLeftOut: isRetyped ? filtersOfValues(options.inFormat.codecs) : [],
     convert: (whole) => ({
       ...whole,
       dataType: to,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { planFlow } from "../../../src/flows/request/flow.ts";
-import { copy, openArray, rechunk, type ValueChanges } from "../../../src/index.ts";
+import { copy, openArray, plan, rechunk, type ValueChanges } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type GivenArray, given } from "../../support/given.ts";
 
@@ -15,6 +15,24 @@ async function changed(array: GivenArray, changes: ValueChanges, options: Parame
 }
 
 const floats: GivenArray = { dataType: "float64", shape: [5, 7], chunks: [2, 3], values: (i) => i / 4 };
+
+test("filters of the old type are left out with a warning, unless other codecs are asked for", async () => {
+  const delta = { name: "numcodecs.delta", configuration: { dtype: "<i4" } };
+  const array: GivenArray = { dataType: "int32", shape: [6], codecs: [delta, { name: "zstd" }] };
+  const source = await given({ arrays: { a: array } });
+  const arrays = { a: { dataType: "float64" } } as const;
+  const warningsOf = async (changes: Parameters<typeof plan>[2]) => {
+    const planned = await plan(source, new MemoryStore(), { arrays, ...changes });
+    await planned.close();
+    return planned.plan.warnings.map(({ path, message }) => `${path}: ${message}`);
+  };
+  expect(await warningsOf({})).toEqual([
+    "a: the data type is new, and filters of the old one are left out: delta",
+  ]);
+  expect(await warningsOf({ codec: "zstd" })).toEqual([]);
+  const { values } = await changed(array, arrays.a);
+  expect(values).toEqual([0, 1, 2, 3, 4, 5]);
+});
 
 describe("dataType", () => {
   test("casts values, the fill value and the codecs, also of chunks at the edge", async () => {
