@@ -1,16 +1,15 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
 import { convert, copy, openArray, openGroup, rechunk, sliceTo } from "../../src/index.ts";
-import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
+import { type MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
 import { described, references, withoutMissing } from "../support/conventions.ts";
 import { type GivenArray, given } from "../support/given.ts";
 import { memoryTargets } from "../support/memory-targets.ts";
+import { imageAttributes, imageNodes } from "../support/ome-images.ts";
 
-type FormatDefinition = "v2" | "v3";
+type ZarrFormat = "v2" | "v3";
 type Attributes = Readonly<Record<string, unknown>>;
-
-const zarrFormats: FormatDefinition[] = ["v2", "v3"];
 
 const target = memoryTargets();
 
@@ -32,7 +31,7 @@ const crsAttributes = {
 };
 
 /** A data set as CF has it: a rotated grid with coordinates of two dimensions, bounds, and a group with more. */
-const cf = (at: string, zarrFormat: FormatDefinition) =>
+const cf = (at: string, zarrFormat: ZarrFormat) =>
   given({
     at,
     zarrFormat,
@@ -71,7 +70,7 @@ const cf = (at: string, zarrFormat: FormatDefinition) =>
   });
 
 /** An array that says by `_CRS` where it is, and one with dimensions of which some have no name. */
-function gdal(at: string, zarrFormat: FormatDefinition) {
+function gdal(at: string, zarrFormat: ZarrFormat) {
   const _CRS = {
     wkt: "GEOGCRS[]",
     projjson: { type: "GeographicCRS" },
@@ -81,42 +80,23 @@ function gdal(at: string, zarrFormat: FormatDefinition) {
   return given({ at, zarrFormat, arrays: { dem, plain: variable([6, 4], undefined, { note: "no names" }) } });
 }
 
-const omeMultiscales = (version: string) => [
-  {
-    ...(version === "0.4" && { version }),
-    name: "image",
-    axes: ["t", "y", "x"].map((name) => ({ name, type: name === "t" ? "time" : "space" })),
-    datasets: ["0", "1"].map((path, level) => ({
-      path,
-      coordinateTransformations: [{ type: "scale", scale: [1, 0.5 * 2 ** level, 0.5 * 2 ** level] }],
-    })),
-    type: "gaussian",
-  },
-];
-
 /** Levels of an image, with labels in a group of their own. */
-function ome(at: string, zarrFormat: FormatDefinition) {
-  const of = (more: Attributes = {}) =>
-    zarrFormat === "v2"
-      ? { multiscales: omeMultiscales("0.4"), ...more }
-      : { ome: { version: "0.5", multiscales: omeMultiscales("0.5"), ...more } };
-  const names = zarrFormat === "v2" ? undefined : ["t", "y", "x"];
-  const listed = { labels: ["cells"] };
-  const [large, small] = [variable([6, 8, 8], names), variable([6, 4, 4], names)];
-  return given({
-    at,
+function ome(at: string, zarrFormat: ZarrFormat) {
+  const shapes = [8, 4].map((size) => [6, size, size]);
+  const omero = { channels: [{ color: "FF0000" }] };
+  const recipe = {
     zarrFormat,
-    attributes: of({ omero: { channels: [{ color: "FF0000" }] } }),
-    groups: {
-      labels: { attributes: zarrFormat === "v2" ? listed : { ome: { version: "0.5", ...listed } } },
-      "labels/cells": { attributes: of({ "image-label": { source: { image: "../../" } } }) },
-    },
-    arrays: { 0: large, 1: small, "labels/cells/0": large, "labels/cells/1": small },
-  });
+    axes: ["t", "y", "x"],
+    itemSize: [1, 0.5, 0.5],
+    shapes,
+    labels: ["cells"],
+    omero,
+  };
+  return given({ at, zarrFormat, attributes: imageAttributes(recipe), ...imageNodes(recipe) });
 }
 
 /** Overviews as GeoZarr has them: each level a group, named by a layout and, as earlier, by tile matrices. */
-function geoZarr(at: string, zarrFormat: FormatDefinition) {
+function geoZarr(at: string, zarrFormat: ZarrFormat) {
   const multiscales = {
     layout: [{ asset: "0" }, { asset: "1", derived_from: "0", transform: { scale: [2, 2] } }],
     tile_matrix_set: "WebMercatorQuad",
@@ -133,94 +113,74 @@ function geoZarr(at: string, zarrFormat: FormatDefinition) {
   return given({ at, zarrFormat, attributes: { multiscales }, arrays, consolidated: true });
 }
 
-const conventions = { cf, _CRS: gdal, "OME-NGFF": ome, GeoZarr: geoZarr };
-const chunks: Record<keyof typeof conventions, string> = {
-  cf: "time=-1,rlat=1",
-  _CRS: "Y=-1",
-  "OME-NGFF": "0:3,2,8",
-  GeoZarr: "time=-1,y=1",
-};
+const conventions = [
+  ["cf", cf, "time=-1,rlat=1"],
+  ["_CRS", gdal, "Y=-1"],
+  ["OME-NGFF", ome, "0:3,2,8"],
+  ["GeoZarr", geoZarr, "time=-1,y=1"],
+] as const;
 
-describe.each(Object.entries(conventions))("%s", (convention, make) => {
-  describe.each(zarrFormats)("in %s", (zarrFormat) => {
-    async function made() {
-      const source = target("source");
-      await make(source, zarrFormat);
-      return { source, before: await described(source), named: await references(source) };
-    }
-
-    test("the group names what is there", async () => {
-      const { before, named } = await made();
+describe.each(conventions)("%s", (convention, make, chunks) => {
+  test.each(["v2", "v3"] as const)(
+    "of %s is kept by a copy, other chunks, and the other format",
+    async (format) => {
+      const source = await make(target("source"), format);
+      const [before, named] = [await described(source), await references(source)];
       expect(Object.keys(before).length).toBeGreaterThan(2);
       if (convention !== "_CRS") expect(Object.keys(named).length).toBeGreaterThan(1);
       expect(Object.values(named)).not.toContain(null);
-    });
 
-    test("a copy, and one with other chunks", async () => {
-      const { source, before, named } = await made();
-      await copy(source, target("copied"));
-      await rechunk(source, target("rechunked"), { chunks: chunks[convention as keyof typeof chunks] });
-      for (const url of ["memory:copied", "memory:rechunked"]) {
-        expect(await described(url), url).toEqual(before);
-        expect(await references(url), url).toEqual(named);
-      }
-    });
-
-    test("there and back through the other format", async () => {
-      const { source, before, named } = await made();
-      const other = zarrFormat === "v2" ? "v3" : "v2";
-      const [there, back] = [target("there"), target("back")];
+      const other = format === "v2" ? "v3" : "v2";
+      const [copied, rechunked, there, back] = ["copied", "rechunked", "there", "back"].map(target) as [
+        string,
+        string,
+        string,
+        string,
+      ];
+      await copy(source, copied);
+      await rechunk(source, rechunked, { chunks });
       await convert(source, there, { to: other });
-      await convert(there, back, { to: zarrFormat });
-      await make(target("other"), other);
-      const expected = convention === "OME-NGFF" ? await described("memory:other") : before;
+      await convert(there, back, { to: format });
+      for (const url of [copied, rechunked, back]) expect(await described(url), url).toEqual(before);
+      for (const url of [copied, rechunked, there, back]) expect(await references(url), url).toEqual(named);
+      const expected =
+        convention === "OME-NGFF" ? await described(await make(target("other"), other)) : before;
       expect(withoutMissing(await described(there))).toEqual(withoutMissing(expected));
-      expect(await described(back)).toEqual(before);
-      for (const url of [there, back]) expect(await references(url), url).toEqual(named);
-    });
-  });
+    },
+  );
 });
 
 describe("a slice", () => {
-  test.each(zarrFormats)(
+  const shapesOf = (url: string, ...paths: string[]) =>
+    Promise.all(paths.map(async (path) => (await openArray(`${url}/${path}`)).shape));
+
+  test.each(["v2", "v3"] as const)(
     "of a CF group in %s says the same, and all it names is there",
-    async (zarrFormat) => {
-      const source = target("source");
-      await cf(source, zarrFormat);
-      await sliceTo(source, target("part"), { slice: { time: [1, 3], rlon: [0, 5, 2] } });
-      expect(await described("memory:part")).toEqual(await described(source));
-      expect(await references("memory:part")).toEqual(await references(source));
-      const shapes = await Promise.all(
-        ["time", "time_bnds", "lat", "tas", "forecast/pr", "forecast/lead"].map(
-          async (path) => (await openArray(`memory:part/${path}`)).shape,
-        ),
-      );
-      expect(shapes).toEqual([[2], [2, 2], [4, 3], [2, 4, 3], [2, 4, 3], [2]]);
+    async (format) => {
+      const [source, part] = [await cf(target("source"), format), target("part")];
+      await sliceTo(source, part, { slice: { time: [1, 3], rlon: [0, 5, 2] } });
+      expect(await described(part)).toEqual(await described(source));
+      expect(await references(part)).toEqual(await references(source));
+      const paths = ["time", "time_bnds", "lat", "tas", "forecast/pr", "forecast/lead"];
+      const shapes = [[2], [2, 2], [4, 3], [2, 4, 3], [2, 4, 3], [2]];
+      expect(await shapesOf(part, ...paths)).toEqual(shapes);
     },
   );
 
   test("of an image cuts all levels and their labels, and all it names is there", async () => {
-    const source = target("source");
-    await ome(source, "v3");
-    const part = target("part");
+    const [source, part] = [await ome(target("source"), "v3"), target("part")];
     await sliceTo(source, part, { slice: { y: [2, 5], t: [0, 2] } });
     expect(await references(part)).toEqual(await references(source));
-    const shapes = await Promise.all(
-      ["0", "1", "labels/cells/0", "labels/cells/1"].map(
-        async (path) => (await openArray(`${part}/${path}`)).shape,
-      ),
-    );
-    expect(shapes).toEqual([
+    const [large, small] = [
       [2, 3, 8],
       [2, 2, 4],
-      [2, 3, 8],
-      [2, 2, 4],
-    ]);
+    ];
+    const shapes = await shapesOf(part, "0", "1", "labels/cells/0", "labels/cells/1");
+    expect(shapes).toEqual([large, small, large, small]);
   });
 
   test("of groups with dimensions of different lengths is refused along these where asked to be strict", async () => {
-    const source = target("source");
-    await geoZarr(source, "v3");
+    const source = await geoZarr(target("source"), "v3");
     const slicing = sliceTo(source, target("part"), { slice: { y: [0, 2] }, strict: true });
     await expect(slicing).rejects.toMatchObject({ code: "invalid-selection" });
   });
@@ -228,27 +188,26 @@ describe("a slice", () => {
 
 describe("dimension names", () => {
   test("are an attribute in v2 and a member in v3", async () => {
-    const source = target("source");
-    await cf(source, "v2");
-    await convert(source, target("v3"), { to: "v3" });
-    const v2 = namedMemoryStore("source") ?? new MemoryStore();
-    const v3 = namedMemoryStore("v3") ?? new MemoryStore();
-    expect(await jsonAt(v2, "tas/.zattrs")).toMatchObject({ _ARRAY_DIMENSIONS: ["time", "rlat", "rlon"] });
-    const document = await jsonAt(v3, "tas/zarr.json");
-    expect(document.dimension_names).toEqual(["time", "rlat", "rlon"]);
-    expect(document.attributes).not.toHaveProperty("_ARRAY_DIMENSIONS");
-    expect(await jsonAt(v2, "height/.zattrs")).toMatchObject({ _ARRAY_DIMENSIONS: [] });
-    expect((await jsonAt(v3, "height/zarr.json")).dimension_names).toEqual([]);
+    await convert(await cf(target("source"), "v2"), target("v3"), { to: "v3" });
+    const [v2, v3] = ["source", "v3"].map((name) => namedMemoryStore(name)) as [MemoryStore, MemoryStore];
+    for (const [path, names] of [
+      ["tas", ["time", "rlat", "rlon"]],
+      ["height", []],
+    ] as const) {
+      expect(await jsonAt(v2, `${path}/.zattrs`)).toMatchObject({ _ARRAY_DIMENSIONS: names });
+      const { dimension_names, attributes } = await jsonAt(v3, `${path}/zarr.json`);
+      expect(dimension_names).toEqual(names);
+      expect(attributes).not.toHaveProperty("_ARRAY_DIMENSIONS");
+    }
   });
 
   test("of some dimensions alone are kept in v3, and refused by name in v2", async () => {
     const arrays = { some: variable([6, 4], ["time", null]), none: variable([6, 4], [null, null]) };
     const source = await given({ at: target("source"), zarrFormat: "v3", arrays });
-    const before = await described(source);
-    await rechunk(source, target("rechunked"), { chunks: { time: 2 } });
-    await sliceTo(source, target("part"), { slice: { time: [0, 2] } });
-    for (const url of ["memory:rechunked", "memory:part"]) expect(await described(url), url).toEqual(before);
-    const to = target("v2");
+    const [rechunked, part, to] = ["rechunked", "part", "v2"].map(target) as [string, string, string];
+    await rechunk(source, rechunked, { chunks: { time: 2 } });
+    await sliceTo(source, part, { slice: { time: [0, 2] } });
+    for (const url of [rechunked, part]) expect(await described(url), url).toEqual(await described(source));
     await expect(convert(source, to, { to: "v2" })).rejects.toMatchObject({
       code: "loss-refused",
       details: { pointers: ["/dimension_names"] },
