@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/index.ts";
-import { SPEC_ITEMS } from "../spec/items.ts";
+import { SPEC_ITEMS } from "../spec/rows.ts";
 import { hasShared, shared } from "./shared.ts";
 
 const page = (name: string) => readFileSync(`${shared}specs/${name}.md`, "utf8");

@@ -33,7 +33,7 @@ import * as draft from "./v3-draft-2019/kit.ts";
 import { array, bytes, GZIP, group } from "./v3-final/kit.ts";
 
 const NEW = { shape: [4], chunks: [2], dataType: "uint8" } as const;
-const SOURCE = bytes(4, {}, hex("01020304"));
+const SOURCE = bytes(4, {}, "01020304");
 
 /** A read by HTTP of a value of ten bytes. */
 async function readByHttp(manners: Manners, fault?: Fault): Promise<unknown> {

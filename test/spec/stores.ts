@@ -29,6 +29,11 @@ export function storeOf(content: Content): Promise<MemoryStore> {
   return givenKeys(Object.fromEntries(Object.entries(content).map(([key, value]) => [key, textOf(value)])));
 }
 
+/** A chunk as content, where there is one. */
+export function chunkAt(key: string, chunk?: Uint8Array | string): Content {
+  return chunk === undefined ? {} : { [key]: typeof chunk === "string" ? hex(chunk) : chunk };
+}
+
 /** The text of a document; texts and bytes stay as they are. */
 function textOf(value: unknown): unknown {
   if (typeof value === "string" || value instanceof Uint8Array) return value;

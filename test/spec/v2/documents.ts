@@ -1,9 +1,10 @@
 import { expect } from "vitest";
 import { open, setAttributes, validate } from "../../../src/index.ts";
 import { all } from "../../support/consume.ts";
-import { type Row, refused } from "../rows.ts";
+import { type Row, refused, row } from "../rows.ts";
 import {
   codecsIn,
+  fillIn,
   hex,
   jsonAt,
   nodeIn,
@@ -75,7 +76,7 @@ const refusals = (
     ["V2-56", { dtype: "|O", fill_value: null, filters: [{ id: "zlib" }] }, invalid("/filters")],
     ["V2-56", { dtype: "|O", filters: [{ id: "pickle" }] }, refused("unsupported-codec", "/filters/0/id")],
   ] as [string, object, unknown][]
-).map(([id, members, expected]): Row => [id, words(members), () => opens(array(members)), expected]);
+).map(([id, members, expected]) => row(id, words(members), expected, () => opens(array(members))));
 
 const readings = (
   [
@@ -86,7 +87,7 @@ const readings = (
     ["V2-13", { more: 1 }],
     ["V2-14", { filters: [] }],
   ] as [string, object][]
-).map(([id, members]): Row => [id, `${words(members)} is taken`, () => opens(array(members)), "array"]);
+).map(([id, members]) => row(id, `${words(members)} is taken`, "array", () => opens(array(members))));
 
 const types = (
   [
@@ -96,158 +97,75 @@ const types = (
     ["V2-21", "<M8[25s]", { kind: "datetime", size: 8, unit: "s", scale: 25 }],
     ["V2-21", "<m8[μs]", { kind: "timedelta", size: 8, unit: "us", scale: 1 }],
   ] as const
-).map(
-  ([id, dtype, expected]): Row => [id, dtype, () => typeIn(array({ dtype, fill_value: null })), expected],
-);
+).map(([id, dtype, expected]) => row(id, dtype, expected, () => typeIn(array({ dtype, fill_value: null }))));
+
+/** One item of these fields, each a name and a type. */
+function struct(chunk: string, ...fields: string[]) {
+  return bytes(1, { dtype: fields.map((field) => field.split(" ")), fill_value: null }, chunk);
+}
 
 const elements: Row[] = [
-  [
-    "V2-20",
-    "any byte but 0 is true",
-    () => valuesIn(bytes(3, { dtype: "|b1", fill_value: false }, hex("0001ff"))),
-    [0, 1, 1],
-  ],
-  [
-    "V2-20",
-    "zeros at the end are padding",
-    () => valuesIn(bytes(2, { dtype: "|S3", fill_value: null }, hex("610000 006200"))),
-    [hex("61"), hex("0062")],
-  ],
-  [
-    "V2-20",
-    "text in big-endian",
-    () => valuesIn(bytes(1, { dtype: ">U2", fill_value: null }, hex("00000061 0001f600"))),
-    ["a\u{1f600}"],
-  ],
-  [
-    "V2-23",
-    "padding is hidden",
-    () =>
-      valuesIn(
-        bytes(
-          1,
-          {
-            dtype: [
-              ["a", "|u1"],
-              ["", "|V2"],
-              ["b", "|u1"],
-            ],
-            fill_value: null,
-          },
-          hex("01020304"),
-        ),
-      ),
-    [{ a: 1, b: 4 }],
-  ],
-  [
-    "V2-24",
-    "byte orders by field",
-    () =>
-      valuesIn(
-        bytes(
-          1,
-          {
-            dtype: [
-              ["a", ">i2"],
-              ["b", "<i2"],
-            ],
-            fill_value: null,
-          },
-          hex("0001 0200"),
-        ),
-      ),
-    [{ a: 1, b: 2 }],
-  ],
+  row("V2-20", "any byte but 0 is true", [0, 1, 1], bytes(3, { dtype: "|b1", fill_value: false }, "0001ff")),
+  row("V2-20", "zeros at the end are padding", [hex("61"), hex("0062")], () =>
+    valuesIn(bytes(2, { dtype: "|S3", fill_value: null }, "610000 006200")),
+  ),
+  row("V2-20", "text in big-endian", ["a\u{1f600}"], () =>
+    valuesIn(bytes(1, { dtype: ">U2", fill_value: null }, "00000061 0001f600")),
+  ),
+  row("V2-23", "padding is hidden", [{ a: 1, b: 4 }], struct("01020304", "a |u1", " |V2", "b |u1")),
+  row("V2-24", "byte orders by field", [{ a: 1, b: 2 }], struct("0001 0200", "a >i2", "b <i2")),
 ];
 
+const partly = (members: object) => expect.objectContaining(members);
+
+const WITHOUT_PERIOD = expect.not.objectContaining({ dimension_separator: expect.anything() });
+
 const documents: Row[] = [
-  [
-    "V2-14",
-    "an empty list is null",
-    () => codecsIn(array({ filters: [] })),
-    [["bytes", { endian: "little" }]],
-  ],
-  [
-    "V2-14",
-    "null is written",
-    async () => jsonAt(await made(""), ".zarray"),
-    expect.objectContaining({ filters: null, compressor: null }),
-  ],
-  [
-    "V2-12",
-    "a period is not written",
-    async () => "dimension_separator" in (await jsonAt(await made(""), ".zarray")),
-    false,
-  ],
-  [
-    "V2-12",
-    "a slash is",
-    async () => (await jsonAt(await made("", { separator: "/" }), ".zarray")).dimension_separator,
-    "/",
-  ],
-  ["V2-13", "other names are kept by an edit", async () => (await edited({ more: 1 })).more, 1],
-  [
-    "V2-16",
-    "ASCII, sorted, without a final newline",
-    async () => textAt(await made("", { attributes: { b: "é", a: [] } }), ".zattrs"),
-    '{\n    "a": [],\n    "b": "\\u00e9"\n}',
-  ],
-  [
-    "V2-25",
-    "creation of no bytes",
-    () => made("", { dataType: "|S0" }),
-    refused("unsupported-data-type", {}),
-  ],
-  [
-    "V2-73",
-    "no zarr_format",
-    () => nodeIn(group({ zarr_format: undefined })),
-    refused("invalid-metadata", { pointer: "/zarr_format", key: ".zgroup" }),
-  ],
-  [
-    "V2-73",
-    "another one",
-    () => nodeIn(group({ zarr_format: 3 })),
-    refused("unsupported-format", { pointer: "/zarr_format", key: ".zgroup" }),
-  ],
-  [
-    "V2-73",
-    "a string",
-    () => nodeIn(group({ zarr_format: "2" })),
-    refused("invalid-metadata", { pointer: "/zarr_format", key: ".zgroup" }),
-  ],
-  ["V2-73", "other names are ignored", () => opens(group({ more: 1 })), "group"],
-  ["V2-73", "and reported", () => reported({ ".zgroup": { ...ZGROUP, more: 1 } }), ["/more"]],
-  [
-    "V2-77",
-    "a list",
-    () => nodeIn(array({}, { ".zattrs": [] })),
-    refused("invalid-metadata", { key: ".zattrs" }),
-  ],
-  [
-    "V2-77",
-    "null",
-    () => nodeIn(array({}, { ".zattrs": "null" })),
-    refused("invalid-metadata", { key: ".zattrs" }),
-  ],
-  [
-    "V2-77",
-    "a number, of a group",
-    () => nodeIn(group({}, { ".zattrs": 3 })),
-    refused("invalid-metadata", { key: ".zattrs" }),
-  ],
-  [
+  row("V2-14", "an empty list is null", [["bytes", { endian: "little" }]], () =>
+    codecsIn(array({ filters: [] })),
+  ),
+  row("V2-14", "null is written", partly({ filters: null, compressor: null }), async () =>
+    jsonAt(await made(""), ".zarray"),
+  ),
+  row("V2-12", "a period is not written", WITHOUT_PERIOD, async () => jsonAt(await made(""), ".zarray")),
+  row("V2-12", "a slash is", partly({ dimension_separator: "/" }), async () =>
+    jsonAt(await made("", { separator: "/" }), ".zarray"),
+  ),
+  row("V2-13", "other names are kept by an edit", 1, async () => (await edited({ more: 1 })).more),
+  row("V2-16", "ASCII, sorted, without a final newline", '{\n    "a": [],\n    "b": "\\u00e9"\n}', async () =>
+    textAt(await made("", { attributes: { b: "é", a: [] } }), ".zattrs"),
+  ),
+  row("V2-25", "creation of no bytes", refused("unsupported-data-type", {}), () =>
+    made("", { dataType: "|S0" }),
+  ),
+  ...(
+    [
+      [undefined, "invalid-metadata"],
+      [3, "unsupported-format"],
+      ["2", "invalid-metadata"],
+    ] as const
+  ).map(([zarr_format, code]) =>
+    row("V2-73", words(zarr_format), refused(code, { pointer: "/zarr_format", key: ".zgroup" }), () =>
+      nodeIn(group({ zarr_format })),
+    ),
+  ),
+  row("V2-73", "other names are ignored", "group", () => opens(group({ more: 1 }))),
+  row("V2-73", "and reported", ["/more"], () => reported({ ".zgroup": { ...ZGROUP, more: 1 } })),
+  ...[array({}, { ".zattrs": [] }), array({}, { ".zattrs": "null" }), group({}, { ".zattrs": 3 })].map(
+    (content) =>
+      row("V2-77", words(content[".zattrs"]), refused("invalid-metadata", { key: ".zattrs" }), () =>
+        nodeIn(content),
+      ),
+  ),
+  row(
     "V2-77",
     "bare tokens",
-    async () => (await nodeIn(group({}, { ".zattrs": '{"a": [NaN, {"b": -Infinity}]}' }))).attributes,
-    { a: [Number.NaN, { b: Number.NEGATIVE_INFINITY }] },
-  ],
-  [
-    "V2-78",
-    "another consolidated format",
-    () => nodeIn({ ".zmetadata": { zarr_consolidated_format: 2, metadata: {} } }),
-    refused("unsupported-format", "/zarr_consolidated_format"),
-  ],
+    partly({ attributes: { a: [Number.NaN, { b: Number.NEGATIVE_INFINITY }] } }),
+    () => nodeIn(group({}, { ".zattrs": '{"a": [NaN, {"b": -Infinity}]}' })),
+  ),
+  row("V2-78", "another format", refused("unsupported-format", "/zarr_consolidated_format"), () =>
+    nodeIn({ ".zmetadata": { zarr_consolidated_format: 2, metadata: {} } }),
+  ),
 ];
 
 async function edited(members: object): Promise<Record<string, unknown>> {
@@ -261,3 +179,59 @@ async function reported(content: Record<string, unknown>): Promise<unknown[]> {
 }
 
 export const documentRows: readonly Row[] = [...refusals, ...readings, ...types, ...elements, ...documents];
+
+const INVALID = invalid("/fill_value");
+const STRUCT = [["a", ">i2"]];
+
+const table: readonly (readonly [dtype: unknown, fill: unknown, expected: unknown])[] = [
+  ["<f8", "NaN", Number.NaN],
+  ["<f8", "Infinity", Number.POSITIVE_INFINITY],
+  ["<f8", "-Infinity", Number.NEGATIVE_INFINITY],
+  ["<f8", token("NaN"), Number.NaN],
+  ["<f8", token("-Infinity"), Number.NEGATIVE_INFINITY],
+  ["<f4", 0.1, Math.fround(0.1)],
+  ...["nan", "", true, [0]].map((fill) => ["<f8", fill, INVALID] as const),
+  ["<i4", token("1.0"), 1],
+  ["<u8", token("18446744073709551615"), 2n ** 64n - 1n],
+  ["<i8", token("9007199254740993"), 9007199254740993n],
+  ["<u8", token("18446744073709551616"), INVALID],
+  ["<i4", "0", 0],
+  ...[1.5, "x", true, token("NaN"), 2 ** 31].map((fill) => ["<i4", fill, INVALID] as const),
+  ["|u1", -1, INVALID],
+  ["|b1", true, 1],
+  ["|b1", 1, 1],
+  ...[2, "true", -1].map((fill) => ["|b1", fill, INVALID] as const),
+  ["<c16", 1, INVALID],
+  ["<c16", [1], INVALID],
+  ["<c16", [1, "x"], refused("invalid-metadata", "/fill_value/1")],
+  ["|S3", "YWI=", hex("6162")],
+  ["|S3", 0, hex("")],
+  ["|S3", "", hex("")],
+  ...["YWJjZA==", "YWI", "Y-I=", 1].map((fill) => ["|S3", fill, INVALID] as const),
+  ["|V3", "YWJj", hex("616263")],
+  ["|V3", 0, hex("000000")],
+  ["|V3", "YWI=", INVALID],
+  [STRUCT, "AAE=", { a: 1 }],
+  [STRUCT, 0, { a: 0 }],
+  [STRUCT, "AA==", INVALID],
+  [STRUCT, { a: 1 }, INVALID],
+  ["<U2", "ab", "ab"],
+  ["<U2", 0, ""],
+  ["<U2", "abc", INVALID],
+  ["<U2", 1, INVALID],
+  ["<M8[s]", "NaT", -(2n ** 63n)],
+  ["<M8[s]", 5, 5n],
+  ["<M8[s]", "2020-01-01", INVALID],
+  ["<m8[s]", 1.5, INVALID],
+  ["|u1", null, 0],
+];
+
+export const fillRows: readonly Row[] = [
+  ...table.map(([dtype, fill_value, expected]): Row => {
+    const act = () => fillIn(bytes(1, { dtype, fill_value }));
+    return row("V2-40", `${words(dtype)} with the fill value ${words(fill_value)}`, expected, act);
+  }),
+  row("V2-40", "the example is written", partly({ fill_value: "bWlzc2luZw==" }), async () =>
+    jsonAt(await made("", { dataType: "|S12", fillValue: "missing" }), ".zarray"),
+  ),
+];

@@ -1,7 +1,7 @@
 import { create } from "../../../src/index.ts";
 import type { MemoryStore } from "../../../src/stores/memory.ts";
 import { refused } from "../rows.ts";
-import { type Content, type NewMembers, storeOf } from "../stores.ts";
+import { type Content, chunkAt, type NewMembers, storeOf } from "../stores.ts";
 
 export const ZARRAY = {
   ...{ zarr_format: 2, shape: [4, 6], chunks: [2, 3], dtype: "<i4", fill_value: 0, order: "C" },
@@ -14,9 +14,9 @@ export function array(members: object = {}, others: Content = {}): Content {
   return { ".zarray": { ...ZARRAY, ...members }, ...others };
 }
 
-/** An array of bytes in one chunk. */
-export function bytes(length: number, members: object = {}, chunk?: Uint8Array): Content {
-  return array({ shape: [length], chunks: [length], dtype: "|u1", ...members }, chunk && { "0": chunk });
+/** An array of bytes in one chunk, which may be in hexadecimal. */
+export function bytes(length: number, members: object = {}, chunk?: Uint8Array | string): Content {
+  return array({ shape: [length], chunks: [length], dtype: "|u1", ...members }, chunkAt("0", chunk));
 }
 
 export function group(members: object = {}, others: Content = {}): Content {

@@ -9,7 +9,7 @@ import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
 import { given } from "../../support/given.ts";
-import { type Row, refused } from "../rows.ts";
+import { type Row, refused, row } from "../rows.ts";
 import { type Content, nodeIn, opens, sortedKeys, storeOf, textAt } from "../stores.ts";
 import { ARRAY, array, GROUP, hierarchy, made } from "./kit.ts";
 
@@ -100,227 +100,143 @@ async function listedBelow(prefix: string): Promise<string[]> {
 }
 
 const names: Row[] = [
-  ...["foo/", "foo//bar", "//foo", "/foo/"].map(
-    (path): Row => ["D19-3", path, () => nodeIn(FOO, path), refused("path-not-allowed", { path })],
+  ...["foo/", "foo//bar", "//foo", "/foo/"].map((path) =>
+    row("D19-3", path, refused("path-not-allowed", { path }), () => nodeIn(FOO, path)),
   ),
-  ["D19-3", "foo/..", () => nodeIn(FOO, "foo/.."), refused("path-not-allowed", { path: "foo/.." })],
-  [
-    "D19-3",
-    "a slash in front, or none",
-    async () => [await opens(FOO, "/foo/baz"), await opens(FOO, "foo/baz")],
-    ["array", "array"],
-  ],
+  row("D19-3", "foo/..", refused("path-not-allowed", { path: "foo/.." }), () => nodeIn(FOO, "foo/..")),
+  row("D19-3", "a slash in front, or none", ["array", "array"], async () => [
+    await opens(FOO, "/foo/baz"),
+    await opens(FOO, "foo/baz"),
+  ]),
   ...["a b", "é", "...", "x".repeat(256), "a%"].flatMap((name): Row[] => {
     const what = name.slice(0, 9);
     const expected = refused("invalid-node-name", { path: name });
     return [
-      ["D19-10", `creating ${what}`, () => made(name), expected],
-      ["D19-10", `opening ${what}`, () => nodeIn(FOO, name), expected],
+      row("D19-10", `creating ${what}`, expected, () => made(name)),
+      row("D19-10", `opening ${what}`, expected, () => nodeIn(FOO, name)),
     ];
   }),
-  [
-    "D19-10",
-    "255 characters",
-    async () => (await made("x".repeat(255))).size(`meta/root/${"x".repeat(255)}.array`).then(Boolean),
-    true,
-  ],
-  [
-    "D19-11",
-    "beside an array",
-    () => made("FOO", {}, withArray("foo")),
-    refused("invalid-node-name", { path: "FOO" }),
-  ],
-  [
-    "D19-11",
-    "beside an implicit group",
-    () => made("FOO", {}, withArray("foo/x")),
-    refused("invalid-node-name", { path: "FOO" }),
-  ],
-  [
-    "D19-11",
-    "on the way",
-    () => made("FOO/y", {}, withArray("foo/x")),
-    refused("invalid-node-name", { path: "FOO/y" }),
-  ],
-  [
-    "D19-11",
-    "of a group",
-    () => groupAt("Foo", hierarchy({ "meta/root/foo.group": GROUP })),
-    refused("invalid-node-name", { path: "Foo" }),
-  ],
-  [
-    "D19-11",
-    "is read",
-    () => membersIn(hierarchy({ "meta/root/foo.group": GROUP, "meta/root/FOO.group": GROUP })),
-    ["group FOO", "group foo"],
-  ],
-  [
-    "D19-12",
-    "foreign names are ignored",
-    () =>
-      membersIn(
-        hierarchy({ "meta/root/a b.array": ARRAY, "meta/root/é/x.array": ARRAY, "meta/root/c.array": ARRAY }),
-      ),
-    ["array c"],
-  ],
-  [
-    "D19-13",
-    "names that end in suffixes",
-    () =>
-      membersIn(
-        hierarchy({
-          "meta/root/dots.array/x.array": ARRAY,
-          "meta/root/dots.array.array.array": ARRAY,
-          "meta/root/g.group.group": GROUP,
-        }),
-      ),
-    ["group dots.array", "array dots.array/x", "array dots.array.array", "group g.group"],
-  ],
+  row("D19-10", "255 characters", true, async () =>
+    (await made("x".repeat(255))).size(`meta/root/${"x".repeat(255)}.array`).then(Boolean),
+  ),
+  row("D19-11", "beside an array", refused("invalid-node-name", { path: "FOO" }), () =>
+    made("FOO", {}, withArray("foo")),
+  ),
+  row("D19-11", "beside an implicit group", refused("invalid-node-name", { path: "FOO" }), () =>
+    made("FOO", {}, withArray("foo/x")),
+  ),
+  row("D19-11", "on the way", refused("invalid-node-name", { path: "FOO/y" }), () =>
+    made("FOO/y", {}, withArray("foo/x")),
+  ),
+  row("D19-11", "of a group", refused("invalid-node-name", { path: "Foo" }), () =>
+    groupAt("Foo", hierarchy({ "meta/root/foo.group": GROUP })),
+  ),
+  row("D19-11", "is read", ["group FOO", "group foo"], () =>
+    membersIn(hierarchy({ "meta/root/foo.group": GROUP, "meta/root/FOO.group": GROUP })),
+  ),
+  row("D19-12", "foreign names are ignored", ["array c"], () =>
+    membersIn(
+      hierarchy({ "meta/root/a b.array": ARRAY, "meta/root/é/x.array": ARRAY, "meta/root/c.array": ARRAY }),
+    ),
+  ),
+  row("D19-13", "names that end in suffixes", ["group a.array", "array a.array/x", "group g.group"], () =>
+    membersIn(hierarchy({ "meta/root/a.array/x.array": ARRAY, "meta/root/g.group.group": GROUP })),
+  ),
+  row("D19-13", "twice in them", ["array a.array.array"], () =>
+    membersIn(hierarchy({ "meta/root/a.array.array.array": ARRAY })),
+  ),
 ];
 
 const creation: Row[] = [
-  [
-    "D19-15",
-    "below an array",
-    () => made("a/b", {}, withArray("a")),
-    refused("path-not-allowed", { path: "a/b" }),
-  ],
-  [
-    "D19-15",
-    "below a root array",
-    () => made("b", {}, { content: array() }),
-    refused("path-not-allowed", { path: "b" }),
-  ],
-  [
-    "D19-15",
-    "an array over children",
-    () => made("a", {}, withArray("a/b")),
-    refused("target-exists", { path: "a" }),
-  ],
-  [
-    "D19-15",
-    "a root array over children",
-    () => made("", {}, withArray("a/b")),
-    refused("target-exists", { path: "" }),
-  ],
-  ["D19-16", "over an array", () => made("a", {}, withArray("a")), refused("target-exists", { path: "a" })],
-  [
-    "D19-16",
-    "over a group",
-    () => made("a", {}, { content: hierarchy({ "meta/root/a.group": GROUP }) }),
-    refused("target-exists", { path: "a" }),
-  ],
-  [
-    "D19-16",
-    "a group over an implicit one",
-    () => groupAt("foo", FOO),
-    ["meta/root/foo.group", "meta/root/foo/bar.group", "meta/root/foo/baz.array", "zarr.json"],
-  ],
-  [
-    "D19-71",
-    "no groups above",
-    async () => sortedKeys(await made("a/b/c")),
-    ["meta/root/a/b/c.array", "zarr.json"],
-  ],
-  [
-    "D19-72",
-    "attributes make a group explicit",
-    async () => {
-      const store = await storeOf(FOO);
-      await setAttributes(await open({ store, path: "foo" }), { a: 1 });
-      return JSON.parse(await textAt(store, "meta/root/foo.group"));
-    },
-    { extensions: [], attributes: { a: 1 } },
-  ],
-  [
-    "D19-76",
-    "an array goes with its chunks",
-    () => keysWithout("foo/baz"),
-    ["data/other/0", "meta/root/foo/bar.group", "zarr.json"],
-  ],
-  ["D19-76", "a group with all below", () => keysWithout("foo"), ["data/other/0", "zarr.json"]],
-  ["D19-76", "the root but for the bootstrap document", () => keysWithout(""), ["zarr.json"]],
-  [
+  row("D19-15", "below an array", refused("path-not-allowed", { path: "a/b" }), () =>
+    made("a/b", {}, withArray("a")),
+  ),
+  row("D19-15", "below a root array", refused("path-not-allowed", { path: "b" }), () =>
+    made("b", {}, { content: array() }),
+  ),
+  row("D19-15", "an array over children", refused("target-exists", { path: "a" }), () =>
+    made("a", {}, withArray("a/b")),
+  ),
+  row("D19-15", "a root array over children", refused("target-exists", { path: "" }), () =>
+    made("", {}, withArray("a/b")),
+  ),
+  row("D19-16", "over an array", refused("target-exists", { path: "a" }), () =>
+    made("a", {}, withArray("a")),
+  ),
+  row("D19-16", "over a group", refused("target-exists", { path: "a" }), () =>
+    made("a", {}, { content: hierarchy({ "meta/root/a.group": GROUP }) }),
+  ),
+  row("D19-16", "a group over an implicit one", ["meta/root/foo.group", ...Object.keys(FOO)].sort(), () =>
+    groupAt("foo", FOO),
+  ),
+  row("D19-71", "no groups above", ["meta/root/a/b/c.array", "zarr.json"], () => made("a/b/c")),
+  row("D19-72", "attributes make a group explicit", { extensions: [], attributes: { a: 1 } }, async () => {
+    const store = await storeOf(FOO);
+    await setAttributes(await open({ store, path: "foo" }), { a: 1 });
+    return JSON.parse(await textAt(store, "meta/root/foo.group"));
+  }),
+  row("D19-76", "an array and its chunks", ["data/other/0", "meta/root/foo/bar.group", "zarr.json"], () =>
+    keysWithout("foo/baz"),
+  ),
+  row("D19-76", "a group with all below", ["data/other/0", "zarr.json"], () => keysWithout("foo")),
+  row("D19-76", "the root but for the bootstrap document", ["zarr.json"], () => keysWithout("")),
+  row(
     "D19-77",
-    "both trees are copied",
-    () => copiedKeys("foo"),
+    "both trees",
     ["data/baz/0.0", "meta/root/bar.group", "meta/root/baz.array", "zarr.json"],
-  ],
+    () => copiedKeys("foo"),
+  ),
 ];
+
+const NONE_OF_X = "none of meta/root/x.array, meta/root/x.group, meta/root/x/";
 
 const reading: Row[] = [
-  ["D19-73", "an array", () => opens(FOO, "foo/baz"), "array"],
-  ["D19-73", "an implicit group", () => opens(FOO, "foo"), "group"],
-  ["D19-73", "the root of nothing", () => opens(hierarchy()), "group"],
-  [
-    "D19-73",
-    "nothing",
-    () => nodeIn(FOO, "x"),
-    refused("not-found", { path: "x", found: "none of meta/root/x.array, meta/root/x.group, meta/root/x/" }),
-  ],
-  [
-    "D19-73",
-    "an implicit group where nothing lists",
-    () => unlisted("foo"),
-    refused("not-found", { path: "foo" }),
-  ],
-  [
-    "D19-74",
-    "an array wins, other keys are none",
-    () =>
-      membersIn(
-        hierarchy({ "meta/root/a.array": ARRAY, "meta/root/a.group": GROUP, "meta/root/other": "x" }),
-      ),
-    ["array a"],
-  ],
-  [
-    "D19-75",
-    "all nodes, with the implied ones",
-    () => membersIn(FOO),
-    ["group foo", "group foo/bar", "array foo/baz"],
-  ],
-  [
-    "D19-78",
-    "members where nothing lists",
-    () => unlisted(""),
-    refused("unsupported-operation", { path: "" }),
-  ],
-  ["D19-78", "known paths open", () => unlisted("foo/baz"), "foo/baz"],
+  row("D19-73", "an array", "array", () => opens(FOO, "foo/baz")),
+  row("D19-73", "an implicit group", "group", () => opens(FOO, "foo")),
+  row("D19-73", "the root of nothing", "group", () => opens(hierarchy())),
+  row("D19-73", "nothing", refused("not-found", { path: "x", found: NONE_OF_X }), () => nodeIn(FOO, "x")),
+  row("D19-73", "an implicit group where nothing lists", refused("not-found", { path: "foo" }), () =>
+    unlisted("foo"),
+  ),
+  row("D19-74", "an array wins, other keys are none", ["array a"], () =>
+    membersIn(hierarchy({ "meta/root/a.array": ARRAY, "meta/root/a.group": GROUP, "meta/root/other": "x" })),
+  ),
+  row("D19-75", "all nodes, with the implied ones", ["group foo", "group foo/bar", "array foo/baz"], () =>
+    membersIn(FOO),
+  ),
+  row("D19-78", "members where nothing lists", refused("unsupported-operation", { path: "" }), () =>
+    unlisted(""),
+  ),
+  row("D19-78", "known paths open", "foo/baz", () => unlisted("foo/baz")),
 ];
 
+const LONG = "x".repeat(255);
+
 const stores: Row[] = [
-  ...["", "/a", "a/", "a//b", "a/./b", "a/../b", "a b", "é", "a%"].map(
-    (key): Row => [
-      "D19-80",
-      `the key ${JSON.stringify(key)}`,
-      async () => read(key),
-      refused("path-not-allowed", { key }),
-    ],
+  ...["", "/a", "a/", "a//b", "a/./b", "a/../b", "a b", "é", "a%"].map((key) =>
+    row("D19-80", `the key ${JSON.stringify(key)}`, refused("path-not-allowed", { key }), async () =>
+      read(key),
+    ),
   ),
-  [
+  row(
     "D19-14",
-    "a name that is too long with its suffix",
-    () => inDirectory("x".repeat(255)),
-    refused("path-not-allowed", { key: `meta/root/${"x".repeat(255)}.array` }),
-  ],
-  ["D19-14", "one that is not", () => inDirectory("x".repeat(249)), [`${"x".repeat(249)}.array`]],
-  ["D19-24", "an extension that the application understands", understood, "group"],
-  ["D19-81", "a store that only gets", () => unlisted("foo/baz"), "foo/baz"],
-  ["D19-82", "keys below a prefix", () => listedBelow("a/"), ["a/b", "a/c/d"]],
-  ["D19-82", "one level of them", () => listed("a/"), ["a/b", "a/c", "a/d/", "a/f/"]],
-  ["D19-82", "an unknown prefix", () => listed("x/"), []],
-  ["D19-83", "a missing key", () => new MemoryStore().get("a"), undefined],
-  [
-    "D19-83",
-    "its deletion",
-    async () => {
-      await new MemoryStore().delete("a");
-      return "done";
-    },
-    "done",
-  ],
-  ["D19-84", "a prefix without its slash", () => listed("a"), refused("path-not-allowed", { key: "a" })],
-  ["D19-84", "nothing twice", () => listed(""), ["a/"]],
+    "a name too long for files",
+    refused("path-not-allowed", { key: `meta/root/${LONG}.array` }),
+    () => inDirectory(LONG),
+  ),
+  row("D19-14", "one that is not", [`${"x".repeat(249)}.array`], () => inDirectory("x".repeat(249))),
+  row("D19-24", "an extension that the application understands", "group", understood),
+  row("D19-81", "a store that only gets", "foo/baz", () => unlisted("foo/baz")),
+  row("D19-82", "keys below a prefix", ["a/b", "a/c/d"], () => listedBelow("a/")),
+  row("D19-82", "one level of them", ["a/b", "a/c", "a/d/", "a/f/"], () => listed("a/")),
+  row("D19-82", "an unknown prefix", [], () => listed("x/")),
+  row("D19-83", "a missing key", undefined, () => new MemoryStore().get("a")),
+  row("D19-83", "its deletion", "done", async () => {
+    await new MemoryStore().delete("a");
+    return "done";
+  }),
+  row("D19-84", "a prefix without its slash", refused("path-not-allowed", { key: "a" }), () => listed("a")),
+  row("D19-84", "nothing twice", ["a/"], () => listed("")),
 ];
 
 export const hierarchyRows: readonly Row[] = [...names, ...creation, ...reading, ...stores];

@@ -1,7 +1,7 @@
 import type { MemoryStore } from "../../../src/stores/memory.ts";
 import { given } from "../../support/given.ts";
 import { refused } from "../rows.ts";
-import { type Content, type NewMembers, storeOf } from "../stores.ts";
+import { type Content, chunkAt, type NewMembers, storeOf } from "../stores.ts";
 
 export const BOOTSTRAP = {
   zarr_format: "https://purl.org/zarr/spec/protocol/core/3.0",
@@ -30,11 +30,11 @@ export function array(members: object = {}, others: Content = {}): Content {
   return hierarchy({ "meta/root.array": { ...ARRAY, ...members }, ...others });
 }
 
-/** A root array of bytes in one chunk. */
-export function bytes(length: number, members: object = {}, chunk?: Uint8Array): Content {
+/** A root array of bytes in one chunk, which may be in hexadecimal. */
+export function bytes(length: number, members: object = {}, chunk?: Uint8Array | string): Content {
   const chunk_grid = { type: "regular", chunk_shape: [length] };
   const usual = { shape: [length], chunk_grid, data_type: "u1" };
-  return array({ ...usual, ...members }, chunk && { "data/0": chunk });
+  return array({ ...usual, ...members }, chunkAt("data/0", chunk));
 }
 
 export function invalid(pointer: string, key = "meta/root.array") {

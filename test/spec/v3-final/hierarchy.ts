@@ -4,8 +4,8 @@ import { HttpStore } from "../../../src/stores/http.ts";
 import { type StoreRequest, withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { UnlistedStore } from "../../hierarchy/stores.ts";
 import { type Manners, serveValues } from "../../stores/value-server.ts";
-import { type Row, refused } from "../rows.ts";
-import { type Content, hex, nodeIn, opens, sortedKeys, storeOf, valuesIn } from "../stores.ts";
+import { type Row, refused, row } from "../rows.ts";
+import { type Content, hex, nodeIn, opens, sortedKeys, storeOf } from "../stores.ts";
 import { ARRAY, array, bytes, chunkShape, GROUP, group, made } from "./kit.ts";
 
 async function membersIn(content: Content): Promise<string[]> {
@@ -81,78 +81,48 @@ async function part(
 const text = (value: string) => new TextEncoder().encode(value);
 
 export const hierarchyRows: readonly Row[] = [
-  [
-    "V3-1",
-    "keys",
-    () => ["", "a/b"].map((path) => v3.layout(path).documentKeys),
-    [["zarr.json"], ["a/b/zarr.json"]],
-  ],
-  ["V3-2", "a root array alone", async () => sortedKeys(await made("")), ["zarr.json"]],
-  [
-    "V3-2",
-    "groups above are made",
-    async () => sortedKeys(await made("a/b/c")),
-    ["a/b/c/zarr.json", "a/b/zarr.json", "a/zarr.json", "zarr.json"],
-  ],
-  ["V3-2", "and not needed", () => opens({ "a/b/zarr.json": ARRAY }, "a/b"), "array"],
-  [
-    "V3-2",
-    "below an array",
-    () => made("x", {}, { content: array() }),
-    refused("path-not-allowed", { path: "x" }),
-  ],
-  [
-    "V3-2",
-    "over a node",
-    () => made("x", {}, { content: { "x/zarr.json": GROUP } }),
-    refused("target-exists", { path: "x" }),
-  ],
-  ...["__a", "...", "zarr.json"].map(
-    (name): Row => [
-      "V3-3",
-      name,
-      () => made(`g/${name}`),
-      refused("invalid-node-name", { path: `g/${name}` }),
-    ],
+  row("V3-1", "keys", [["zarr.json"], ["a/b/zarr.json"]], () =>
+    ["", "a/b"].map((path) => v3.layout(path).documentKeys),
   ),
-  ...["a b", "é", "x".repeat(300)].map(
-    (name): Row => [
-      "V3-3",
-      name.slice(0, 9),
-      async () => (await made(name)).get(`${name}/zarr.json`).then(Boolean),
-      true,
-    ],
+  row("V3-2", "a root array alone", ["zarr.json"], () => made("")),
+  row("V3-2", "groups above are made", ["a/b/c/zarr.json", "a/b/zarr.json", "a/zarr.json", "zarr.json"], () =>
+    made("a/b/c"),
   ),
-  [
-    "V3-4",
-    "members have a `zarr.json`",
-    () =>
-      membersIn({ ...group(), "a/zarr.json": ARRAY, "__b/zarr.json": ARRAY, "c/.zarray": "{}", "d/x": "1" }),
-    ["a"],
-  ],
-  [
-    "V3-5",
-    "all nodes",
-    () => membersIn({ ...group(), "g/zarr.json": GROUP, "g/a/zarr.json": ARRAY }),
-    ["g", "g/a"],
-  ],
-  ["V3-5", "members where nothing lists", unlistedMembers, refused("unsupported-operation", { path: "" })],
-  ["V3-5", "a node goes with all below", () => keysWithout("a"), ["ab/zarr.json", "note", "zarr.json"]],
-  ["V3-5", "the root with every key", () => keysWithout(""), []],
-  ["V3-32", "a missing chunk", () => valuesIn(bytes(2, { fill_value: 7 })), [7, 7]],
-  [
-    "V3-32",
-    "-0.0 is not 0.0",
-    async () => sortedKeys(await made("", { dataType: "float32" }, { items: hex("00000000 00000080") })),
-    ["c/1", "zarr.json"],
-  ],
-  ["V3-33", "shrunk", () => resized(1), [1]],
-  ["V3-33", "grown: cells hold what was written", () => resized(5), [1, 2, 3, 9, 0]],
-  ["V3-53", "an index, and one inner chunk", shardRequests, [36, 100]],
-  ["V3-61", "200 and the whole value for a part", () => partByHttp("a", { ignoresRanges: true }), "234"],
-  ["V3-61", "416 for an empty value", () => partByHttp("b"), ""],
-  ["V3-60", "a part", () => part({ offset: 2, length: 3 }), text("234")],
-  ["V3-60", "a suffix", () => part({ suffix: 2 }), text("89")],
-  ["V3-60", "a part beyond the end", () => part({ offset: 8, length: 5 }), text("89")],
-  ["V3-60", "a part of nothing", () => part({ suffix: 2 }, "b"), undefined],
+  row("V3-2", "and not needed", "array", () => opens({ "a/b/zarr.json": ARRAY }, "a/b")),
+  row("V3-2", "below an array", refused("path-not-allowed", { path: "x" }), () =>
+    made("x", {}, { content: array() }),
+  ),
+  row("V3-2", "over a node", refused("target-exists", { path: "x" }), () =>
+    made("x", {}, { content: { "x/zarr.json": GROUP } }),
+  ),
+  ...["__a", "...", "zarr.json"].map((name) =>
+    row("V3-3", name, refused("invalid-node-name", { path: `g/${name}` }), () => made(`g/${name}`)),
+  ),
+  ...["a b", "é", "x".repeat(300)].map((name) =>
+    row("V3-3", name.slice(0, 9), true, async () =>
+      (await made(name)).get(`${name}/zarr.json`).then(Boolean),
+    ),
+  ),
+  row("V3-4", "members have a `zarr.json`", ["a"], () =>
+    membersIn({ ...group(), "a/zarr.json": ARRAY, "__b/zarr.json": ARRAY, "c/.zarray": "{}", "d/x": "1" }),
+  ),
+  row("V3-5", "all nodes", ["g", "g/a"], () =>
+    membersIn({ ...group(), "g/zarr.json": GROUP, "g/a/zarr.json": ARRAY }),
+  ),
+  row("V3-5", "members where nothing lists", refused("unsupported-operation", { path: "" }), unlistedMembers),
+  row("V3-5", "a node goes with all below", ["ab/zarr.json", "note", "zarr.json"], () => keysWithout("a")),
+  row("V3-5", "the root with every key", [], () => keysWithout("")),
+  row("V3-32", "a missing chunk", [7, 7], bytes(2, { fill_value: 7 })),
+  row("V3-32", "-0.0 is not 0.0", ["c/1", "zarr.json"], () =>
+    made("", { dataType: "float32" }, { items: hex("00000000 00000080") }),
+  ),
+  row("V3-33", "shrunk", [1], () => resized(1)),
+  row("V3-33", "grown: cells hold what was written", [1, 2, 3, 9, 0], () => resized(5)),
+  row("V3-53", "an index, and one inner chunk", [36, 100], shardRequests),
+  row("V3-61", "200 and the whole value for a part", "234", () => partByHttp("a", { ignoresRanges: true })),
+  row("V3-61", "416 for an empty value", "", () => partByHttp("b")),
+  row("V3-60", "a part", text("234"), () => part({ offset: 2, length: 3 })),
+  row("V3-60", "a suffix", text("89"), () => part({ suffix: 2 })),
+  row("V3-60", "a part beyond the end", text("89"), () => part({ offset: 8, length: 5 })),
+  row("V3-60", "a part of nothing", undefined, () => part({ suffix: 2 }, "b")),
 ];

@@ -1,7 +1,7 @@
 import type { MemoryStore } from "../../../src/stores/memory.ts";
 import { given } from "../../support/given.ts";
 import { refused } from "../rows.ts";
-import { type Content, type NewMembers, storeOf } from "../stores.ts";
+import { type Content, chunkAt, type NewMembers, storeOf } from "../stores.ts";
 
 export const LITTLE = { name: "bytes", configuration: { endian: "little" } };
 export const BIG = { name: "bytes", configuration: { endian: "big" } };
@@ -19,10 +19,10 @@ export function array(members: object = {}, others: Content = {}): Content {
   return { "zarr.json": { ...ARRAY, ...members }, ...others };
 }
 
-/** An array of bytes in one chunk. */
-export function bytes(length: number, members: object = {}, chunk?: Uint8Array): Content {
+/** An array of bytes in one chunk, which may be in hexadecimal. */
+export function bytes(length: number, members: object = {}, chunk?: Uint8Array | string): Content {
   const usual = { shape: [length], data_type: "uint8", codecs: ["bytes"], ...chunkShape(length) };
-  return array({ ...usual, ...members }, chunk && { "c/0": chunk });
+  return array({ ...usual, ...members }, chunkAt("c/0", chunk));
 }
 
 export function group(members: object = {}, others: Content = {}): Content {
