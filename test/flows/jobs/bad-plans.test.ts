@@ -26,11 +26,7 @@ async function planIn(folder: string): Promise<string> {
 beforeAll(async () => {
   const folder = made.path;
   text = await planIn(folder);
-  const how = {
-    ...DIRECT,
-    strategy: "staged",
-    scratch: join(folder, "scratch"),
-  } as const;
+  const how = { ...DIRECT, strategy: "staged", scratch: join(folder, "scratch") } as const;
   staged = await textOf(planFlow(join(folder, "src.zarr"), join(folder, "out.zarr"), how));
   await rm(folder, { recursive: true });
 });

@@ -112,9 +112,7 @@ describe("a slice of levels side by side", () => {
     expect((await openArray({ store: target, path: "bare/v" })).shape).toEqual([24, 12]);
     expect((await openArray({ store: target, path: "single/v" })).shape).toEqual([3, 1]);
     await expect(sliceTo(source, new MemoryStore(), { slice: { x: 0 }, strict: true })).rejects.toMatchObject(
-      {
-        code: "invalid-selection",
-      },
+      { code: "invalid-selection" },
     );
   });
 });

@@ -69,10 +69,7 @@ describe("dataType", () => {
     const source = await given({ arrays: { a: floats } });
     await expect(
       copy(source, new MemoryStore(), { arrays: { a: { dataType: "int8" } } }),
-    ).rejects.toMatchObject({
-      code: "invalid-option",
-      details: { path: "a" },
-    });
+    ).rejects.toMatchObject({ code: "invalid-option", details: { path: "a" } });
   });
 });
 

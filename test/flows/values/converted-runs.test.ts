@@ -125,12 +125,7 @@ describe("a run that was stopped", () => {
 describe("a plan in a file", () => {
   const planned = (target: string, map: unknown) =>
     textOf(
-      planFlow(source, target, {
-        ...how,
-        strategy: "staged",
-        scratch: at("scratch"),
-        arrays: changes(map),
-      }),
+      planFlow(source, target, { ...how, strategy: "staged", scratch: at("scratch"), arrays: changes(map) }),
     );
 
   test("runs its module in shares where that is allowed", async () => {

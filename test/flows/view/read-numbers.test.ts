@@ -25,18 +25,13 @@ it.each<[string, V2Array["items"], string, Partial<V2Array>]>([
     "scale, offset and a list of missing values",
     INT8,
     "<i1",
-    {
-      attributes: { scale_factor: 0.5, add_offset: 2, missing_value: [7, 100] },
-    },
+    { attributes: { scale_factor: 0.5, add_offset: 2, missing_value: [7, 100] } },
   ],
   [
     "integers of the other sign, with a fill value",
     INT8,
     "<i1",
-    {
-      attributes: { _Unsigned: "true" },
-      fillValue: -1,
-    },
+    { attributes: { _Unsigned: "true" }, fillValue: -1 },
   ],
   ["a valid range", INT8, "<i1", { attributes: { valid_range: [-1, 7] } }],
   ["a fill value of floats", Float32Array.of(1.5, -999, Number.NaN), "<f4", { fillValue: -999 }],

@@ -479,9 +479,7 @@ describe("ranges of longitude across the seam", () => {
     await expect(sliced(regional, "longitude=-20..-10")).rejects.toMatchObject({ code: "invalid-selection" });
     await expect(sliced(regional, "longitude=350..10")).rejects.toMatchObject({
       code: "invalid-selection",
-      details: {
-        hint: "It does not go all around the globe: it goes from 0 to 190. -10..10 may be meant.",
-      },
+      details: { hint: "It does not go all around the globe: it goes from 0 to 190. -10..10 may be meant." },
     });
     const bare = await made({ longitudes: tens, attributes: { units: "1", standard_name: "x" } });
     await expect(sliced(bare, "longitude=350..10")).rejects.toMatchObject({

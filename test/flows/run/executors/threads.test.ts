@@ -259,10 +259,7 @@ describe("tasks in threads", () => {
     const onShared = vi.fn();
     await expect(
       run(zip, damaged, options, { worker: { threads: 2 }, isShared: true, onShared }),
-    ).rejects.toMatchObject({
-      code: "corrupt-store",
-      details: { key: "c/0/0/0" },
-    });
+    ).rejects.toMatchObject({ code: "corrupt-store", details: { key: "c/0/0/0" } });
     expect(onShared).toHaveBeenCalled();
   });
 
@@ -342,10 +339,7 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     const onEvent = (event: FlowEvent) => void (event.type === "task-failed" && failed.push(event));
     await expect(
       run(source, place(), SMALL_TASKS, { worker: { threads: 2 }, onEvent }),
-    ).rejects.toMatchObject({
-      code: "corrupt-chunk",
-      details: { key: "9.0.0", coords: [9, 0, 0] },
-    });
+    ).rejects.toMatchObject({ code: "corrupt-chunk", details: { key: "9.0.0", coords: [9, 0, 0] } });
     expect(await newcomers(before)).toEqual([]);
     expect(failed).toMatchObject([{ task: expect.any(Number), error: { code: "corrupt-chunk" } }]);
   });
