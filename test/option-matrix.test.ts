@@ -234,7 +234,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     pairs
       .filter(([option, name]) => option === "onEvent" && /^(?:plan|readPlan)/.test(name))
-      .map((pair) => [pair.join(", "), "test/flows/run/with-retry-events.test.ts"]),
+      .map((pair) => [pair.join(", "), "test/flows/run/running-options.test.ts"]),
   ),
   "writeEmpty, plan": "test/flows/strategies.property.test.ts",
   "dryRun, clean": "test/flows/clean.test.ts",

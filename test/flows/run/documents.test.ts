@@ -45,15 +45,7 @@ describe("publishing documents", () => {
   });
 
   test("writes attributes first, a node's documents in their order, groups after what is in them, what gathers all last", async () => {
-    const keys = [
-      "g/a/.zattrs",
-      "g/a/.zarray",
-      "b/.zarray",
-      "g/.zattrs",
-      "g/.zgroup",
-      ".zgroup",
-      ".zmetadata",
-    ];
+    const keys = "g/a/.zattrs g/a/.zarray b/.zarray g/.zattrs g/.zgroup .zgroup .zmetadata".split(" ");
     const { before } = await publish(keys, { concurrency: 16 });
     expect(before.get("g/a/.zarray")).toEqual(expect.arrayContaining(["g/a/.zattrs", "g/.zattrs"]));
     expect(before.get("g/.zgroup")).toEqual(expect.arrayContaining(["g/a/.zarray", "g/.zattrs"]));
@@ -62,11 +54,9 @@ describe("publishing documents", () => {
   });
 
   test("writes what a draft's nodes share before them", async () => {
-    const { hierarchy } = formatNamed("v3-draft-2019").layout("");
-    const keys = [
-      "zarr.json",
-      ...["a", "b"].flatMap((path) => formatNamed("v3-draft-2019").layout(path).documentKeys),
-    ];
+    const layoutOf = (path: string) => formatNamed("v3-draft-2019").layout(path);
+    const { hierarchy } = layoutOf("");
+    const keys = ["zarr.json", ...["a", "b"].flatMap((path) => layoutOf(path).documentKeys)];
     const { before } = await publish(keys, { hierarchy });
     expect(before.get("zarr.json")).toEqual([]);
     for (const key of keys.slice(1)) expect(before.get(key)).toContain("zarr.json");

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { estimateCopy } from "../../../src/flows/keys/estimate-copy.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
 import { copy, type FlowEvent, openArray, plan, slice } from "../../../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
+import { emitRetry } from "../../../src/stores/remote/retry-events.ts";
+import { ZarrflowError } from "../../../src/util/errors.ts";
 import { given } from "../../support/given.ts";
+import { makeHierarchy } from "../../support/made-hierarchy.ts";
 
 const SOURCE = "memory:running-source";
 const TARGET = "memory:running-target";
@@ -27,12 +32,11 @@ describe("what was planned is what runs", () => {
     expect(await valuesAtTarget()).toEqual([1, 1, 1, 1]);
   });
 
-  test.each([undefined, "error"] as const)("fails at a target that is there: %s", async (ifExists) => {
-    const planned = await plan(SOURCE, TARGET, ifExists ? { ifExists } : {});
-    await expect(planned.run()).rejects.toMatchObject({ code: "target-exists" });
-  });
-
-  test("updates and skips as planned", async () => {
+  test("fails at a target that is there, updates and skips as planned", async () => {
+    for (const options of [{}, { ifExists: "error" }] as const) {
+      const planned = await plan(SOURCE, TARGET, options);
+      await expect(planned.run()).rejects.toMatchObject({ code: "target-exists" });
+    }
     const skipped = await (await plan(SOURCE, TARGET, { ifExists: "skip" })).run();
     expect(skipped.skipped).toBe(true);
     await (await plan(SOURCE, TARGET, { ifExists: "update" })).run();
@@ -95,4 +99,41 @@ describe("options of the run", () => {
     });
     await expect(planned.run()).rejects.toThrow("the plan has run, or is closed");
   });
+});
+
+/** A source of which every call was made twice. */
+async function nameSlowSource(): Promise<void> {
+  const store = await makeHierarchy("v3");
+  const retry = { store: "m", attempt: 1, wait: 1, error: new ZarrflowError("transient", "busy") };
+  const slow = new Proxy(store, {
+    get(target, property) {
+      const value = Reflect.get(target, property);
+      if (typeof value !== "function") return value;
+      if (property !== "get" && property !== "list") return value.bind(target);
+      return (key: string, ...rest: unknown[]) => {
+        emitRetry({ ...retry, operation: property, key });
+        return value.call(target, key, ...rest);
+      };
+    },
+  });
+  nameMemoryStore("running-source", slow);
+}
+
+test("requests that are made again are reported while a flow is planned, estimated and run, and not after", async () => {
+  await nameSlowSource();
+  let events: FlowEvent["type"][] = [];
+  const onEvent = ({ type }: FlowEvent) => events.push(type);
+  const planned = await planFlow(SOURCE, TARGET, { onEvent });
+  expect(new Set(events)).toEqual(new Set(["retry"]));
+  events = [];
+  await estimateCopy(planned, { onEvent });
+  expect(new Set(events)).toEqual(new Set(["retry"]));
+  events = [];
+  await planFlow(SOURCE, TARGET);
+  await estimateCopy(planned);
+  expect(events).toEqual([]);
+  nameMemoryStore("running-target", undefined);
+  await copy(SOURCE, TARGET, { onEvent });
+  expect(events.slice(0, events.indexOf("plan"))).toContain("retry");
+  expect(events.at(-1)).toBe("done");
 });

@@ -1,9 +1,17 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { SharedScheduler } from "../../../../src/flows/run/executors/shared-scheduler.ts";
+import { type PoolRun, WorkerPool } from "../../../../src/flows/run/executors/worker-pool.ts";
+import { temporaryFolder } from "../../../stores/temporary-folder.ts";
+import { failOnUnhandledRejections, rejection } from "../../../streams/support.ts";
 
+failOnUnhandledRejections();
 const KIB = 1024;
-const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
+const settle = () => sleep(20);
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -36,24 +44,11 @@ describe.each(["Atomics.waitAsync", "no Atomics.waitAsync"])("SharedScheduler, %
     expect(admitted).toEqual(["first", "large", "small"]);
   });
 
-  it("gives bytes back once", async () => {
-    const [here] = schedulers(100 * KIB);
+  it("gives bytes back once, and ends all waits when the run stops", async () => {
+    const [here, there] = schedulers(100 * KIB);
     const first = await here.acquire(60 * KIB);
     first?.release();
     first?.release();
-    await here.acquire(100 * KIB);
-    let isAdmitted = false;
-    const next = here.acquire(10 * KIB).then((lease) => {
-      isAdmitted = lease !== undefined;
-    });
-    await settle();
-    expect(isAdmitted).toBe(false);
-    here.stop();
-    await next;
-  });
-
-  it("ends all waits when the run stops", async () => {
-    const [here, there] = schedulers(100 * KIB);
     await here.acquire(100 * KIB);
     const waits = [here.acquire(KIB), there.acquire(KIB), there.stageEnded(0)];
     await settle();
@@ -63,13 +58,11 @@ describe.each(["Atomics.waitAsync", "no Atomics.waitAsync"])("SharedScheduler, %
 
   it("ends a stage when all of its tasks have ended", async () => {
     const [here, there] = schedulers(KIB, [2, 1]);
-    let hasEnded = false;
-    const stage = here.stageEnded(0).then(() => {
-      hasEnded = true;
-    });
+    const hasEnded = vi.fn();
+    const stage = here.stageEnded(0).then(hasEnded);
     there.taskEnded();
     await settle();
-    expect(hasEnded).toBe(false);
+    expect(hasEnded).not.toHaveBeenCalled();
     there.taskEnded();
     await stage;
   });
@@ -134,12 +127,10 @@ describe("SharedScheduler, of threads that share no memory", () => {
     const [here, there] = schedulers(3, 96 * KIB);
     const first = await here?.acquire(32 * KIB);
     expect(await there?.acquire(32 * KIB)).toBeDefined();
-    let isAdmitted = false;
-    const second = here?.acquire(KIB).then(() => {
-      isAdmitted = true;
-    });
+    const admitted = vi.fn();
+    const second = here?.acquire(KIB).then(admitted);
     await settle();
-    expect(isAdmitted).toBe(false);
+    expect(admitted).not.toHaveBeenCalled();
     first?.release();
     await second;
     const waits = there?.acquire(KIB);
@@ -156,4 +147,77 @@ describe("SharedScheduler, of threads that share no memory", () => {
     vi.unstubAllGlobals();
     expect(new SharedScheduler([1], KIB, 2).ownPeak).toBe(0);
   });
+});
+
+const folder = temporaryFolder();
+
+type Result = { readonly number: number; readonly buffer: ArrayBuffer; readonly cameBack: number };
+
+/** Sends as many buffers as its work says, one after the other as they come back, then tells that it has done all. */
+const SENDER = `
+  import { parentPort } from "node:worker_threads";
+  let left, number = 0, cameBack = 0;
+  const next = () => {
+    if (left-- === 0) return parentPort.postMessage({ type: "done" }), parentPort.close();
+    const buffer = new ArrayBuffer(8);
+    parentPort.postMessage({ type: "result", result: { number: number++, buffer, cameBack } }, [buffer]);
+  };
+  parentPort.on("message", ({ type, start, buffers }) => {
+    if (type === "start") left = start.work;
+    if (type === "back") cameBack += buffers.length;
+    if (type === "stop") return parentPort.postMessage({ type: "done" }), parentPort.close();
+    next();
+  });`;
+
+let scripts = 0;
+let pool: WorkerPool<number, Result> | undefined;
+afterEach(() => pool?.end());
+
+async function started(threads: number, patience?: number) {
+  const path = join(folder.path, `${scripts++}.mjs`);
+  await writeFile(path, SENDER);
+  pool = await WorkerPool.start<number, Result>(threads, { script: pathToFileURL(path), patience });
+  return pool;
+}
+
+function runOf(work: number, onResult: PoolRun<number, Result>["onResult"]): PoolRun<number, Result> {
+  const control = new SharedScheduler([work], 1024, 2);
+  const source = { kind: "memory", name: "none" } as const;
+  return { work, source, sourceVersion: undefined, control, onResult };
+}
+
+it("results of a worker pool come with buffers that go back to whoever sent them", async () => {
+  const seen: number[] = [];
+  const workers = await started(3);
+  await workers.run(
+    runOf(4, ({ number, buffer, cameBack }, giveBack) => {
+      expect(cameBack).toBe(number);
+      seen.push(number);
+      giveBack([{ number, buffer }]);
+    }),
+  );
+  expect(seen.sort()).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+});
+
+it("a worker pool fails with what taking a result throws", async () => {
+  const full = new Error("the disk is full");
+  const workers = await started(2);
+  const running = workers.run(runOf(4, async () => Promise.reject(full)));
+  expect(await rejection(running)).toBe(full);
+});
+
+it("workers that are asked to stop end by themselves, while this thread takes its time, too", async () => {
+  const stopped = await started(2);
+  await stopped.run(runOf(1, () => stopped.stop()));
+  await stopped.end();
+  const workers = await started(2, 300);
+  await workers.run(runOf(0, () => {}));
+  await sleep(500);
+  await workers.end();
+});
+
+it("workers that were given no work end with the pool", async () => {
+  const workers = await started(3);
+  await workers.end();
+  expect(workers.threads).toBe(1);
 });

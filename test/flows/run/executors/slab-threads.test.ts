@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -11,6 +12,7 @@ import { wholeSelection } from "../../../../src/streams/selection.ts";
 import { product } from "../../../../src/util/shape.ts";
 import { temporaryFolder } from "../../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../../../streams/support.ts";
+import { drain } from "../../../support/consume.ts";
 import { given } from "../../../support/given.ts";
 import { samples } from "../../../support/samples.ts";
 import { workerScript } from "../../../support/worker-script.ts";
@@ -18,12 +20,12 @@ import { workerScript } from "../../../support/worker-script.ts";
 failOnUnhandledRejections();
 const script = workerScript();
 const folder = temporaryFolder();
-let places = 0;
+const SHAPE = [301, 60, 50];
+const CHUNKS = [2, 60, 50];
 
 async function written(shape: number[], chunks: number[], end = ".zarr") {
   const values = Float64Array.from({ length: product(shape) }, (_, i) => i / 3);
-  const path = join(folder.path, `${places++}${end}`);
-  await given({ at: path, shape, dataType: "float64", chunks, values });
+  const path = await given({ at: folder.next(`a${end}`), shape, dataType: "float64", chunks, values });
   return { path, digest: createHash("sha256").update(values).digest("hex") };
 }
 
@@ -42,7 +44,7 @@ async function digestOf(path: string, options?: Partial<ReadSlabsOptions>, pause
     hash.update(data.bytes);
     slabs++;
     // A consumer that takes its time, while the other thread goes on.
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await sleep(pauseMs);
   }
   return { digest: hash.digest("hex"), slabs };
 }
@@ -53,21 +55,21 @@ describe("slabs of threads", () => {
     ["a folder, by three threads", ".zarr", 3],
     ["a zip", ".zarr.zip", 2],
   ])("are those of one, in order: %s", async (_, end, threads) => {
-    const { path, digest } = await written([301, 60, 50], [2, 60, 50], end);
+    const { path, digest } = await written(SHAPE, CHUNKS, end);
     const many = await digestOf(path, { worker: { threads } });
     expect(many.digest).toBe(digest);
     expect(many.slabs).toBeGreaterThan(6);
   });
 
   it("are made in both", async () => {
-    const { path } = await written([301, 60, 50], [2, 60, 50]);
+    const { path } = await written(SHAPE, CHUNKS);
     const owners = new Set<boolean>();
     // On a busy machine the other thread takes long to start.
     for (let pauseMs = 100; owners.size < 2 && pauseMs < 2000; pauseMs *= 2) {
       for await (const { data } of await slabsOf(path)) {
         // What came from the other thread lies in the begin of a buffer of its own size.
         owners.add(data.bytes.buffer.byteLength === data.bytes.length);
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        await sleep(pauseMs);
       }
     }
     expect(owners).toEqual(new Set([true, false]));
@@ -91,7 +93,7 @@ describe("slabs of threads", () => {
   });
 
   it("end with the failure of either thread, which names the chunk", async () => {
-    const { path } = await written([301, 60, 50], [2, 60, 50]);
+    const { path } = await written(SHAPE, CHUNKS);
     const chunk = join(path, "c/141/0/0");
     await writeFile(chunk, (await readFile(chunk)).subarray(0, 100));
     expect(await rejection(digestOf(path))).toMatchObject({
@@ -100,23 +102,16 @@ describe("slabs of threads", () => {
     });
   });
 
-  it("end with the reason when they are aborted", async () => {
-    const { path } = await written([301, 60, 50], [2, 60, 50]);
+  it("end with the reason when they are aborted, and where nobody wants more", async () => {
+    const { path } = await written(SHAPE, CHUNKS);
     const stop = new AbortController();
     const slabs = await slabsOf(path, { signal: stop.signal });
     await slabs.next();
     stop.abort(new Error("enough"));
-    const rest = async () => {
-      for await (const _ of slabs);
-    };
-    expect(await rejection(rest())).toMatchObject({ code: "aborted", cause: new Error("enough") });
-  });
-
-  it("are given up where nobody wants more", async () => {
-    const { path } = await written([301, 60, 50], [2, 60, 50]);
-    const slabs = await slabsOf(path);
-    await slabs.next();
-    expect(await slabs.return(undefined)).toMatchObject({ done: true });
+    expect(await rejection(drain(slabs))).toMatchObject({ code: "aborted", cause: new Error("enough") });
+    const unwanted = await slabsOf(path);
+    await unwanted.next();
+    expect(await unwanted.return(undefined)).toMatchObject({ done: true });
   });
 
   it.each([
@@ -128,7 +123,7 @@ describe("slabs of threads", () => {
       /a worker thread hangs/,
     ],
   ])("fail where the other thread %s", async (_, text, reason) => {
-    const { path } = await written([301, 60, 50], [2, 60, 50]);
+    const { path } = await written(SHAPE, CHUNKS);
     const broken = join(folder.path, `${text.length}.mjs`);
     await writeFile(broken, `import { parentPort } from "node:worker_threads";\n${text}\n`);
     const worker = { script: pathToFileURL(broken), patience: 3000 };

@@ -1,45 +1,38 @@
 // @module-tag sampled
 // @module-tag slow
 import { readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { failureText } from "../../../../src/cli/text/failure.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
 import { planFlow } from "../../../../src/flows/request/flow.ts";
+import type { SharedScheduler } from "../../../../src/flows/run/executors/shared-scheduler.ts";
 import { WorkerPool } from "../../../../src/flows/run/executors/worker-pool.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-settings.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
-import { create } from "../../../../src/hierarchy/create/create.ts";
 import { FolderWatch } from "../../../../src/stores/directory/missing-values.ts";
+import { DirectoryStore } from "../../../../src/stores/directory.ts";
 import { onRetry } from "../../../../src/stores/remote/retry-events.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
+import { temporaryFolder } from "../../../stores/temporary-folder.ts";
 import { type Fault, serveValues } from "../../../stores/value-server.ts";
-import { contentsOf, digestOf } from "../../../support/consume.ts";
-import { given } from "../../../support/given.ts";
+import { contentsOf, digestOf, keysOf, valuesIn } from "../../../support/consume.ts";
+import { given, givenKeys } from "../../../support/given.ts";
 import { makeArray } from "../../../support/made-array.ts";
 import { rechunked } from "../../../support/recipes.ts";
 import { samples } from "../../../support/samples.ts";
 import { scriptAfter, waitFor, workerScript } from "../../../support/worker-script.ts";
 
 const script = workerScript();
-let folder = "";
+const folder = temporaryFolder();
 let places = 0;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "zarrflow-threads-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-function place(end = ".zarr"): string {
-  places++;
-  return join(folder, `${places}${end}`);
-}
+const place = (end = ".zarr") => join(folder.path, `${places++}${end}`);
+afterEach(() => vi.unstubAllGlobals());
 
 type Options = Parameters<typeof planFlow>[2];
 
@@ -47,28 +40,28 @@ interface Run {
   readonly worker?: WorkerSettings;
   readonly onEvent?: (event: FlowEvent) => void;
   readonly signal?: AbortSignal;
+  readonly stop?: AbortSignal;
   /** Whether what is written is to outlive a loss of power. */
   readonly fsync?: boolean;
   /** Told how many keys were written when all of them are discarded. */
   readonly onDiscard?: (keys: number) => void;
-  /** Whether this thread reads its first chunk when a worker has ended a task. */
-  readonly isShared?: boolean;
-  /** Called when a worker has ended a task, before this thread reads its first chunk. */
-  readonly onShared?: () => void;
+  /** Whether this thread does not read a chunk yet. */
+  readonly holds?: (control: SharedScheduler | undefined) => boolean;
+  /** Called before this thread reads a chunk. */
+  readonly onRead?: () => void;
 }
 
 async function run(from: string, to: string, options: Options, how: Run = {}) {
   const planned = await planFlow(from, to, options);
-  const { onDiscard, fsync, isShared = false, onShared } = how;
+  const { onDiscard, fsync, holds, onRead } = how;
   const poolRuns = vi.spyOn(WorkerPool.prototype, "run");
-  if (isShared) {
+  if (holds) {
     const { source } = planned;
     const get = source.get.bind(source);
     const held: typeof get = async (key, options) => {
-      const control = poolRuns.mock.calls[0]?.[0].control;
       if (/\d$/.test(key)) {
-        while (control?.endedBut() === 0 && !control.isStopped) await sleep(1);
-        onShared?.();
+        while (holds(poolRuns.mock.calls[0]?.[0].control)) await sleep(1);
+        onRead?.();
       }
       return get(key, options);
     };
@@ -78,9 +71,7 @@ async function run(from: string, to: string, options: Options, how: Run = {}) {
   if (onDiscard) {
     const discard = build.discard.bind(build);
     build.discard = async () => {
-      let keys = 0;
-      for await (const _ of build.store.list?.("") ?? []) keys++;
-      onDiscard(keys);
+      onDiscard((await keysOf(build.store)).length);
       await discard();
     };
   }
@@ -114,18 +105,17 @@ function steps(count: number): Promise<string> {
   return given({ at: place(), zarrFormat: "v2", ...grid, dataType: "float32", codec, values });
 }
 
+/** Until a worker has ended a task. */
+const untilShared: Run["holds"] = (control) => control?.endedBut() === 0 && !control.isStopped;
+
 /** Runs tasks of which a worker thread has at least one. */
 async function runShared(from: string, to: string, options: Options, { worker, ...how }: Run = {}) {
-  const report = await run(from, to, options, { ...how, worker: { threads: 2, ...worker }, isShared: true });
+  const shared = { holds: untilShared, ...how, worker: { threads: 2, ...worker } };
+  const report = await run(from, to, options, shared);
   const busy = report.threads?.filter(({ tasks }) => tasks > 0) ?? [];
   expect(busy.length).toBeGreaterThanOrEqual(2);
   expect(busy.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(report.tasks);
   return report;
-}
-
-/** What is in the folder besides what was there before. */
-async function newcomers(before: readonly string[]): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => !before.includes(name));
 }
 
 /** Eight tasks in each of two stages, for three threads at one time, of an array of 16 steps. */
@@ -149,23 +139,13 @@ describe("tasks in threads", () => {
   });
 
   it("write missing chunks out where the missing value of v2 is another, as one thread does", async () => {
-    const source = place();
-    const array = await create(source, {
-      zarrFormat: "v3",
-      shape: [16, 64, 64],
-      chunks: [1, 64, 64],
-      dataType: "float32",
-      fillValue: 7,
-      dimensionNames: ["time", "y", "x"],
-      attributes: { _FillValue: -999 },
-    });
-    for (let step = 0; step < 16; step += 4) {
-      await array.write(
-        [[step, step + 1]],
-        Float32Array.from({ length: STEP }, (_, i) => i % (step + 2)),
-      );
-    }
-    await array.close();
+    const array = {
+      ...{ shape: [16, 64, 64], chunks: [1, 64, 64], dataType: "float32", fillValue: 7 },
+      ...{ dimensionNames: ["time", "y", "x"], attributes: { _FillValue: -999 } },
+    };
+    // of four steps one has other values
+    const values = (i: number) => (Math.floor(i / STEP) % 4 === 0 ? i % 5 : 7);
+    const source = await given({ at: place(), zarrFormat: "v3", ...array, values });
     const options = { ...SMALL_TASKS, to: "v2" } as const;
     const [inOne, inTwo] = [place(), place()];
     await runShared(source, inTwo, options);
@@ -186,13 +166,15 @@ describe("tasks in threads", () => {
     expect(missing.size).toBe(4);
   });
 
-  it("tell and count the same, and write the same ledger, as in one thread", async () => {
+  it("tell and count the same as in one thread, within the budget together", async () => {
     const source = await steps(16);
     const told = async (threads: number) => {
       const events: FlowEvent[] = [];
       const how = { worker: { threads }, onEvent: (event: FlowEvent) => void events.push(event) };
       const told = await (threads > 1 ? runShared : run)(source, place(), SMALL_TASKS, how);
       const { seconds, peakBuffers, threads: which, ...report } = told;
+      expect(peakBuffers).toBeGreaterThan(0);
+      expect(peakBuffers).toBeLessThanOrEqual(600e3);
       const of = (type: string) =>
         events.flatMap((e) => (e.type === type && "task" in e && e.task !== undefined ? [e.task] : []));
       return {
@@ -226,10 +208,7 @@ describe("tasks in threads", () => {
       fc.asyncProperty(rechunked, async ({ recipe, chunks }) => {
         const { store } = await makeArray(recipe);
         const source = place();
-        const kept = await openTargetBuild({ kind: "directory", path: source }, { ifExists: "error" });
-        for await (const { key } of store.list(""))
-          await kept.store.set(key, (await store.get(key)) ?? new Uint8Array());
-        await kept.publish();
+        await givenKeys(Object.fromEntries(await valuesIn(store)), new DirectoryStore(source));
         const options = { chunks, codec: "blosc:lz4:5:shuffle" as const };
         const [streamed, threaded, zipped] = [place(), place(), place(".zip")];
         const { plan } = await planFlow(source, streamed, options);
@@ -256,11 +235,10 @@ describe("tasks in threads", () => {
     const bytes = readFileSync(zip);
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     writeFileSync(zip, bytes);
-    const onShared = vi.fn();
-    await expect(
-      run(zip, damaged, options, { worker: { threads: 2 }, isShared: true, onShared }),
-    ).rejects.toMatchObject({ code: "corrupt-store", details: { key: "c/0/0/0" } });
-    expect(onShared).toHaveBeenCalled();
+    const onRead = vi.fn();
+    const reading = run(zip, damaged, options, { worker: { threads: 2 }, holds: untilShared, onRead });
+    await expect(reading).rejects.toMatchObject({ code: "corrupt-store", details: { key: "c/0/0/0" } });
+    expect(onRead).toHaveBeenCalled();
   });
 
   it("hand large values over to the one writer of a zip", async () => {
@@ -276,10 +254,8 @@ describe("tasks in threads", () => {
 
   it("read from a web server, and tell of what they asked again", async () => {
     const source = await steps(16);
-    const values = new Map<string, Uint8Array>();
-    for (const name of await readdir(source)) values.set(name, await readFile(join(source, name)));
     const failed = new Set<string>();
-    const server = await serveValues(values);
+    const server = await serveValues(await valuesIn(new DirectoryStore(source)));
     const failOnce: Fault = (response, { url, method }) => {
       if (method !== "GET" || failed.has(url) || !url.endsWith("7.0.0")) return false;
       failed.add(url);
@@ -300,12 +276,6 @@ describe("tasks in threads", () => {
       await server.close();
     }
   });
-
-  it("stay within the budget together", async () => {
-    const report = await runShared(await steps(16), place(), SMALL_TASKS, { worker: { threads: 3 } });
-    expect(report.peakBuffers).toBeGreaterThan(0);
-    expect(report.peakBuffers).toBeLessThanOrEqual(600e3);
-  });
 });
 
 describe("the memory that a plan predicts", () => {
@@ -314,16 +284,15 @@ describe("the memory that a plan predicts", () => {
     ["the staged strategy", [64, 8, 8], "staged"],
     ["direct, from tiles to steps", [1, 64, 64], "direct"],
   ] as const)("is what buffers take, within 15 %%, for %s", async (_, chunks, strategy) => {
-    const path = place();
-    const shape = [64, 64, 64];
     const from = chunks[0] === 1 ? [16, 16, 16] : [1, 64, 64];
+    const array = { zarrFormat: "v2", shape: [64, 64, 64], chunks: from, dataType: "float32" } as const;
     const codec = "blosc:lz4:5:shuffle";
-    const array = { zarrFormat: "v2", shape, chunks: from, dataType: "float32", codec } as const;
-    await given({ at: path, ...array, values: (i) => Math.sin(i / 100) });
-    const options = { chunks: [...chunks], strategy, maxMemory: "700kB", threads: 1, scratch: folder };
-    const { plan, close } = await planFlow(path, place(), options);
+    const path = await given({ at: place(), ...array, codec, values: (i) => Math.sin(i / 100) });
+    const options = { strategy, maxMemory: "700kB", threads: 1, scratch: folder.path } as const;
+    const { plan, close } = await planFlow(path, place(), { ...options, chunks: [...chunks] });
     await close();
-    const { peakBuffers } = await run(path, place(), options, { worker: { threads: 1 } });
+    const how = { worker: { threads: 1 } };
+    const { peakBuffers } = await run(path, place(), { ...options, chunks: [...chunks] }, how);
     expect(plan.jobs[0]?.strategy).toBe(strategy);
     expect(peakBuffers).toBeLessThanOrEqual(plan.totals.predictedPeak);
     expect(peakBuffers).toBeGreaterThan(plan.totals.predictedPeak / 1.15);
@@ -331,75 +300,62 @@ describe("the memory that a plan predicts", () => {
 });
 
 describe("a run in threads that fails leaves nothing, and says why", () => {
+  /** What a run of two threads fails with, by a script of its own where one is given. */
+  async function failure(source: string, how: Run = {}, options: Options = SMALL_TASKS) {
+    const before = await readdir(folder.path);
+    const running = run(source, place(), options, { ...how, worker: { threads: 2, ...how.worker } });
+    const error: unknown = await running.catch((reason) => reason);
+    const left = (await readdir(folder.path)).filter((name) => !before.includes(name));
+    expect(left.filter((name) => !name.endsWith(".gate"))).toEqual([]);
+    return error;
+  }
+
   it("for a broken chunk", async () => {
     const source = await steps(16);
     await writeFile(join(source, "9.0.0"), "no blosc");
-    const before = await readdir(folder);
     const failed: FlowEvent[] = [];
     const onEvent = (event: FlowEvent) => void (event.type === "task-failed" && failed.push(event));
-    await expect(
-      run(source, place(), SMALL_TASKS, { worker: { threads: 2 }, onEvent }),
-    ).rejects.toMatchObject({ code: "corrupt-chunk", details: { key: "9.0.0", coords: [9, 0, 0] } });
-    expect(await newcomers(before)).toEqual([]);
+    const details = { key: "9.0.0", coords: [9, 0, 0] };
+    expect(await failure(source, { onEvent })).toMatchObject({ code: "corrupt-chunk", details });
     expect(failed).toMatchObject([{ task: expect.any(Number), error: { code: "corrupt-chunk" } }]);
   });
 
   it("for an abort, long before its end", async () => {
-    const source = await steps(16);
     const gate = place(".gate");
-    const before = await readdir(folder);
     const controller = new AbortController();
-    const onDiscard = vi.fn();
+    const onDiscard = vi.fn<(keys: number) => void>();
     // a worker does some tasks before the abort, this thread none
     const waiting = await scriptAfter(script(), place(".mjs"), waitFor(gate, 100));
-    const onShared = () => {
+    const onRead = () => {
       controller.abort(new Error("enough"));
       writeFileSync(gate, "");
     };
-    const how = {
-      worker: { threads: 2, script: waiting },
-      isShared: true,
-      signal: controller.signal,
-      onDiscard,
-    };
+    const how = { worker: { script: waiting }, holds: untilShared, signal: controller.signal };
     const options = { chunks: [16, 4, 4], maxMemory: "400kB", threads: 2, strategy: "direct" } as const;
-    await expect(run(source, place(), options, { ...how, onShared })).rejects.toMatchObject({
-      code: "aborted",
-      cause: new Error("enough"),
-    });
-    const [[keys]] = onDiscard.mock.calls as [[number]];
+    const error = await failure(await steps(16), { ...how, onDiscard, onRead }, options);
+    expect(error).toMatchObject({ code: "aborted", cause: new Error("enough") });
+    const [[keys] = [0]] = onDiscard.mock.calls;
     expect(keys).toBeGreaterThan(0);
     expect(keys).toBeLessThan((16 * 16) / 2);
-    const left = (await newcomers(before)).filter((name) => !/\.(?:gate|mjs)$/.test(name));
-    expect(left).toEqual([]);
   });
 
   it("for a worker without memory", async () => {
-    const source = await steps(16);
-    const before = await readdir(folder);
-    const worker = { threads: 2, resourceLimits: { maxOldGenerationSizeMb: 1, maxYoungGenerationSizeMb: 1 } };
-    await expect(run(source, place(), SMALL_TASKS, { worker })).rejects.toMatchObject({
-      code: "resource-limit",
-    });
-    expect(await newcomers(before)).toEqual([]);
+    const resourceLimits = { maxOldGenerationSizeMb: 1, maxYoungGenerationSizeMb: 1 };
+    const error = await failure(await steps(16), { worker: { threads: 2, resourceLimits } });
+    expect(error).toMatchObject({ code: "resource-limit" });
   });
 
   it("for a worker that is gone amid a task", async () => {
-    const source = await steps(16);
     const ending = `const { readSync } = fs;
       let reads = 0;
       fs.readSync = (...args) => (++reads > 1 ? process.exit(1) : readSync(...args));`;
     const worker = { threads: 2, script: await scriptAfter(script(), place(".mjs"), ending) };
-    const before = await readdir(folder);
-    const options = { ...SMALL_TASKS, scratch: folder };
-    await expect(run(source, place(), options, { worker, isShared: true })).rejects.toThrow(
-      /ended before its work was done/,
-    );
-    expect(await newcomers(before)).toEqual([]);
+    const options = { ...SMALL_TASKS, scratch: folder.path };
+    const error = await failure(await steps(16), { worker, holds: untilShared }, options);
+    expect(error).toMatchObject({ message: expect.stringContaining("ended before its work was done") });
   });
 
   it("while workers start, as they are gone then", async () => {
-    const source = await steps(16);
     const [ticks, file, path] = [place(".ticks"), place(".file"), place(".mjs")];
     await writeFile(file, "");
     await writeFile(ticks, "");
@@ -407,10 +363,8 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     await writeFile(path, `import { appendFileSync } from "node:fs"; setInterval(() => ${tick}, 1);`);
     const worker = { threads: 2, script: pathToFileURL(path) };
     const options = { ...SMALL_TASKS, scratch: join(file, "folder") };
-    const target = place();
-    await expect(run(source, target, options, { worker })).rejects.toThrow(
-      /a file is in the place of a folder/,
-    );
+    const error = await failure(await steps(16), { worker }, options);
+    expect(error).toMatchObject({ message: expect.stringContaining("a file is in the place of a folder") });
     const { length } = readFileSync(ticks);
     await sleep(50);
     expect(readFileSync(ticks)).toHaveLength(length);
@@ -422,14 +376,64 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     ["that hangs", "setInterval(() => {}, 1e6);", /a worker thread hangs/, 60],
     ["that never rests", "for (;;);", /a worker thread hangs/, 60],
   ])("for a worker %s, in words of its own", async (_, text, reason, patience = 60_000) => {
-    const source = await steps(16);
     const path = place(".mjs");
     await writeFile(path, text);
-    const before = await readdir(folder);
     const worker = { threads: 2, script: pathToFileURL(path), patience };
-    const error = await run(source, place(), SMALL_TASKS, { worker }).catch((reason) => reason);
+    const error = await failure(await steps(16), { worker });
     expect(error).toMatchObject({ code: "transient", exitCode: 5, message: expect.stringMatching(reason) });
     expect(failureText(error)).not.toContain("bug in zarrflow");
-    expect(await newcomers(before)).toEqual([]);
+  });
+});
+
+describe("threads that share no memory, as those of a page that is not isolated", () => {
+  /** Tasks of which three fit in the budget at one time. */
+  const CHANGES = { chunks: [16, 4, 4], strategy: "direct", maxMemory: 600e3, threads: 3 } as const;
+  const worker = { threads: 3 };
+  beforeEach(() => void vi.stubGlobal("SharedArrayBuffer", undefined));
+
+  it.each(["direct", "staged"] as const)("run all tasks, within the budget of all (%s)", async (strategy) => {
+    const [source, target] = [await steps(16), place()];
+    const report = await run(source, target, { ...CHANGES, strategy }, { worker });
+    const busy = report.threads?.filter(({ tasks }) => tasks > 0) ?? [];
+    expect(busy).toHaveLength(3);
+    expect(busy.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(report.tasks);
+    expect(report.peakBuffers).toBeLessThanOrEqual(CHANGES.maxMemory);
+    expect(await digestOf(target)).toBe(await digestOf(source));
+  });
+
+  it("begin no more tasks when they are stopped", async () => {
+    const gate = place(".gate");
+    const stop = new AbortController();
+    let ended = 0;
+    const started = new Set<number>();
+    const onEvent = (event: FlowEvent) => {
+      if (event.type === "task-end") ended++;
+      if (event.type !== "task-start" || started.add(event.task % 3).size < 3) return;
+      stop.abort();
+      writeFileSync(gate, "");
+    };
+    // all three begin a task, and read for it after the stop
+    const waiting = await scriptAfter(script(), place(".mjs"), waitFor(gate, 0));
+    const how = { worker: { threads: 3, script: waiting }, stop: stop.signal, onEvent };
+    const stopped = run(await steps(16), place(), CHANGES, { ...how, holds: () => !stop.signal.aborted });
+    await expect(stopped).rejects.toMatchObject({ code: "aborted" });
+    expect(ended).toBeGreaterThan(0);
+    expect(ended).toBeLessThan(9);
+  });
+
+  it("end with the first failure", async () => {
+    const source = await steps(16);
+    await writeFile(join(source, "7.0.0"), "no blosc");
+    await expect(run(source, place(), CHANGES, { worker })).rejects.toMatchObject({ code: "corrupt-chunk" });
+  });
+
+  it("are no more than tasks that the budget holds at one time", async () => {
+    const planned = (maxMemory: number, source: string) =>
+      planFlow(source, place(), { ...CHANGES, maxMemory }).then(({ plan, close }) =>
+        close().then(() => plan),
+      );
+    const source = await steps(16);
+    expect((await planned(250e3, source)).execution.threads).toBe(1);
+    expect((await planned(600e3, source)).execution).not.toHaveProperty("singleThreadReason");
   });
 });
