@@ -4,7 +4,7 @@ import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/sto
 import { isWritable, type StoreSpec, type TargetBuild } from "../../../src/stores/store.ts";
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
-import { assertBytes } from "../../stores/expect-bytes.ts";
+import { assertBytes } from "../support.ts";
 import { all } from "../../support/consume.ts";
 import { type S3Server, withBucket } from "../../support/s3-environment.ts";
 

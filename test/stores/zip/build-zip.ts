@@ -17,12 +17,7 @@ export interface EntryDraft {
   readonly madeBy?: number;
   readonly attributes?: number;
   /** What the directory says instead of the truth. */
-  readonly claims?: {
-    readonly size?: number;
-    readonly packedSize?: number;
-    readonly crc32?: number;
-    readonly offset?: number;
-  };
+  readonly claims?: Partial<Record<"size" | "packedSize" | "crc32" | "offset", number>>;
 }
 
 export interface ArchiveDraft {
@@ -31,12 +26,7 @@ export interface ArchiveDraft {
   readonly before?: Uint8Array;
   /** Puts sizes and offsets into zip64 fields though they are small. */
   readonly zip64?: boolean;
-  readonly claims?: {
-    readonly entries?: number;
-    readonly disk?: number;
-    readonly offset?: number;
-    readonly size?: number;
-  };
+  readonly claims?: Partial<Record<"entries" | "disk" | "offset" | "size", number>>;
   /** Bytes between the directory and its end record. */
   readonly afterDirectory?: Uint8Array;
 }
@@ -45,110 +35,62 @@ const NOTHING = new Uint8Array(0);
 
 /** Writes archives that no writer would, byte by byte. */
 export function buildZip(entries: readonly EntryDraft[], archive: ArchiveDraft = {}): Uint8Array {
+  const { claims = {}, comment = NOTHING, before = NOTHING, zip64, afterDirectory: gap = NOTHING } = archive;
+  const shown = (number: number) => (zip64 ? 0xffffffff : number);
   const body: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
-  let offset = 0;
+  let end = 0;
   for (const draft of entries) {
-    const begun = body.length;
-    const { value = NOTHING, method = 0, flags = 0x0800, descriptor = false, claims = {} } = draft;
+    const { value = NOTHING, method = 0, flags = 0x0800, descriptor, localExtra = NOTHING } = draft;
     const name = typeof draft.name === "string" ? Buffer.from(draft.name) : draft.name;
     const localName = draft.localName === undefined ? name : Buffer.from(draft.localName);
     const packed = method === 8 ? deflateRawSync(value) : value;
-    const known = { crc32: crc32(value), packedSize: packed.length, size: value.length, offset, ...claims };
+    const truth = { crc32: crc32(value), packedSize: packed.length, size: value.length, offset: end };
+    const { crc32: crc, packedSize, size, offset } = { ...truth, ...draft.claims };
     const bits = flags | (descriptor ? 8 : 0);
-    const local = descriptor ? { crc32: 0, packedSize: 0, size: 0 } : known;
-    const localExtra = draft.localExtra ?? NOTHING;
-    body.push(
-      fields([0x04034b50, 4], [20, 2], [bits, 2], [method, 2], [0, 4], [local.crc32, 4]),
-      fields([local.packedSize, 4], [local.size, 4], [localName.length, 2], [localExtra.length, 2]),
+    const local = descriptor ? [0, 0, 0] : [crc, packedSize, size];
+    const parts = [
+      pack("4222444422", 0x04034b50, 20, bits, method, 0, ...local, localName.length, localExtra.length),
       localName,
       localExtra,
       packed,
-    );
-    if (descriptor)
-      body.push(fields([0x08074b50, 4], [known.crc32, 4], [known.packedSize, 4], [known.size, 4]));
-
-    offset += lengthOf(body.slice(begun));
-
-    const comment = draft.comment === undefined ? NOTHING : Buffer.from(draft.comment);
-    let extra = draft.extra ?? NOTHING;
-    if (archive.zip64) {
-      const zip64 = fields([1, 2], [24, 2], [known.size, 8], [known.packedSize, 8], [known.offset, 8]);
-      extra = Buffer.concat([extra, zip64]);
-    }
-    const shown = (number: number) => (archive.zip64 ? 0xffffffff : number);
+      descriptor ? pack("4444", 0x08074b50, crc, packedSize, size) : NOTHING,
+    ];
+    body.push(...parts);
+    end += lengthOf(parts);
+    const about = Buffer.from(draft.comment ?? "");
+    const extra = Buffer.concat([
+      draft.extra ?? NOTHING,
+      zip64 ? pack("22888", 1, 24, size, packedSize, offset) : NOTHING,
+    ]);
+    const attributes = draft.attributes ?? 0o100644 * 0x10000;
     directory.push(
-      fields(
-        [0x02014b50, 4],
-        [draft.madeBy ?? 0x033f, 2],
-        [20, 2],
-        [bits, 2],
-        [method, 2],
-        [0, 4],
-        [known.crc32, 4],
-      ),
-      fields([shown(known.packedSize), 4], [shown(known.size), 4], [name.length, 2], [extra.length, 2]),
-      fields(
-        [comment.length, 2],
-        [0, 4],
-        [draft.attributes ?? 0o100644 * 0x10000, 4],
-        [shown(known.offset), 4],
-      ),
+      pack("4222244", 0x02014b50, draft.madeBy ?? 0x033f, 20, bits, method, 0, crc),
+      pack("44222", shown(packedSize), shown(size), name.length, extra.length, about.length),
+      pack("444", 0, attributes, shown(offset)),
       name,
       extra,
-      comment,
+      about,
     );
   }
-  const { claims = {}, comment = NOTHING, before = NOTHING } = archive;
-  const directoryAt = claims.offset ?? offset;
-  const size = claims.size ?? lengthOf(directory);
-  const gap = archive.afterDirectory ?? NOTHING;
-  const count = claims.entries ?? entries.length;
+  const { offset: at = end, size = lengthOf(directory), entries: count = entries.length, disk = 0 } = claims;
   const zip64End = [
-    fields(
-      [0x06064b50, 4],
-      [44, 8],
-      [45, 2],
-      [45, 2],
-      [0, 8],
-      [count, 8],
-      [count, 8],
-      [size, 8],
-      [directoryAt, 8],
-    ),
-    fields([0x07064b50, 4], [0, 4], [directoryAt + size + gap.length, 8], [1, 4]),
+    pack("482288888", 0x06064b50, 44, 45, 45, 0, count, count, size, at),
+    pack("4484", 0x07064b50, 0, at + size + gap.length, 1),
   ];
-  const end = archive.zip64
-    ? fields(
-        [0x06054b50, 4],
-        [0, 4],
-        [0xffff, 2],
-        [0xffff, 2],
-        [0xffffffff, 4],
-        [0xffffffff, 4],
-        [comment.length, 2],
-      )
-    : fields(
-        [0x06054b50, 4],
-        [claims.disk ?? 0, 4],
-        [count, 2],
-        [count, 2],
-        [size, 4],
-        [directoryAt, 4],
-        [comment.length, 2],
-      );
-  return new Uint8Array(
-    Buffer.concat([before, ...body, ...directory, gap, ...(archive.zip64 ? zip64End : []), end, comment]),
-  );
+  const stated = zip64 ? [0xffff, 0xffff] : [count, count];
+  const last = pack("4422442", 0x06054b50, disk, ...stated, shown(size), shown(at), comment.length);
+  const parts = [before, ...body, ...directory, gap, ...(zip64 ? zip64End : []), last, comment];
+  return new Uint8Array(Buffer.concat(parts));
 }
 
-/** Numbers in little-endian order, each in as many bytes as it says. */
-function fields(...values: readonly (readonly [number, number])[]): Uint8Array {
-  const bytes = Buffer.allocUnsafe(values.reduce((sum, [, width]) => sum + width, 0));
+/** Numbers in little-endian order, each in as many bytes as its digit says. */
+function pack(widths: string, ...values: readonly number[]): Uint8Array {
+  const bytes = Buffer.alloc([...widths].reduce((sum, width) => sum + Number(width), 0));
   let at = 0;
-  for (const [value, width] of values) {
-    if (width === 2) at = bytes.writeUInt16LE(value, at);
-    else if (width === 4) at = bytes.writeUInt32LE(value, at);
+  for (const [i, value] of values.entries()) {
+    if (widths[i] === "2") at = bytes.writeUInt16LE(value, at);
+    else if (widths[i] === "4") at = bytes.writeUInt32LE(value, at);
     else at = bytes.writeBigUInt64LE(BigInt(value), at);
   }
   return bytes;
