@@ -11,7 +11,7 @@ import {
 } from "../../../src/stores/directory/missing-values.ts";
 import { removeFolder } from "../../../src/stores/directory/remove-folder.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
-import { asyncFileCalls } from "../../../src/stores/files/file-calls.ts";
+import { asyncFileCalls, type FileCalls } from "../../../src/stores/files/file-calls.ts";
 import { pause } from "../../../src/util/pause.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -26,7 +26,7 @@ function made(...names: readonly string[]): string {
 it("a lock that cannot be written is not left, where it would stand in the way of all", async () => {
   const path = join(folder.path, "lock");
   const full = { ...asyncFileCalls, write: () => Promise.reject(new Error("no space left")) };
-  const write = (files: typeof full) => writeNewFile({ files, fsync: false }, path, Uint8Array.of(1));
+  const write = (files: FileCalls) => writeNewFile({ files, fsync: false }, path, Uint8Array.of(1));
   await expect(write(full)).rejects.toThrow("no space left");
   expect(fs.existsSync(path)).toBe(false);
   expect([await write(asyncFileCalls), await write(asyncFileCalls)]).toEqual([true, false]);

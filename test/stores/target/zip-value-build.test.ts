@@ -4,9 +4,9 @@ import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/sto
 import { isWritable, type StoreSpec, type TargetBuild } from "../../../src/stores/store.ts";
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
-import { assertBytes } from "../support.ts";
 import { all } from "../../support/consume.ts";
 import { type S3Server, withBucket } from "../../support/s3-environment.ts";
+import { assertBytes } from "../support.ts";
 
 const one = new Uint8Array([1]);
 const two = new Uint8Array([2, 2]);

@@ -175,7 +175,7 @@ describe("broken archives", () => {
   ]);
 
   it("that are none, or are truncated or continued at whatever place, are refused", async () => {
-    const broken = [new Uint8Array(500).fill(7), new Uint8Array([...good, 1, 2, 3])];
+    const broken: Uint8Array[] = [new Uint8Array(500).fill(7), new Uint8Array([...good, 1, 2, 3])];
     for (let length = 0; length < good.length; length++) broken.push(good.subarray(0, length));
     for (const bytes of broken)
       await expect(openBytes(bytes)).rejects.toMatchObject({ code: "corrupt-store" });
