@@ -1,10 +1,12 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fillItems } from "../../../src/codecs/filled-data.ts";
 import { type BoxLayout, copyBox, fillBox } from "../../../src/codecs/kernels/copy-box.ts";
-import { coordsOf, product } from "../../../src/util/shape.ts";
+import { coordsOf } from "../../../src/util/shape.ts";
 import { ownPlaces, vector } from "../../streams/arbitraries.ts";
 import { samples } from "../../support/samples.ts";
+import { expectSame } from "../support.ts";
 
 interface Box {
   readonly shape: readonly number[];
@@ -51,27 +53,17 @@ function shiftedBuffer(length: number, shift: number, seed: number): Uint8Array 
   return bytes;
 }
 
-function copyItemByItem(source: Uint8Array, target: Uint8Array, { shape, itemSize, from, to }: Box): void {
-  for (const coords of coordsOf(shape)) {
-    const start = placeOf(coords, from) * itemSize;
-    target.set(source.subarray(start, start + itemSize), placeOf(coords, to) * itemSize);
-  }
-}
-
-function check(given: Box): void {
-  const { shape, itemSize, from, to, shifts } = given;
+function check({ shape, itemSize, from, to, shifts }: Box): void {
   const source = shiftedBuffer(extent(from, shape) * itemSize, shifts[0], 1);
   const target = shiftedBuffer(extent(to, shape) * itemSize, shifts[1], 100);
-  const expected = target.slice();
-  copyItemByItem(source, expected, given);
   const around = new Uint8Array(target.buffer).slice();
+  const expected = around.subarray(target.byteOffset);
+  for (const coords of coordsOf(shape)) {
+    const start = placeOf(coords, from) * itemSize;
+    expected.set(source.subarray(start, start + itemSize), placeOf(coords, to) * itemSize);
+  }
   copyBox(source, from, target, to, shape, itemSize);
-  around.set(expected, target.byteOffset);
-  expect(sameBytes(new Uint8Array(target.buffer), around)).toBe(true);
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
+  expectSame(new Uint8Array(target.buffer), around);
 }
 
 describe("copyBox", () => {
@@ -95,18 +87,32 @@ describe("copyBox", () => {
     expect([...new Uint32Array(target.buffer)]).toEqual([0xffc12345, 0x7fa00001]);
   });
 
-  it("copies nothing of a box without items, and items without bytes", () => {
-    const target = new Uint8Array([9]);
-    const plain = { offset: 0, strides: [1] };
-    copyBox(new Uint8Array(1), plain, target, plain, [0], 1);
-    copyBox(new Uint8Array(1), plain, target, plain, [1], 0);
-    expect([...target]).toEqual([9]);
-  });
-
-  it("copies one item of rank 0", () => {
+  it("copies nothing of a box without items, items without bytes, and one item of rank 0", () => {
     const target = new Uint8Array(6);
-    copyBox(new Uint8Array([1, 2, 3]), { offset: 0, strides: [] }, target, { offset: 1, strides: [] }, [], 3);
+    const plain = { offset: 0, strides: [1] };
+    copyBox(Uint8Array.of(9), plain, target, plain, [0], 1);
+    copyBox(Uint8Array.of(9), plain, target, plain, [1], 0);
+    copyBox(Uint8Array.of(1, 2, 3), { offset: 0, strides: [] }, target, { offset: 1, strides: [] }, [], 3);
     expect([...target]).toEqual([0, 0, 0, 1, 2, 3]);
+  });
+});
+
+describe("fillItems", () => {
+  it("sets all items, also those without bytes", () => {
+    const item = fc.option(fc.uint8Array({ minLength: 1, maxLength: 17 }));
+    fc.assert(
+      fc.property(item, fc.nat(70), fc.integer({ min: 1, max: 17 }), (item, count, size) => {
+        const bytes = item ?? new Uint8Array(size);
+        const target = new Uint8Array(count * bytes.length + 3).fill(9).subarray(3);
+        fillItems(target, item);
+        expectSame(
+          target,
+          Uint8Array.from({ length: target.length }, (_, i) => bytes[i % bytes.length] ?? 0),
+        );
+      }),
+      { numRuns: samples(300) },
+    );
+    expect(() => fillItems(new Uint8Array(0), new Uint8Array(0))).not.toThrow();
   });
 });
 
@@ -120,7 +126,7 @@ describe("fillBox", () => {
         for (const coords of coordsOf(shape))
           expected.set(item ?? new Uint8Array(itemSize), placeOf(coords, to) * itemSize);
         fillBox(target, to, shape, itemSize, item);
-        expect(sameBytes(target, expected)).toBe(true);
+        expectSame(target, expected);
       }),
       { numRuns: samples(300) },
     );
@@ -144,17 +150,5 @@ describe("rows that become columns", () => {
         check({ shape, itemSize, from: to, to: from, shifts: [0, 4] });
       }
     }
-  });
-});
-
-describe("the layouts of these tests", () => {
-  it("give every item of a target a place of its own", () => {
-    fc.assert(
-      fc.property(box, ({ shape, to }) => {
-        const places = [...coordsOf(shape)].map((coords) => placeOf(coords, to));
-        expect(new Set(places).size).toBe(product(shape));
-      }),
-      { numRuns: 100 },
-    );
   });
 });

@@ -6,7 +6,6 @@ import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { wasmShuffle } from "../../../src/codecs/kernels/wasm-shuffle.ts";
 import { wasmZstd } from "../../../src/codecs/kernels/wasm-zstd.ts";
 import { wasmZstdEncoder } from "../../../src/codecs/kernels/wasm-zstd-encoder.ts";
-import { type PlainKernels, plainKernels } from "./plain-kernels.ts";
 
 /** All kernels, as if one caller needed them. */
 export function allKernels(wasm: WasmMemory) {
@@ -22,9 +21,3 @@ export function allKernels(wasm: WasmMemory) {
 
 /** The kernels in WebAssembly, which every runtime that tests run on has. */
 export const wasmKernels = allKernels(new WasmMemory());
-
-/** Both, to be held to the same tests. */
-export const bothKernels: readonly (readonly [string, PlainKernels])[] = [
-  ["wasm", wasmKernels],
-  ["plain", plainKernels],
-];

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
-import { crc32c } from "../../codecs/kernels/plain-crc32c.ts";
+import { crc32c } from "../../codecs/kernels/plain-kernels.ts";
 import { type Row, refused, row } from "../rows.ts";
 import { codecsIn, hex, joined, nodeIn, opens, sortedKeys, valuesIn, words } from "../stores.ts";
 import { array, BIG, bytes, chunkShape, corrupt, GZIP, invalid, LITTLE, made, sharding } from "./kit.ts";

@@ -5,7 +5,7 @@ import type { ChunkSpec } from "../../../../src/codecs/codec.ts";
 import type { CodecConfig } from "../../../../src/meta/array-metadata.ts";
 import type { JsonObject, JsonValue } from "../../../../src/util/json-value.ts";
 import { coordsOf, cStrides, product } from "../../../../src/util/shape.ts";
-import { crc32c } from "../../kernels/plain-crc32c.ts";
+import { crc32c } from "../../kernels/plain-kernels.ts";
 import { errorOf, GuardedBuffers, RAW } from "../../support.ts";
 
 const BYTES = { name: "bytes", configuration: {} };
