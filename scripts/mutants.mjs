@@ -2,7 +2,8 @@
 //   npm run test:mutants -- [--count 300] [--seed 1] [--of src/streams,...]
 // Which test files call what is recorded first, by one run of all of them; each mutant is then tested by those that call
 // the function it is in, the nearest by folder first, until one fails. Sources stay as they are: the tests' loader makes the
-// change. Survivors are listed at the end, and all mutants in node_modules/.cache/zarrflow-mutants/mutants.json.
+// change. Survivors are listed at the end, and all mutants in node_modules/.cache/zarrflow-mutants/mutants.json. A run that was
+// interrupted continues; remove that folder to start over, as after any change of the tests.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,6 +24,7 @@ const { values } = parseArgs({
 const root = join(import.meta.dirname, "..");
 const folder = join(root, "node_modules/.cache/zarrflow-mutants");
 const callsFile = join(folder, "calls.jsonl");
+const mutantsFile = join(folder, "mutants.json");
 /** Longer than any test file takes: a mutant that is still running then hangs. */
 const LIMIT_S = 300;
 /** Test files that are tried before all others. */
@@ -35,19 +37,25 @@ const calls = readFileSync(callsFile, "utf8")
   .trim()
   .split("\n")
   .map((line) => JSON.parse(line));
-const mutants = draw(values.of.split(",").flatMap(sources).flatMap(mutationsOf), Number(values.count));
-console.log(`${mutants.length} mutants`);
-const queue = [...mutants];
+const known = existsSync(mutantsFile) ? JSON.parse(readFileSync(mutantsFile, "utf8")) : [];
+const outcomes = new Map(
+  known.map(({ outcome, tests, ...mutant }) => [JSON.stringify(mutant), { outcome, tests }]),
+);
+const mutants = draw(values.of.split(",").flatMap(sources).flatMap(mutationsOf), Number(values.count)).map(
+  (mutant) => ({ ...mutant, ...outcomes.get(JSON.stringify(mutant)) }),
+);
+const queue = mutants.filter(({ outcome }) => outcome === undefined);
+console.log(`${mutants.length} mutants, ${queue.length} of them not tested yet`);
 await Promise.all(Array.from({ length: Number(values.workers) }, work));
 report();
 
 async function work() {
   for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
     const tests = testsOf(mutant);
-    mutant.tests = tests.length;
-    mutant.outcome = await test(mutant, tests.slice(0, NEAREST));
-    if (mutant.outcome === "survived") mutant.outcome = await test(mutant, tests.slice(NEAREST));
-    writeFileSync(join(folder, "mutants.json"), JSON.stringify(mutants, undefined, 1));
+    let outcome = await test(mutant, tests.slice(0, NEAREST));
+    if (outcome === "survived") outcome = await test(mutant, tests.slice(NEAREST));
+    Object.assign(mutant, { outcome, tests: tests.length });
+    writeFileSync(mutantsFile, JSON.stringify(mutants, undefined, 1));
     console.log(`${mutant.outcome}  ${shown(mutant)}`);
   }
 }
@@ -91,13 +99,14 @@ function vitest(args, env, limit) {
     "!long && !tools",
     "--reporter=dot",
   ];
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...common, ...args], {
       env: { ...process.env, ZARRFLOW_WITHOUT: "long tools", ...env },
       stdio: "ignore",
       detached: true,
     });
     const timer = limit && setTimeout(() => process.kill(-child.pid, "SIGKILL"), limit * 1000);
+    child.on("error", reject);
     child.on("close", (code) => {
       clearTimeout(timer);
       resolve(code ?? undefined);

@@ -38,7 +38,7 @@ function boundYoung(): void {
 
 /**
  * Lets V8 run code fifteen times as long as it does by default before it compiles that for speed, in all threads. What
- * takes long here are kernels, which are compiled already. What it gains is in `bench/RESULTS.md`, "V8's budget".
+ * takes long here are kernels, which are compiled already. What it gains is in `bench/history/2026-11.md`, "V8's budget".
  *
  * While that holds, what Node has ready of its own scripts is of no use: those that are loaded are compiled anew. So it is
  * not done before the command is loaded, and is `off` while threads start, each of which takes 30 ms longer otherwise.
