@@ -1,8 +1,17 @@
-import { expect, it } from "vitest";
+// @module-tag sampled
+
+import fc from "fast-check";
+import { expect, it, test } from "vitest";
 import { GrowingSlab } from "../../../src/flows/slabs/growing-slab.ts";
-import type { Slab } from "../../../src/flows/slabs/slab.ts";
+import { type Slab, slabParts } from "../../../src/flows/slabs/slab.ts";
 import { SlabQueue } from "../../../src/flows/slabs/slab-queue.ts";
+import type { Region } from "../../../src/streams/chunk.ts";
+import { axesOver, chunksHit } from "../../../src/streams/chunks-hit.ts";
+import { intersect, type Selection, selectedRegions } from "../../../src/streams/selection.ts";
+import { coordsOf, cStrides, indexOf, product } from "../../../src/util/shape.ts";
+import { shuffled } from "../../streams/arbitraries.ts";
 import { rejection } from "../../streams/support.ts";
+import { samples } from "../../support/samples.ts";
 import { settled } from "../../support/until.ts";
 
 function slab(number: number): Slab {
@@ -122,4 +131,122 @@ it("gives nothing of a slab that is not due, and fails in the middle of one", as
   expect((await first).value?.region).toEqual({ start: [0], shape: [10] });
   queue.fail(new Error("a task failed"));
   expect(await rejection(slabs.next())).toMatchObject({ message: "a task failed" });
+});
+
+/** A dimension: what is taken of it, a chunk, and the part of it that the slab has. */
+const dimension = fc
+  .record({
+    start: fc.nat(6),
+    step: fc.integer({ min: 1, max: 4 }),
+    count: fc.integer({ min: 1, max: 7 }),
+    chunk: fc.integer({ min: 1, max: 5 }),
+    isCyclic: fc.boolean(),
+  })
+  .chain(({ count, ...axis }) =>
+    fc
+      .nat(count - 1)
+      .chain((from) =>
+        fc.integer({ min: 1, max: count - from }).map((length) => ({ ...axis, count, from, length })),
+      ),
+  );
+
+const anySlab = fc.array(dimension, { minLength: 1, maxLength: 3 }).chain((axes) => {
+  const selection: Selection = {
+    start: axes.map(({ start }) => start),
+    step: axes.map(({ step }) => step),
+    shape: axes.map(({ count }) => count),
+    // the box may end one item before it would meet itself
+    cycle: axes.map(({ isCyclic, start, step, count }) =>
+      isCyclic ? Math.max(start + 1, step * (count - 1) + 1) : 0,
+    ),
+  };
+  const region = { start: axes.map(({ from }) => from), shape: axes.map(({ length }) => length) };
+  const source = { chunkShape: axes.map(({ chunk }) => chunk) };
+  return shuffled(piecesOf(selection, source.chunkShape, region)).map((pieces) => ({
+    selection,
+    source,
+    region,
+    pieces,
+  }));
+});
+
+/** The items of the result that each source chunk gives to a slab. */
+function piecesOf(selection: Selection, chunkShape: readonly number[], slab: Region): Region[] {
+  const hit = axesOver(selection, chunkShape).map((axis, d) =>
+    chunksHit(axis, slab.start[d] ?? 0, slab.shape[d] ?? 0),
+  );
+  return [...coordsOf(hit.map(({ count }) => count))].flatMap((at) => {
+    const start = at.map((i, d) => (hit[d]?.at(i) ?? 0) * (chunkShape[d] ?? 1));
+    const regions = selectedRegions(selection, { start, shape: chunkShape });
+    return regions.filter((region) => intersect(region, slab));
+  });
+}
+
+test("knows how many of its first items are there, whichever chunks come first", () => {
+  fc.assert(
+    fc.property(anySlab, ({ region, pieces, ...source }) => {
+      const slab = new GrowingSlab(source, region);
+      const isThere = new Array<boolean>(product(region.shape)).fill(false);
+      for (const piece of pieces) {
+        slab.add(piece, undefined);
+        const own = intersect(piece, region) ?? region;
+        for (const coords of coordsOf(own.shape)) {
+          const place = coords.map((c, d) => c + (own.start[d] ?? 0) - (region.start[d] ?? 0));
+          isThere[indexOf(place, region.shape)] = true;
+        }
+        const missing = isThere.indexOf(false);
+        expect(slab.ready).toBe(missing < 0 ? isThere.length : missing);
+      }
+      expect(slab.ready).toBe(product(region.shape));
+    }),
+    { numRuns: samples(1000) },
+  );
+});
+
+test("takes several chunks that come as one, and has its data where they are made", () => {
+  const selection = { start: [0, 0], step: [1, 1], shape: [4, 6] };
+  const slab = new GrowingSlab(
+    { selection, source: { chunkShape: [2, 2] } },
+    { start: [2, 0], shape: [2, 6] },
+  );
+  expect(slab.slab).toBeUndefined();
+  slab.add({ start: [0, 0], shape: [2, 6] }, undefined);
+  expect(slab.ready).toBe(0);
+  slab.add({ start: [2, 0], shape: [2, 4] }, undefined);
+  expect(slab.ready).toBe(4);
+  const bytes = new Uint8Array(12);
+  slab.add(
+    { start: [2, 4], shape: [2, 2] },
+    { kind: "fixed", bytes, itemSize: 1, shape: [2, 6], strides: [6, 1] },
+  );
+  expect(slab.ready).toBe(12);
+  expect(slab.slab?.data.bytes).toBe(bytes);
+});
+
+test("parts of a slab are boxes that hold its items in order", () => {
+  const cut = fc
+    .array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 4 })
+    .chain((shape) => fc.tuple(fc.constant(shape), fc.array(fc.nat(product(shape)), { maxLength: 4 })));
+  fc.assert(
+    fc.property(cut, ([shape, places]) => {
+      const bytes = Uint8Array.from({ length: product(shape) }, (_, i) => i % 256);
+      const region = { start: shape.map((_, d) => d), shape };
+      const data = { kind: "fixed" as const, bytes, itemSize: 1, shape, strides: cStrides(shape) };
+      const ends = [...places, bytes.length].sort((a, b) => a - b);
+      let at = 0;
+      for (const [i, end] of ends.entries()) {
+        for (const part of slabParts({ region, data }, ends[i - 1] ?? 0, end)) {
+          const first = part.region.start.map((c, d) => c - d);
+          expect(indexOf(first, shape)).toBe(at);
+          for (const coords of coordsOf(part.region.shape)) {
+            const place = coords.map((c, d) => c + (first[d] ?? 0));
+            expect(part.data.bytes[indexOf(coords, part.data.shape)]).toBe(bytes[indexOf(place, shape)]);
+            expect(indexOf(place, shape)).toBe(at++);
+          }
+        }
+      }
+      expect(at).toBe(bytes.length);
+    }),
+    { numRuns: samples(1000) },
+  );
 });
