@@ -6,14 +6,13 @@ import type { GetOptions } from "../../src/stores/store.ts";
 import { type GivenArray, given } from "../support/given.ts";
 import { settled, until } from "../support/until.ts";
 
-const whole = { shape: [4, 6, 200], dataType: "uint16" } as const;
 const items = Uint16Array.from({ length: 4 * 6 * 200 }, (_, i) => i);
 
 /** A store that answers for some chunks, and for the others when it is let go on. */
 class HeldStore extends MemoryStore {
   readonly asked: string[] = [];
   readonly #answered: readonly string[];
-  #isHeld = true;
+  isHeld = true;
 
   constructor(answered: readonly string[]) {
     super();
@@ -23,18 +22,15 @@ class HeldStore extends MemoryStore {
   override async get(key: string, options?: GetOptions) {
     if (/\d$/.test(key)) {
       this.asked.push(key);
-      await until(() => !this.#isHeld || this.#answered.includes(key) || options?.signal?.aborted);
+      await until(() => !this.isHeld || this.#answered.includes(key) || options?.signal?.aborted);
     }
     return super.get(key, options);
-  }
-
-  goOn(): void {
-    this.#isHeld = false;
   }
 }
 
 function held(array: Omit<GivenArray, "dataType" | "shape">, ...answered: readonly string[]) {
-  return given({ ...whole, values: items, ...array, at: new HeldStore(answered) });
+  const at = new HeldStore(answered);
+  return given({ shape: [4, 6, 200], dataType: "uint16", values: items, ...array, at });
 }
 
 /** What a stream gives first, and, once the store goes on, all of it. */
@@ -42,7 +38,7 @@ async function firstAndAll(bytes: ReadableStream<Uint8Array>, store: HeldStore):
   const pieces: Uint8Array[] = [];
   for await (const piece of bytes) {
     pieces.push(piece);
-    store.goOn();
+    store.isHeld = false;
   }
   return [Buffer.from(pieces[0] ?? []), Buffer.concat(pieces)];
 }
@@ -56,15 +52,10 @@ describe("the first bytes of a slice", () => {
     ["compressed ones", { chunks: [2, 6, 50], codec: "zstd" }, "c/0/0/0", 50],
   ] as const)("come when their chunk is there: %s", async (_, array, key, count) => {
     const store = await held(array, key);
-    const reader = slice(await openArray(store), {}, { maxMemory: "1 MB" })
-      .bytes()
-      .getReader();
-    const { value } = await reader.read();
-    expect(Buffer.from(value ?? []).equals(Buffer.from(items.buffer, 0, 2 * count))).toBe(true);
-    store.goOn();
-    const rest: Uint8Array[] = [];
-    for (let next = await reader.read(); next.value; next = await reader.read()) rest.push(next.value);
-    expect(Buffer.concat([value ?? new Uint8Array(), ...rest]).equals(Buffer.from(items.buffer))).toBe(true);
+    const part = slice(await openArray(store), {}, { maxMemory: "1 MB" });
+    const [first, all] = await firstAndAll(part.bytes(), store);
+    expect(first.equals(Buffer.from(items.buffer, 0, 2 * count))).toBe(true);
+    expect(all.equals(Buffer.from(items.buffer))).toBe(true);
     expect(new Set(store.asked).size).toBe(store.asked.length);
   });
 
@@ -83,40 +74,37 @@ describe("the first bytes of a slice", () => {
     const part = slice(await openArray(store));
     const pieces = npyPieces(part);
     await pieces.next();
-    const { value } = await pieces.next();
-    expect(value).toHaveLength(2 * 50);
+    expect((await pieces.next()).value).toHaveLength(2 * 50);
     const chunks = part.chunks().getReader();
     expect((await chunks.read()).value?.region.start).toEqual([0, 0, 0]);
-    store.goOn();
+    store.isHeld = false;
     await pieces.return(undefined);
     await chunks.cancel();
   });
 
   it("do not come of what begins with a chunk that is not there", async () => {
     const store = await held({ chunks: [2, 6, 50] }, "c/0/0/1", "c/1/0/0");
-    const pieces = slice(await openArray(store))
+    const reader = slice(await openArray(store))
       .bytes()
-      [Symbol.asyncIterator]();
+      .getReader();
     let isGiven = false;
-    const first = pieces.next().finally(() => {
+    const first = reader.read().finally(() => {
       isGiven = true;
     });
     await until(() => store.asked.length === 8);
     await settled();
     expect(isGiven).toBe(false);
-    store.goOn();
+    store.isHeld = false;
     expect((await first).value?.subarray(0, 4)).toEqual(Uint8Array.of(0, 0, 1, 0));
-    await pieces.return?.();
+    await reader.cancel();
   });
 
-  it("read() and chunks() begin with as many requests as may be in flight", async () => {
-    for (const read of ["read", "chunks"] as const) {
-      const store = await held({ chunks: [2, 6, 50] });
-      const part = slice(await openArray(store), {}, { concurrency: 5 });
-      const done = read === "read" ? part.read() : part.chunks().getReader().read();
-      await until(() => store.asked.length === 5);
-      store.goOn();
-      await done;
-    }
+  it.each(["read", "chunks"])("%s() begins with as many requests as may be in flight", async (read) => {
+    const store = await held({ chunks: [2, 6, 50] });
+    const part = slice(await openArray(store), {}, { concurrency: 5 });
+    const done = read === "read" ? part.read() : part.chunks().getReader().read();
+    await until(() => store.asked.length === 5);
+    store.isHeld = false;
+    await done;
   });
 });

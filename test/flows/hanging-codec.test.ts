@@ -3,26 +3,20 @@
 import { beforeAll, expect, test } from "vitest";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
-import {
-  copy,
-  create,
-  diff,
-  digest,
-  open,
-  openArray,
-  slice,
-  validate,
-  writeRegion,
-} from "../../src/index.ts";
+import { copy, create, diff, digest, openArray, slice, validate, writeRegion } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { contentsOf, drain } from "../support/consume.ts";
 import { given } from "../support/given.ts";
-import { until } from "../support/until.ts";
+import { settled, until } from "../support/until.ts";
 
 const source = new MemoryStore();
+const array = { shape: [8], chunks: [2], dataType: "uint8", codec: { name: "hanging" } } as const;
+const empty = { ...array, shape: [0] };
+const values = new Uint8Array(8).fill(7);
 let isHanging = false;
 /** Ends calls of the codec that hang; encoders do where it is set. */
 let letEnd: (() => void)[] | undefined;
+let hanging: (() => void)[] = [];
 
 beforeAll(async () => {
   const pass = (from: Uint8Array, to: Uint8Array) => {
@@ -43,20 +37,14 @@ beforeAll(async () => {
         : pass(from, to),
   };
   registerCodec({ name: "hanging", kind: "bytes-to-bytes" }, () => codec);
-  await given({ at: source, ...shape, values: (i) => i + 1 });
+  await given({ at: source, ...array, values: (i) => i + 1 });
   isHanging = true;
 });
 
-async function arrayOf() {
-  const node = await open(source);
-  if (node.kind !== "array") throw new Error("no array");
-  return node;
-}
-
 const calls: Record<string, (options: { signal: AbortSignal }) => Promise<unknown>> = {
-  "slice().read": async (options) => slice(await arrayOf(), {}, options).read(),
-  "slice().bytes": async (options) => drain(slice(await arrayOf(), {}, options).bytes()),
-  "slice().chunks": async (options) => drain(slice(await arrayOf(), {}, options).chunks()),
+  "slice().read": async (options) => slice(source, {}, options).read(),
+  "slice().bytes": async (options) => drain(slice(source, {}, options).bytes()),
+  "slice().chunks": async (options) => drain(slice(source, {}, options).chunks()),
   digest: (options) => drain(digest(source, options)),
   diff: (options) => drain(diff(source, source, options)),
   "validate, deep": (options) => drain(validate(source, { deep: true, ...options })),
@@ -67,55 +55,46 @@ test.each(Object.entries(calls))("%s ends with its signal while a codec hangs", 
   const controller = new AbortController();
   const running = run({ signal: controller.signal });
   setTimeout(() => controller.abort(new Error("enough")), 50);
-  const late = new Promise((resolve) => setTimeout(resolve, 3000, "late"));
-  await expect(Promise.race([running, late])).rejects.toMatchObject({
-    code: "aborted",
-    cause: expect.objectContaining({ message: "enough" }),
-  });
+  await expect(running).rejects.toMatchObject({ code: "aborted", cause: { message: "enough" } });
 });
-
-let hanging: (() => void)[] = [];
-const values = new Uint8Array(8).fill(7);
-const shape = { shape: [8], chunks: [2], dataType: "uint8", codec: { name: "hanging" } } as const;
 
 const writes: Record<string, (target: MemoryStore, signal: AbortSignal) => Promise<unknown>> = {
   "write of a new array": async (target, signal) =>
-    (await create(target, shape, { signal })).write([], values),
+    (await create(target, array, { signal })).write([], values),
   "append to a new array": async (target, signal) =>
-    (await create(target, { ...shape, shape: [0] }, { signal })).append([values]),
+    (await create(target, empty, { signal })).append([values]),
   "close of a new array": async (target, signal) => {
-    const array = await create(target, shape, { signal });
-    array.write([], values).catch(() => {});
-    await array.close();
+    const writer = await create(target, array, { signal });
+    writer.write([], values).catch(() => {});
+    await writer.close();
   },
   "abort of a new array": async (target, signal) => {
-    const array = await create(target, shape);
-    signal.addEventListener("abort", () => array.abort(signal.reason));
-    await array.write([], values);
+    const writer = await create(target, array);
+    signal.addEventListener("abort", () => writer.abort(signal.reason));
+    await writer.write([], values);
   },
   writeRegion: async (target, signal) => {
     await copy(source, target);
-    const array = await openArray(target);
-    await writeRegion(array, [], values, { signal });
+    await writeRegion(await openArray(target), [], values, { signal });
   },
   "writeRegion of a part of a chunk": async (target, signal) => {
     await copy(source, target);
     await writeRegion(await openArray(target), [1], values.subarray(0, 1), { signal });
   },
   "append to a chunk": async (target, signal) => {
-    const array = await create(target, { ...shape, shape: [0] }, { signal });
+    const writer = await create(target, empty, { signal });
     letEnd = undefined;
-    await array.append([values.subarray(0, 1)]);
+    await writer.append([values.subarray(0, 1)]);
     letEnd = hanging;
     try {
-      await array.append([values.subarray(0, 1)]);
+      await writer.append([values.subarray(0, 1)]);
     } finally {
-      await array.abort();
+      await writer.abort();
     }
   },
   "copy with this codec": async (target, signal) => {
-    const plain = await given({ ...shape, codec: "gzip", values });
-    await copy(plain, target, { codec: { name: "hanging" }, signal });
+    const plain = await given({ ...array, codec: "gzip", values });
+    await copy(plain, target, { codec: array.codec, signal });
   },
 };
 
@@ -135,11 +114,10 @@ test.each(Object.entries(writes))(
     letEnd = undefined;
     isHanging = false;
     for (const end of hanging) end();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await settled();
     expect(await contentsOf(target)).toEqual(before);
     if (!name.startsWith("writeRegion")) expect(before).toEqual({});
     else await writeRegion(await openArray(target), [], values);
     isHanging = true;
   },
-  12_000,
 );
