@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer, request, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -13,6 +13,7 @@ import { ViewedSource } from "../../../src/flows/view/viewed-source.ts";
 import { testFolder } from "../../support/cli.ts";
 import { given } from "../../support/given.ts";
 import { COLUMNS, kelvinAt, ROWS, writeImage, writeSea } from "../../support/view-samples.ts";
+import { deferred, statusOf } from "../server/asking.ts";
 
 /** The address of a page about a source, with its token. */
 async function served(url: string, options = {}): Promise<string> {
@@ -34,22 +35,6 @@ async function seaServed(): Promise<string> {
   const folder = await testFolder();
   await writeSea(folder);
   return served(join(folder, "sea.zarr"));
-}
-
-/** The status of an answer to a request with headers that fetch does not send. */
-function statusOf(
-  address: string,
-  headers: Readonly<Record<string, string>>,
-  method = "GET",
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    request(address, { headers, method }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    })
-      .on("error", reject)
-      .end();
-  });
 }
 
 async function json(address: string, query: string): Promise<unknown> {
@@ -75,23 +60,14 @@ describe("who may ask", () => {
     const address = await seaServed();
     const { host, port, origin } = new URL(address);
     expect((await fetch(address)).status).toBe(200);
-    expect(await statusOf(address, { host: `localhost:${port}` })).toBe(200);
-    for (const other of [
-      `${origin}/`,
-      `${origin}/tree`,
-      `${origin}/wrong/`,
-      `${address.slice(0, -2)}/tree`,
-      `${address}a/tree`,
-    ])
+    expect(await statusOf(address, { headers: { host: `localhost:${port}` } })).toBe(200);
+    const others = [`${origin}/`, `${origin}/tree`, `${origin}/wrong/`, `${address.slice(0, -2)}/tree`];
+    for (const other of [...others, `${address}a/tree`])
       expect([other, (await fetch(other)).status]).toEqual([other, 403]);
-    for (const name of [
-      "evil.example",
-      `evil.example:${port}`,
-      "127.0.0.1",
-      `127.0.0.1.evil.example:${port}`,
-    ])
-      expect([name, await statusOf(address, { host: name })]).toEqual([name, 403]);
-    expect(await statusOf(`${address}tree`, { host }, "POST")).toBe(405);
+    const names = ["evil.example", `evil.example:${port}`, "127.0.0.1", `127.0.0.1.evil.example:${port}`];
+    for (const host of names)
+      expect([host, await statusOf(address, { headers: { host } })]).toEqual([host, 403]);
+    expect(await statusOf(`${address}tree`, { headers: { host }, method: "POST" })).toBe(405);
   });
 
   it("gets answers that no other page may use, and that load nothing from elsewhere", async () => {
@@ -102,34 +78,25 @@ describe("who may ask", () => {
         /^default-src 'none'; script-src 'self'; style-src 'self';/,
       );
       expect(headers.get("content-security-policy")).not.toContain("unsafe");
-      expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
-      expect(headers.get("referrer-policy")).toBe("no-referrer");
-      expect(headers.get("x-content-type-options")).toBe("nosniff");
-      expect(headers.get("cache-control")).toBe("no-store");
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "cross-origin-resource-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store",
+      });
       expect(headers.get("access-control-allow-origin")).toBeNull();
     }
   });
 });
 
 describe("what the page asks for", () => {
-  it("are the nodes", async () => {
-    expect(await json(await seaServed(), "tree")).toMatchObject({
-      isCut: false,
-      nodes: [
-        { path: "", kind: "group" },
-        { path: "deep", kind: "group" },
-        { path: "deep/flat", kind: "array", shape: [3, 4] },
-        { path: "lat" },
-        { path: "lon" },
-        { path: "names" },
-        { path: "sst", shape: [5, 6, 8] },
-        { path: "time" },
-      ],
-    });
-  });
-
-  it("is a node, with what is missing and how it is packed", async () => {
-    expect(await json(await seaServed(), "node?path=sst")).toMatchObject({
+  it("are the nodes, each with what is missing and how it is packed", async () => {
+    const address = await seaServed();
+    const groups = ["", "deep"].map((path) => ({ path, kind: "group" }));
+    const flat = { path: "deep/flat", kind: "array", shape: [3, 4] };
+    const paths = ["lat", "lon", "names", "sst", "time"].map((path) => ({ path }));
+    expect(await json(address, "tree")).toMatchObject({ isCut: false, nodes: [...groups, flat, ...paths] });
+    expect(await json(address, "node?path=sst")).toMatchObject({
       kind: "array",
       attributes: [
         ["scale_factor", "0.5"],
@@ -137,14 +104,9 @@ describe("what the page asks for", () => {
         ["units", "K"],
         ["long_name", "<b>sea</b> temperature"],
       ],
-      array: {
-        missing: ["-1"],
-        packing: "stored × 0.5 + 270",
-        isDrawn: true,
-        dimensionNames: ["time", "lat", "lon"],
-      },
+      array: { missing: ["-1"], packing: "stored × 0.5 + 270", isDrawn: true, shape: [5, 6, 8] },
     });
-    expect(await json(await seaServed(), "node?path=names")).toMatchObject({ array: { isDrawn: false } });
+    expect(await json(address, "node?path=names")).toMatchObject({ array: { isDrawn: false } });
   });
 
   it("are numbers as they mean, missing ones as NaN, in steps", async () => {
@@ -207,16 +169,17 @@ describe("what the page asks for", () => {
     });
   });
 
+  const outside = "this part is not in the array";
   it.each([
-    ["values?path=sst&cut=0:1:1", 422, "this part is not in the array"],
-    ["values?path=sst&cut=0:1:6,0:1:6,0:1:8", 422, "this part is not in the array"],
-    ["values?path=sst&cut=-1:1:1,0:1:6,0:1:8", 422, "this part is not in the array"],
-    ["values?path=sst&cut=0:1:1,0:1:x,0:1:8", 422, "this part is not in the array"],
+    ["values?path=sst&cut=0:1:1", 422, outside],
+    ["values?path=sst&cut=0:1:6,0:1:6,0:1:8", 422, outside],
+    ["values?path=sst&cut=-1:1:1,0:1:6,0:1:8", 422, outside],
+    ["values?path=sst&cut=0:1:1,0:1:x,0:1:8", 422, outside],
     ["values?path=names&cut=0:1:3", 422, "values of string are no numbers"],
     ["values?path=deep&cut=0:1:1", 404, "this is a group"],
     ["node?path=nothing", 404, "no array or group at `nothing`"],
     ["node?path=../sea.zarr", 422, ""],
-    ["labels?path=sst&d=7&name=time&cut=0:1:1", 422, "this part is not in the array"],
+    ["labels?path=sst&d=7&name=time&cut=0:1:1", 422, outside],
   ])("is refused where it is not there: %s", async (query, status, message) => {
     const response = await fetch(`${await seaServed()}${query}`);
     expect(response.status).toBe(status);
@@ -242,10 +205,7 @@ describe("a large array", () => {
     const folder = await testFolder();
     await writeSea(folder);
     let asked = 0;
-    let held = (_: ServerResponse) => {};
-    const second = new Promise<ServerResponse>((resolve) => {
-      held = resolve;
-    });
+    const { promise: second, resolve: held } = deferred<ServerResponse>();
     const files = createServer(async ({ url = "" }, response) => {
       if (/\/sst\/\d/.test(url) && ++asked === 2) return held(response);
       const bytes = await readFile(join(folder, url)).catch(() => undefined);
