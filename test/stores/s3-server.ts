@@ -1,13 +1,14 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, createHmac, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { S3Store, type S3StoreOptions } from "../../src/stores/s3.ts";
 import { crc32 } from "../../src/util/crc32.ts";
 import { compareUtf8 } from "../../src/util/utf8-order.ts";
-import { verifySignature } from "./s3-signature.ts";
 
 export const ACCESS_KEY = "testkey";
 export const SECRET_KEY = "testsecret123";
 export const BUCKET = "bucket";
+const CREDENTIALS = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
 
 /** A request as it came. */
 export interface S3Seen {
@@ -44,8 +45,24 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
+/** A store in a bucket that asks once for each value. */
+export function storeIn(
+  { endpoint }: Pick<S3Server, "endpoint">,
+  more: Partial<S3StoreOptions> = {},
+): S3Store {
+  return new S3Store({ bucket: BUCKET, endpoint, credentials: CREDENTIALS, retry: { attempts: 1 }, ...more });
+}
+
+/** An answer that is an error, as a fault. */
+export function refusal(status: number, code?: string, headers: Record<string, string> = {}): S3Fault {
+  return (response) => {
+    response.writeHead(status, headers).end(code && `<Error><Code>${code}</Code></Error>`);
+    return true;
+  };
+}
+
 /** An answer that is an error. */
-export class Refusal extends Error {
+class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Record<string, string>;
@@ -166,22 +183,18 @@ export async function serveBucket({
   ): void {
     const parts = uploads.get(id);
     if (parts === undefined) throw new Refusal(404, "NoSuchUpload");
-    if (method === "PUT" && headers["x-amz-copy-source"] !== undefined) {
-      const part = copySource({ headers });
-      parts.set(Number(query.get("partNumber")), part);
-      response.end(`<CopyPartResult><ETag>${tagOf(part)}</ETag></CopyPartResult>`);
-      return;
-    }
     if (method === "PUT") {
-      parts.set(Number(query.get("partNumber")), body);
-      response.writeHead(200, { etag: tagOf(body) }).end();
+      const isCopy = headers["x-amz-copy-source"] !== undefined;
+      const part = isCopy ? copySource({ headers }) : body;
+      parts.set(Number(query.get("partNumber")), part);
+      const etag = tagOf(part);
+      response
+        .writeHead(200, { etag })
+        .end(isCopy ? `<CopyPartResult><ETag>${etag}</ETag></CopyPartResult>` : "");
       return;
     }
     uploads.delete(id);
-    if (method === "DELETE") {
-      response.writeHead(204).end();
-      return;
-    }
+    if (method === "DELETE") return void response.writeHead(204).end();
     const named = [...body.toString().matchAll(/<ETag>(.*?)<\/ETag><PartNumber>(\d+)</g)];
     const joined = named.map(([, tag = "", number]) => {
       const part = parts.get(Number(number));
@@ -212,19 +225,14 @@ export async function serveBucket({
     const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? "") ?? [];
     if (first === "" && last === "") {
       const headers = { etag, "content-length": value.length, "last-modified": modified.get(key) ?? "" };
-      response.writeHead(200, headers).end(method === "HEAD" ? undefined : value);
-      return;
+      return void response.writeHead(200, headers).end(method === "HEAD" ? undefined : value);
     }
     const start = first === "" ? Math.max(0, value.length - Number(last)) : Number(first);
     const end = first === "" || last === "" ? value.length : Math.min(Number(last) + 1, value.length);
     if (start >= value.length) throw new Refusal(416, "InvalidRange");
-    response
-      .writeHead(206, {
-        etag,
-        "content-length": end - start,
-        "content-range": `bytes ${start}-${end - 1}/${value.length}`,
-      })
-      .end(value.subarray(start, end));
+    const range = `bytes ${start}-${end - 1}/${value.length}`;
+    response.writeHead(206, { etag, "content-length": end - start, "content-range": range });
+    response.end(value.subarray(start, end));
   }
 
   function listing(query: URLSearchParams): string {
@@ -305,4 +313,46 @@ function verifyChecksum({ headers, body }: S3Seen): void {
   const crc = Buffer.alloc(4);
   crc.writeUInt32BE(crc32(body));
   if (crc.toString("base64") !== stated) throw new Refusal(400, "BadDigest");
+}
+
+/** Signature version 4 of the request, computed anew. */
+function verifySignature(
+  { method, headers, query }: S3Seen,
+  url: URL,
+  { region, keys }: { readonly region: string; readonly keys: ReadonlyMap<string, S3Key> },
+): void {
+  const [, accessKey, date = "", scope = "", signed = "", signature] =
+    /Credential=([^/]+)\/(\d+)\/(.+?), SignedHeaders=(.+?), Signature=(\w+)/.exec(
+      headers.authorization ?? "",
+    ) ?? [];
+  if (accessKey === undefined) throw new Refusal(403, "AccessDenied");
+  const known = keys.get(accessKey);
+  if (known === undefined) throw new Refusal(403, "InvalidAccessKeyId");
+  if (known.isExpired) throw new Refusal(400, "ExpiredToken");
+  if (known.token !== headers["x-amz-security-token"]) throw new Refusal(403, "InvalidToken");
+  if (scope !== `${region}/s3/aws4_request`) {
+    throw new Refusal(400, "AuthorizationHeaderMalformed", { "x-amz-bucket-region": region });
+  }
+  const quoted = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  const path = url.pathname.split("/").map((segment) => quoted(decodeURIComponent(segment)));
+  const search = [...query].map(([name, value]) => `${quoted(name)}=${quoted(value)}`).sort();
+  const canonical = [
+    method,
+    path.join("/"),
+    search.join("&"),
+    ...signed.split(";").map((name) => `${name}:${headers[name]}`),
+    "",
+    signed,
+    headers["x-amz-content-sha256"],
+  ].join("\n");
+  const text = [
+    "AWS4-HMAC-SHA256",
+    headers["x-amz-date"],
+    `${date}/${scope}`,
+    createHash("sha256").update(canonical).digest("hex"),
+  ].join("\n");
+  const hmac = (key: string | Buffer, data: string) => createHmac("sha256", key).update(data).digest();
+  const key = [date, region, "s3", "aws4_request"].reduce<string | Buffer>(hmac, `AWS4${known.secret}`);
+  if (hmac(key, text).toString("hex") !== signature) throw new Refusal(403, "SignatureDoesNotMatch");
 }
