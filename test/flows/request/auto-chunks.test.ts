@@ -22,15 +22,15 @@ describe("chunks of at most a number of items", () => {
     expect(chunksOf(shape, units, maxItems)).toEqual(expected);
   });
 
-  it("leave given lengths as they are", () => {
+  it("leave given lengths as they are, and hold whole chunks as shards", () => {
     expect(chunksOf([744, 721], [1, 721], 1000, { given: [undefined, 10] })).toEqual([100, 10]);
     expect(chunksOf([744, 721], [1, 721], 5, { given: [undefined, 10] })).toEqual([1, 10]);
-  });
-
-  it("hold whole chunks as shards", () => {
-    expect(chunksOf([100, 100], [30, 30], 10_000, { mayDivide: false })).toEqual([90, 90]);
-    expect(chunksOf([100, 100], [30, 30], 16_000, { mayDivide: false })).toEqual([120, 120]);
-    expect(chunksOf([100, 100], [30, 30], 10, { mayDivide: false })).toEqual([30, 30]);
+    const shards = (maxItems: number) => chunksOf([100, 100], [30, 30], maxItems, { mayDivide: false });
+    expect([10_000, 16_000, 10].map(shards)).toEqual([
+      [90, 90],
+      [120, 120],
+      [30, 30],
+    ]);
   });
 
   const axis = fc.record({
@@ -47,13 +47,14 @@ describe("chunks of at most a number of items", () => {
     });
     fc.assert(
       fc.property(asked, ({ axes, maxItems, mayDivide }) => {
-        const [shape, units, given] = [
-          axes.map(({ items }) => items),
-          axes.map(({ unit }) => unit),
-          axes.map((one) => one.given),
-        ];
+        const shape = axes.map(({ items }) => items);
+        const units = axes.map(({ unit }) => unit);
+        const given = axes.map((one) => one.given);
         const lengths = autoChunks({ shape, units, given, maxItems, mayDivide });
-        const whole = shape.map((n, d) => wholeOf(n, units[d] ?? 1, mayDivide));
+        const whole = shape.map((n, d) => {
+          const unit = mayDivide ? 1 : (units[d] ?? 1);
+          return Math.ceil(Math.max(1, n) / unit) * unit;
+        });
         const smallest = units.map((unit, d) => given[d] ?? Math.min(unit, whole[d] ?? 1));
         const isDivided = mayDivide && product(smallest) > maxItems;
 
@@ -81,8 +82,3 @@ describe("chunks of at most a number of items", () => {
     );
   });
 });
-
-function wholeOf(items: number, unit: number, mayDivide: boolean): number {
-  const length = Math.max(1, items);
-  return mayDivide ? length : Math.ceil(length / unit) * unit;
-}

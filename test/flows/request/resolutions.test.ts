@@ -14,17 +14,7 @@ import { type GivenArray, given } from "../../support/given.ts";
 
 type Axis = readonly number[];
 /** Groups by path, each with the coordinates x and y and a variable `v` of them. */
-type Tree = Readonly<
-  Record<
-    string,
-    {
-      readonly x: Axis;
-      readonly y: Axis;
-      readonly without?: "x" | "y";
-      readonly ofX?: Readonly<Record<string, string>>;
-    }
-  >
->;
+type Tree = Readonly<Record<string, { x: Axis; y: Axis; without?: "x" | "y"; ofX?: Record<string, string> }>>;
 
 function make(tree: Tree): Promise<MemoryStore> {
   const arrays: Record<string, GivenArray> = {};
@@ -40,6 +30,7 @@ function make(tree: Tree): Promise<MemoryStore> {
 
 /** Middles of cells of a size from 0 on. */
 const cells = (count: number, size: number) => Array.from({ length: count }, (_, i) => (i + 0.5) * size);
+const from = (start: number, count: number, size: number) => cells(count, size).map((x) => x + start);
 const down = (axis: Axis) => [...axis].reverse();
 
 async function cut(source: MemoryStore, options: { readonly slice: SliceOption | string }) {
@@ -65,31 +56,29 @@ describe("a slice of levels side by side", () => {
   ])("by %s takes of each the cells that overlap", async (_, option) => {
     const { target, warnings } = await cut(await make(product), { slice: option });
     expect(warnings).toEqual([]);
-    expect(await itemsOf(target, "reflectance/r10/x")).toEqual([95, 105, 115, 125, 135, 145]);
-    expect(await itemsOf(target, "reflectance/r20/x")).toEqual([90, 110, 130, 150]);
-    expect(await itemsOf(target, "reflectance/r60/x")).toEqual([90, 150]);
-    expect(await itemsOf(target, "geometry/x")).toEqual([60, 180]);
-    expect(await itemsOf(target, "reflectance/r10/y")).toEqual([235, 225, 215]);
-    expect(await itemsOf(target, "reflectance/r20/y")).toEqual([230, 210]);
-    expect(await itemsOf(target, "reflectance/r60/y")).toEqual([210]);
-    expect(await itemsOf(target, "reflectance/r20/v")).toEqual([4, 5, 6, 7, 16, 17, 18, 19]);
-    expect(await itemsOf(target, "reflectance/r60/v")).toEqual([1, 2]);
+    for (const [path, items] of Object.entries({
+      "reflectance/r10/x": [95, 105, 115, 125, 135, 145],
+      "reflectance/r20/x": [90, 110, 130, 150],
+      "reflectance/r60/x": [90, 150],
+      "geometry/x": [60, 180],
+      "reflectance/r10/y": [235, 225, 215],
+      "reflectance/r20/y": [230, 210],
+      "reflectance/r60/y": [210],
+      "reflectance/r20/v": [4, 5, 6, 7, 16, 17, 18, 19],
+      "reflectance/r60/v": [1, 2],
+    }))
+      expect([path, await itemsOf(target, path)]).toEqual([path, items]);
   });
 
-  test("takes no neighbour whose edge alone touches, one cell of one item, and steps of each", async () => {
-    const source = await make(product);
-    const { target } = await cut(source, { slice: { x: [6, 12] } });
-    expect(await itemsOf(target, "reflectance/r20/x")).toEqual([70, 90, 110]);
-    expect(await itemsOf(target, "reflectance/r60/x")).toEqual([90]);
-    const one = await cut(source, { slice: { x: 7 } });
-    expect(await itemsOf(one.target, "reflectance/r60/x")).toEqual([90]);
-    const steps = await cut(source, { slice: { x: [0, 24, 2] } });
-    expect(await itemsOf(steps.target, "reflectance/r20/x")).toEqual([10, 50, 90, 130, 170, 210]);
-  });
-
-  test("of nothing leaves nothing of any", async () => {
-    const { target } = await cut(await make(product), { slice: { x: [3, 3] } });
-    expect(await itemsOf(target, "reflectance/r60/x")).toEqual([]);
+  test.each<[string, SliceOption, string, number[]]>([
+    ["no neighbour whose edge alone touches", { x: [6, 12] }, "r20", [70, 90, 110]],
+    ["no neighbour that is larger", { x: [6, 12] }, "r60", [90]],
+    ["one cell of one item", { x: 7 }, "r60", [90]],
+    ["steps of each", { x: [0, 24, 2] }, "r20", [10, 50, 90, 130, 170, 210]],
+    ["nothing of nothing", { x: [3, 3] }, "r60", []],
+  ])("takes %s", async (_, option, level, expected) => {
+    const { target } = await cut(await make(product), { slice: option });
+    expect(await itemsOf(target, `reflectance/${level}/x`)).toEqual(expected);
   });
 
   test("takes whole what has no coordinates, none in order, or none there, and says so", async () => {
@@ -102,48 +91,50 @@ describe("a slice of levels side by side", () => {
       single: { x: [100], y: fine.y },
     });
     const { target, warnings } = await cut(source, { slice: { x: [9, 15], y: [0, 3] } });
+    const whole = "this is not sliced, but taken whole: dimension x has 24 items in fine";
     expect(warnings.toSorted()).toEqual(
-      ["bare", "beyond", "mixed"].map((path) =>
-        expect.stringContaining(
-          `${path}: this is not sliced, but taken whole: dimension x has 24 items in fine`,
-        ),
-      ),
+      ["bare", "beyond", "mixed"].map((path) => expect.stringContaining(`${path}: ${whole}`)),
     );
     expect((await openArray({ store: target, path: "bare/v" })).shape).toEqual([24, 12]);
     expect((await openArray({ store: target, path: "single/v" })).shape).toEqual([3, 1]);
-    await expect(sliceTo(source, new MemoryStore(), { slice: { x: 0 }, strict: true })).rejects.toMatchObject(
-      { code: "invalid-selection" },
-    );
+    const strict = sliceTo(source, new MemoryStore(), { slice: { x: 0 }, strict: true });
+    await expect(strict).rejects.toMatchObject({ code: "invalid-selection" });
   });
 });
 
 describe("a slice of a pyramid of a data set", () => {
-  const source = async (method: "mean" | "nearest") => {
-    const group = await make({ a: { x: cells(21, 1), y: down(cells(14, 1)) } });
+  const leveled = async (tree: Tree, method: "mean" | "nearest") => {
     const levels = new MemoryStore();
-    await pyramid({ store: group, path: "a" }, levels, { levels: 3, method });
+    await pyramid({ store: await make(tree), path: "a" }, levels, { levels: 3, method });
     return levels;
   };
+  const plain = { a: { x: cells(21, 1), y: down(cells(14, 1)) } };
 
-  test("is a pyramid whose layout says where its levels lie", async () => {
-    const levels = await source("mean");
-    const { target, warnings } = await cut(levels, { slice: { y: [3, 9], x: [5, 11] } });
-    expect(warnings).toEqual([]);
+  /** Where the layout says that each level lies along a dimension. */
+  async function placesOf(target: MemoryStore, name: string) {
     const { multiscales } = (await openGroup(target)).attributes as {
       multiscales: {
         layout: { transform: { scale: number[]; translation: number[] } }[];
         spatial_dimensions: string[];
       };
     };
-    const [xs, ys] = [await itemsOf(target, "0/x"), await itemsOf(target, "0/y")] as number[][];
-    const axes: Record<string, number[]> = { x: xs ?? [], y: ys ?? [] };
-    for (const [level, { transform }] of multiscales.layout.entries()) {
-      for (const [d, name] of multiscales.spatial_dimensions.entries()) {
-        const [first = 0, second = 0] = axes[name] ?? [];
-        const at = (item: number) => first + (second - first) * item;
+    const d = multiscales.spatial_dimensions.indexOf(name);
+    return multiscales.layout.map(({ transform: { scale, translation } }) => ({
+      at: (item: number) => (translation[d] ?? 0) + item * (scale[d] ?? 1),
+    }));
+  }
+
+  test("is a pyramid whose layout says where its levels lie", async () => {
+    const { target, warnings } = await cut(await leveled(plain, "mean"), {
+      slice: { y: [3, 9], x: [5, 11] },
+    });
+    expect(warnings).toEqual([]);
+    for (const name of ["x", "y"]) {
+      const [first = 0, second = 0] = (await itemsOf(target, `0/${name}`)) as number[];
+      for (const [level, { at }] of (await placesOf(target, name)).entries()) {
         const own = (await itemsOf(target, `${level}/${name}`)) as number[];
         // the last block may be cut off by the end of the data
-        const stated = own.map((_, i) => at((transform.translation[d] ?? 0) + i * (transform.scale[d] ?? 1)));
+        const stated = own.map((_, i) => first + (second - first) * at(i));
         expect(own.slice(0, -1)).toEqual(stated.slice(0, -1));
       }
     }
@@ -155,39 +146,21 @@ describe("a slice of a pyramid of a data set", () => {
     ["-40..-20", [-40, -30, -20], [-35, -15], [-25]],
     ["330..350..1", [330, 340, 350], [325, 345], [335]],
     ["360..380", [360, 370, 380], [365, 385], [375]],
-    [
-      "-180..180",
-      cells(36, 10).map((x) => x - 185),
-      cells(18, 20).map((x) => x - 185),
-      cells(9, 40).map((x) => x - 205),
-    ],
+    ["-180..180", from(-185, 36, 10), from(-185, 18, 20), from(-205, 9, 40)],
   ])("around the globe is cut at %s in each level", async (range, ...expected) => {
-    const east = { units: "degrees_east" };
-    const x = cells(36, 10).map((one) => one - 5);
-    const group = await make({ a: { x, y: down(cells(14, 1)), ofX: east } });
-    const levels = new MemoryStore();
-    await pyramid({ store: group, path: "a" }, levels, { levels: 3, method: "mean" });
-    const { target, warnings } = await cut(levels, { slice: `x=${range}` });
+    const a = { x: from(-5, 36, 10), y: down(cells(14, 1)), ofX: { units: "degrees_east" } };
+    const { target, warnings } = await cut(await leveled({ a }, "mean"), { slice: `x=${range}` });
     expect(warnings).toEqual([]);
-    const { multiscales } = (await openGroup(target)).attributes as {
-      multiscales: {
-        layout: { transform: { scale: number[]; translation: number[] } }[];
-        spatial_dimensions: string[];
-      };
-    };
-    const d = multiscales.spatial_dimensions.indexOf("x");
+    const places = await placesOf(target, "x");
     for (const [level, labels] of expected.entries()) {
       expect(await itemsOf(target, `${level}/x`)).toEqual(labels);
-      const { scale, translation } = multiscales.layout[level]?.transform ?? { scale: [], translation: [] };
       const [first = 0] = expected[0] ?? [];
-      expect(labels).toEqual(
-        labels.map((_, i) => first + 10 * ((translation[d] ?? 0) + i * (scale[d] ?? 1))),
-      );
+      expect(labels).toEqual(labels.map((_, i) => first + 10 * (places[level]?.at(i) ?? 0)));
     }
   });
 
   test("cut whole, or along time alone, keeps its layout", async () => {
-    const levels = await source("nearest");
+    const levels = await leveled(plain, "nearest");
     const { target } = await cut(levels, { slice: { y: [0, 14] } });
     expect((await openGroup(target)).attributes).toEqual((await openGroup(levels)).attributes);
   });

@@ -4,7 +4,6 @@ import { planFlow } from "../../../src/flows/request/flow.ts";
 import { concurrencyOf, usualConcurrency } from "../../../src/flows/request/usual-concurrency.ts";
 import { planText } from "../../../src/flows/text/plan.ts";
 import type { ConcurrencyOption } from "../../../src/hierarchy/read-options.ts";
-import type { MemoryStore } from "../../../src/stores/memory.ts";
 import type { StoreSpec } from "../../../src/stores/store.ts";
 import { BUCKET, type S3Server } from "../../stores/s3-server.ts";
 import { makeArray } from "../../support/made-array.ts";
@@ -39,38 +38,25 @@ describe("requests in flight", () => {
   const ROWS = { shape: [512, 8], chunks: [1, 8], order: "C", itemSize: 4, missing: 0, seed: 3 } as const;
 
   /** The plan of a copy to a bucket that changes codecs. */
-  async function planned(
-    source: MemoryStore,
-    concurrency: ConcurrencyOption,
-    storeProfile = "10ms",
-  ): Promise<Plan> {
-    const { plan, close } = await planFlow(source, `s3://${BUCKET}/a.zarr`, {
-      concurrency,
-      codec: "zstd:1",
-      storeProfile,
-    });
+  async function planned(concurrency: ConcurrencyOption, storeProfile = "10ms"): Promise<Plan> {
+    const { store } = await makeArray(ROWS);
+    const options = { concurrency, codec: "zstd:1", storeProfile } as const;
+    const { plan, close } = await planFlow(store, `s3://${BUCKET}/a.zarr`, options);
     await close();
     return plan;
   }
 
   it("do not change the tasks of a plan, nor what these lease", async () => {
-    const { store } = await makeArray(ROWS);
-    const plans = await Promise.all(
-      (["auto", 64] as const).map((concurrency) => planned(store, concurrency)),
-    );
-    const [found, stated] = plans;
-    expect(found?.jobs).toEqual(stated?.jobs);
-    expect(found?.stages).toEqual(stated?.stages);
-    expect(found && planText(found)).toContain(
-      "as many requests in flight as each server is faster with, at most 256",
-    );
-    expect(stated && planText(stated)).toContain("64 requests in flight for each store");
+    const [found, stated] = [await planned("auto"), await planned(64)];
+    expect(found.jobs).toEqual(stated.jobs);
+    expect(found.stages).toEqual(stated.stages);
+    const most = "as many requests in flight as each server is faster with, at most 256";
+    expect(planText(found)).toContain(most);
+    expect(planText(stated)).toContain("64 requests in flight for each store");
   });
 
   it("are planned to be as many as can be made while one is waited for", async () => {
-    const { store } = await makeArray(ROWS);
-    const readAhead = async (profile: string) =>
-      (await planned(store, "auto", profile)).jobs[0]?.readAhead ?? 0;
+    const readAhead = async (profile: string) => (await planned("auto", profile)).jobs[0]?.readAhead ?? 0;
     expect(await readAhead("100ms")).toBeGreaterThan(await readAhead("10ms"));
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { planFlow } from "../../../../src/flows/request/flow.ts";
+import type { Slice } from "../../../../src/hierarchy/slice.ts";
 import {
   asStore,
   copy,
@@ -14,8 +15,11 @@ import {
   sliceTo,
 } from "../../../../src/index.ts";
 import { MemoryStore } from "../../../../src/stores/memory.ts";
+import type { Store } from "../../../../src/stores/store.ts";
+import { coordsOf } from "../../../../src/util/shape.ts";
 import { temporaryFolder } from "../../../stores/temporary-folder.ts";
-import { given } from "../../../support/given.ts";
+import { bytesOf, itemsOf, keysOf } from "../../../support/consume.ts";
+import { type GivenArray, given, givenKeys } from "../../../support/given.ts";
 
 const folders = temporaryFolder();
 
@@ -35,15 +39,6 @@ interface Grid {
 const EAST = { units: "degrees_east", standard_name: "longitude" };
 const up = (from: number, step: number, n: number) => Array.from({ length: n }, (_, i) => from + i * step);
 
-type Typed = Float64Array | Float32Array | Int16Array | Uint16Array | Int32Array;
-const ARRAYS: Record<string, new (values: number[]) => Typed> = {
-  float64: Float64Array,
-  float32: Float32Array,
-  int16: Int16Array,
-  uint16: Uint16Array,
-  int32: Int32Array,
-};
-
 /** A group of `t(y, longitude)`, whose items are `1000 * y + item`, with its longitudes. */
 async function made(
   grid: Grid,
@@ -54,38 +49,25 @@ async function made(
   const { longitudes, dataType = "float64", attributes = {}, stored = (one) => one, bounds = false } = grid;
   const { chunks = [2, 7], shards, zarrFormat = "v3", coordinateChunk = 5 } = grid;
   const n = longitudes.length;
-  const Values = ARRAYS[dataType] ?? Float64Array;
-  const t = {
-    shape: [3, n],
-    chunks,
-    ...(shards && { shards }),
-    dataType: "int32",
-    dimensionNames: ["y", "longitude"],
-    attributes: attributesOfT,
-    values: (i: number) => 1000 * Math.floor(i / n) + (i % n),
+  const t: GivenArray = {
+    ...{ shape: [3, n], chunks, ...(shards && { shards }), dataType: "int32" },
+    ...{ dimensionNames: ["y", "longitude"], attributes: attributesOfT },
+    values: (i) => 1000 * Math.floor(i / n) + (i % n),
   };
-  const longitude = {
-    chunks: [coordinateChunk],
-    dataType,
-    dimensionNames: ["longitude"],
+  const longitude: GivenArray = {
+    ...{ shape: [n], chunks: [coordinateChunk], dataType, dimensionNames: ["longitude"] },
     attributes: { ...EAST, ...attributes, ...(bounds && { bounds: "lon_bnds" }) },
-    values: new Values(longitudes.map(stored)),
+    values: (i) => stored(longitudes[i] ?? 0),
   };
-  const lon_bnds = {
-    shape: [n, 2],
-    chunks: [4, 2],
-    dataType: "float64",
-    dimensionNames: ["longitude", "nv"],
-    values: longitudes.flatMap((one) => [one - 0.5, one + 0.5]),
+  const lon_bnds: GivenArray = {
+    ...{ shape: [n, 2], chunks: [4, 2], dataType: "float64", dimensionNames: ["longitude", "nv"] },
+    values: (i) => (longitudes[i >> 1] ?? 0) + (i % 2) - 0.5,
   };
   const arrays = { t, longitude, ...(bounds && { lon_bnds }) };
-  await given({ at: { store, path: group }, zarrFormat, arrays });
-  return store;
+  return given({ at: { store, path: group }, zarrFormat, arrays }).then(() => store);
 }
 
-async function numbers(store: MemoryStore, path: string): Promise<number[]> {
-  return Array.from((await slice(await openArray({ store, path })).read()).data as Float64Array, Number);
-}
+const numbers = async (store: Store, path: string) => (await itemsOf(store, path)).map(Number);
 
 /** Longitudes, and items of the first row, that a slice gives. */
 async function sliced(store: MemoryStore, text: string, options = {}) {
@@ -95,9 +77,32 @@ async function sliced(store: MemoryStore, text: string, options = {}) {
   return { target, longitudes, items: (await numbers(target, "t")).slice(0, longitudes.length) };
 }
 
+/** Changes the document of the longitudes as text. */
+async function editText(store: MemoryStore, from: string | RegExp, to: string): Promise<void> {
+  const text = new TextDecoder().decode(await store.get("longitude/zarr.json"));
+  await givenKeys({ "longitude/zarr.json": text.replace(from, to) }, store);
+}
+
+/** The items of a slice, as its chunks have them, in C order of rows of a width. */
+async function cellsOf(part: Slice, width: number): Promise<number[]> {
+  const cells: number[] = [];
+  for await (const { region, data, shape, stride } of part.chunks())
+    for (const at of coordsOf(shape)) {
+      const [x = 0, y = 0] = at.map((c, d) => c + (region.start[d] ?? 0)).reverse();
+      cells[y * width + x] = Number(data.at(at.reduce((sum, c, d) => sum + c * (stride[d] ?? 0), 0)));
+    }
+  return cells;
+}
+
 const globe = up(0, 1.5, 240);
 const centred = up(-180, 10, 36);
 const tens = up(0, 10, 36);
+const half = up(0.5, 1, 360);
+/** Stored as so many parts of a degree, from an offset. */
+const packed = (dataType: string, parts: number, offset = 0, more: object = {}) => ({
+  ...{ dataType, attributes: { scale_factor: 1 / parts, add_offset: offset, ...more } },
+  stored: (one: number) => Math.round((one - offset) * parts),
+});
 
 describe("ranges of longitude across the seam", () => {
   it.each([
@@ -128,35 +133,23 @@ describe("ranges of longitude across the seam", () => {
     expect(found.items).toEqual(items);
   });
 
-  it.each<[string, Partial<Grid>]>([
-    ["degrees_E", { attributes: { units: "degrees_E", standard_name: "x" } }],
-    ["degree_east", { attributes: { units: "degree_east", standard_name: "x" } }],
-    ["degreesE", { attributes: { units: "degreesE", standard_name: "x" } }],
-    ["a standard name", { attributes: { units: "degrees", standard_name: "longitude" } }],
-    ["an axis", { attributes: { units: "degrees", standard_name: "x", axis: "X" } }],
-  ])("are known by %s", async (_, grid) => {
-    const found = await sliced(await made({ longitudes: tens, ...grid }), "longitude=-10..10");
+  it.each([
+    { units: "degrees_E", standard_name: "x" },
+    { units: "degree_east", standard_name: "x" },
+    { units: "degreesE", standard_name: "x" },
+    { units: "degrees", standard_name: "longitude" },
+    { units: "degrees", standard_name: "x", axis: "X" },
+  ])("are known by %j", async (attributes) => {
+    const found = await sliced(await made({ longitudes: tens, attributes }), "longitude=-10..10");
     expect(found.longitudes).toEqual([-10, 0, 10]);
   });
 
   it.each<[string, Partial<Grid>, number[]]>([
     ["float32", { dataType: "float32" }, [-10, 0, 10]],
     ["int16", { dataType: "int16" }, [-10, 0, 10]],
-    [
-      "packed",
-      {
-        dataType: "int16",
-        attributes: { scale_factor: 0.1, add_offset: 5 },
-        stored: (x) => Math.round((x - 5) * 10),
-      },
-      [-150, -50, 50],
-    ],
+    ["packed", packed("int16", 10, 5), [-150, -50, 50]],
     ["unsigned", { dataType: "uint16" }, [350, 360, 370]],
-    [
-      "offset",
-      { dataType: "uint16", attributes: { scale_factor: 0.01, add_offset: 0 }, stored: (x) => x * 100 },
-      [35000, 36000, 37000],
-    ],
+    ["of hundredths", packed("uint16", 100), [35000, 36000, 37000]],
     ["float32 with missing chunks", { dataType: "float32", coordinateChunk: 1 }, [-10, 0, 10]],
   ])("keep %s stored as they are", async (_, grid, expected) => {
     const store = await made({ longitudes: tens, ...grid });
@@ -185,17 +178,8 @@ describe("ranges of longitude across the seam", () => {
     }
   });
 
-  it("widen the range of valid longitudes", async () => {
-    const attributes = { valid_min: 0, valid_max: 360, valid_range: [0, 360] };
-    const { target } = await sliced(await made({ longitudes: tens, attributes }), "longitude=-10..10");
-    expect((await openArray({ store: target, path: "longitude" })).attributes).toMatchObject({
-      ...{ units: "degrees_east", valid_min: -360, valid_max: 360, valid_range: [-360, 360] },
-    });
-  });
-
   it("shift a coordinate, or its bounds, that is sliced by itself", async () => {
-    const packed = { attributes: { scale_factor: 0.1 }, dataType: "int16", stored: (x: number) => x * 10 };
-    for (const [i, grid] of [{}, packed].entries()) {
+    for (const [i, grid] of [{}, packed("int16", 10)].entries()) {
       const root = folders.next(`${i}.zarr`);
       await copy(await openGroup(await made({ longitudes: tens, bounds: true, ...grid })), root);
       for (const name of ["longitude", "lon_bnds"]) {
@@ -242,74 +226,62 @@ describe("ranges of longitude across the seam", () => {
   });
 
   it("widen ranges of valid longitudes however they are written, once", async () => {
-    const store = await made({ longitudes: tens, attributes: { actual_range: [0, 350] } });
-    const document = JSON.parse(new TextDecoder().decode(await store.get("longitude/zarr.json")));
-    document.attributes = { ...document.attributes, valid_range: "RANGE", valid_min: "MIN" };
-    const text = JSON.stringify(document).replace('"RANGE"', "[0.0,360.0]").replace('"MIN"', "[0.0]");
-    await store.set("longitude/zarr.json", new TextEncoder().encode(text));
+    const attributes = { actual_range: [0, 350], valid_range: [0, 360], valid_min: [0], valid_max: 360 };
+    const store = await made({ longitudes: tens, attributes });
+    await editText(store, /\[\s*0,\s*360\s*\]/, "[0.0,360.0]");
+    await editText(store, /\[\s*0\s*\]/, "[0.0]");
     for (const to of ["v2", "v3"] as const) {
       const { target } = await sliced(store, "longitude=-20..20", { to });
       const { attributes } = await openArray({ store: target, path: "longitude" });
-      expect(attributes).toMatchObject({ valid_range: [-360, 360], valid_min: [-360] });
+      const wider = { valid_range: [-360, 360], valid_min: [-360], valid_max: 360 };
+      expect(attributes).toMatchObject({ units: "degrees_east", ...wider });
     }
-    const packed = await made({
-      longitudes: tens,
-      dataType: "uint16",
-      attributes: { scale_factor: 0.01, add_offset: 0, valid_range: [0, 36000] },
-      stored: (x) => x * 100,
-    });
-    const { target } = await sliced(packed, "longitude=350..370");
-    expect((await openArray({ store: target, path: "longitude" })).attributes).toMatchObject({
-      valid_range: [0, 65535],
-    });
+    const grid = packed("uint16", 100, 0, { valid_range: [0, 36000] });
+    const { target } = await sliced(await made({ longitudes: tens, ...grid }), "longitude=350..370");
+    const shifted = await openArray({ store: target, path: "longitude" });
+    expect(shifted.attributes).toMatchObject({ valid_range: [0, 65535] });
   });
 
-  it("are decoded, and then shifted, in tables, and refused before anything is written that cannot hold them", async () => {
-    const attributes = { scale_factor: 0.01, valid_range: [-18000, 18000] };
-    const store = await made({ longitudes: centred, dataType: "int16", attributes, stored: (x) => x * 100 });
-    const longitude = await openArray({ store, path: "longitude" });
-    const text = async (array: typeof longitude, format: "csv" | "ndjson" | "json" | "npy") =>
-      new Response(formatSlice(slice(array, "longitude=0..360"), format, { decode: true })).text();
-    const values = async (array: typeof longitude, format: "csv" | "ndjson") =>
-      (await text(array, format))
-        .trim()
-        .split(/\r?\n/)
-        .flatMap((line) => /(?:"longitude": ?|^|0,)(\d+(?:\.\d)?)(?:,|}|$)/.exec(line)?.[1] ?? [])
-        .map(Number);
-    for (const format of ["csv", "ndjson"] as const)
-      expect((await values(longitude, format)).slice(-36)).toEqual(up(0, 10, 36));
-    const table = await text(await openArray({ store, path: "t" }), "csv");
-    expect(table.split(/\r?\n/)[36]).toMatch(/^0,350(\.0)?,17$/);
-    expect(JSON.parse(await text(longitude, "json"))).toEqual(up(0, 10, 36));
-    const npy = await formatSlice(slice(longitude, "longitude=0..360"), "npy", { decode: true });
-    const bytes = new Uint8Array(await new Response(npy).arrayBuffer());
-    expect(Array.from(new Float64Array(bytes.slice(-36 * 8).buffer))).toEqual(up(0, 10, 36));
+  it("are decoded, and then shifted, in tables", async () => {
+    const store = await made({ longitudes: centred, ...packed("int16", 100) });
+    const written = async (path: string, format: "csv" | "ndjson" | "json" | "npy") =>
+      bytesOf(
+        formatSlice(slice(await openArray({ store, path }), "longitude=0..360"), format, { decode: true }),
+      );
+    const all = up(0, 10, 36);
+    const csv = `${await written("longitude", "csv")}`.trim().split(/\r?\n/);
+    expect(csv.slice(-36).map((line) => Number(line.split(",").at(-1)))).toEqual(all);
+    const ndjson = `${await written("longitude", "ndjson")}`.trim().split("\n");
+    expect(ndjson.map((line) => JSON.parse(line).longitude)).toEqual(all);
+    expect(`${await written("t", "csv")}`.split(/\r?\n/)[36]).toMatch(/^0,350(\.0)?,17$/);
+    expect(JSON.parse(`${await written("longitude", "json")}`)).toEqual(all);
+    const npy = Uint8Array.from(await written("longitude", "npy"));
+    expect(Array.from(new Float64Array(npy.slice(-36 * 8).buffer))).toEqual(all);
+  });
+
+  it("are refused before anything is written that cannot hold them", async () => {
+    const grid = packed("int16", 100, 0, { valid_range: [-18000, 18000] });
+    const store = await made({ longitudes: centred, ...grid });
     const target = new MemoryStore();
     const refused = {
       code: "unsupported-operation",
       message: expect.stringMatching(/longitudes from 0 to 350 do not fit its data type/),
       details: { hint: expect.stringMatching(/-180\.\.180.*wider data type/) },
     };
-    for (const from of [longitude, await openArray({ store, path: "t" }), await openGroup(store)]) {
-      await expect(planFlow(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
-      await expect(sliceTo(from, target, { slice: "longitude=0..360" })).rejects.toMatchObject(refused);
+    for (const path of ["longitude", "t", ""]) {
+      const options = { slice: "longitude=0..360" };
+      await expect(planFlow({ store, path }, target, options)).rejects.toMatchObject(refused);
+      await expect(sliceTo({ store, path }, target, options)).rejects.toMatchObject(refused);
     }
-    for await (const key of target.list("")) expect.unreachable(`${key}`);
+    expect(await keysOf(target)).toEqual([]);
   });
 
-  it("read a scale_factor that is written in another manner", async () => {
-    const grid = { dataType: "int32", attributes: { scale_factor: 0.01 }, stored: (x: number) => x * 100 };
-    const store = await made({ longitudes: tens, ...grid });
-    const text = new TextDecoder().decode(await store.get("longitude/zarr.json"));
-    await store.set("longitude/zarr.json", new TextEncoder().encode(text.replace("0.01", "1e-2")));
+  it("read a scale_factor that is written in another manner, and are served as they are asked for", async () => {
+    const store = await made({ longitudes: tens, ...packed("int32", 100) });
+    await editText(store, "0.01", "1e-2");
     expect((await sliced(store, "longitude=-10..10")).longitudes).toEqual([-1000, 0, 1000]);
-  });
-
-  it("are served as they are asked for", async () => {
-    const store = await made({ longitudes: tens });
     const served = await asStore(await openGroup(store), { slice: "longitude=-10..10" });
-    const array = await openArray({ store: served, path: "longitude" });
-    expect(Array.from((await slice(array).read()).data as Float64Array)).toEqual([-10, 0, 10]);
+    expect(await numbers(served, "longitude")).toEqual([-1000, 0, 1000]);
   });
 
   it("take single labels, and the nearest, by whole turns", async () => {
@@ -334,64 +306,31 @@ describe("ranges of longitude across the seam", () => {
     expect(Array.from((await part.read()).data as Int32Array)).toEqual(expected);
     const bytes = new Int32Array(await new Response(part.bytes()).arrayBuffer());
     expect(Array.from(bytes)).toEqual(expected);
-    const cells: number[] = [];
-    for await (const { region, data, shape, stride } of part.chunks()) {
-      for (let y = 0; y < (shape[0] ?? 0); y++)
-        for (let x = 0; x < (shape[1] ?? 0); x++)
-          cells[(y + (region.start[0] ?? 0)) * 3 + x + (region.start[1] ?? 0)] = Number(
-            data.at(y * (stride[0] ?? 0) + x * (stride[1] ?? 0)),
-          );
-    }
-    expect(cells).toEqual(expected);
-    const csv = await new Response(formatSlice(part, "csv")).text();
-    expect(csv.split(/\r?\n/).slice(0, 4)).toEqual(
-      ["y,longitude,t", "1,-10.0,1035", "1,0.0,1000", "1,10.0,1001"].map((line, i) =>
-        i === 0
-          ? line
-          : expect.stringMatching(
-              new RegExp(`^\\d,${line.split(",")[1]?.replace(".0", "(\\.0)?")},${line.split(",")[2]}$`),
-            ),
-      ),
-    );
+    expect(await cellsOf(part, 3)).toEqual(expected);
+    const csv = (await bytesOf(formatSlice(part, "csv"))).toString().replaceAll(".0", "");
+    expect(csv.split(/\r?\n/).slice(0, 4)).toEqual(["y,longitude,t", "0,-10,1035", "0,0,1000", "0,10,1001"]);
     const own = slice(await openArray({ store, path: "longitude" }), "longitude=350..10");
     expect(Array.from((await own.read()).data as Float64Array)).toEqual([-10, 0, 10]);
     expect(Array.from(new Float64Array(await new Response(own.bytes()).arrayBuffer()))).toEqual([-10, 0, 10]);
-    const chunked: number[] = [];
-    for await (const { region, data, shape, stride } of own.chunks())
-      for (let x = 0; x < (shape[0] ?? 0); x++)
-        chunked[x + (region.start[0] ?? 0)] = Number(data.at(x * (stride[0] ?? 0)));
-    expect(chunked).toEqual([-10, 0, 10]);
-    const again = await slice(await openArray({ store, path: "longitude" })).read();
-    expect(Array.from(again.data as Float64Array)).toEqual(tens);
+    expect(await cellsOf(own, 3)).toEqual([-10, 0, 10]);
+    expect(await numbers(store, "longitude")).toEqual(tens);
   });
 
   it("say what they took, and that labels were shifted", async () => {
     const array = await openArray({ store: await made({ longitudes: globe }), path: "t" });
     const { taken } = await planSlice(array, { longitude: { labels: [350, 10] } });
-    expect(taken).toEqual([
-      {
-        dimension: "longitude",
-        labels: "350..10",
-        coordinate: "longitude",
-        indices: [234, 247],
-        count: 13,
-        first: "-9",
-        last: "9",
-        shifted: [-360],
-      },
-    ]);
+    const indices = { dimension: "longitude", coordinate: "longitude", indices: [234, 247], count: 13 };
+    expect(taken).toEqual([{ ...indices, labels: "350..10", first: "-9", last: "9", shifted: [-360] }]);
   });
 
   it("read a chunk that has both ends once", async () => {
     const store = await made({ longitudes: tens, chunks: [1, 36] });
     const array = await openArray({ store, path: "t" });
     expect((await planSlice(array, { longitude: { labels: [350, 10] } })).chunksRead).toBe(3);
-    const planned = await planFlow(await openGroup(store), new MemoryStore(), {
-      slice: "longitude=350..10",
-      chunks: { y: 1, longitude: 1 },
-    });
-    expect(planned.plan.jobs.find(({ path }) => path === "t")?.chunksRead).toBe(3);
-    await planned.close();
+    const options = { slice: "longitude=350..10", chunks: { y: 1, longitude: 1 } };
+    const { plan, close } = await planFlow(await openGroup(store), new MemoryStore(), options);
+    await close();
+    expect(plan.jobs.find(({ path }) => path === "t")?.chunksRead).toBe(3);
   });
 
   it("are verified, and equal under both strategies, whatever the chunks", async () => {
@@ -411,17 +350,10 @@ describe("ranges of longitude across the seam", () => {
         const step = 360 / n;
         const longitudes = isTurned ? up(0, step, n).toReversed() : up(0, step, n);
         const shape = [2, Math.min(chunk, n)];
-        const store = await made({
-          longitudes,
-          chunks: shape,
-          ...(isSharded && { shards: [4, (shape[1] ?? 1) * 2] }),
-        });
-        const found = await sliced(store, `longitude=${from}..${from + width}..${by}`, {
-          chunks: { y: 2, longitude: target },
-          strategy,
-          verify: "values",
-          maxMemory: "4MB",
-        });
+        const shards = isSharded && { shards: [4, (shape[1] ?? 1) * 2] };
+        const store = await made({ longitudes, chunks: shape, ...shards });
+        const how = { strategy, verify: "values", maxMemory: "4MB", chunks: { y: 2, longitude: target } };
+        const found = await sliced(store, `longitude=${from}..${from + width}..${by}`, how);
         const wanted = longitudes
           .flatMap((one, item) => [-2, -1, 0, 1, 2].map((turns) => ({ label: one + 360 * turns, item })))
           .filter(({ label }) => label >= from && label <= from + width)
@@ -429,20 +361,16 @@ describe("ranges of longitude across the seam", () => {
           .filter((_, i) => i % by === 0);
         expect(found.longitudes).toEqual(wanted.map(({ label }) => label));
         expect(found.items).toEqual(wanted.map(({ item }) => item));
-        expect((await numbers(found.target, "t")).slice(-wanted.length)).toEqual(
-          wanted.map(({ item }) => 2000 + item),
-        );
+        const last = (await numbers(found.target, "t")).slice(-wanted.length);
+        expect(last).toEqual(wanted.map(({ item }) => 2000 + item));
       }),
       { numRuns: 6 },
     );
   });
 
   it("work in groups with coordinates of their own", async () => {
-    const store = await made(
-      { longitudes: tens },
-      await made({ longitudes: tens, dataType: "int16" }),
-      "inner",
-    );
+    const outer = await made({ longitudes: tens, dataType: "int16" });
+    const store = await made({ longitudes: tens }, outer, "inner");
     const { target } = await sliced(store, "longitude=-10..10");
     expect(await numbers(target, "inner/longitude")).toEqual([-10, 0, 10]);
     expect(await numbers(target, "longitude")).toEqual([-10, 0, 10]);
@@ -454,14 +382,10 @@ describe("ranges of longitude across the seam", () => {
     ["355.0", tens, "Take 350.0 or 0.0, or the nearest one with --nearest (in code nearest: true)."],
     [
       "180..-180",
-      up(0.5, 1, 360),
+      half,
       "Take 179.5 or 180.5. From 180 to -180 is one meridian; -180..180 is the whole globe.",
     ],
-    [
-      "360..0",
-      up(0.5, 1, 360),
-      "Take 359.5 or 0.5. From 360 to 0 is one meridian; 0..360 is the whole globe.",
-    ],
+    ["360..0", half, "Take 359.5 or 0.5. From 360 to 0 is one meridian; 0..360 is the whole globe."],
   ])("say which items are beside %s", async (range, longitudes, hint) => {
     await expect(sliced(await made({ longitudes }), `longitude=${range}`)).rejects.toMatchObject({
       code: "invalid-selection",
@@ -471,23 +395,20 @@ describe("ranges of longitude across the seam", () => {
   });
 
   it("are none where a coordinate is not all around", async () => {
-    const regional = await made({ longitudes: up(0, 10, 20) });
-    await expect(sliced(regional, "longitude=150..10")).rejects.toMatchObject({
-      code: "invalid-selection",
-      details: { hint: "Write 10..150." },
-    });
-    await expect(sliced(regional, "longitude=-20..-10")).rejects.toMatchObject({ code: "invalid-selection" });
-    await expect(sliced(regional, "longitude=350..10")).rejects.toMatchObject({
-      code: "invalid-selection",
-      details: { hint: "It does not go all around the globe: it goes from 0 to 190. -10..10 may be meant." },
-    });
-    const bare = await made({ longitudes: tens, attributes: { units: "1", standard_name: "x" } });
-    await expect(sliced(bare, "longitude=350..10")).rejects.toMatchObject({
-      details: {
-        hint: "It is not known as longitudes, as it has no units `degrees_east`: it goes from 0 to 350. -10..10 may be meant.",
-      },
-    });
-    const metres = await made({ longitudes: tens, attributes: { units: "m", standard_name: "x" } });
-    await expect(sliced(metres, "longitude=350..10")).rejects.toMatchObject({ code: "invalid-selection" });
+    const known = "It does not go all around the globe: it goes from 0 to 190.";
+    const unknown =
+      "It is not known as longitudes, as it has no units `degrees_east`: it goes from 0 to 350.";
+    const regional = { longitudes: up(0, 10, 20) };
+    const of = (units: string) => ({ longitudes: tens, attributes: { units, standard_name: "x" } });
+    for (const [grid, range, hint] of [
+      [regional, "150..10", "Write 10..150."],
+      [regional, "-20..-10", expect.any(String)],
+      [regional, "350..10", `${known} -10..10 may be meant.`],
+      [of("1"), "350..10", `${unknown} -10..10 may be meant.`],
+      [of("m"), "350..10", expect.any(String)],
+    ] as const) {
+      const error = { code: "invalid-selection", details: { hint } };
+      await expect(sliced(await made(grid), `longitude=${range}`)).rejects.toMatchObject(error);
+    }
   });
 });
