@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
+import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
+import type { VariableData } from "../../src/codecs/chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec } from "../../src/codecs/codec.ts";
-import type { DataType } from "../../src/meta/data-type.ts";
+import type { CodecConfig } from "../../src/meta/array-metadata.ts";
+import type { DataType, FixedDataType } from "../../src/meta/data-type.ts";
 import type { Buffers } from "../../src/util/buffers.ts";
 import { type ErrorCode, isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
 import type { JsonObject } from "../../src/util/json-value.ts";
@@ -105,6 +108,87 @@ export async function placedCodec(
   const chain = await loadCodecs(configs, specOf([size / itemSize], RAW(itemSize)));
   return chain[1] as PlacedCodec<BytesToBytesCodec>;
 }
+
+/** Runs on buffers, of which the result alone is not given back, and copies that. */
+async function copied(run: (buffers: GuardedBuffers) => Promise<Uint8Array>): Promise<Uint8Array> {
+  const buffers = new GuardedBuffers();
+  try {
+    const made = await run(buffers);
+    const copy = made.slice();
+    buffers.give(made);
+    return copy;
+  } finally {
+    expect(buffers.live).toBe(0);
+  }
+}
+
+/** A chain of codecs for vectors of items of fixed size; chunks are bytes, and no buffer is lost. */
+export async function fixedCodec(
+  configs: readonly CodecConfig[],
+  dataType: FixedDataType,
+  items: number,
+  fillValue: Uint8Array | null = null,
+) {
+  const shape = [items];
+  const pipeline = await createPipeline(configs, { shape, dataType, fillValue });
+  return {
+    pipeline,
+    async encode(bytes: Uint8Array): Promise<Uint8Array> {
+      const data = { kind: "fixed", itemSize: dataType.size, shape, strides: [1] } as const;
+      const encoded = await copied((buffers) =>
+        pipeline.encode({ ...data, bytes: buffers.copyOf(bytes) }, buffers),
+      );
+      expect(encoded.length).toBeLessThanOrEqual(pipeline.maxEncodedSize);
+      return encoded;
+    },
+    decode: (bytes: Uint8Array) =>
+      copied(async (buffers) => (await pipeline.decode(buffers.copyOf(bytes), buffers)).bytes),
+  };
+}
+
+/** One codec for items of varying size, and no buffer is lost. */
+export async function variableCodec(
+  name: string,
+  configuration: JsonObject,
+  kind: "string" | "binary" | "object",
+  shape: readonly number[],
+) {
+  const pipeline = await createPipeline([{ name, configuration }], specOf(shape, { kind }));
+  return {
+    encode: (items: readonly Uint8Array[]) =>
+      copied((buffers) => pipeline.encode(variableData(items, shape, buffers), buffers)),
+    async decode(encoded: Uint8Array): Promise<Uint8Array[]> {
+      let offsets = new Uint32Array();
+      const bytes = await copied(async (buffers) => {
+        const data = (await pipeline.decode(buffers.copyOf(encoded), buffers)) as VariableData;
+        offsets = data.offsets.slice();
+        return data.bytes;
+      });
+      return itemsOf({ bytes, offsets });
+    },
+  };
+}
+
+export function variableData(
+  items: readonly Uint8Array[],
+  shape: readonly number[],
+  buffers: GuardedBuffers,
+): VariableData {
+  const offsets = new Uint32Array(items.length + 1);
+  for (const [i, { length }] of items.entries()) offsets[i + 1] = (offsets[i] ?? 0) + length;
+  return { kind: "variable", bytes: buffers.copyOf(Buffer.concat(items)), offsets, shape };
+}
+
+export function itemsOf({ bytes, offsets }: Pick<VariableData, "bytes" | "offsets">): Uint8Array[] {
+  return Array.from(offsets.subarray(1), (end, i) => bytes.slice(offsets[i], end));
+}
+
+export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+/** The bytes of a typed array. */
+export const bytesOf = (numbers: ArrayBufferView): Uint8Array =>
+  new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength).slice();
 
 /** The error that `run` ends with, of one of `codes`. */
 export async function errorOf(run: () => unknown, ...codes: ErrorCode[]): Promise<ZarrflowError> {

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
 import { decodeBytes, encodeBytes } from "../../../src/codecs/standalone/decode-bytes.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
-import { text, utf8, variableCodec } from "../array-to-bytes/variable-codec.ts";
-import { errorOf, specOf } from "../support.ts";
+
+import { errorOf, specOf, text, utf8, variableCodec } from "../support.ts";
 
 const labels = ["female", "male", "other?"];
 
 describe("strings", () => {
   const codec = (configuration: object, items: number) =>
-    variableCodec("categorize", { labels, dtype: "|O", ...configuration }, { kind: "string" }, [items]);
+    variableCodec("categorize", { labels, dtype: "|O", ...configuration }, "string", [items]);
 
   test("are the numbers of their labels; others are 0 and read as none", async () => {
     const { encode, decode } = await codec({}, 4);
