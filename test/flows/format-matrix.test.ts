@@ -43,37 +43,35 @@ function shown(value: unknown): string {
   return JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? `${inner}n` : inner));
 }
 
-const texts = Array.from(
-  { length: ITEMS },
-  (_, i) => ["", "plain", "größer", "日本", "a\u0000b", "😀"][i % 6] ?? "",
-);
-
-const bits = Uint8Array.from({ length: ITEMS }, (_, i) => i % 2);
-
+const cycled = <T>(values: readonly T[]): T[] =>
+  Array.from({ length: ITEMS }, (_, i) => values[i % values.length] as T);
+const labels = ["", "plain", "größer", "日本", "a\u0000b", "😀"];
+const texts = cycled(labels);
+const bits = Uint8Array.from(cycled([0, 1]));
 const binaries = texts.map((text) => new TextEncoder().encode(text));
-
-/** The layouts of ZEP 7 for variable data. */
-const ZEP7 = (["string", "binary"] as const).flatMap((kind) => [4, 8].map((offsets) => ({ kind, offsets })));
+/** UTF-32: letters that count up. */
+const letters = (from: number) =>
+  new Uint8Array(Uint32Array.from({ length: 3 * ITEMS }, (_, i) => from + i).buffer);
 
 /** What v2 holds as `|O`, by the filter that comes first. */
-const OBJECTS: readonly Pick<Row, "array" | "values">[] = [
-  ...["json2", "msgpack2"].map((id) => ({
-    array: { dataType: { kind: "object" } as const, codecs: [{ id }] },
-    values: Array.from({ length: ITEMS }, (_, i) => [null, i, `text ${i}`, [i, { deep: true }]][i % 4]),
-  })),
-  {
-    array: { dataType: { kind: "object" }, codecs: [{ id: "vlen-array", dtype: "<i4" }] },
-    values: Array.from({ length: ITEMS }, (_, i) => Array.from({ length: i % 4 }, (_, j) => i * j)),
-  },
-  {
-    array: {
-      dataType: "string",
-      codecs: [{ id: "categorize", labels: texts.slice(0, 6), dtype: "|O", astype: "|u1" }],
-    },
-    values: texts,
-  },
-  { array: { dataType: "binary", codecs: [{ id: "vlen-bytes" }, { id: "base64" }] }, values: binaries },
-];
+const objects = (array: Pick<NewArray, "codecs"> & Partial<NewArray>, values: Values): Row => ({
+  name: `objects by ${array.codecs?.map((codec) => shown(codec)).join(", ")}`,
+  array: { zarrFormat: "v2", dataType: { kind: "object" }, ...array },
+  values,
+});
+const anything = Array.from({ length: ITEMS }, (_, i) => [null, i, `text ${i}`, [i, { deep: true }]][i % 4]);
+const lists = Array.from({ length: ITEMS }, (_, i) => Array.from({ length: i % 4 }, (_, j) => i * j));
+
+/** Fields of a structure, as `a <i4, b |S3`. */
+const fields = (text: string) => text.split(", ").map((field) => field.split(" ") as [string, string]);
+
+/** A configuration of numcodecs, with its parameters. */
+const zlib = (level: number) => ({ id: "zlib", level });
+
+const odd = { größe: "日本", "a/b~c": [], "": { __proto__: null, "\u0000": "\ud83d\ude00" } };
+const cast = { name: "cast_value", configuration: { data_type: "float64" } };
+const transposed = { name: "transpose", configuration: { order: [1, 0, 2] } };
+const generic = { name: "numpy.datetime64", configuration: { unit: "generic", scale_factor: 1 } };
 
 const ROWS: readonly Row[] = [
   { ...row("bool", 1), values: bits },
@@ -85,56 +83,22 @@ const ROWS: readonly Row[] = [
   ...(["<M8[ns]", ">M8[D]", "<M8[25us]", "<m8[s]"] as const).map((type) => row(type, 8)),
   row("|S5", 5),
   row("|V3", 3),
-  {
-    ...row("<U3", 12),
-    values: new Uint8Array(Uint32Array.from({ length: 3 * ITEMS }, (_, i) => 0x1f600 + i).buffer),
-  },
-  {
-    ...row(">U3", 12),
-    values: new Uint8Array(Uint32Array.from({ length: 3 * ITEMS }, (_, i) => 0x41 + i).buffer),
-  },
+  { ...row("<U3", 12), values: letters(0x1f600) },
+  { ...row(">U3", 12), values: letters(0x41) },
+  row(fields("a <i4, b |S3, c >f8"), 15),
+  row(fields("a <i4, b |S3, c <f8"), 15),
   row(
     [
-      ["a", "<i4"],
-      ["b", "|S3"],
-      ["c", ">f8"],
-    ],
-    15,
-  ),
-  row(
-    [
-      ["a", "<i4"],
-      ["b", "|S3"],
-      ["c", "<f8"],
-    ],
-    15,
-  ),
-  row(
-    [
-      [
-        "a",
-        [
-          ["x", "<u2"],
-          ["y", "|b1"],
-        ],
-      ],
+      ["a", fields("x <u2, y |b1")],
       ["b", "<f4", [2]],
     ],
     11,
   ),
   row("r24", 3, { zarrFormat: "v3" }),
-  row(
-    { name: "numpy.datetime64", configuration: { unit: "generic", scale_factor: 1 } } as { name: string },
-    8,
-    { zarrFormat: "v3" },
-  ),
+  row(generic, 8, { zarrFormat: "v3" }),
   { name: "string", array: { zarrFormat: "v3", dataType: "string", codec: "none" }, values: texts },
   { name: "string of v2", array: { zarrFormat: "v2", dataType: "string", codec: "none" }, values: texts },
-  {
-    name: "binary",
-    array: { zarrFormat: "v3", dataType: "binary", codec: "none" },
-    values: binaries,
-  },
+  { name: "binary", array: { zarrFormat: "v3", dataType: "binary", codec: "none" }, values: binaries },
   row("float32", 4, { fillValue: Number.NaN }),
   row("float32", 4, { zarrFormat: "v3", fillValue: Uint8Array.of(1, 0, 192, 127) }),
   row("float64", 8, { fillValue: -0 }),
@@ -146,45 +110,24 @@ const ROWS: readonly Row[] = [
   ...(["zlib:1", "gzip:1", "bz2:1", "zstd:1", "lz4", "blosc:lz4:5:shuffle"] as const).map((codec) =>
     row("float32", 4, { codec }),
   ),
-  row("float32", 4, {
-    codecs: [
-      { id: "delta", dtype: "<f4" },
-      { id: "zlib", level: 1 },
-    ],
-  }),
+  row("float32", 4, { codecs: [{ id: "delta", dtype: "<f4" }, zlib(1)] }),
   ...["crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3"].map((id) =>
     row("float32", 4, { codecs: [{ id }] }),
   ),
   row("float32", 4, { codecs: [{ id: "shuffle", elementsize: 4 }, { id: "lzma" }] }),
   row("float64", 8, { codecs: [{ id: "astype", encode_dtype: "<f8", decode_dtype: "<f8" }] }),
   { ...row("bool", 1, { codecs: [{ id: "packbits" }] }), values: bits },
-  row("int16", 2, {
-    codecs: [{ id: "fixedscaleoffset", scale: 1, offset: 0, dtype: "<i2", astype: "<i2" }],
-  }),
-  row(">i2", 2, {
-    codecs: [
-      { id: "delta", dtype: ">i2" },
-      { id: "zlib", level: 1 },
-    ],
-    separator: "/",
-  }),
-  row("float32", 4, {
-    codecs: [
-      { id: "zlib", level: 1 },
-      { id: "zlib", level: 2 },
-    ],
-  }),
-  row("float32", 4, {
-    codecs: [{ name: "cast_value", configuration: { data_type: "float64" } }],
-    zarrFormat: "v3",
-  }),
+  row("int16", 2, { codecs: [{ id: "fixedscaleoffset", scale: 1, offset: 0, dtype: "<i2", astype: "<i2" }] }),
+  row(">i2", 2, { codecs: [{ id: "delta", dtype: ">i2" }, zlib(1)], separator: "/" }),
+  row("float32", 4, { codecs: [zlib(1), zlib(2)] }),
+  row("float32", 4, { codecs: [cast], zarrFormat: "v3" }),
   row("float32", 4, { separator: "/" }),
   row("float32", 4, { separator: ".", zarrFormat: "v3" }),
   row(">f8", 8, { order: "F" }),
   row(">f8", 8, { order: "F", codec: "blosc:lz4:5:shuffle", zarrFormat: "v1" }),
   {
     ...row("int16", 2, {
-      codecs: [{ name: "transpose", configuration: { order: [1, 0, 2] } }, { id: "zlib" }],
+      codecs: [transposed, { id: "zlib" }],
       shape: [3, 1, 5],
       chunks: [2, 1, 3],
       zarrFormat: "v3",
@@ -197,34 +140,28 @@ const ROWS: readonly Row[] = [
   row("|S5", 5, { fillValue: Uint8Array.of(0, 1, 0, 2, 0) }),
   row("<U3", 12, { fillValue: "ü😀" }),
   row("|V3", 3, { fillValue: Uint8Array.of(1, 2, 3) }),
-  row(
-    [
-      ["a", ">i4"],
-      ["b", "<U1"],
-    ],
-    8,
-    { fillValue: { a: -2, b: "ß" } },
+  row(fields("a >i4, b <U1"), 8, { fillValue: { a: -2, b: "ß" } }),
+  // the layouts of ZEP 7 for variable data
+  ...(["string", "binary"] as const).flatMap((dataType) =>
+    [4, 8].map((offset_size) => ({
+      name: `${dataType} with offsets of ${offset_size} bytes`,
+      array: {
+        zarrFormat: "v3" as const,
+        dataType,
+        codecs: [{ name: "zep0007", configuration: { offset_size } }],
+      },
+      values: dataType === "string" ? texts : binaries,
+    })),
   ),
-  ...ZEP7.map(({ kind, offsets }) => ({
-    name: `${kind} with offsets of ${offsets} bytes`,
-    array: {
-      zarrFormat: "v3" as const,
-      dataType: kind,
-      codecs: [{ name: "zep0007", configuration: { offset_size: offsets } }],
-    },
-    values: kind === "string" ? texts : binaries,
-  })),
-  ...OBJECTS.map(({ array, values }) => ({
-    name: `objects by ${array.codecs?.map((codec) => shown(codec)).join(", ")}`,
-    array: { zarrFormat: "v2" as const, ...array },
-    values,
-  })),
+  objects({ codecs: [{ id: "json2" }] }, anything),
+  objects({ codecs: [{ id: "msgpack2" }] }, anything),
+  objects({ codecs: [{ id: "vlen-array", dtype: "<i4" }] }, lists),
+  objects({ dataType: "string", codecs: [{ id: "categorize", labels, dtype: "|O", astype: "|u1" }] }, texts),
+  objects({ dataType: "binary", codecs: [{ id: "vlen-bytes" }, { id: "base64" }] }, binaries),
   row("float32", 4, { dimensionNames: ["y", null], zarrFormat: "v3" }),
   row("float32", 4, { dimensionNames: ["größe", ""] }),
   row("float32", 4, { dimensionNames: ["y", "x"] }),
-  row("float32", 4, {
-    attributes: { größe: "日本", "a/b~c": [], "": { __proto__: null, "\u0000": "\ud83d\ude00" } },
-  }),
+  row("float32", 4, { attributes: odd }),
   row("float32", 4, { attributes: { _ARRAY_DIMENSIONS: ["only one"] } }),
   row("float32", 4, { attributes: { units: "K", scale: 9007199254740993n, nested: { none: null } } }),
 ];
