@@ -1,9 +1,10 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { convert, copy, openGroup, sliceTo, walk } from "../../src/index.ts";
+import { convert, copy, openGroup, pyramid, slice, sliceTo, walk } from "../../src/index.ts";
+import { DirectoryStore } from "../../src/stores/directory.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
+import { valuesIn } from "../support/consume.ts";
 import { described } from "../support/conventions.ts";
 import { hasPython, runPython } from "./python.ts";
 
@@ -19,7 +20,7 @@ interface Read {
 }
 
 interface ImageRead {
-  readonly axes: readonly { readonly name: string }[];
+  readonly axes: readonly { readonly name: string; readonly unit?: string }[];
   readonly transformations: readonly (readonly Transformation[])[];
   readonly channels: readonly string[] | null;
   readonly levels: readonly (readonly [shape: readonly number[], dataType: string, sha256: string])[];
@@ -33,8 +34,13 @@ interface Transformation {
 /** Where a store lies that was made of one that ome-zarr-py wrote. */
 type Made = "there" | "back" | "copied" | "thereByHttp" | "cut" | "cutThere";
 
+let sources = "";
+beforeAll(async () => {
+  sources = folder.next("sources");
+  if (hasPython) await runPython("ome_images.py", "write", sources);
+}, 300_000);
+
 describe.runIf(hasPython)("OME-Zarr", () => {
-  let sources = "";
   let server: ValueServer | undefined;
   const made = new Map<string, string>();
   let read: Readonly<Record<string, Read>> = {};
@@ -48,8 +54,6 @@ describe.runIf(hasPython)("OME-Zarr", () => {
   };
 
   beforeAll(async () => {
-    sources = folder.next("sources");
-    await runPython("ome_images.py", "write", sources);
     server = await serveValues(await valuesBelow(sources));
     for (const version of VERSIONS) {
       for (const name of NAMES) await make(name, version, `${server.url}/${name}-${version}.zarr`);
@@ -135,6 +139,70 @@ describe.runIf(hasPython)("OME-Zarr", () => {
   });
 });
 
+describe.runIf(hasPython)("pyramids of images that ome-zarr-py wrote", { timeout: 300_000 }, () => {
+  test("ome-zarr-models finds them valid, and ome-zarr-py reads levels, axes, channels and transformations", async () => {
+    const names = VERSIONS.flatMap((version) => NAMES.slice(0, 4).map((name) => `${name}-${version}`));
+    const made = (name: string) => join(sources, `pyramid-of-${name}.zarr`);
+    const left: (string | undefined)[] = [];
+    for (const name of names) {
+      const onEvent = (event: { type: string; path?: string }) => {
+        if (event.type === "warning") left.push(event.path);
+      };
+      const factor = name.includes("z") ? { z: 1, y: 2, x: 2 } : 2;
+      await pyramid(join(sources, `${name}.zarr`), made(name), { factor, levels: 3, onEvent });
+    }
+    expect(left).toEqual(["labels", "labels"]);
+    const paths = names.flatMap((name) => [join(sources, `${name}.zarr`), made(name)]);
+    const read = (await runPython("ome_images.py", "read", ...paths)) as Record<string, Read>;
+    for (const name of names) {
+      const before = read[join(sources, `${name}.zarr`)];
+      const after = read[made(name)];
+      const [from, to] = [before?.nodes["."], after?.nodes["."]];
+      if (from === undefined || to === undefined) throw new Error(`nothing was read of ${name}`);
+      expect(after?.version).toBe(before?.version);
+      expect(to.axes).toEqual(from.axes);
+      expect(to.channels).toEqual(from.channels);
+      expect(to.levels.length).toBe(3);
+      expect(to.levels[0]).toEqual(from.levels[0]);
+      const [whole = [], half = []] = to.levels.map(([shape]) => shape);
+      const spatial = from.axes.map(({ name: axis }) => ["z", "y", "x"].includes(axis));
+      expect(half).toEqual(whole.map((n, d) => (spatial[d] ? Math.ceil(n / 2) : n)));
+      const [first, second] = to.transformations;
+      expect(first?.[0]).toEqual(from.transformations[0]?.[0]);
+      const scale = first?.find((one) => one.scale)?.scale ?? [];
+      expect(second?.[0]?.scale).toEqual(scale.map((n, d) => (spatial[d] ? 2 * n : n)));
+      expect(second?.[1]?.translation).toEqual(scale.map((n, d) => (spatial[d] ? n / 2 : 0)));
+    }
+  });
+
+  test("labels are made of labels, slices of channels keep theirs, and both are valid", async () => {
+    const made: string[] = [];
+    for (const version of VERSIONS) {
+      const image = join(sources, `3d-${version}.zarr`);
+      const target = (name: string) => join(sources, `${name}-${version}.zarr`);
+      await pyramid(`${image}/labels/cells`, target("labels"), { levels: 3 });
+      await sliceTo(image, target("cut"), { slice: { c: [0, 3, 2], y: [4, 20] } });
+      await pyramid(`${image}/s1`, target("level"), { levels: 2 });
+      made.push(image, ...["labels", "cut", "level"].map(target));
+    }
+    const read = (await runPython("ome_images.py", "read", ...made)) as Record<string, Read>;
+    for (const version of VERSIONS) {
+      const of = (name: string) => read[join(sources, `${name}-${version}.zarr`)]?.nodes["."];
+      const [image, labels, cut, level] = ["3d", "labels", "cut", "level"].map(of);
+      expect(labels?.levels.map(([shape]) => `${shape}`)).toEqual(["33,40", "17,20", "9,10"]);
+      expect(cut?.channels).toEqual(["c0", "c2"]);
+      expect(cut?.levels[0]?.[0]).toEqual([2, 16, 40]);
+      expect(level?.axes).toEqual(image?.axes);
+      expect(level?.transformations[0]).toEqual(image?.transformations[1]);
+      expect(level?.channels).toEqual(image?.channels);
+      const values = (path: string) => slice(join(sources, path)).read() as Promise<{ data: Uint8Array }>;
+      const whole = new Set((await values(`3d-${version}.zarr/labels/cells/s0`)).data);
+      const small = (await values(`labels-${version}.zarr/1`)).data;
+      expect([...small].filter((value) => !whole.has(value))).toEqual([]);
+    }
+  });
+});
+
 function placeOf(
   transformations: readonly Transformation[],
   d: number,
@@ -152,15 +220,7 @@ function withoutVersionOfWells(nodes: Awaited<ReturnType<typeof described>>): un
 }
 
 /** All files below a folder, by path. */
-async function valuesBelow(path: string): Promise<Map<string, Uint8Array>> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const values = new Map<string, Uint8Array>();
-  for (const file of files.sort()) {
-    values.set(relative(path, file).replaceAll(sep, "/"), new Uint8Array(await readFile(file)));
-  }
-  return values;
-}
+const valuesBelow = (path: string) => valuesIn(new DirectoryStore(path));
 
 /** What a server that lists nothing can be asked for: not what no metadata name. */
 function withoutXml(values: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {

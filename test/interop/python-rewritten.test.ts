@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { DirectoryStore } from "../../src/stores/directory.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { equal } from "./compare.ts";
 import { NEWER_THAN_PYTHON, WRITE_EXCEPTIONS } from "./exceptions.ts";
-import { hasPython, runPython } from "./python.ts";
+import { hasPython, readByZarrPython, runPython } from "./python.ts";
 import { type GoodArray, goodArrays, rewriteArray } from "./rewritten.ts";
 import { hasShared, shared } from "./shared.ts";
 import { asJson } from "./tally.ts";
@@ -19,27 +18,23 @@ interface Found {
 }
 
 const versions = [2, 3] as const;
-const rewrittenArrays = goodArrays.filter(
-  ({ id, zarr_format }) =>
-    versions.some((version) => String(version) === String(zarr_format)) &&
-    !WRITE_EXCEPTIONS.some((one) => one.id.test(id)),
-);
 const of = (version: number) =>
-  rewrittenArrays.filter(({ zarr_format }) => String(zarr_format) === String(version));
+  goodArrays.filter(
+    ({ id, zarr_format }) =>
+      String(zarr_format) === `${version}` && !WRITE_EXCEPTIONS.some((one) => one.id.test(id)),
+  );
 
 describe.runIf(hasPython && hasShared)("arrays of both corpora, written anew", () => {
-  let folder: string;
-  const storeOf = (version: number | string) => join(folder, `v${version}.zarr`);
+  const folder = temporaryFolder();
+  const storeOf = (version: number | string) => join(folder.path, `v${version}.zarr`);
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "zarrflow-rewritten-"));
-    for (const one of rewrittenArrays) {
+    for (const one of versions.flatMap(of)) {
       const source = await one.open();
       if (source.kind === "array")
         await rewriteArray(source, new DirectoryStore(storeOf(one.zarr_format)), one.name);
     }
   }, 300_000);
-  afterAll(() => rmSync(folder, { recursive: true }), 60_000);
 
   const counts: Record<string, { originals: number; rewritten: number; all: number }> = {};
 
@@ -49,10 +44,11 @@ describe.runIf(hasPython && hasShared)("arrays of both corpora, written anew", (
       const originals = new Map<string, Found>();
       for (const corpus of ["corpus/data", "corpus-legacy/ogc-v2", "corpus-legacy/zep0007"]) {
         const root = `${shared}${corpus}`;
-        for (const found of await byZarrPython(root, version)) originals.set(join(root, found.path), found);
+        for (const found of (await readByZarrPython(root, version)).arrays)
+          originals.set(join(root, found.path), found);
       }
       const anew = new Map(
-        (await byZarrPython(storeOf(version), version)).map((found) => [found.path, found]),
+        (await readByZarrPython(storeOf(version), version)).arrays.map((found) => [found.path, found]),
       );
       counts[`zarr-python, v${version}`] = hold(
         of(version),
@@ -101,14 +97,6 @@ function hold(
   const lost = before.filter((one) => !after.includes(one) && !NEWER_THAN_PYTHON.test(one.id));
   expect(lost.map((one) => ({ id: one.id, found: anew(one) }))).toEqual([]);
   return { originals: before.length, rewritten: after.length, all: arrays.length };
-}
-
-async function byZarrPython(store: string, version: number): Promise<readonly Found[]> {
-  const script = `${shared}corpus/verify_written.py`;
-  const read = runPython(script, store, "--format", String(version));
-  // It ends with 1 when there is an array that it cannot read.
-  const { arrays } = (await read.catch(({ stdout }) => JSON.parse(stdout))) as { arrays: readonly Found[] };
-  return arrays;
 }
 
 async function byTensorstore(store: string, paths: readonly string[]): Promise<Map<string, Found>> {

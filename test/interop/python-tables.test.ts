@@ -1,4 +1,3 @@
-// @module-tag slow
 import { execFile } from "node:child_process";
 import { createWriteStream, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ import { formatSlice, isZarrflowError, type SliceFormat, slice } from "../../src
 import { requireBuild, root } from "../built-package.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { writeV2Group } from "../support/v2-store.ts";
-import { hasPython, runPython } from "./python.ts";
+import { hasPython, python, runPython } from "./python.ts";
 import { hasShared, shared } from "./shared.ts";
 
 /** A file that Python compares with what xarray makes of the same part. */
@@ -52,6 +51,9 @@ const DATA_SETS: readonly (readonly [store: string, variables: string, isel?: Re
   ["corpus/data/v3/cf-xarray.zarr", "flag"],
 ];
 
+const writeFormatted = (stream: ReturnType<typeof formatSlice>, file: string) =>
+  pipeline(Readable.fromWeb(stream as ReadableStream), createWriteStream(file));
+
 describe.runIf(hasPython)("files of slices, against xarray", () => {
   const folder = temporaryFolder();
   const jobs: Job[] = [];
@@ -65,8 +67,7 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
     const slices = variables.map((name) =>
       slice(`${store}/${name}`, isel, { ...(maxMemory && { maxMemory }), threads: 1 }),
     );
-    const stream = formatSlice(slices, format, { decode });
-    await pipeline(Readable.fromWeb(stream as ReadableStream), createWriteStream(file));
+    await writeFormatted(formatSlice(slices, format, { decode }), file);
     jobs.push({ ...job, file });
   }
 
@@ -132,36 +133,22 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
     requireBuild();
     const store = join(folder.path, "pipes.zarr");
     const items = Float32Array.from({ length: 6 }, (_, i) => i / 2);
-    await writeV2Group(store, {
-      t: { shape: [2, 3], chunks: [1, 3], dtype: "<f4", items, dimensions: ["y", "x"] },
-    });
+    await writeV2Group(store, { t: { shape: [2, 3], chunks: [1, 3], items, dimensions: ["y", "x"] } });
     const zarrflow = `"${process.execPath}" "${join(root, "dist/cli/main.js")}" slice "${store}/t"`;
     const through = async (options: string, program: string) => {
-      const line = `set -o pipefail; ${zarrflow} ${options} | "${process.env.ZARRFLOW_PYTHON}" -c '${program}'`;
+      const line = `set -o pipefail; ${zarrflow} ${options} | "${python}" -c '${program}'`;
       return (await promisify(execFile)("bash", ["-c", line])).stdout.trim();
     };
-    const sum = `select sum(t), count(*), max(x)`;
+    const sumOf = (from: string) =>
+      `import duckdb; print(duckdb.sql("select sum(t), count(*), max(x) from ${from}").fetchall())`;
     // texts between two dollars, since the program is between quotes
-    const query = (from: string) => `import duckdb; print(duckdb.sql("${sum} from ${from}").fetchall())`;
-    expect(
-      await through(
-        "--format csv",
-        query(
-          "read_csv($$/dev/stdin$$, auto_detect=false, header=true, columns={$$y$$: $$INT$$, $$x$$: $$INT$$, $$t$$: $$FLOAT$$})",
-        ),
-      ),
-    ).toBe("[(7.5, 6, 2)]");
-    const stream =
-      "import pyarrow, sys, duckdb; table = pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); ";
-    expect(
-      await through(
-        "--format arrows",
-        `${stream}print(duckdb.sql("${sum} from table_").fetchall())`.replace("table = ", "table_ = "),
-      ),
-    ).toBe("[(7.5, 6, 2)]");
-    const numpy =
-      'import numpy, sys; print(numpy.frombuffer(sys.stdin.buffer.read(), "<f4").reshape(2, 3)[1].tolist())';
-    expect(await through("", numpy)).toBe("[1.5, 2.0, 2.5]");
+    const columns = "{$$y$$: $$INT$$, $$x$$: $$INT$$, $$t$$: $$FLOAT$$}";
+    const csv = `read_csv($$/dev/stdin$$, auto_detect=false, header=true, columns=${columns})`;
+    expect(await through("--format csv", sumOf(csv))).toBe("[(7.5, 6, 2)]");
+    const stream = "import pyarrow, sys; table_ = pyarrow.ipc.open_stream(sys.stdin.buffer).read_all(); ";
+    expect(await through("--format arrows", stream + sumOf("table_"))).toBe("[(7.5, 6, 2)]");
+    const raw = `import numpy, sys; print(numpy.frombuffer(sys.stdin.buffer.read(), "<f4").tolist())`;
+    expect(await through("", raw)).toBe("[0.0, 0.5, 1.0, 1.5, 2.0, 2.5]");
     const npy = "import io, numpy, sys; print(numpy.load(io.BytesIO(sys.stdin.buffer.read())).sum())";
     expect(await through("--format npy", npy)).toBe("7.5");
   });
@@ -172,10 +159,10 @@ describe.runIf(hasPython)("files of slices, against xarray", () => {
     const array = { shape: [1000], chunks: [1000], dtype: "<f8", items, fillValue: 9, dimensions: ["x"] };
     await writeV2Group(store, { t: array });
     const file = join(folder.path, "zeros.parquet");
-    const stream = formatSlice(slice(`${store}/t`), "parquet");
-    await pipeline(Readable.fromWeb(stream as ReadableStream), createWriteStream(file));
-    const program = `import numpy, pyarrow.parquet; print(numpy.signbit(pyarrow.parquet.read_table("${file}")[1].to_numpy()).nonzero()[0])`;
-    const { stdout } = await promisify(execFile)(process.env.ZARRFLOW_PYTHON ?? "", ["-c", program]);
+    await writeFormatted(formatSlice(slice(`${store}/t`), "parquet"), file);
+    const column = `pyarrow.parquet.read_table("${file}")[1].to_numpy()`;
+    const program = `import numpy, pyarrow.parquet; print(numpy.signbit(${column}).nonzero()[0])`;
+    const { stdout } = await promisify(execFile)(python ?? "", ["-c", program]);
     expect(stdout.trim()).toBe("[0]");
   });
 

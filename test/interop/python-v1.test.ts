@@ -1,7 +1,9 @@
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { convert, create, digest, type NewArray, rechunk } from "../../src/index.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { convert, create, type NewArray, rechunk } from "../../src/index.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { digestOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { hasPythonV1, runPythonV1 } from "./python.ts";
 import { hasShared, shared } from "./shared.ts";
 
@@ -18,14 +20,7 @@ interface Read {
   readonly sha256: string;
 }
 
-const read = async (...paths: readonly string[]) =>
-  (await runPythonV1("read_v1.py", ...paths)) as Record<string, Read>;
-
-async function sha256Of(path: string): Promise<string> {
-  for await (const { sha256 } of digest(path)) return sha256;
-  return "";
-}
-
+const REAL = join(shared, "data/era5-uk-t2m.zarr/t2m");
 const shape = [7, 10];
 const numbers = Array.from({ length: 42 }, (_, i) => (i * i) % 120);
 const attributes = { units: "K", deep: { a: [1, null, { b: "é中😀" }] } };
@@ -71,102 +66,86 @@ const CASES: readonly Case[] = [
 ];
 
 describe.runIf(hasPythonV1)("Zarr v1 that we wrote, read by zarr-python 1.1.0", () => {
-  test.each(CASES)("%s: zarr-python 1.1.0 reads the values that we wrote", async (_, array, items) => {
-    const target = folder.next("a.zarr");
-    const writer = await create(target, { shape, chunks: [3, 4], zarrFormat: "v1", attributes, ...array });
-    // Chunks of the grid of 3 by 3 that are whole, cut and missing; where nothing says what is missing, none is.
-    const region =
-      array.fillValue === null
-        ? [
-            [0, 7],
-            [0, 10],
-          ]
-        : [
+  const grid = { shape, chunks: [3, 4], zarrFormat: "v1", attributes } as const;
+  let found: Record<string, Read> = {};
+  const at = (name: string) => join(folder.path, `${name}.zarr`);
+
+  beforeAll(async () => {
+    for (const [name, array, items] of CASES) {
+      const writer = await create(at(name), { ...grid, ...array });
+      // Chunks of the grid of 3 by 3 that are whole, cut and missing; where nothing says what is missing, none is.
+      if (array.fillValue === null)
+        await writer.write(
+          [],
+          Int16Array.from({ length: 70 }, (_, i) => i),
+        );
+      else
+        await writer.write(
+          [
             [1, 7],
             [0, 7],
-          ];
-    const all = array.fillValue === null ? Int16Array.from({ length: 70 }, (_, i) => i) : items;
-    await writer.write(region as [number, number][], all as Uint8Array);
-    await writer.close();
-    const { [target]: found } = await read(target);
-    expect(found).toMatchObject({ shape, chunks: [3, 4], order: array.order ?? "C", attributes });
-    expect(found?.initialized).toBe(array.fillValue === null ? 9 : 6);
-    expect(found?.sha256).toBe(await sha256Of(target));
-  });
-
-  test("structures, and edges of one and four dimensions", async () => {
-    const struct = folder.next("struct");
-    const dataType = [
+          ],
+          items as Uint8Array,
+        );
+      await writer.close();
+    }
+    const fields = [
       ["x", "<f4"],
       ["y", ">i2"],
       ["deep", [["s", "|S3"]]],
     ];
-    const writer = await create(struct, {
-      shape: [5],
-      chunks: [2],
-      zarrFormat: "v1",
-      dataType: dataType as never,
-      codec: "zlib",
+    const struct = await create(at("struct"), {
+      ...{ shape: [5], chunks: [2], zarrFormat: "v1", dataType: fields as never, codec: "zlib" },
     });
-    await writer.write(
+    await struct.write(
       [],
       Uint8Array.from({ length: 45 }, (_, i) => i + 1),
     );
-    await writer.close();
-    const edges = folder.next("edges");
-    const wide = await create(edges, {
-      shape: [3, 2, 5, 4],
-      chunks: [2, 2, 3, 3],
-      zarrFormat: "v1",
-      dataType: "int32",
-      order: "F",
+    await struct.close();
+    const edges = { shape: [3, 2, 5, 4], chunks: [2, 2, 3, 3], dataType: "int32", order: "F" } as const;
+    await given({ at: at("edges"), zarrFormat: "v1", ...edges });
+    const source = await create(at("source"), {
+      ...{ shape, chunks: [3, 4], dataType: "float32", codec: "blosc", order: "F", zarrFormat: "v2" },
     });
-    await wide.write(
-      [],
-      Int32Array.from({ length: 120 }, (_, i) => i),
-    );
-    await wide.close();
-    const found = await read(struct, edges);
-    for (const path of [struct, edges]) expect(found[path]?.sha256, path).toBe(await sha256Of(path));
-  });
-
-  test("arrays that were rechunked, and that came from other formats", async () => {
-    const source = folder.next("a.zarr");
-    const writer = await create(source, {
-      shape,
-      chunks: [3, 4],
-      dataType: "float32",
-      codec: "blosc",
-      order: "F",
-      zarrFormat: "v2",
-    });
-    await writer.write(
+    await source.write(
       [
         [0, 6],
         [0, 7],
       ],
       Float32Array.from(numbers),
     );
-    await writer.close();
-    const targets = (["blosc", "none", "zlib"] as const).map((codec) => ({
-      codec,
-      path: `${source}.${codec}`,
-    }));
-    for (const { codec, path } of targets) await rechunk(source, path, { chunks: [4, 10], codec, to: "v1" });
-    await convert(source, `${source}.v3`, { to: "v3" });
-    await convert(`${source}.v3`, `${source}.back`, { to: "v1" });
-    const sha256 = await sha256Of(source);
-    const paths = [...targets.map(({ path }) => path), `${source}.back`];
-    const found = await read(...paths);
-    for (const path of paths) expect(found[path]?.sha256, path).toBe(sha256);
+    await source.close();
+    for (const codec of ["blosc", "none", "zlib"] as const)
+      await rechunk(at("source"), at(codec), { chunks: [4, 10], codec, to: "v1" });
+    await convert(at("source"), at("v3"), { to: "v3" });
+    await convert(at("v3"), at("back"), { to: "v1" });
+    const names = [...CASES.map(([name]) => name), "struct", "edges", "blosc", "none", "zlib", "back"];
+    if (hasShared) {
+      await convert(REAL, at("real"), { to: "v1" });
+      names.push("real");
+    }
+    found = (await runPythonV1("read_v1.py", ...names.map(at))) as Record<string, Read>;
+  });
+
+  test.each(CASES)("%s: it reads the values that we wrote", async (name, { order = "C", fillValue }) => {
+    const { [at(name)]: read } = found;
+    const initialized = fillValue === null ? 9 : 6;
+    expect(read).toMatchObject({ shape, chunks: [3, 4], order, attributes, initialized });
+    expect(read?.sha256).toBe(await digestOf(at(name)));
+  });
+
+  test.each(["struct", "edges"])("%s, of one and of four dimensions", async (name) => {
+    expect(found[at(name)]?.sha256).toBe(await digestOf(at(name)));
+  });
+
+  test("arrays that were rechunked, and that came from other formats", async () => {
+    const sha256 = await digestOf(at("source"));
+    for (const name of ["blosc", "none", "zlib", "back"]) expect(found[at(name)]?.sha256, name).toBe(sha256);
   });
 
   test.runIf(hasShared)("real data, converted", async () => {
-    const source = join(shared, "data/era5-uk-t2m.zarr/t2m");
-    const target = folder.next("t2m.v1");
-    await convert(source, target, { to: "v1" });
-    const { [target]: found } = await read(target);
-    expect(found?.sha256).toBe(await sha256Of(source));
-    expect(found?.attributes).toMatchObject({ _ARRAY_DIMENSIONS: ["time", "latitude", "longitude"] });
+    const { [at("real")]: read } = found;
+    expect(read?.sha256).toBe(await digestOf(REAL));
+    expect(read?.attributes).toMatchObject({ _ARRAY_DIMENSIONS: ["time", "latitude", "longitude"] });
   });
 });

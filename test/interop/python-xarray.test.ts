@@ -1,11 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { convert, copy, diff, digest, rechunk, sliceTo } from "../../src/index.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { all } from "../support/consume.ts";
 import { hasPython, runPython } from "./python.ts";
 import { hasShared, shared } from "./shared.ts";
+
+const folder = temporaryFolder();
 
 type Format = "v2" | "v3";
 
@@ -42,12 +44,11 @@ const DATA_SETS: Readonly<Record<string, DataSet>> = {
 };
 
 describe.runIf(hasPython)("what xarray wrote, read by xarray after", () => {
-  let folder: string;
   let found: ReadonlyMap<string, readonly string[]>;
   const jobs: { readonly name: string; readonly job: Job }[] = [];
 
   const other = (format: Format): Format => (format === "v2" ? "v3" : "v2");
-  const at = (name: string) => join(folder, name);
+  const at = (name: string) => join(folder.path, name);
 
   /** All ways to a new store; what is compared is noted, so that Python starts once. */
   async function write(name: string, format: Format): Promise<void> {
@@ -83,8 +84,7 @@ describe.runIf(hasPython)("what xarray wrote, read by xarray after", () => {
   }
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "zarrflow-xarray-"));
-    const names = (await runPython("xarray_matrix.py", "make", folder)) as string[];
+    const names = (await runPython("xarray_matrix.py", "make", folder.path)) as string[];
     expect(names).toEqual(Object.keys(DATA_SETS));
     for (const name of names) for (const format of ["v2", "v3"] as const) await write(name, format);
     const damaged = at("damaged.zarr");
@@ -97,24 +97,15 @@ describe.runIf(hasPython)("what xarray wrote, read by xarray after", () => {
     const answers = (await runPython("xarray_matrix.py", "compare", at("jobs.json"))) as string[][];
     found = new Map(jobs.map(({ name }, i) => [name, answers[i] ?? ["no answer"]]));
   }, 300_000);
-  afterAll(() => rmSync(folder, { recursive: true }));
 
-  const ways = [
-    ...["converted", "converted, undecoded", "converted, as each format is read by default", "back"],
-    ...["rechunked-and-converted", "part-and-converted"],
-    ...["back", "rechunked", "part"].flatMap((way) =>
-      [true, false].map((mask) => `${way}, use_zarr_fill_value_as_mask=${mask}`),
-    ),
-  ];
-  test.each(
-    Object.keys(DATA_SETS).flatMap((name) =>
-      ["v2", "v3"].flatMap((format) =>
-        [...ways, ...(format === "v2" ? ["in-shards"] : [])].map((way) => `${name} ${format} ${way}`),
-      ),
-    ),
-  )("%s is identical, encodings too", (name) => {
-    expect(found.get(name)).toEqual([]);
-  });
+  test.each(Object.keys(DATA_SETS).flatMap((name) => [`${name} v2`, `${name} v3`]))(
+    "%s is identical in every way to a new store, encodings too",
+    (title) => {
+      const ours = [...found].filter(([name]) => name.startsWith(`${title} `));
+      expect(ours).toHaveLength(title.endsWith("v2") ? 13 : 12);
+      expect(ours.filter(([, differences]) => differences.length > 0)).toEqual([]);
+    },
+  );
 
   test("a missing value that was lost is seen", () => {
     expect(found.get("damaged")?.join()).toContain("_FillValue");
@@ -138,12 +129,10 @@ describe.runIf(hasPython)("what xarray wrote, read by xarray after", () => {
 
 describe.runIf(hasPython && hasShared)("real winds", () => {
   test("none of them is missing in v2", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "zarrflow-xarray-"));
     const source = `${shared}data/era-interim-uvz.v3.zarr`;
-    const target = join(folder, "uvz.v2.zarr");
+    const target = join(folder.path, "uvz.v2.zarr");
     await convert(source, target, { to: "v2" });
     const counts = await runPython("xarray_matrix.py", "missing", source, target);
-    rmSync(folder, { recursive: true });
     const none = { latitude: 0, level: 0, longitude: 0, month: 0, u: 0, v: 0, z: 0 };
     expect(counts).toEqual({ [source]: none, [target]: none });
   });

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { shared } from "./shared.ts";
 
 /** A Python with the packages of requirements.txt; CI insists that there is one. */
 export const python = process.env.ZARRFLOW_PYTHON;
@@ -45,4 +46,30 @@ async function run(python: string | undefined, script: string, args: readonly st
   const path = script.startsWith("/") ? script : fileURLToPath(new URL(script, import.meta.url));
   const { stdout } = await promisify(execFile)(python ?? "", [path, ...args], { maxBuffer: 2 ** 26 });
   return JSON.parse(stdout);
+}
+
+/** What zarr-python reads of a node: of numbers and bytes the digest, of strings and objects the values. */
+export interface ReadByZarrPython {
+  readonly groups: readonly { readonly path: string; readonly attributes: object }[];
+  readonly arrays: readonly {
+    readonly path: string;
+    readonly chunks: readonly number[];
+    readonly attributes: object;
+    readonly sha256?: string;
+    readonly values?: readonly unknown[];
+    readonly error?: string;
+  }[];
+}
+
+/** All that zarr-python reads of a store, in a directory or a zip; where it cannot read an array, its `error` says so. */
+export async function readByZarrPython(store: string, format?: number): Promise<ReadByZarrPython> {
+  const options = format === undefined ? [] : ["--format", `${format}`];
+  const read = runPython(`${shared}corpus/verify_written.py`, store, ...options);
+  // It exits with 1 when there is an array that it cannot read.
+  return (await read.catch(failedReads)) as ReadByZarrPython;
+}
+
+function failedReads(error: { readonly stdout?: string }): unknown {
+  if (!error.stdout) throw error;
+  return JSON.parse(error.stdout);
 }
