@@ -4,7 +4,7 @@ import { once } from "node:events";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import ts from "typescript";
+import { build } from "rolldown";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isListable, type StoreSpec } from "../../src/stores/store.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
@@ -13,11 +13,10 @@ import { temporaryFolder } from "./temporary-folder.ts";
 
 const VALUES = 20;
 const folder = temporaryFolder();
-const sources = join(folder.path, "src");
 
 /** Replaces a target again and again, each time with other values. */
 const PROGRAM = `
-import { openTargetBuild } from "./stores/target.js";
+import { openTargetBuild } from ${JSON.stringify(join(import.meta.dirname, "../../src/stores/target.ts"))};
 const spec = JSON.parse(process.argv[2]);
 for (let round = 1; ; round++) {
   const { store, publish } = await openTargetBuild(spec, { ifExists: "replace" });
@@ -26,11 +25,11 @@ for (let round = 1; ; round++) {
   if (round === 1) console.log("begun");
 }`;
 
-beforeAll(() => {
-  for (const part of ["stores", "util"]) transpile(part);
-  fs.symlinkSync(join(import.meta.dirname, "../../node_modules"), join(sources, "node_modules"));
-  fs.writeFileSync(join(sources, "package.json"), '{ "type": "module" }');
-  fs.writeFileSync(join(sources, "program.js"), PROGRAM);
+beforeAll(async () => {
+  const input = join(folder.path, "program.mjs");
+  fs.writeFileSync(input, PROGRAM);
+  fs.symlinkSync(join(import.meta.dirname, "../../node_modules"), join(folder.path, "node_modules"));
+  await build({ input, platform: "node", external: [/^node:/], output: { dir: join(folder.path, "built") } });
 });
 
 describe.each(["directory", "zip"] as const)("a run that replaces a %s again and again", (kind) => {
@@ -50,7 +49,7 @@ describe.each(["directory", "zip"] as const)("a run that replaces a %s again and
 });
 
 async function runAndKill(spec: StoreSpec, afterMs: number): Promise<void> {
-  const child = spawn(process.execPath, [join(sources, "program.js"), JSON.stringify(spec)], {
+  const child = spawn(process.execPath, [join(folder.path, "built/program.js"), JSON.stringify(spec)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
@@ -72,23 +71,4 @@ async function assertWhole(spec: StoreSpec): Promise<void> {
   }
   await store.close?.();
   expect({ values, rounds: rounds.size }).toEqual({ values: VALUES, rounds: 1 });
-}
-
-/** Puts a part of the sources beside the program, as Node reads them. */
-function transpile(part: string): void {
-  const from = join(import.meta.dirname, "../../src", part);
-  for (const name of fs.readdirSync(from, { recursive: true, encoding: "utf8" })) {
-    if (!name.endsWith(".ts")) continue;
-    const { outputText } = ts.transpileModule(fs.readFileSync(join(from, name), "utf8"), {
-      compilerOptions: {
-        target: ts.ScriptTarget.ES2022,
-        module: ts.ModuleKind.ESNext,
-        rewriteRelativeImportExtensions: true,
-        verbatimModuleSyntax: true,
-      },
-    });
-    const to = join(sources, part, name.replace(/\.ts$/, ".js"));
-    fs.mkdirSync(dirname(to), { recursive: true });
-    fs.writeFileSync(to, outputText);
-  }
 }

@@ -1,35 +1,47 @@
 // @module-tag tools
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
 import { dirname, join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import httpServer from "http-server";
+import serveHandler from "serve-handler";
+import sirv from "sirv";
+import { describe, expect, it } from "vitest";
 import { HttpStore } from "../../../src/stores/http.ts";
-import { storeChecks } from "../../../src/stores/testing.ts";
+import { keepsPromises, listening } from "../support.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { type ListeningServer, listen, staticServers } from "./static-servers.ts";
+
+/** Servers of files that people run, each with a folder behind it. */
+const staticServers: Readonly<Record<string, (folder: string) => Server>> = {
+  "serve-handler": (folder) => {
+    const config = { public: folder, cleanUrls: false, directoryListing: false, etag: true };
+    return createServer((request, response) => void serveHandler(request, response, config));
+  },
+  // Answers a suffix range with the first bytes.
+  sirv: (folder) => createServer(sirv(folder, { dev: true, dotfiles: true })),
+  // Refuses suffix ranges.
+  "http-server": (folder) =>
+    httpServer.createServer({ root: folder, cache: -1, showDir: "false", autoIndex: "false" }).server,
+};
 
 const value = Uint8Array.from({ length: 1000 }, (_, i) => i * 7);
 
 // V2-83, V3-61
 describe.each(Object.entries(staticServers))("a folder behind %s", (name, make) => {
   const folder = temporaryFolder();
-  const servers: ListeningServer[] = [];
   const serve = async (values: ReadonlyMap<string, Uint8Array>) => {
     const root = folder.next();
+    mkdirSync(root, { recursive: true });
     for (const [key, bytes] of values) {
       mkdirSync(dirname(join(root, key)), { recursive: true });
       writeFileSync(join(root, key), bytes);
     }
-    mkdirSync(root, { recursive: true });
-    const server = await listen(make(root));
-    servers.push(server);
-    return server;
+    const server = make(root);
+    const asked: string[] = [];
+    server.prependListener("request", ({ method = "", headers }) => asked.push(headers.range ?? method));
+    return { url: await listening(server), asked };
   };
-  afterEach(async () => {
-    await Promise.all(servers.splice(0).map((server) => server.close()));
-  });
 
-  const filled = async (values: ReadonlyMap<string, Uint8Array>) => new HttpStore((await serve(values)).url);
-  for (const { name, run } of storeChecks({ lists: false, filled })) it(name, () => run());
+  keepsPromises({ lists: false, filled: async (values) => new HttpStore((await serve(values)).url) });
 
   it("is read by range, and from its end in whatever way is true", async () => {
     const { url, asked } = await serve(new Map([["a/0", value]]));

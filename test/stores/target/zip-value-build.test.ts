@@ -4,8 +4,9 @@ import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/sto
 import { isWritable, type StoreSpec, type TargetBuild } from "../../../src/stores/store.ts";
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
-import { all } from "../../support/consume.ts";
+import { keysOf } from "../../support/consume.ts";
 import { type S3Server, withBucket } from "../../support/s3-environment.ts";
+import { refusal } from "../s3-server.ts";
 import { assertBytes } from "../support.ts";
 
 const one = new Uint8Array([1]);
@@ -13,43 +14,32 @@ const two = new Uint8Array([2, 2]);
 const LARGE = new Uint8Array(9_000_000).map((_, i) => (i * i) >> 9);
 let names = 0;
 
-/** A place for zips, and what is there. */
+/** A place for zips, what is there, and how many uploads were begun and not ended, and keys hidden. */
 interface Place {
   readonly around: StoreSpec;
   readonly keys: () => Promise<string[]>;
-  /** Uploads that were begun and not ended, and hidden keys. */
   readonly left: () => number;
 }
 
 async function inMemory(run: (place: Place) => Promise<void>): Promise<void> {
   const name = `zip-value-build-${names++}`;
-  nameMemoryStore(name, new MemoryStore(`memory ${name}`));
-  const keys = async () => (await all(namedMemoryStore(name)?.list("") ?? [])).map(({ key }) => key);
-  await run({ around: { kind: "memory", name }, keys, left: () => 0 });
+  const store = new MemoryStore(`memory ${name}`);
+  nameMemoryStore(name, store);
+  await run({ around: { kind: "memory", name }, keys: () => keysOf(store), left: () => 0 });
   nameMemoryStore(name, undefined);
 }
 
-async function inS3(run: (place: Place, server: S3Server) => Promise<void>): Promise<void> {
-  await withBucket((server, bucket) =>
-    run(
-      {
-        around: { kind: "s3", bucket, prefix: "zips" },
-        keys: async () =>
-          [...server.objects.keys()].map((key) => key.replace("zips/", "")).filter((key) => !isHidden(key)),
-        left: () => server.uploads.size + [...server.objects.keys()].filter(isHidden).length,
-      },
-      server,
-    ),
-  );
-}
+const inS3 = (run: (place: Place, server: S3Server) => Promise<void>): Promise<void> =>
+  withBucket((server, bucket) => {
+    const isHidden = (key: string) => key.includes(".zarrflow-");
+    const all = () => [...server.objects.keys()].map((key) => key.replace("zips/", ""));
+    const keys = async () => all().filter((key) => !isHidden(key));
+    const left = () => server.uploads.size + all().filter(isHidden).length;
+    return run({ around: { kind: "s3", bucket, prefix: "zips" }, keys, left }, server);
+  });
 
-const isHidden = (key: string) => key.includes(".zarrflow-");
-
-function begin({ around }: Place, options: Partial<TargetBuildOptions> = {}): Promise<TargetBuild> {
-  return openTargetBuild(
-    { kind: "zip-value", store: around, key: "x.zip" },
-    { ifExists: "error", ...options },
-  );
+function begin({ around: store }: Place, options: Partial<TargetBuildOptions> = {}): Promise<TargetBuild> {
+  return openTargetBuild({ kind: "zip-value", store, key: "x.zip" }, { ifExists: "error", ...options });
 }
 
 async function read({ around }: Place, key: string): Promise<Uint8Array | undefined> {
@@ -88,8 +78,9 @@ describe.each([
       expect(await place.keys()).toEqual(["x.zip"]);
     }));
 
-  it("leaves nothing when it is discarded, whenever that is", () =>
+  it("leaves nothing when it is discarded, whenever that is, nor when its options are none", () =>
     within(async (place) => {
+      await expect(begin(place, { deflate: 10 })).rejects.toMatchObject({ code: "invalid-option" });
       for (const steps of ["", "set", "set large", "open", "finish"]) {
         const build = await begin(place);
         if (steps.includes("set")) await build.store.set("a/0", one);
@@ -143,78 +134,59 @@ describe.each([
         expect(await place.keys()).toEqual(end === "publish" ? ["x.zip"] : []);
       }
     }));
-
-  it("refuses options that are none, and leaves nothing", () =>
-    within(async (place) => {
-      await expect(begin(place, { deflate: 10 })).rejects.toMatchObject({ code: "invalid-option" });
-      expect(await place.keys()).toEqual([]);
-      expect(place.left()).toBe(0);
-    }));
 });
 
 it("a store in memory that has no name gets it with the zip", async () => {
   const place = { kind: "memory", name: "zip-value-build-new" } as const;
   const spec = { kind: "zip-value", store: place, key: "x.zip" } as const;
   await assertTargetPlace(spec, { ifExists: "error" });
-  const given = await openTargetBuild(spec, { ifExists: "error" });
-  await given.discard();
+  await (await openTargetBuild(spec, { ifExists: "error" })).discard();
   expect(namedMemoryStore(place.name)).toBeUndefined();
-  const build = await openTargetBuild(spec, { ifExists: "error" });
-  await build.store.set("a", one);
-  await build.publish();
-  expect(await (await openStore(spec)).get("a")).toEqual(one);
+  await publishOne({ around: place, keys: async () => [], left: () => 0 }, one);
+  expect(await (await openStore(spec)).get("a/0")).toEqual(one);
   await assertTargetPlace(spec, { ifExists: "replace" });
-  await expect(assertTargetPlace(spec, { ifExists: "error" })).rejects.toMatchObject({
-    code: "target-exists",
-  });
+  const checked = assertTargetPlace(spec, { ifExists: "error" });
+  await expect(checked).rejects.toMatchObject({ code: "target-exists" });
   nameMemoryStore(place.name, undefined);
 });
 
 it("a web server, and a zip, cannot hold one", async () => {
   const store = { kind: "http", url: "http://127.0.0.1:1/data" } as const;
+  const fault = { code: "unsupported-operation", details: { store: "http://127.0.0.1:1/data" } };
   for (const begin of [openTargetBuild, assertTargetPlace]) {
-    await expect(
-      begin({ kind: "zip-value", store, key: "x.zip" }, { ifExists: "error" }),
-    ).rejects.toMatchObject({ code: "unsupported-operation", details: { store: "http://127.0.0.1:1/data" } });
+    const begun = begin({ kind: "zip-value", store, key: "x.zip" }, { ifExists: "error" });
+    await expect(begun).rejects.toMatchObject(fault);
   }
 });
 
 describe("a zip that is built in S3", () => {
-  it("is uploaded in parts while it is written, sized by what is expected of it", () =>
+  const fill = async ({ store }: TargetBuild) => {
+    for (let i = 0; i < 20; i++) await store.set(`a/${i}`, LARGE.subarray(0, 2 ** 20));
+  };
+
+  it.each([
+    [undefined, 3],
+    [100e9, 2],
+  ])("is uploaded in parts while it is written, sized by what is expected of it: %s", (expectedSize, parts) =>
     inS3(async (place, server) => {
-      for (const [expectedSize, parts] of [
-        [undefined, 3],
-        [100e9, 2],
-      ] as const) {
-        const build = await begin(place, { expectedSize, ifExists: "replace" });
-        const before = server.requests.length;
-        for (let i = 0; i < 20; i++) await build.store.set(`a/${i}`, LARGE.subarray(0, 2 ** 20));
-        const sent = server.requests.slice(before).filter(({ query }) => query.has("partNumber"));
-        expect(sent.length).toBe(parts - 1);
-        await build.publish();
-        const all = server.requests.slice(before).filter(({ query }) => query.has("partNumber"));
-        expect(all.length).toBe(parts);
-      }
-    }));
+      const build = await begin(place, { expectedSize });
+      const sent = () => server.requests.filter(({ query }) => query.has("partNumber")).length;
+      await fill(build);
+      expect(sent()).toBe(parts - 1);
+      await build.publish();
+      expect(sent()).toBe(parts);
+    }),
+  );
 
   it("whose upload fails says why, to every call, and is aborted", () =>
     inS3(async (place, server) => {
       const build = await begin(place);
-      const refuse: (typeof server.faults)[number] = (response, { query }) => {
-        server.faults.push(refuse);
-        if (query.get("partNumber") !== "2") return false;
-        response.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
-        return true;
-      };
-      server.faults.push(refuse);
-      const fill = async () => {
-        for (let i = 0; i < 30; i++) await build.store.set(`a/${i}`, LARGE.subarray(0, 2 ** 20));
-      };
+      server.fault = (response, request) =>
+        request.query.get("partNumber") === "2" && refusal(403, "AccessDenied")(response, request);
       const denied = { code: "access-denied", details: { key: "x.zip" } };
-      await expect(fill()).rejects.toMatchObject(denied);
+      await expect(fill(build).then(() => fill(build))).rejects.toMatchObject(denied);
       await expect(build.publish()).rejects.toMatchObject(denied);
       await build.discard();
-      expect(server.uploads.size).toBe(0);
-      expect(server.objects.size).toBe(0);
+      expect([server.uploads.size, server.objects.size]).toEqual([0, 0]);
     }));
 });
