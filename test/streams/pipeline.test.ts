@@ -1,25 +1,29 @@
 import { describe, expect, it } from "vitest";
+import type { ChunkSpec } from "../../src/codecs/codec.ts";
+import { BufferPool } from "../../src/streams/buffer-pool.ts";
+import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, DecodedChunk, EncodedChunk } from "../../src/streams/chunk.ts";
 import { decodeChunks } from "../../src/streams/decode-chunks.ts";
 import { encodeChunks } from "../../src/streams/encode-chunks.ts";
 import { mapConcurrent } from "../../src/streams/map-concurrent.ts";
+import { readChunks } from "../../src/streams/read-chunks.ts";
+import { regrid } from "../../src/streams/regrid.ts";
 import { reorder } from "../../src/streams/reorder.ts";
-import type { ReadableStream, TransformStream } from "../../src/streams/web.ts";
-import { ZarrflowError } from "../../src/util/errors.ts";
 import {
-  expectedValues,
-  runFlow,
-  SHAPE,
-  SOURCE_CHUNK,
-  sourceStore,
-  spec,
-  stagesOf,
-  TARGET_CHUNK,
-} from "./flow.ts";
+  type ReadableStream,
+  streamFrom,
+  type TransformStream,
+  WritableStream,
+} from "../../src/streams/web.ts";
+import { writeChunks } from "../../src/streams/write-chunks.ts";
+import { type Buffers, plainBuffers } from "../../src/util/buffers.ts";
+import { ZarrflowError } from "../../src/util/errors.ts";
+import { coordsOf, indexOf } from "../../src/util/shape.ts";
 import {
   codingOf,
   failOnUnhandledRejections,
   identity,
+  placeIn,
   rawPipeline,
   refsOf,
   rejection,
@@ -27,6 +31,95 @@ import {
   TestStore,
   untilAborted,
 } from "./support.ts";
+
+const SHAPE = [128, 128];
+const SOURCE_CHUNK = [64, 16];
+const TARGET_CHUNK = [16, 64];
+/** All chunks hold 1024 items of 4 bytes: exactly a buffer of the pool. */
+const CHUNK_BYTES = 4096;
+
+const spec = (shape: readonly number[]): ChunkSpec => ({
+  shape,
+  dataType: { kind: "uint", size: 4 },
+  fillValue: new Uint8Array(4),
+});
+
+/** Item `i` of the array, in C order. */
+const valueAt = (i: number) => i * 2654435761 + 1;
+
+function itemsOfChunk({ region }: ChunkRef, shape: readonly number[]): Uint8Array {
+  const items = new Uint32Array(1024);
+  for (const coords of coordsOf(region.shape)) {
+    const place = coords.map((c, d) => c + (region.start[d] ?? 0));
+    items[indexOf(coords, shape)] = valueAt(indexOf(place, SHAPE));
+  }
+  return new Uint8Array(items.buffer);
+}
+
+/** A store that holds the array in its source chunks. */
+function sourceStore(): TestStore {
+  const store = new TestStore();
+  const { chunkKey } = placeIn(store, "from");
+  for (const ref of refsOf(SHAPE, SOURCE_CHUNK))
+    store.values.set(chunkKey(ref.coords), itemsOfChunk(ref, SOURCE_CHUNK));
+  return store;
+}
+
+/** What the target store must hold in the end. */
+function expectedValues(): Record<string, Uint8Array> {
+  const { chunkKey } = placeIn(new TestStore(), "to");
+  return Object.fromEntries(
+    refsOf(SHAPE, TARGET_CHUNK).map((ref) => [chunkKey(ref.coords), itemsOfChunk(ref, TARGET_CHUNK)]),
+  );
+}
+
+interface Flow {
+  readonly from: TestStore;
+  readonly to: TestStore;
+  readonly refs?: readonly ChunkRef[];
+  readonly window?: ChunkRef["region"];
+  readonly buffers?: Buffers;
+  readonly readAhead?: number;
+  readonly signal?: AbortSignal;
+}
+
+const source = codingOf(rawPipeline(spec(SOURCE_CHUNK)), "from");
+const target = codingOf(rawPipeline(spec(TARGET_CHUNK)), "to");
+
+/** The stages of a flow, not yet connected. */
+function stagesOf({ from, to, refs, window, buffers = plainBuffers, readAhead = 4, signal }: Flow) {
+  const bytesPerChunk = 2 * CHUNK_BYTES;
+  return {
+    read: readChunks(placeIn(from, "from"), refs ?? refsOf(SHAPE, SOURCE_CHUNK), {
+      concurrency: readAhead,
+      inFlight: { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk },
+      buffers,
+      signal,
+    }),
+    decode: decodeChunks(source, { buffers }),
+    regrid: regrid({ shape: SHAPE, chunk: spec(TARGET_CHUNK) }, { buffers, ...(window && { window }) }),
+    encode: encodeChunks(target, { buffers }),
+    write: writeChunks(placeIn(to, "to"), { buffers, signal }),
+  };
+}
+
+function runFlow(flow: Flow): Promise<void> {
+  const { read, decode, regrid: cut, encode, write } = stagesOf(flow);
+  const encoded = read.pipeThrough(decode).pipeThrough(cut).pipeThrough(encode);
+  return encoded.pipeTo(write, flow.signal && { signal: flow.signal });
+}
+
+/** Rows of target chunks, each with the source chunks that it needs: what a planner would make tasks of. */
+function tasks() {
+  return Array.from({ length: SHAPE[0] as number }, (_, row) => row)
+    .filter((row) => row % (TARGET_CHUNK[0] as number) === 0)
+    .map((row) => ({
+      window: { start: [row, 0], shape: [TARGET_CHUNK[0] as number, SHAPE[1] as number] },
+      refs: refsOf(SHAPE, SOURCE_CHUNK).filter(
+        ({ coords }) => coords[0] === Math.floor(row / (SOURCE_CHUNK[0] as number)),
+      ),
+    }));
+}
 
 failOnUnhandledRejections();
 
@@ -222,5 +315,65 @@ describe("an early end", () => {
     const signal = AbortSignal.abort("no");
     expect(await rejection(runFlow({ from: sourceStore(), to, signal }))).toBe("no");
     expect(to.values.size).toBe(0);
+  });
+});
+
+describe("memory of the stages together", () => {
+  it("stays within what is admitted, however slow the sink is, and is all given back", async () => {
+    const readAhead = 2;
+    const targetsPerTask = 2;
+    // Reads and decodes in flight, the window decoded or encoded, and one more while a chunk is encoded.
+    const leaseBytes = (readAhead * 2 + targetsPerTask + 1) * CHUNK_BYTES;
+    const budget = new ByteBudget(3 * leaseBytes);
+    const buffers = new BufferPool(budget.limit);
+    const from = sourceStore();
+    const to = new TestStore();
+    let takenAtMost = 0;
+    to.beforeSet = async () => {
+      await settle(6);
+      takenAtMost = Math.max(takenAtMost, buffers.taken);
+      expect(buffers.taken).toBeLessThanOrEqual(budget.leased);
+    };
+    const run = async (task: ReturnType<typeof tasks>[number], { signal }: { signal: AbortSignal }) => {
+      const lease = await budget.acquire(leaseBytes, signal);
+      try {
+        await runFlow({ from, to, ...task, buffers, readAhead, signal });
+      } finally {
+        lease.release();
+      }
+    };
+    await streamFrom(tasks())
+      .pipeThrough(mapConcurrent(run, { concurrency: 100 }))
+      .pipeTo(new WritableStream());
+
+    expect(Object.fromEntries(to.values)).toEqual(expectedValues());
+    expect(budget.peak).toBe(budget.limit);
+    expect(buffers.peak).toBeLessThanOrEqual(budget.limit);
+    expect(buffers.peak).toBeGreaterThan(leaseBytes);
+    expect(takenAtMost).toBeGreaterThan(0);
+    expect({ leased: budget.leased, taken: buffers.taken }).toEqual({ leased: 0, taken: 0 });
+  });
+
+  it("is bounded by the reads in flight alone where chunks pass untouched to a sink that never ends", async () => {
+    const buffers = new BufferPool(2 ** 20);
+    const budget = new ByteBudget(5 * CHUNK_BYTES);
+    const from = sourceStore();
+    const to = new TestStore();
+    to.beforeSet = (_, signal) => untilAborted(signal);
+    const abort = new AbortController();
+    const read = readChunks(placeIn(from, "from"), refsOf(SHAPE, SOURCE_CHUNK), {
+      inFlight: { budget, bytesPerChunk: CHUNK_BYTES },
+      buffers,
+    });
+    const piped = read.pipeTo(writeChunks(placeIn(to, "from"), { buffers }), { signal: abort.signal });
+    const ended = rejection(piped);
+    await settle(20);
+    expect({ taken: buffers.taken, leased: budget.leased }).toEqual({
+      taken: budget.limit,
+      leased: budget.limit,
+    });
+    abort.abort("stop");
+    expect(await ended).toBe("stop");
+    expect({ taken: buffers.taken, leased: budget.leased }).toEqual({ taken: 0, leased: 0 });
   });
 });

@@ -1,9 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
+import { type NewArray, openArray, rechunk, slice } from "../../src/index.ts";
+import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import type { GetOptions } from "../../src/stores/store.ts";
 import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, EncodedChunk } from "../../src/streams/chunk.ts";
 import { readChunks } from "../../src/streams/read-chunks.ts";
+import { together } from "../../src/streams/read-together.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
+import { mergeRanges } from "../../src/util/merge-ranges.ts";
+import { given } from "../support/given.ts";
 import {
   collect,
   failOnUnhandledRejections,
@@ -292,5 +298,116 @@ describe("readChunks", () => {
       const reads = readChunks(placeIn(store), vectorRefs(1), { maxEncodedSize: 100 });
       expect(await rejection(collect(reads))).toMatchObject({ code: "resource-limit" });
     });
+  });
+});
+
+const [ROWS, COLUMNS] = [512, 1024];
+const ROW = COLUMNS * 4;
+
+/** One chunk of 2 MiB, and the bytes that are read of it. */
+async function oneChunk(options: Partial<NewArray>) {
+  const items = Float32Array.from({ length: ROWS * COLUMNS }, (_, i) => i);
+  const store = await given({ shape: [ROWS, COLUMNS], dataType: "float32", ...options, values: items });
+  const read: number[] = [];
+  const counting = {
+    description: "a store that counts",
+    async get(key: string, how: GetOptions = {}) {
+      const bytes = await store.get(key, how);
+      if (/\d$/.test(key)) read.push(bytes?.length ?? 0);
+      return bytes;
+    },
+    size: store.size.bind(store),
+  };
+  return { array: await openArray(counting), items, read };
+}
+
+test("a row of a plain chunk is read by its range, in one request", async () => {
+  const { array, items, read } = await oneChunk({ zarrFormat: "v2", codec: "none" });
+  const { data } = await slice(array, [[100, 101]]).read();
+  expect([...data]).toEqual([...items.subarray(100 * COLUMNS, 101 * COLUMNS)]);
+  expect(read).toEqual([ROW]);
+});
+
+test("columns are read with all between them, whichever way round the chunk lies", async () => {
+  const { array, items, read } = await oneChunk({ zarrFormat: "v2", codec: "none", order: "F" });
+  const { data } = await slice(array, [
+    [0, ROWS, 100],
+    [7, 8],
+  ]).read();
+  expect([...data]).toEqual([0, 1, 2, 3, 4, 5].map((i) => items[i * 100 * COLUMNS + 7]));
+  expect(read).toEqual([501 * 4]);
+});
+
+test("a row of an inner chunk is read by its range within the shard", async () => {
+  const { array, items, read } = await oneChunk({ zarrFormat: "v3", codec: "none", shards: [ROWS, COLUMNS] });
+  const { data } = await slice(array, [[510, 512]]).read();
+  expect([...data]).toEqual([...items.subarray(510 * COLUMNS)]);
+  expect(read.at(-1)).toBe(2 * ROW);
+});
+
+test("windows of a rechunk take no more than their part of a large chunk", async () => {
+  const { array, items, read } = await oneChunk({ zarrFormat: "v2", codec: "none" });
+  const options = { chunks: [16, COLUMNS], maxMemory: "6MB", strategy: "direct" } as const;
+  const report = await rechunk(array, "memory:parts", options);
+  try {
+    expect(namedMemoryStore("parts")).toBeDefined();
+    const { data } = await slice("memory:parts").read();
+    expect(items.every((item, i) => item === data[i])).toBe(true);
+    expect(data.length).toBe(items.length);
+    expect(read.length).toBe(report.chunksRead);
+    expect(read.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(2 * items.byteLength);
+  } finally {
+    nameMemoryStore("parts", undefined);
+  }
+});
+
+const KIB = 1024;
+const MIB = KIB * KIB;
+
+interface Case {
+  readonly count?: number;
+  readonly chunk?: number;
+  readonly limit?: number;
+  readonly perChunk?: number;
+  readonly isFar?: boolean;
+}
+
+/** Lengths of the requests for chunks that lie side by side, and the leases of each. */
+function requests({ count = 64, chunk = 256 * KIB, limit = 256 * MIB, perChunk, isFar = true }: Case) {
+  const inFlight =
+    limit === 0 ? undefined : { budget: new ByteBudget(limit), bytesPerChunk: perChunk ?? 3 * chunk };
+  const reading = together<{ range: { offset: number; length: number } }>({
+    inFlight,
+    isFar,
+    bytesOf: ({ range }) => range.length,
+  });
+  const parts = Array.from({ length: count }, (_, i) => ({ range: { offset: i * chunk, length: chunk } }));
+  const merged = mergeRanges(parts, { fits: reading.fits, mostTogether: Number.POSITIVE_INFINITY });
+  return merged.map((range) => [range.length / KIB, reading.leases(range.parts, range.length)]);
+}
+
+describe("chunks that are read in one request", () => {
+  it("are 16 in up to 8 MiB far away, more in 1 MiB, and no more than 1 MiB near", () => {
+    expect(requests({})).toEqual(Array.from({ length: 4 }, () => [4096, 16]));
+    expect(requests({ chunk: MIB, count: 16 })).toEqual(Array.from({ length: 2 }, () => [8192, 8]));
+    expect(requests({ chunk: 16 * KIB, count: 128 })).toEqual(Array.from({ length: 2 }, () => [1024, 64]));
+    expect(requests({ isFar: false, count: 8 })).toEqual(Array.from({ length: 2 }, () => [1024, 4]));
+  });
+
+  it("are so few that four requests fit what may be in flight", () => {
+    expect(requests({ limit: 24 * MIB, count: 16 })).toEqual([
+      [2048, 8],
+      [2048, 8],
+    ]);
+    expect(requests({ limit: 0, count: 8 })).toEqual(Array.from({ length: 2 }, () => [1024, 4]));
+  });
+
+  it("take more leases far away where those of the parts are too small, and are apart near", () => {
+    const chunk = 64 * KIB;
+    expect(requests({ chunk, perChunk: chunk, count: 16 })).toEqual([[1024, 32]]);
+    expect(requests({ chunk, perChunk: chunk, count: 2, isFar: false })).toEqual([
+      [64, 1],
+      [64, 1],
+    ]);
   });
 });
