@@ -7,7 +7,7 @@ const USAGE = `Lets every decoder read changed frames, and ends with 1 at the fi
 
   npm run fuzz                                  all of them, 1,000,000 frames each
   npm run fuzz -- --codec zstd --frames 5000    those of one codec
-  npm run fuzz -- --from "kernel lz4 wasm"      goes on where an earlier run was cut
+  npm run fuzz -- --from "kernel lz4"      goes on where an earlier run was cut
 
   --seed N       another million frames (1)
   --seconds N    no more than so long on each
