@@ -219,12 +219,12 @@ const SHOWN: Readonly<Record<string, string>> = {
   concurrency: "test/flows/request/usual-concurrency.test.ts",
   consistent: "test/flows/source-changed.test.ts",
   context: "test/flows/context.test.ts",
-  resume: "test/flows/resume-after-restart.test.ts",
+  resume: "test/flows/resume.test.ts",
   strict: "test/flows/slice-to.test.ts",
-  v1Order: "test/flows/v1-chunks.test.ts",
+  v1Order: "test/flows/v1.test.ts",
   v2: "test/flows/registered-codec.test.ts",
   trustMap: "test/flows/planned.test.ts",
-  verifySource: "test/flows/verify-source.test.ts",
+  verifySource: "test/flows/verify.test.ts",
   ...Object.fromEntries(
     (declared.get("simulatePlan") ?? []).map((option) => [
       `${option}, simulatePlan`,
@@ -236,9 +236,9 @@ const SHOWN: Readonly<Record<string, string>> = {
       .filter(([option, name]) => option === "onEvent" && /^(?:plan|readPlan)/.test(name))
       .map((pair) => [pair.join(", "), "test/flows/run/running-options.test.ts"]),
   ),
-  "writeEmpty, plan": "test/flows/strategies.property.test.ts",
+  "writeEmpty, plan": "test/flows/rechunk.property.test.ts",
   "dryRun, clean": "test/flows/clean.test.ts",
-  "scratch, planSlice": "test/flows/staged-slabs.test.ts",
+  "scratch, planSlice": "test/flows/slice.property.test.ts",
   "onWarning, resizeArray": "test/flows/followed-conventions.test.ts",
 };
 

@@ -1,20 +1,24 @@
 // @module-tag sampled
+import { readdir } from "node:fs/promises";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { readsOf, rechunk, slice, writesOf } from "../../src/flows/index.ts";
 import { leaseBytesOf } from "../../src/flows/plan/task.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { runPlan } from "../../src/flows/run/run-plan.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
-import { nameMemoryStore } from "../../src/stores/memory.ts";
+import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";
+import { isZarrflowError } from "../../src/util/errors.ts";
 import { product } from "../../src/util/shape.ts";
-import { bytesOf } from "../support/consume.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
+import { bytesOf, contentsOf } from "../support/consume.ts";
 import { makeArray, type Recipe } from "../support/made-array.ts";
 import { tasksOf } from "../support/plan-tasks.ts";
 import { rechunked } from "../support/recipes.ts";
-import { samples } from "../support/samples.ts";
+import { drawsAll, samples } from "../support/samples.ts";
 
 /** Bytes that one source chunk and one target chunk take decoded and encoded, in buffers of 4 KiB at least. */
 function leastMemory({ itemSize, chunks: from }: Recipe, to: readonly number[]): number {
@@ -87,4 +91,90 @@ test("totals equal the request log, and a plan runs as well after a trip through
     }),
     { numRuns: samples(60) },
   );
+});
+
+const folder = temporaryFolder();
+
+afterAll(async () => {
+  expect(await readdir(folder.path)).toEqual([]);
+});
+
+interface Case {
+  readonly chunks: readonly number[];
+  readonly ranges: [number, number, number][];
+  readonly maxMemory: number;
+  readonly writeEmpty?: boolean;
+}
+
+/** What a strategy makes; undefined where it does not fit the budget. */
+async function made(source: MemoryStore, strategy: "direct" | "staged", given: Case) {
+  const { chunks, ranges, maxMemory, writeEmpty = false } = given;
+  const array = await openArray(source);
+  try {
+    const options = { chunks, slice: ranges, maxMemory, strategy, scratch: folder.path, writeEmpty };
+    const planned = await planFlow(array, `memory:${strategy}`, options);
+    const report = await runFlow(planned);
+    expect(report.tasks).toBe(planned.plan.totals.tasks);
+    expect(report.chunksRead).toBe(planned.plan.totals.chunksRead);
+    expect(report.peakBuffers).toBeLessThanOrEqual(planned.plan.totals.predictedPeak);
+    const values = await contentsOf(namedMemoryStore(strategy) ?? new MemoryStore());
+    nameMemoryStore(strategy, undefined);
+    return { plan: planned.plan, values };
+  } catch (error) {
+    if (isZarrflowError(error, "budget-too-small") || isZarrflowError(error, "invalid-option"))
+      return undefined;
+    throw error;
+  }
+}
+
+const axis = fc.record({
+  n: fc.oneof(
+    { weight: 12, arbitrary: fc.integer({ min: 1, max: 13 }) },
+    { weight: 1, arbitrary: fc.constant(0) },
+  ),
+  from: fc.integer({ min: 1, max: 7 }),
+  to: fc.integer({ min: 1, max: 15 }),
+  a: fc.nat(13),
+  b: fc.nat(13),
+  step: fc.constantFrom(1, 1, 1, 2, 5),
+});
+
+/** Arrays of rank 0 to 6 and items of 1 to 32 bytes, a part of each, and chunks to rechunk it to. */
+const cases = fc
+  .record({
+    axes: fc.array(axis, { maxLength: 6 }).filter((axes) => product(axes.map(({ n }) => n)) <= 3000),
+    order: fc.constantFrom("C" as const, "F" as const),
+    itemSize: fc.integer({ min: 1, max: 32 }),
+    missing: fc.constantFrom(0, 0, 0.3, 1),
+    seed: fc.nat(1e6),
+    maxMemory: fc.constantFrom(60_000, 150_000, 1e6),
+    writeEmpty: fc.boolean(),
+  })
+  .map(({ axes, maxMemory, writeEmpty, ...rest }) => ({
+    recipe: { shape: axes.map(({ n }) => n), chunks: axes.map(({ from }) => from), ...rest },
+    chunks: axes.map(({ to }) => to),
+    ranges: axes.map(({ n, a, b, step }): [number, number, number] => [
+      Math.min(a, b, n),
+      Math.min(Math.max(a, b), n),
+      step,
+    ]),
+    maxMemory,
+    writeEmpty,
+  }));
+
+test("the direct and the staged strategy write the same bytes", async () => {
+  let stagedRuns = 0;
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ recipe, ...options }) => {
+      const { store } = await makeArray(recipe);
+      const staged = await made(store, "staged", options);
+      const direct = await made(store, "direct", options);
+      if (staged === undefined) return;
+      if (staged.plan.jobs.some(({ strategy }) => strategy === "staged")) stagedRuns++;
+      expect(staged.values).toEqual(direct?.values);
+    }),
+    { numRuns: samples(200) },
+  );
+  // of a few, chance may choose none
+  if (drawsAll) expect(stagedRuns).toBeGreaterThan(8);
 });

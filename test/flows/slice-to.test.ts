@@ -16,6 +16,7 @@ import { consolidate } from "../../src/meta/consolidated.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
 import { testFolder } from "../support/cli.ts";
+import { valuesIn } from "../support/consume.ts";
 import { ramp, type V2Array, writeV2Array, writeV2Group } from "../support/v2-store.ts";
 
 const array: V2Array = {
@@ -26,42 +27,27 @@ const array: V2Array = {
   fillValue: 0,
 };
 
-async function written(): Promise<string> {
-  const folder = join(await testFolder(), "a.zarr");
-  await writeV2Array(folder, array);
-  return folder;
-}
+const dataOf = async (...of: Parameters<typeof slice>) => [...(await slice(...of).read()).data];
 
-describe("a slice as Zarr", () => {
-  it.each<{ option: SliceOption | string; shape: number[]; chunks: number[] }>([
-    { option: { t: [1, 6, 2], x: [5, 13] }, shape: [3, 11, 8], chunks: [3, 4, 5] },
-    { option: { t: 2, y: -1 }, shape: [1, 1, 13], chunks: [1, 1, 5] },
-    { option: {}, shape: [7, 11, 13], chunks: [3, 4, 5] },
-    { option: { x: [4, 4] }, shape: [7, 11, 0], chunks: [3, 4, 1] },
-    { option: "0:2,:,1:12:3", shape: [2, 11, 4], chunks: [2, 4, 4] },
-  ])("holds the items of $option", async ({ option, shape, chunks }) => {
+describe("a slice of an array", () => {
+  async function written(): Promise<string> {
+    const folder = join(await testFolder(), "a.zarr");
+    await writeV2Array(folder, array);
+    return folder;
+  }
+
+  it.each<[SliceOption | string, number[], number[]]>([
+    [{ t: [1, 6, 2], x: [5, 13] }, [3, 11, 8], [3, 4, 5]],
+    [{ t: 2, y: -1 }, [1, 1, 13], [1, 1, 5]],
+    [{}, [7, 11, 13], [3, 4, 5]],
+    [{ x: [4, 4] }, [7, 11, 0], [3, 4, 1]],
+    ["0:2,:,1:12:3", [2, 11, 4], [2, 4, 4]],
+  ])("holds the items of %j", async (option, shape, chunkShape) => {
     const folder = await written();
     await sliceTo(folder, `${folder}.part`, { slice: option, verify: true });
-    const part = await open(`${folder}.part`);
-    expect(part).toMatchObject({ kind: "array", shape, chunkShape: chunks, attributes: { units: "K" } });
-    const expected = await slice(folder, option).read();
-    const found = await slice(`${folder}.part`).read();
-    expect([...found.data]).toEqual([...expected.data]);
-  });
-
-  it("takes other chunks, codec, format and container on the way", async () => {
-    const folder = await written();
-    await sliceTo(folder, `${folder}.part.zip`, {
-      slice: { y: [2, 9] },
-      chunks: { t: -1, y: -1, x: 2 },
-      codec: "zstd",
-      to: "v3",
-    });
-    const part = await open(`${folder}.part.zip`);
-    expect(part).toMatchObject({ shape: [7, 7, 13], chunkShape: [7, 7, 2], dimensionNames: ["t", "y", "x"] });
-    expect(part.layout.zarrFormat).toBe("v3");
-    const expected = await slice(folder, { y: [2, 9] }).read();
-    expect([...(await slice(`${folder}.part.zip`).read()).data]).toEqual([...expected.data]);
+    const part = { kind: "array", shape, chunkShape, attributes: { units: "K" } };
+    expect(await open(`${folder}.part`)).toMatchObject(part);
+    expect(await dataOf(`${folder}.part`)).toEqual(await dataOf(folder, option));
   });
 
   it("is cut within the array", async () => {
@@ -101,29 +87,23 @@ describe("a slice of a group", () => {
     return found;
   }
 
-  const dataOf = async (url: string, option: SliceOption = {}) => [...(await slice(url, option).read()).data];
-
   it("cuts every array that has the dimension, and copies the others", async () => {
     const folder = await group();
-    await sliceTo(folder, `${folder}.part`, { slice: { t: [1, 6, 2], x: 3 }, verify: true });
-    const part = await openGroup(`${folder}.part`);
-    expect(part.attributes).toEqual({ title: "a group" });
-    expect(await shapes(`${folder}.part`)).toEqual({
-      a: [3, 11, 1],
-      crs: [],
-      plain: [7],
-      t: [3],
-      t_bnds: [3, 2],
-      y: [11],
-    });
-    for (const name of ["t", "t_bnds"]) {
-      const expected = await dataOf(`${folder}/${name}`, { t: [1, 6, 2] });
-      expect(await dataOf(`${folder}.part/${name}`), name).toEqual(expected);
-    }
-    expect(await dataOf(`${folder}.part/a`)).toEqual(await dataOf(`${folder}/a`, { t: [1, 6, 2], x: 3 }));
-    for (const name of ["plain", "y", "crs"]) {
-      expect(await dataOf(`${folder}.part/${name}`), name).toEqual(await dataOf(`${folder}/${name}`));
-    }
+    const taken = { t: [1, 6, 2], x: 3 } as const;
+    await sliceTo(folder, `${folder}.part`, { slice: taken, verify: true });
+    expect((await openGroup(`${folder}.part`)).attributes).toEqual({ title: "a group" });
+    const expected = { a: [3, 11, 1], crs: [], plain: [7], t: [3], t_bnds: [3, 2], y: [11] };
+    expect(await shapes(`${folder}.part`)).toEqual(expected);
+    const { x: _, ...ofT } = taken;
+    for (const [name, option] of [
+      ["a", taken],
+      ["t", ofT],
+      ["t_bnds", ofT],
+      ["plain", {}],
+      ["y", {}],
+      ["crs", {}],
+    ] as const)
+      expect(await dataOf(`${folder}.part/${name}`), name).toEqual(await dataOf(`${folder}/${name}`, option));
   });
 
   it("takes other chunks, codec, format and container on the way", async () => {
@@ -145,10 +125,8 @@ describe("a slice of a group", () => {
   it("keeps consolidated metadata true", async () => {
     const folder = await group();
     const store = new DirectoryStore(folder);
-    const documents = new Map<string, Uint8Array>();
-    for await (const { key } of store.list("")) {
-      if (/\.z[a-z]+$/.test(key)) documents.set(key, (await store.get(key)) ?? new Uint8Array());
-    }
+    const values = [...(await valuesIn(store))];
+    const documents = new Map(values.filter(([key]) => /\.z[a-z]+$/.test(key)));
     await store.set(".zmetadata", consolidate("v2", "", documents).get(".zmetadata") ?? new Uint8Array());
     await sliceTo(folder, `${folder}.part`, { slice: { t: [0, 2] } });
     await expectTrueConsolidation(new DirectoryStore(`${folder}.part`));
@@ -174,32 +152,16 @@ describe("a slice of a group", () => {
   });
 
   it("takes groups below whole in which the dimension has another length, and says so", async () => {
-    const fine: Record<string, V2Array> = {
-      "fine/x": coordinate("x", 26),
-      "fine/t": coordinate("t", 7),
-      "fine/deeper/t": coordinate("t", 7),
-      "same/x": coordinate("x", 13),
-    };
-    const folder = await group(fine);
-    const warnings: unknown[] = [];
-    const onEvent = (event: FlowEvent) => {
-      if (event.type === "warning") warnings.push(event);
-    };
+    const t = coordinate("t", 7);
+    const x = { "fine/x": coordinate("x", 26), "same/x": coordinate("x", 13) };
+    const folder = await group({ ...x, "fine/t": t, "fine/deeper/t": t });
+    const warnings: FlowEvent[] = [];
+    const onEvent = (event: FlowEvent) => event.type === "warning" && warnings.push(event);
     await sliceTo(folder, `${folder}.part`, { slice: { x: [0, 2], t: [0, 3] }, onEvent });
-    expect(await shapes(`${folder}.part`)).toMatchObject({
-      a: [3, 11, 2],
-      t: [3],
-      "fine/x": [26],
-      "fine/t": [7],
-      "fine/deeper/t": [7],
-      "same/x": [2],
-    });
-    expect(warnings).toEqual([
-      expect.objectContaining({
-        path: "fine",
-        message: "this is not sliced, but taken whole: dimension x has 13 items in a, and 26 in fine/x",
-      }),
-    ]);
+    const whole = { "fine/x": [26], "fine/t": [7], "fine/deeper/t": [7] };
+    expect(await shapes(`${folder}.part`)).toMatchObject({ a: [3, 11, 2], t: [3], ...whole, "same/x": [2] });
+    const message = "this is not sliced, but taken whole: dimension x has 13 items in a, and 26 in fine/x";
+    expect(warnings).toMatchObject([{ path: "fine", message }]);
     const strict = sliceTo(folder, `${folder}.strict`, { slice: { x: [0, 2] }, strict: true });
     await expect(strict).rejects.toMatchObject({ code: "invalid-selection", details: { path: "fine" } });
     await sliceTo(folder, `${folder}.strict`, { slice: { x: [0, 2] }, strict: true, exclude: "fine" });
@@ -207,11 +169,8 @@ describe("a slice of a group", () => {
   });
 
   it("takes what lies side by side in fewer items whole, and refuses where nothing is left to slice", async () => {
-    const folder = await group({
-      "g/v": coordinate("z", 4),
-      "h/v": coordinate("z", 5),
-      "g/x": coordinate("x", 2),
-    });
+    const z = { "g/v": coordinate("z", 4), "h/v": coordinate("z", 5) };
+    const folder = await group({ ...z, "g/x": coordinate("x", 2) });
     await sliceTo(folder, `${folder}.part`, { slice: { z: 0 } });
     expect(await shapes(`${folder}.part`)).toMatchObject({ "g/v": [4], "h/v": [1] });
     const strict = sliceTo(folder, `${folder}.strict`, { slice: { z: 0 }, strict: true });

@@ -33,3 +33,17 @@ export function rangesOf(shape: readonly number[]): fc.Arbitrary<[number, number
       .map(([a, b, step]): [number, number, number] => [Math.min(a, b), Math.max(a, b), step]);
   return fc.tuple(...shape.map(range));
 }
+
+/** A recipe, with a selection of its array. */
+export const slicedRecipes = rechunked.chain(({ recipe }) =>
+  rangesOf(recipe.shape).map((ranges) => ({ recipe, ranges })),
+);
+
+/** Ranges as the naive model takes them. */
+export function selectionOf(ranges: readonly (readonly [number, number, number])[]) {
+  return {
+    start: ranges.map(([start]) => start),
+    step: ranges.map(([, , step]) => step),
+    shape: ranges.map(([start, stop, step]) => Math.max(0, Math.ceil((stop - start) / step))),
+  };
+}
