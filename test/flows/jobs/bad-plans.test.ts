@@ -40,48 +40,22 @@ test("a plan that nobody changed is what was written", () => {
 describe("a plan is rejected, with where", () => {
   const job = ["plan", "jobs", 0];
   const kind = ["plan", "kinds", 0];
+  const document = ["plan", "publication", "documents", 0];
+  const web = (host: string) => ({ kind: "http", url: `http://${host}/` });
   const cases: readonly (readonly [string, readonly (string | number)[], unknown, RegExp])[] = [
     ["another version", ["format"], "zarrflow-plan-file/1", /another format/],
     ["a source outside", ["plan", "source", "path"], "../x", /path of a node inside its store/],
     ["a relative source", ["plan", "source", "store", "path"], "src.zarr", /absolute path/],
     ["a way out of a folder", ["plan", "source", "store", "path"], "/data/../etc", /absolute path/],
     ["a store of an unknown kind", ["plan", "source", "store", "kind"], "ftp", /spec of a store/],
-    [
-      "credentials in a URL",
-      ["plan", "source", "store"],
-      { kind: "http", url: "http://a:b@c/" },
-      /spec of a store/,
-    ],
-    [
-      "a target on the web",
-      ["plan", "target", "store"],
-      { kind: "http", url: "http://c/" },
-      /must be a folder/,
-    ],
+    ["credentials in a URL", ["plan", "source", "store"], web("a:b@c"), /spec of a store/],
+    ["a target on the web", ["plan", "target", "store"], web("c"), /must be a folder/],
     ["an array outside", [...job, 0], "a/../../b", /path of a node inside its store/],
     ["an array that nothing describes", [...job, 1], 7, /not described/],
-    [
-      "an array twice",
-      ["plan", "jobs"],
-      [
-        ["", 0],
-        ["", 0],
-      ],
-      /another array's/,
-    ],
+    ["an array twice", ["plan", "jobs"], Array(2).fill(["", 0]), /another array's/],
     ["what is no array", job, ["", 0, "x"], /must be a list/],
-    [
-      "a document outside",
-      ["plan", "publication", "documents", 0, "key"],
-      "../zarr.json",
-      /key inside its store/,
-    ],
-    [
-      "a document read from outside",
-      ["plan", "publication", "documents", 0],
-      { key: "a", from: "/etc/x" },
-      /key inside/,
-    ],
+    ["a document outside", [...document, "key"], "../zarr.json", /key inside its store/],
+    ["a document read from outside", document, { key: "a", from: "/etc/x" }, /key inside/],
     ["a source document outside", ["sourceDocuments", 0, 0], "../.zarray", /key inside its store/],
     ["more tasks than windows", [...kind, "tasks"], 10, /other tasks/],
     ["huge counts", [...kind, "tasks"], 1e300, /a whole number/],
@@ -97,21 +71,16 @@ describe("a plan is rejected, with where", () => {
     ["an update", ["plan", "publication", "existing"], "update", /absent/],
   ];
   test.each(cases)("%s", (_, path, value, reason) => {
-    expect(() => parsePlan(changed(text, path, value))).toThrow(reason);
-    expect(() => parsePlan(changed(text, path, value))).toThrow(
-      expect.objectContaining({ code: "plan-mismatch" }),
-    );
+    const refused = { code: "plan-mismatch", message: expect.stringMatching(reason) };
+    expect(() => parsePlan(changed(text, path, value))).toThrow(expect.objectContaining(refused));
   });
 
-  test("an edited one, a truncated one, and none", () => {
+  test("an edited one, a truncated one, none, and a staged one without a place for scratch objects", () => {
+    expect(() => parsePlan(changed(staged, ["plan", "scratch"], undefined))).toThrow(/needs a place/);
     expect(() => parsePlan(text.replace('"readAhead": ', '"readAhead": 1'))).toThrow(/was changed/);
     for (const other of [text.slice(0, 200), "", "[]", "null", "{}", '{"format":"zarrflow-plan/1"}']) {
       expect(() => parsePlan(other)).toThrow(expect.objectContaining({ code: "plan-mismatch" }));
     }
-  });
-
-  test("a staged one without a place for scratch objects", () => {
-    expect(() => parsePlan(changed(staged, ["plan", "scratch"], undefined))).toThrow(/needs a place/);
   });
 });
 
@@ -122,9 +91,8 @@ test("what several processes cannot do is not planned", async () => {
   await copy(src, join(folder, "there.zarr"));
   const refused = { code: "unsupported-operation", details: { hint: expect.any(String) } };
   await expect(textOf(planFlow(src, join(folder, "out.zarr.zip")))).rejects.toMatchObject(refused);
-  await expect(textOf(planFlow(src, join(folder, "there.zarr"), { ifExists: "skip" }))).rejects.toMatchObject(
-    refused,
-  );
+  const skip = planFlow(src, join(folder, "there.zarr"), { ifExists: "skip" });
+  await expect(textOf(skip)).rejects.toMatchObject(refused);
   const noScratch = planFlow(src, join(folder, "o.zarr"), { ...DIRECT, strategy: "staged" });
   await expect(textOf(noScratch)).rejects.toMatchObject(refused);
 });
@@ -185,12 +153,8 @@ test("a run with tasks undone is not finished: how many, which, and how to go on
 }, 300_000);
 
 test("the number of a task is what flags or the engine say", () => {
-  const slurm = (id: string) => ({
-    SLURM_ARRAY_TASK_ID: id,
-    SLURM_ARRAY_TASK_COUNT: "4",
-    SLURM_ARRAY_TASK_MIN: "3",
-    SLURM_ARRAY_TASK_STEP: "5",
-  });
+  const array = { SLURM_ARRAY_TASK_COUNT: "4", SLURM_ARRAY_TASK_MIN: "3", SLURM_ARRAY_TASK_STEP: "5" };
+  const slurm = (id: string) => ({ ...array, SLURM_ARRAY_TASK_ID: id });
   expect(taskNumber({ index: "3", count: "8" }, slurm("3"))).toEqual({ index: 3, count: 8 });
   expect(taskNumber({}, slurm("13"))).toEqual({ index: 2, count: 4 });
   expect(taskNumber({ count: "9" }, slurm("3"))).toEqual({ index: 3, count: 9 });

@@ -15,16 +15,9 @@ export const LARGE: Shape = [192, 96, 96];
 /** An array of which every two times are a chunk. */
 export async function makeSource(path: string, shape = SMALL): Promise<void> {
   const [, rows, columns] = shape;
-  await given({
-    at: path,
-    shape,
-    chunks: [2, rows, columns],
-    dataType: "float32",
-    zarrFormat: "v2",
-    codec: "zstd:1",
-    dimensionNames: ["time", "y", "x"],
-    values: (i) => Math.sin(i / 99) * 50,
-  });
+  const how = { dataType: "float32", zarrFormat: "v2", codec: "zstd:1" } as const;
+  const grid = { shape, chunks: [2, rows, columns], dimensionNames: ["time", "y", "x"] };
+  await given({ at: path, ...grid, ...how, values: (i) => Math.sin(i / 99) * 50 });
 }
 
 export const TO_SERIES = ["--chunks", "time=-1,y=8,x=8"] as const;
@@ -57,13 +50,8 @@ interface Kill {
 
 /** Starts a process for a share of a stage, by what an engine would say to it. */
 export function startShare(cwd: string, { stage, index, count }: Share, kill?: Kill): Started {
-  const env = {
-    ...process.env,
-    SLURM_ARRAY_TASK_ID: String(1 + 2 * index),
-    SLURM_ARRAY_TASK_MIN: "1",
-    SLURM_ARRAY_TASK_STEP: "2",
-    SLURM_ARRAY_TASK_COUNT: String(count),
-  };
+  const task = { SLURM_ARRAY_TASK_ID: String(1 + 2 * index), SLURM_ARRAY_TASK_COUNT: String(count) };
+  const env = { ...process.env, ...task, SLURM_ARRAY_TASK_MIN: "1", SLURM_ARRAY_TASK_STEP: "2" };
   const imported = kill ? ["--import", pathToFileURL(join(kill.killer, "killer.mjs")).href] : [];
   const killed = kill && { CALLS_FILE: join(kill.killer, "calls"), KILL_AT: `${kill.at}` };
   const args = [...imported, command, "run", "plan.json", "--stage", String(stage), "--quiet"];

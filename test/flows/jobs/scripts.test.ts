@@ -6,28 +6,19 @@ import { parse } from "yaml";
 import { jobScript, SCRIPTS } from "../../../src/cli/job-scripts.ts";
 import { testFolder } from "../../support/cli.ts";
 
-const JOB = {
-  plan: "/data/my plans/it's.json",
-  stages: 2,
-  count: 8,
-  maxMemory: 256_000_000,
-  threads: 2,
-  hasMap: false,
-};
+const JOB = { plan: "/data/my plans/it's.json", stages: 2, count: 8, maxMemory: 256_000_000, threads: 2 };
 
-test.each(SCRIPTS)("the script for %s is one that bash reads", (engine) => {
-  const script = jobScript(engine, JOB);
-  execFileSync("bash", ["-n"], { input: script });
-  expect(script).toContain("set -euo pipefail");
-});
-
-test.each(SCRIPTS)("the script for %s lets jobs run the modules of a plan that has some", (engine) => {
-  const plain = jobScript(engine, JOB);
-  const script = jobScript(engine, { ...JOB, hasMap: true });
-  execFileSync("bash", ["-n"], { input: script });
-  expect(plain).not.toContain("trust-map");
-  expect(script.match(/--trust-map/g)).toHaveLength(2);
-});
+test.each(SCRIPTS)(
+  "the script for %s is one that bash reads, and runs modules where the plan has some",
+  (engine) => {
+    const plain = jobScript(engine, { ...JOB, hasMap: false });
+    const trusting = jobScript(engine, { ...JOB, hasMap: true });
+    for (const input of [plain, trusting]) execFileSync("bash", ["-n"], { input });
+    expect(plain).toContain("set -euo pipefail");
+    expect(plain).not.toContain("trust-map");
+    expect(trusting.match(/--trust-map/g)).toHaveLength(2);
+  },
+);
 
 /** Runs a script with commands of its engine that note what they are called with. */
 async function callsOf(script: string, engine: string, env: Readonly<Record<string, string>> = {}) {
@@ -40,18 +31,20 @@ async function callsOf(script: string, engine: string, env: Readonly<Record<stri
     writeFileSync(join(folder, name), body);
     chmodSync(join(folder, name), 0o755);
   }
-  const path = `${folder}:${process.env.PATH}`;
   writeFileSync(join(folder, "script.sh"), script);
-  const stdio = ["ignore", "ignore", "inherit"] as const;
   execFileSync("bash", [join(folder, "script.sh")], {
-    env: { ...process.env, ...env, PATH: path },
-    stdio: [...stdio],
+    env: { ...process.env, ...env, PATH: `${folder}:${process.env.PATH}` },
+    stdio: ["ignore", "ignore", "inherit"],
   });
   return readFileSync(file, "utf8");
 }
 
 describe("what the scripts call", () => {
-  const job = { ...JOB, plan: "/data/plan.json" };
+  const job = { ...JOB, plan: "/data/plan.json", hasMap: false };
+  const kubernetes = { IMAGE: "registry.example.org/zarrflow:0.1.0", CLAIM: "data", SECRET: "credentials" };
+  const example = readFileSync("examples/array-jobs/kubernetes.yaml", "utf8");
+  const manifestsIn = (calls: string) =>
+    calls.split(/^kubectl.*$/m).filter((one) => one.includes("kind: Job"));
 
   test("SLURM: an array for each stage, after the one before, and the end", async () => {
     const calls = await callsOf(jobScript("slurm", job), "sbatch");
@@ -80,63 +73,39 @@ describe("what the scripts call", () => {
   });
 
   test("Kubernetes: manifests like the example, one Job a stage, waited for", async () => {
-    const calls = await callsOf(jobScript("k8s", job), "kubectl", KUBERNETES);
+    const calls = await callsOf(jobScript("k8s", job), "kubectl", kubernetes);
     expect(calls.match(/^kubectl\|apply/gm)).toHaveLength(3);
     expect(calls.match(/^kubectl\|wait\|--for=condition=complete/gm)).toHaveLength(3);
-    const manifests = manifestsIn(calls);
-    const example = linesOf(readFileSync("examples/array-jobs/kubernetes.yaml", "utf8"));
-    for (const manifest of manifests) assertIndexedJob(linesOf(manifest));
-    assertIndexedJob(example);
-    // what the example says, but for names, numbers and the claim
-    const keys = (lines: readonly string[]) => new Set(lines.map((line) => line.replace(/:.*/, ":")));
-    const missing = [...keys(example)].filter((key) => !keys(linesOf(manifests[0] ?? "")).has(key));
-    expect(missing).toEqual([]);
+    const form = membersOf(parse(example));
+    const manifests = manifestsIn(calls).map((one) => parse(one));
+    expect(manifests).toHaveLength(3);
+    for (const manifest of manifests) {
+      expect(manifest).toMatchObject({ apiVersion: "batch/v1", spec: { completionMode: "Indexed" } });
+      expect(manifest.metadata.name).toMatch(/^[a-z0-9-]{1,63}$/);
+      for (const rule of manifest.spec.podFailurePolicy?.rules ?? [])
+        expect(rule).toEqual(parse(example).spec.podFailurePolicy.rules[0]);
+      // no member that the example has not, at its depth, but those of the claim
+      const others = [...membersOf(manifest)].filter((one) => !form.has(one) && !one.includes("/volumes/"));
+      expect(others).toEqual([]);
+    }
+    // and what the example says, but for names, numbers and the claim
+    expect([...form].filter((one) => !membersOf(manifests[0]).has(one))).toEqual([]);
   });
 
   test("Kubernetes: manifests are what its schema allows", { tags: ["tools"] }, async () => {
     const { Job } = await import("kubernetes-models/batch/v1");
-    const example = readFileSync("examples/array-jobs/kubernetes.yaml", "utf8");
-    const calls = await callsOf(jobScript("k8s", job), "kubectl", KUBERNETES);
+    const calls = await callsOf(jobScript("k8s", job), "kubectl", kubernetes);
     for (const manifest of [example, ...manifestsIn(calls)]) new Job(parse(manifest)).validate();
     const wrong = parse(example.replace("completionMode: Indexed", "completionMode: 3"));
     expect(() => new Job(wrong).validate()).toThrow(/completionMode/);
   });
 });
 
-const KUBERNETES = { IMAGE: "registry.example.org/zarrflow:0.1.0", CLAIM: "data", SECRET: "s3-credentials" };
-
-function manifestsIn(calls: string): string[] {
-  return calls.split(/^kubectl.*$/m).filter((text) => text.includes("kind: Job"));
-}
-
-function linesOf(yaml: string): string[] {
-  return yaml.split("\n").filter((line) => line.trim() !== "" && !line.trim().startsWith("#"));
-}
-
-/** The fields of a Job that this must have, at their depth, and no others. */
-function assertIndexedJob(lines: readonly string[]): void {
-  const known: readonly RegExp[] = [
-    /^apiVersion: batch\/v1$/,
-    /^(?:kind: Job|metadata:|spec:)$/,
-    /^ {2}name: [a-z0-9-]{1,63}$/,
-    /^ {2}(?:completions|parallelism|backoffLimit): \d+$/,
-    /^ {2}completionMode: Indexed$/,
-    /^ {2}(?:podFailurePolicy|template):$/,
-    /^ {4}(?:rules|spec):$/,
-    /^ {6}(?:- action: Ignore|restartPolicy: Never|containers:|volumes:)$/,
-    /^ {8}onExitCodes:$/,
-    /^ {10}(?:containerName: zarrflow|operator: In|values: \[75\])$/,
-    /^ {8}- name: [a-z]+$/,
-    /^ {10}(?:image: \S+|command: \[("[^"]*"(, )?)+\]|envFrom:|resources:|volumeMounts:|configMap:|persistentVolumeClaim:)$/,
-    /^ {12}(?:- secretRef:|requests:|limits:|- name: [a-z]+|name: \S+|optional: true|claimName: \S+)$/,
-    /^ {14}(?:cpu: "\d+"|memory: \d+Mi|mountPath: \/\S+)$/,
-    /^ {16}name: \S+$/,
-  ];
-  expect(lines.filter((line) => !known.some((form) => form.test(line)))).toEqual([]);
-  expect(lines.filter((line) => /^\S/.test(line))).toEqual([
-    "apiVersion: batch/v1",
-    "kind: Job",
-    "metadata:",
-    "spec:",
-  ]);
+/** The paths of all members of a document; those of the items of a list are one. */
+function membersOf(value: unknown, path = ""): Set<string> {
+  if (typeof value !== "object" || value === null) return new Set([path]);
+  const members = Object.entries(value).map(
+    ([name, one]) => [Array.isArray(value) ? "*" : name, one] as const,
+  );
+  return new Set(members.flatMap(([name, one]) => [...membersOf(one, `${path}/${name}`)]));
 }

@@ -9,16 +9,10 @@ function planOf(arrays: readonly (readonly [tasks: number, bytes: number])[]) {
   let first = 0;
   const jobs = arrays.map(([tasks, bytes]) => {
     const side = { decodedSize: bytes };
-    const job = {
-      firstTask: first,
-      tasks,
-      chunksRead: tasks,
-      chunksWritten: tasks,
-      source: side,
-      target: side,
-    };
+    const counts = { firstTask: first, tasks, chunksRead: tasks, chunksWritten: tasks };
+    const job = { ...counts, source: side, target: side } as unknown as ArrayJob;
     first += tasks;
-    return job as unknown as ArrayJob;
+    return job;
   });
   return { jobs, stages: [first] };
 }
@@ -85,31 +79,23 @@ test("shares of other counts overlap and cover as parts of a whole do", () => {
       // a multiple of all counts up to 20, and of the one that is asked for
       const cells = 232_792_560 * count;
       const isCovered = ({ index }: { readonly index: number }) => {
-        let from = (cells / count) * index;
         const to = (cells / count) * (index + 1);
-        for (let moved = true; moved; ) {
-          moved = false;
-          for (const one of ended) {
-            const [start, end] = [(cells / one.count) * one.index, (cells / one.count) * (one.index + 1)];
-            if (start > from || end <= from) continue;
-            from = end;
-            moved = true;
-          }
-        }
+        const places = ended.map((one) => [one.index, one.index + 1].map((i) => (cells / one.count) * i));
+        let from = (cells / count) * index;
+        for (const [start = 0, end = 0] of places.sort(([a = 0], [b = 0]) => a - b))
+          if (start <= from) from = Math.max(from, end);
         return from >= to;
       };
       const expected = sharesOf(count).filter((share) => !isCovered(share));
       expect(uncovered(ended, 0, count)).toEqual(expected.map(({ index }) => index));
       for (const share of expected) {
         for (const one of ended) {
-          const isApart =
-            one.index / one.count >= (share.index + 1) / count ||
-            (one.index + 1) / one.count <= share.index / count;
-          if (
-            Math.abs(one.index / one.count - (share.index + 1) / count) > 1e-9 &&
-            Math.abs((one.index + 1) / one.count - share.index / count) > 1e-9
-          )
-            expect(overlap(one, share)).toBe(!isApart);
+          const [after, before] = [
+            one.index / one.count - (share.index + 1) / count,
+            share.index / count - (one.index + 1) / one.count,
+          ];
+          if (Math.abs(after) > 1e-9 && Math.abs(before) > 1e-9)
+            expect(overlap(one, share)).toBe(after < 0 && before < 0);
         }
       }
       expect(uncovered(ended, 1, count)).toHaveLength(count);

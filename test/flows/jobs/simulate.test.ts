@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { EventQueue } from "../../../src/flows/jobs/event-queue.ts";
@@ -6,6 +5,7 @@ import { planFlow } from "../../../src/flows/request/flow.ts";
 import { type Plan, simulatePlan } from "../../../src/index.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { runHere } from "../../support/cli-here.ts";
+import { given } from "../../support/given.ts";
 
 const FAR = { latency: 0.03, bytesPerSecond: 1e9 };
 const CALM = { ...FAR, stragglers: 0, failuresPerHour: 0 };
@@ -16,39 +16,29 @@ let copied: Plan;
 
 beforeAll(async () => {
   const folder = place.path;
-  const array = {
-    ...{ zarr_format: 2, shape: [1e5, 1e5, 1e5], chunks: [100, 100, 100], dtype: "<f4" },
-    ...{ compressor: { id: "zstd", level: 1 }, fill_value: 0, order: "C", filters: null },
-  };
-  mkdirSync(join(folder, "large.zarr"));
-  writeFileSync(join(folder, "large.zarr", ".zarray"), JSON.stringify(array));
+  const from = join(folder, "large.zarr");
+  const grid = { shape: [1e5, 1e5, 1e5], chunks: [100, 100, 100], dataType: "float32" };
+  await given({ at: from, ...grid, zarrFormat: "v2", codec: "zstd:1", values: null });
   const profile = { ...FAR, basis: "stated" } as const;
   const far = { source: profile, target: profile, scratch: profile };
-  const planOf = async (planning: ReturnType<typeof planFlow>) => {
-    const planned = await planning;
-    try {
-      return await planned.planWith(far);
-    } finally {
-      await planned.close();
-    }
+  const planOf = async (options: Parameters<typeof planFlow>[2] = {}) => {
+    const planned = await planFlow(from, to, { threads: 1, concurrency: 64, ...options });
+    return planned.planWith(far).finally(planned.close);
   };
-  const [from, to] = [join(folder, "large.zarr"), join(folder, "out.zarr")];
-  const how = { threads: 1, concurrency: 64 };
-  plan = await planOf(planFlow(from, to, { ...how, chunks: [200, 200, 50] }));
-  staged = await planOf(
-    planFlow(from, to, { ...how, chunks: [-1, 20, 20], strategy: "staged", maxMemory: "2GB" }),
-  );
-  copied = await planOf(planFlow(from, to, how));
+  const to = join(folder, "out.zarr");
+  plan = await planOf({ chunks: [200, 200, 50] });
+  staged = await planOf({ chunks: [-1, 20, 20], strategy: "staged", maxMemory: "2GB" });
+  copied = await planOf();
 });
 
 test("one worker that nothing disturbs takes what the plan predicts", () => {
-  const near = { workers: 1, latency: 0, bytesPerSecond: 1e15, stragglers: 0, failuresPerHour: 0 };
-  const profiles = { latency: 1e-9, bytesPerSecond: 1e15, basis: "stated" } as const;
-  const nearPlan = { ...plan, profiles: { source: profiles, target: profiles } };
-  const { cost } = plan.jobs[0] ?? {};
-  const { stages, requests } = simulatePlan(nearPlan, near);
-  expect(cost?.seconds).toBeGreaterThan(stages[0]?.seconds ?? 0);
-  expect(stages[0]?.seconds).toBeGreaterThan((cost?.seconds ?? 0) / 2);
+  const still = { workers: 1, latency: 0, bytesPerSecond: 1e15, stragglers: 0, failuresPerHour: 0 };
+  const profile = { latency: 1e-9, bytesPerSecond: 1e15, basis: "stated" } as const;
+  const near = { ...plan, profiles: { source: profile, target: profile } };
+  const predicted = plan.jobs[0]?.cost?.seconds ?? 0;
+  const { stages, requests } = simulatePlan(near, still);
+  expect(predicted).toBeGreaterThan(stages[0]?.seconds ?? 0);
+  expect(stages[0]?.seconds).toBeGreaterThan(predicted / 2);
   expect(requests.gets).toBe(plan.totals.chunksRead + 6);
   expect(stages).toHaveLength(1);
 });
@@ -93,17 +83,13 @@ describe("more workers", () => {
   test("of which some are slow are waited for", () => {
     const { skew, seconds } = simulatePlan(plan, { ...CALM, workers: 100, stragglers: 0.05 });
     expect(skew).toBeGreaterThan(2);
-    expect(seconds).toBeGreaterThan(
-      2.5 * simulatePlan(plan, { ...CALM, workers: 100, prefixes: 100 }).seconds * 0.9,
-    );
+    const even = simulatePlan(plan, { ...CALM, workers: 100, prefixes: 100 });
+    expect(seconds).toBeGreaterThan(2.5 * even.seconds * 0.9);
   });
 
   test("that are lost start again, and repeat what they had at work", () => {
-    const { failures, tasksRepeated, seconds, workerSeconds } = simulatePlan(plan, {
-      ...CALM,
-      workers: 100,
-      failuresPerHour: 0.2,
-    });
+    const lossy = { ...CALM, workers: 100, failuresPerHour: 0.2 };
+    const { failures, tasksRepeated, seconds, workerSeconds } = simulatePlan(plan, lossy);
     const expected = (workerSeconds / 3600) * 0.2;
     expect(failures).toBeGreaterThan(0.9 * expected);
     expect(failures).toBeLessThan(1.1 * expected);
@@ -113,18 +99,14 @@ describe("more workers", () => {
 });
 
 test("stages run one after the other, and their scratch objects are paid for", () => {
-  const { stages, scratchBytes, cost, seconds, finishSeconds } = simulatePlan(staged, {
-    ...CALM,
-    workers: 1000,
-  });
+  const many = { ...CALM, workers: 1000 };
+  const { stages, scratchBytes, cost, seconds, finishSeconds } = simulatePlan(staged, many);
   expect(stages.map(({ tasks }) => tasks)).toEqual(staged.stages);
-  expect(seconds).toBeCloseTo(
-    stages.reduce((sum, stage) => sum + stage.seconds, finishSeconds),
-    6,
-  );
+  const sum = stages.reduce((total, stage) => total + stage.seconds, finishSeconds);
+  expect(seconds).toBeCloseTo(sum, 6);
   expect(scratchBytes).toBe(staged.totals.scratchBytes);
   expect(cost.scratch).toBeCloseTo((scratchBytes / 1e9) * 0.023 * (seconds / (30 * 86400)), 3);
-  const free = simulatePlan(staged, { ...CALM, workers: 1000, prices: { gets: 0, puts: 0 } });
+  const free = simulatePlan(staged, { ...many, prices: { gets: 0, puts: 0 } });
   expect(free.cost.requests).toBe(0);
 });
 
@@ -136,18 +118,10 @@ test("keys that are copied without tasks are dealt as well", () => {
 });
 
 test("what cannot be is rejected", () => {
-  for (const wrong of [
-    { workers: 0 },
-    { workers: 1.5 },
-    { workers: 1e6 },
-    { latency: -1 },
-    { bytesPerSecond: 0 },
-    { cores: 0 },
-  ]) {
-    expect(() => simulatePlan(plan, { ...FAR, workers: 10, ...wrong })).toThrow(
-      expect.objectContaining({ code: "invalid-option" }),
-    );
-  }
+  const refused = expect.objectContaining({ code: "invalid-option" });
+  const counts = [0, 1.5, 1e6].map((workers) => ({ workers }));
+  for (const wrong of [...counts, { latency: -1 }, { bytesPerSecond: 0 }, { cores: 0 }])
+    expect(() => simulatePlan(plan, { ...FAR, workers: 10, ...wrong })).toThrow(refused);
 });
 
 test("the command shows it, for people and as JSON", async () => {

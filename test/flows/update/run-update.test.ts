@@ -1,22 +1,20 @@
 // @module-tag slow
-import { mkdtempSync, rmSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { estimateCopy } from "../../../src/flows/keys/estimate-copy.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
 import { runFlow } from "../../../src/flows/run/run-flow.ts";
-import { copy, open, setAttributes, walk } from "../../../src/index.ts";
+import { copy, open, openGroup, setAttributes, walk } from "../../../src/index.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
-import { streamFrom } from "../../../src/util/web-streams.ts";
 import { expectTrueConsolidation } from "../../hierarchy/fresh-consolidation.ts";
 import { BUCKET, type S3Server } from "../../stores/s3-server.ts";
-import { contentsOf } from "../../support/consume.ts";
+import { temporaryFolder } from "../../stores/temporary-folder.ts";
+import { all, contentsOf } from "../../support/consume.ts";
 import { makeHierarchy } from "../../support/made-hierarchy.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
 
@@ -24,12 +22,7 @@ type Values = ListableStore & WritableStore;
 
 const text = (words: string) => new TextEncoder().encode(words);
 
-async function nodesOf(url: string): Promise<string[]> {
-  const root = await open(url);
-  const paths: string[] = [];
-  if (root.kind === "group") for await (const { path } of walk(root)) paths.push(path);
-  return paths;
-}
+const nodesOf = async (url: string) => (await all(walk(await openGroup(url)))).map(({ path }) => path);
 
 let source: MemoryStore;
 beforeEach(async () => {
@@ -39,6 +32,7 @@ beforeEach(async () => {
 afterEach(() => {
   for (const name of ["update-source", "update-target"]) nameMemoryStore(name, undefined);
 });
+const named = (name: string) => namedMemoryStore(name) as MemoryStore;
 const FROM = "memory:update-source";
 
 /** What a store is asked to change. */
@@ -55,7 +49,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
     source = await makeHierarchy(zarrFormat, { consolidated: true });
     nameMemoryStore("update-source", source);
     await copy(FROM, TO);
-    target = namedMemoryStore("update-target") as MemoryStore;
+    target = named("update-target");
   });
   const chunk = zarrFormat === "v2" ? "2024/t2m/0.0" : "2024/t2m/c/0/0";
   const stale = zarrFormat === "v2" ? "2024/t2m/1.9" : "2024/t2m/c/1/9";
@@ -86,17 +80,12 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
 
   test("takes an array away that the source has no more, documents first", async () => {
     const log: string[] = [];
-    for (const key of Object.keys(await contentsOf(source))) {
-      if (key.startsWith("2023/u10/")) await source.delete(key);
-    }
-    // its consolidated metadata are made anew by whoever deleted it
+    // its consolidated metadata are made anew by whoever deletes it
     await copy(FROM, "memory:update-clean", { exclude: "2023/u10" });
     nameMemoryStore("update-source", namedMemoryStore("update-clean"));
     nameMemoryStore("update-target", changesIn(target, log) as MemoryStore);
     await copy(FROM, TO, { ifExists: "update" });
-    expect(await contentsOf(target)).toEqual(
-      await contentsOf(namedMemoryStore("update-clean") as MemoryStore),
-    );
+    expect(await contentsOf(target)).toEqual(await contentsOf(named("update-clean")));
     const deleted = log.filter((line) => line.startsWith("delete 2023/u10/"));
     expect(deleted[0]).toMatch(/zarr\.json|\.zarray|\.zattrs/);
     nameMemoryStore("update-clean", undefined);
@@ -123,8 +112,7 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
         get(store, property) {
           if (property === "setSync") return undefined;
           const value = Reflect.get(store, property);
-          if (typeof value !== "function") return value;
-          if (property !== cut) return value.bind(store);
+          if (typeof value !== "function" || property !== cut) return value?.bind?.(store) ?? value;
           return (...args: unknown[]) => {
             if (left-- <= 0) throw new ZarrflowError("no-space", "cut");
             return value.apply(store, args);
@@ -132,21 +120,15 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
         },
       });
       nameMemoryStore("update-target", cutting);
-      isDone = await copy(FROM, TO, { ifExists: "update", concurrency: 3 }).then(
-        () => true,
-        (error) => {
-          expect(error).toMatchObject({ code: "no-space" });
-          return false;
-        },
-      );
+      const error = await copy(FROM, TO, { ifExists: "update", concurrency: 3 }).catch((thrown) => thrown);
+      isDone = !(error instanceof Error);
+      if (!isDone) expect(error).toMatchObject({ code: "no-space" });
       nameMemoryStore("update-target", target);
       const now = await contentsOf(target);
       for (const path of await nodesOf(TO)) {
         if ((await open(`${TO}/${path}`)).kind === "group") continue;
-        const isWhole = [old, next].some(
-          (content) => JSON.stringify(below(now, path)) === JSON.stringify(below(content, path)),
-        );
-        expect(isWhole, `${path} after ${calls} calls`).toBe(true);
+        const states = [old, next].map((content) => below(content, path));
+        expect(states, `${path} after ${calls} calls`).toContainEqual(below(now, path));
       }
       if (isDone) expect(now).toEqual(next);
     }
@@ -167,18 +149,10 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
     await expectTrueConsolidation(target);
   });
 
-  test("copies where nothing is", async () => {
-    nameMemoryStore("update-target", undefined);
-    await copy(FROM, TO, { ifExists: "update" });
-    expect(await contentsOf(namedMemoryStore("update-target") as MemoryStore)).toEqual(
-      await contentsOf(source),
-    );
-  });
-
   test("goes on after an array as the root was cut, and never removes what is no Zarr", async () => {
     nameMemoryStore("update-target", undefined);
-    await copy(`${FROM}/2024/t2m`, TO);
-    const array = namedMemoryStore("update-target") as MemoryStore;
+    await copy(`${FROM}/2024/t2m`, TO, { ifExists: "update" });
+    const array = named("update-target");
     const whole = await contentsOf(array);
     await array.delete(zarrFormat === "v2" ? ".zarray" : "zarr.json");
     await array.set(chunk.slice("2024/t2m/".length), new Uint8Array(12));
@@ -186,10 +160,8 @@ describe.each(["v2", "v3"] as const)("an update of a target in memory, %s", (zar
     expect(await contentsOf(array)).toEqual(whole);
     await array.delete(zarrFormat === "v2" ? ".zarray" : "zarr.json");
     await array.set("thesis.txt", text("mine"));
-    await expect(copy(`${FROM}/2024/t2m`, TO, { ifExists: "update" })).rejects.toMatchObject({
-      code: "target-not-empty",
-      details: { key: "thesis.txt" },
-    });
+    const refused = { code: "target-not-empty", details: { key: "thesis.txt" } };
+    await expect(copy(`${FROM}/2024/t2m`, TO, { ifExists: "update" })).rejects.toMatchObject(refused);
     expect(await array.size("thesis.txt")).toBe(4);
   });
 });
@@ -216,26 +188,18 @@ describe("an update", () => {
     const report = await copy(FROM, TO, { ifExists: "update", maxMemory });
     expect(report).toMatchObject({ keysWritten: 2, keysDeleted: 0 });
     expect(report.peakBuffers).toBeLessThanOrEqual(maxMemory);
-    expect(await contentsOf(namedMemoryStore("update-target") as MemoryStore)).toEqual(
-      await contentsOf(source),
-    );
+    expect(await contentsOf(named("update-target"))).toEqual(await contentsOf(source));
   });
 
   test("is refused where a listing is not sorted", async () => {
     await copy(FROM, TO);
-    const store = namedMemoryStore("update-target") as MemoryStore;
+    const store = named("update-target");
     const unsorted = new Proxy(store, {
       get(target, property) {
-        if (property === "list") {
-          return (prefix: string) =>
-            streamFrom(
-              (async function* () {
-                const listed = [];
-                for await (const entry of target.list(prefix)) listed.unshift(entry);
-                yield* listed;
-              })(),
-            );
-        }
+        if (property === "list")
+          return async function* (prefix: string) {
+            yield* (await all(target.list(prefix))).reverse();
+          };
         const value = Reflect.get(target, property);
         return typeof value === "function" ? value.bind(target) : value;
       },
@@ -251,14 +215,13 @@ describe("an update", () => {
 describe("an update of files and buckets", () => {
   let folder: string;
   let server: S3Server;
+  const places = temporaryFolder();
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), "zarrflow-update-"));
+    folder = places.next("");
+    await mkdir(folder, { recursive: true });
     server = await serveReachableBucket();
   });
-  afterEach(async () => {
-    rmSync(folder, { recursive: true });
-    await server.close();
-  });
+  afterEach(() => server.close());
 
   test("a directory: files that are right are not touched, no temporary file is left", async () => {
     const to = join(folder, "x.zarr");
@@ -298,31 +261,23 @@ describe("an update of files and buckets", () => {
     const planned = await planFlow(FROM, to, { ifExists: "update" });
     const { keys, bytes, keysKept, keysDeleted } = await estimateCopy(planned);
     const report = await runFlow(planned, {});
-    expect({ keys, bytes, keysKept, keysDeleted }).toEqual({
-      keys: report.keysWritten,
-      bytes: report.bytesWritten,
-      keysKept: report.keysKept,
-      keysDeleted: report.keysDeleted,
-    });
+    const { keysWritten, bytesWritten } = report;
+    expect(report).toMatchObject({ keysKept, keysDeleted });
+    expect([keysWritten, bytesWritten]).toEqual([keys, bytes]);
   });
 
-  test("a zip is refused, with the way out", async () => {
-    const to = join(folder, "x.zarr.zip");
-    await copy(FROM, to);
-    await expect(copy(FROM, to, { ifExists: "update" })).rejects.toMatchObject({
+  test("a zip is refused; as the source it is compared by its checksums, without reading it", async () => {
+    const [zip, to] = [join(folder, "x.zarr.zip"), join(folder, "x.zarr")];
+    await copy(FROM, zip);
+    const refused = {
       code: "unsupported-operation",
       details: { hint: expect.stringMatching(/^Replace it/) },
-    });
-  });
-
-  test("a zip as the source is compared by its checksums, without reading it", async () => {
-    const zip = join(folder, "x.zarr.zip");
-    const to = join(folder, "x.zarr");
-    await copy(FROM, zip);
+    };
+    await expect(copy(FROM, zip, { ifExists: "update" })).rejects.toMatchObject(refused);
     await copy(zip, to);
     expect(await copy(zip, to, { ifExists: "update" })).toMatchObject({ keysWritten: 0, keysDeleted: 0 });
     await new DirectoryStore(to).set("2024/t2m/c/0/0", new Uint8Array(12));
-    expect(await copy(zip, to, { ifExists: "update" })).toMatchObject({ keysWritten: expect.any(Number) });
+    await copy(zip, to, { ifExists: "update" });
     expect(await contentsOf(new DirectoryStore(to))).toEqual(await contentsOf(source));
   });
 
@@ -346,9 +301,7 @@ describe("an update of files and buckets", () => {
     server.requests.length = 0;
     await copy(FROM, to, { ifExists: "update" });
     expect(server.requests.filter(({ method }) => !["GET", "HEAD"].includes(method))).toEqual([]);
-    const read = server.requests
-      .filter(({ method, key }) => method === "GET" && key !== "")
-      .map(({ key }) => key);
+    const read = server.requests.filter(({ method }) => method === "GET").map(({ key }) => key);
     expect(read.filter((key) => /\/c\/|txt|md/.test(key))).toEqual([]);
     await source.set("2024/t2m/c/0/0", new Uint8Array(12).fill(3));
     server.objects.set("x.zarr/2024/t2m/c/7/7", Buffer.from("stale"));
@@ -359,9 +312,8 @@ describe("an update of files and buckets", () => {
     const changes = server.requests
       .filter(({ method, key }) => !["GET", "HEAD"].includes(method) && !key.endsWith("lock"))
       .map(({ method, key }) => `${method} ${key}`);
-    expect(changes.indexOf("DELETE x.zarr/2024/t2m/zarr.json")).toBeLessThan(
-      changes.indexOf("PUT x.zarr/2024/t2m/c/0/0"),
-    );
+    const [deleted, put] = ["DELETE x.zarr/2024/t2m/zarr.json", "PUT x.zarr/2024/t2m/c/0/0"];
+    expect(changes.indexOf(deleted)).toBeLessThan(changes.indexOf(put));
     expect(changes.slice(-2)).toEqual(["PUT x.zarr/2024/t2m/zarr.json", "PUT x.zarr/zarr.json"]);
   });
 });

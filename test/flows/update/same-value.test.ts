@@ -1,37 +1,26 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { isSameSync, sameValue } from "../../../src/flows/update/same-value.ts";
-import { MemoryStore } from "../../../src/stores/memory.ts";
+import type { MemoryStore } from "../../../src/stores/memory.ts";
 import type { KeyEntry } from "../../../src/stores/store.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
 import { ByteBudget } from "../../../src/streams/byte-budget.ts";
 import { crc32 } from "../../../src/util/crc32.ts";
+import { givenKeys } from "../../support/given.ts";
 
 const bytes = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251);
 const other = bytes.with(99_999, 7);
 const md5 = (value: Uint8Array) => createHash("md5").update(value).digest("hex");
 
+type Listed = readonly [Omit<KeyEntry, "key">, Omit<KeyEntry, "key">];
+
 /** Compares two values, and tells which of them were read. */
-async function compared(
-  a: Uint8Array,
-  b: Uint8Array,
-  listed: readonly [Omit<KeyEntry, "key">, Omit<KeyEntry, "key">],
-): Promise<{ same: boolean; read: string[] }> {
+async function compared(a: Uint8Array, b: Uint8Array, listed: Listed): Promise<string> {
   const read = new Set<string>();
-  const [left, right] = await Promise.all(
-    (
-      [
-        ["left", a],
-        ["right", b],
-      ] as const
-    ).map(async ([name, value]) => {
-      const store = new MemoryStore(name);
-      await store.set("k", value);
-      return withRequestLog(store, ({ operation }) => operation === "get" && read.add(name));
-    }),
-  );
-  if (!left || !right) throw new Error("no stores");
+  const storeOf = async (name: string, k: Uint8Array) =>
+    withRequestLog(await givenKeys({ k }), ({ operation }) => operation === "get" && read.add(name));
+  const [left, right] = [await storeOf("left", a), await storeOf("right", b)];
   const options = { budget: new ByteBudget(64_000), buffers: new BufferPool(64_000) };
   const same = await sameValue(
     { store: left, listed: { key: "k", ...listed[0] } },
@@ -40,79 +29,59 @@ async function compared(
   );
   expect(options.budget.leased).toBe(0);
   expect(options.buffers.taken).toBe(0);
-  return { same, read: [...read].sort() };
+  return `${same ? "same" : "other"}, read: ${[...read].sort().join(" and ")}`;
 }
 
-describe("sameValue", () => {
-  test("decides by sizes, listed or asked for, without reading", async () => {
-    expect(await compared(bytes, bytes.subarray(1), [{}, {}])).toEqual({ same: false, read: [] });
-    expect(await compared(bytes, bytes, [{ size: 5 }, { size: 6 }])).toEqual({ same: false, read: [] });
-  });
+describe("values are the same", () => {
+  const crcs = [crc32(bytes), crc32(other)];
+  const [right, wrong] = [md5(bytes), md5(other)];
+  const of = (name: "crc32" | "etag", value: unknown) => ({ [name]: value });
 
-  test("compares bytes where listings tell nothing, within the budget", async () => {
-    expect(await compared(bytes, bytes, [{}, {}])).toEqual({ same: true, read: ["left", "right"] });
-    expect(await compared(bytes, other, [{}, {}])).toMatchObject({ same: false });
-    expect(await compared(new Uint8Array(), new Uint8Array(), [{}, {}])).toMatchObject({ same: true });
-  });
-
-  test("takes CRC-32 of both listings, or of one and the other's bytes", async () => {
-    const [right, wrong] = [crc32(bytes), crc32(other)];
-    expect(await compared(bytes, bytes, [{ crc32: right }, { crc32: right }])).toEqual({
-      same: true,
-      read: [],
-    });
-    expect(await compared(bytes, bytes, [{ crc32: right }, { crc32: wrong }])).toEqual({
-      same: false,
-      read: [],
-    });
-    expect(await compared(bytes, bytes, [{ crc32: right }, {}])).toEqual({ same: true, read: ["right"] });
-    expect(await compared(bytes, other, [{}, { crc32: wrong }])).toEqual({ same: false, read: ["left"] });
-  });
-
-  test("takes MD5 of both listings, or of one and the other's bytes", async () => {
-    const [right, wrong] = [md5(bytes), md5(other)];
-    expect(await compared(bytes, bytes, [{ etag: right }, { etag: right.toUpperCase() }])).toEqual({
-      same: true,
-      read: [],
-    });
-    expect(await compared(bytes, other, [{ etag: right }, { etag: wrong }])).toEqual({
-      same: false,
-      read: [],
-    });
-    expect(await compared(bytes, bytes, [{}, { etag: right }])).toEqual({ same: true, read: ["left"] });
-    expect(await compared(bytes, other, [{}, { etag: wrong }])).toEqual({ same: false, read: ["left"] });
-    expect(await compared(bytes, bytes, [{ etag: right }, { etag: `${wrong}-2` }])).toEqual({
-      same: true,
-      read: ["right"],
-    });
-  });
-
-  test("reads what is no object of a bucket, where each side has another checksum", async () => {
-    const listed = [{ crc32: crc32(bytes) }, { etag: md5(bytes) }] as const;
-    expect(await compared(bytes, bytes, listed)).toEqual({ same: true, read: ["left"] });
-  });
-
-  test("takes tags of other forms for nothing", async () => {
-    expect(await compared(bytes, other, [{ etag: "1" }, { etag: "1" }])).toMatchObject({ same: false });
-    expect(await compared(bytes, bytes, [{ etag: "1" }, { etag: "2" }])).toMatchObject({ same: true });
-    const parts = `${md5(bytes)}-3`;
-    expect(await compared(bytes, bytes, [{ etag: parts }, { etag: parts }])).toEqual({
-      same: true,
-      read: [],
-    });
+  test.each<[string, ...(readonly [Uint8Array, Uint8Array, Listed, string])[]]>([
+    [
+      "by sizes, listed or asked for, without reading",
+      [bytes, bytes.subarray(1), [{}, {}], "other, read: "],
+      [bytes, bytes, [{ size: 5 }, { size: 6 }], "other, read: "],
+    ],
+    [
+      "by bytes where listings tell nothing, within the budget",
+      [bytes, bytes, [{}, {}], "same, read: left and right"],
+      [bytes, other, [{}, {}], "other, read: left and right"],
+      [new Uint8Array(), new Uint8Array(), [{}, {}], "same, read: left and right"],
+    ],
+    [
+      "by CRC-32 of both listings, or of one and the other's bytes",
+      [bytes, bytes, [of("crc32", crcs[0]), of("crc32", crcs[0])], "same, read: "],
+      [bytes, bytes, [of("crc32", crcs[0]), of("crc32", crcs[1])], "other, read: "],
+      [bytes, bytes, [of("crc32", crcs[0]), {}], "same, read: right"],
+      [bytes, other, [{}, of("crc32", crcs[1])], "other, read: left"],
+    ],
+    [
+      "by MD5 of both listings, or of one and the other's bytes",
+      [bytes, bytes, [of("etag", right), of("etag", right.toUpperCase())], "same, read: "],
+      [bytes, other, [of("etag", right), of("etag", wrong)], "other, read: "],
+      [bytes, bytes, [{}, of("etag", right)], "same, read: left"],
+      [bytes, other, [{}, of("etag", wrong)], "other, read: left"],
+      [bytes, bytes, [of("etag", right), of("etag", `${wrong}-2`)], "same, read: right"],
+      // what is no object of a bucket is read, where each side has another checksum
+      [bytes, bytes, [of("crc32", crcs[0]), of("etag", right)], "same, read: left"],
+    ],
+    [
+      "by no tags of other forms",
+      [bytes, other, [of("etag", "1"), of("etag", "1")], "other, read: left and right"],
+      [bytes, bytes, [of("etag", "1"), of("etag", "2")], "same, read: left and right"],
+      [bytes, bytes, [of("etag", `${right}-3`), of("etag", `${right}-3`)], "same, read: "],
+    ],
+  ])("%s", async (_, ...rows) => {
+    for (const [a, b, listed, expected] of rows) expect(await compared(a, b, listed)).toBe(expected);
   });
 });
 
 describe("isSameSync", () => {
   const small = bytes.subarray(0, 1000);
-  const told = (
-    a: Uint8Array,
-    b: Uint8Array,
-    listed: readonly [Omit<KeyEntry, "key">, Omit<KeyEntry, "key">] = [{}, {}],
-  ) => {
+  const told = (a: Uint8Array, b: Uint8Array, listed: Listed = [{}, {}]) => {
     const [left, right] = [a, b].map((value, side) => ({
       store: {
-        ...new MemoryStore("m"),
         getSync: (_: string, { into }: { into: Uint8Array }) => {
           if (value.length > into.length) return undefined;
           into.set(value);
@@ -130,12 +99,8 @@ describe("isSameSync", () => {
     expect(told(small, small)).toBe(true);
     expect(told(small, small, [crc, {}])).toBe(true);
     expect(told(small, small, [{}, crc])).toBe(true);
-    expect(
-      told(bytes, bytes, [
-        { ...crc, size: 100_000 },
-        { ...crc, size: 100_000 },
-      ]),
-    ).toBe(true);
+    const large = { ...crc, size: 100_000 };
+    expect(told(bytes, bytes, [large, large])).toBe(true);
   });
 
   test("takes every doubt for a difference", () => {
