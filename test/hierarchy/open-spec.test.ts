@@ -66,9 +66,7 @@ describe("the spec and the path of a node, as JSON", () => {
 
   it.each(["x.zarr/t", "zips/x.zip/t", "zips/outer.zip|zip:a/x.zip|zip:t"])(
     "open the same of %s in another process",
-    async (url) => {
-      expect(await openElsewhere(await told(join(folder, url)))).toMatchObject(expected);
-    },
+    async (url) => expect(await openElsewhere(await told(join(folder, url)))).toMatchObject(expected),
   );
 
   it.each(["x.zarr/t", "x.zip|zip:t"])("open the same of a web server's %s", async (url) => {

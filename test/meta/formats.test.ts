@@ -1,7 +1,21 @@
 import { describe, expect, it } from "vitest";
-import type { ArrayMetadata } from "../../src/meta/array-metadata.ts";
+import type { ArrayMetadata, ChunkKeyEncoding } from "../../src/meta/array-metadata.ts";
+import {
+  decodeChunkKey,
+  encodeChunkKey,
+  parseChunkKeyEncoding,
+  writeChunkKeyEncoding,
+} from "../../src/meta/chunk-key.ts";
+import { detectFormat, detectionKeys, hierarchyFormat } from "../../src/meta/detect.ts";
+import { movedKey, outerPrefixes } from "../../src/meta/folder-layout.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
-import { arrayWith, failure, lostPointers, writeWith } from "./helpers.ts";
+import { Losses } from "../../src/meta/losses.ts";
+import { restoreSpelling, wordingOf } from "../../src/meta/original-spelling.ts";
+import { layoutV2 } from "../../src/meta/v2/v2.ts";
+import { DRAFT_2019 } from "../../src/meta/v3-draft/form.ts";
+import { layoutDraft } from "../../src/meta/v3-draft/layout.ts";
+import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
+import { arrayWith, bytesOf, codec, failure, json, lostPointers, refusal, writeWith } from "./helpers.ts";
 
 const v2 = formatNamed("v2");
 const v3 = formatNamed("v3");
@@ -52,16 +66,13 @@ describe("from v2 to v3 and back", () => {
     expect(moved.v3).toEqual({
       shape: [20, 30],
       data_type: "int32",
-      chunk_grid: { name: "regular", configuration: { chunk_shape: [10, 15] } },
-      chunk_key_encoding: { name: "v2", configuration: { separator: "/" } },
+      chunk_grid: codec("regular", { chunk_shape: [10, 15] }),
+      chunk_key_encoding: codec("v2", { separator: "/" }),
       fill_value: 42,
       codecs: [
-        { name: "transpose", configuration: { order: [1, 0] } },
-        { name: "bytes", configuration: { endian: "big" } },
-        {
-          name: "blosc",
-          configuration: { typesize: 4, cname: "lz4", clevel: 5, shuffle: "shuffle", blocksize: 0 },
-        },
+        codec("transpose", { order: [1, 0] }),
+        codec("bytes", { endian: "big" }),
+        codec("blosc", { typesize: 4, cname: "lz4", clevel: 5, shuffle: "shuffle", blocksize: 0 }),
       ],
       attributes: { units: "m" },
       dimension_names: ["y", "x"],
@@ -109,15 +120,13 @@ describe("from v2 to v3 and back", () => {
       ],
     ],
     [[{ id: "fletcher32" }]],
-  ])("keeps the filters %j", (filters) => {
-    expect(throughV3({ filters }).zarray.filters).toEqual(filters);
-  });
+  ])("keeps the filters %j", (filters) => expect(throughV3({ filters }).zarray.filters).toEqual(filters));
 
   it("keeps the bytes of items where filters turn their order", () => {
     const moved = throughV3({ filters: [{ id: "delta", dtype: ">i4", astype: "<i2" }] });
     expect(moved.v3.codecs.slice(1, 3)).toEqual([
-      { name: "numcodecs.delta", configuration: { dtype: "<i4", astype: "<i2" } },
-      { name: "bytes", configuration: { endian: "little" } },
+      codec("numcodecs.delta", { dtype: "<i4", astype: "<i2" }),
+      codec("bytes", { endian: "little" }),
     ]);
     expect(moved.zarray).toMatchObject({
       dtype: "<i4",
@@ -148,13 +157,9 @@ describe("from v3 to v2", () => {
       node_type: "array",
       fill_value: "0x7ff8000000000001",
     },
-    chunk_grid: { name: "regular", configuration: { chunk_shape: [2] } },
+    chunk_grid: codec("regular", { chunk_shape: [2] }),
     chunk_key_encoding: { name: "v2" },
-    codecs: [
-      { name: "bytes", configuration: { endian: "little" } },
-      "crc32c",
-      { name: "gzip", configuration: { level: 5 } },
-    ],
+    codecs: [codec("bytes", { endian: "little" }), "crc32c", codec("gzip", { level: 5 })],
     ext: { must_understand: false },
   };
   const array: ArrayMetadata = arrayWith(v3, { "zarr.json": document });
@@ -174,4 +179,202 @@ describe("from v3 to v2", () => {
       },
     );
   });
+});
+
+const DRAFT = "https://purl.org/zarr/spec/protocol/core/3.0";
+const detect = (documents: Record<string, unknown>, path = "") =>
+  detectFormat(new Map(Object.entries(documents).map(([key, document]) => [key, bytesOf(document)])), path);
+
+describe("detectDialect", () => {
+  it("looks at keys in the order in which they count", () => {
+    expect(detectionKeys("a/b")).toEqual(["a/b/zarr.json", "a/b/.zarray", "a/b/.zgroup", "a/b/meta"]);
+    expect(detectionKeys("")[0]).toBe("zarr.json");
+  });
+
+  it.each([
+    [{ "zarr.json": { zarr_format: 3 } }, "v3"],
+    [{ "zarr.json": "not JSON" }, "v3"],
+    [{ "zarr.json": { zarr_format: 7 } }, "v3"],
+    [{ "zarr.json": { zarr_format: DRAFT } }, "v3-draft-2019"],
+    [{ "zarr.json": { zarr_format: DRAFT, metadata_key_suffix: ".json" } }, "v3-draft-2020"],
+    [{ ".zarray": {} }, "v2"],
+    [{ ".zgroup": "[" }, "v2"],
+    [{ meta: {} }, "v1"],
+  ])("%j is %s", (documents, zarrFormat) => expect(detect(documents)).toEqual({ zarrFormat, findings: [] }));
+
+  it("finds nothing without any of them", () => {
+    expect(detect({ ".zattrs": {}, "x/.zgroup": {} })).toBeUndefined();
+    expect(detect({ ".zgroup": {} }, "x")).toBeUndefined();
+  });
+
+  it("takes the first of several formats, and names the others", () => {
+    const found = detect({ "a/.zarray": {}, "a/zarr.json": { zarr_format: 3 }, "a/meta": {} }, "a");
+    expect(found?.zarrFormat).toBe("v3");
+    expect(found?.findings[0]?.message).toContain(".zarray and meta");
+    expect(detect({ ".zarray": {}, ".zgroup": {} })).toEqual({ zarrFormat: "v2", findings: [] });
+  });
+
+  it("recognises hierarchies whose nodes do not lie at their paths", () => {
+    const formatOf = (document: unknown) => hierarchyFormat(bytesOf(document));
+    expect(formatOf({ zarr_format: DRAFT })).toBe("v3-draft-2019");
+    expect(formatOf({ zarr_format: DRAFT, metadata_key_suffix: ".json" })).toBe("v3-draft-2020");
+    for (const other of [{ zarr_format: 3 }, { zarr_format: "3" }, "[", []])
+      expect(formatOf(other)).toBeUndefined();
+  });
+});
+
+it("gathers losses, but for those that are allowed by their pointer or one above", () => {
+  const losses = new Losses(["/attributes", "/ext"]);
+  losses.add("/attributes/a", "NaN is not JSON");
+  losses.add("/ext", "a name of v3 alone");
+  losses.check("v2", "");
+  const allowable = new Losses();
+  allowable.add("/extra", "a name of v3 alone");
+  expect(failure(() => allowable.check("v2", "a")).details.hint).toMatch(/^List each pointer/);
+  losses.add("/extra", "a name of v3 alone");
+  losses.add("/extra", "twice");
+  losses.require("/attributes", "whatever is allowed");
+  const error = failure(() => losses.check("v2", "a"));
+  expect(error).toMatchObject({
+    code: "loss-refused",
+    details: { format: "v2", path: "a", pointers: ["/extra", "/attributes"] },
+  });
+  expect(error.message).toContain("/extra (a name of v3 alone)");
+  expect(error.details.hint).toMatch(/cannot be read without it/);
+});
+
+describe("the spelling of a document", () => {
+  const document = json('{"a": 1, "b": [], "d": 2}') as JsonObject;
+  const usual = json('{"a": 1.0, "b": null, "c": {}, "e": 5}') as JsonObject;
+  const wording = wordingOf("v3", document, usual, ["a", "b", "c", "d", "e"], ["c"]);
+
+  it("holds the members that are worded otherwise, and the optional ones that are left out", () => {
+    expect(wording).toEqual({ zarrFormat: "v3", stated: { b: [], d: 2 }, usual: { b: null, c: {} } });
+    expect(wordingOf("v3", document, document, ["a", "b"])).toBeUndefined();
+  });
+
+  it("holds as long as the usual words are the same", () => {
+    expect(restoreSpelling(usual, "v3", wording)).toEqual({ ...document, a: usual.a, e: 5 });
+    expect(restoreSpelling({ ...usual, b: [1], c: { x: 1 }, d: 3 }, "v3", wording)).toEqual({
+      ...usual,
+      b: [1],
+      c: { x: 1 },
+      d: 3,
+    });
+    expect(restoreSpelling(usual, "v2", wording)).toEqual(usual);
+    expect(restoreSpelling(usual, "v3", undefined)).toEqual(usual);
+  });
+});
+
+describe("keys that move", () => {
+  const draft = (path: string) => layoutDraft(DRAFT_2019, path);
+
+  it("lists no key twice", () => {
+    expect(outerPrefixes(layoutV2("a"))).toEqual(["a/"]);
+    expect(outerPrefixes(draft("a"))).toEqual(["meta/root/a/", "data/a/"]);
+    expect(outerPrefixes(draft(""))).toEqual([""]);
+  });
+
+  it.each([
+    ["data/a/x", draft("a"), draft("b"), "data/b/x"],
+    ["meta/root/a/x", draft("a"), draft("b/c"), "meta/root/b/c/x"],
+    ["data/x", draft(""), draft("b"), "data/b/x"],
+    ["README", draft(""), draft("b"), "data/b/README"],
+    ["README", draft(""), draft(""), "README"],
+    ["meta/root/a/x", draft("a"), layoutV2("b"), "b/x"],
+    ["data/a/x", draft("a"), layoutV2(""), "x"],
+    ["a/x", layoutV2("a"), draft("b"), "data/b/x"],
+    ["a/x", layoutV2("a"), layoutV2("b/c"), "b/c/x"],
+  ])("moves %j to its like", (key, from, to, moved) => expect(movedKey(key, from, to)).toBe(moved));
+});
+
+describe("keys", () => {
+  const encoding = (name: "default" | "plain", separator: "." | "/"): ChunkKeyEncoding => ({
+    name,
+    separator,
+  });
+
+  describe("chunk keys", () => {
+    it.each([
+      ["default", "/", [1, 23, 45], "c/1/23/45"],
+      ["default", ".", [1, 23, 45], "c.1.23.45"],
+      ["default", "/", [], "c"],
+      ["default", ".", [], "c"],
+      ["plain", ".", [2, 4], "2.4"],
+      ["plain", "/", [2, 4], "2/4"],
+      ["plain", ".", [7], "7"],
+      ["plain", ".", [], "0"],
+      ["plain", "/", [], "0"],
+    ] as const)("%s with %s: %j is %s, and back", (name, separator, coords, key) => {
+      expect(encodeChunkKey(coords, encoding(name, separator))).toBe(key);
+      expect(decodeChunkKey(key, coords.length, encoding(name, separator))).toEqual(coords);
+    });
+
+    it.each<["default" | "plain", "." | "/", number, ...string[]]>([
+      ["plain", ".", 2, "0", "0.0.0", "0/0", "00.0", "-1.0", "1e1.0", "0.0.partial", ".0", " 0.0"],
+      ["plain", ".", 1, "", "99999999999999999999"],
+      ["plain", ".", 0, "1", ""],
+      ["default", "/", 2, "0/0", "c/0", "c.0.0", "d/0/0"],
+      ["default", "/", 0, "c/0"],
+      ["default", "/", 1, "c/01"],
+    ])("%s with %s has no chunk of rank %i at %j ...", (name, separator, rank, ...keys) => {
+      for (const key of keys)
+        expect(decodeChunkKey(key, rank, encoding(name, separator)), key).toBeUndefined();
+    });
+  });
+
+  describe("chunk key encodings of v3", () => {
+    it.each([
+      ["default", encoding("default", "/")],
+      [{ name: "default" }, encoding("default", "/")],
+      [codec("default", { separator: "." }), encoding("default", ".")],
+      [{ name: "v2" }, encoding("plain", ".")],
+      [codec("v2", { separator: "/" }), encoding("plain", "/")],
+      [{ name: "v2", must_understand: false, configuration: {} }, encoding("plain", ".")],
+    ])("reads %j", (json, expected) => {
+      expect(parseChunkKeyEncoding(json as JsonValue, "/chunk_key_encoding")).toEqual(expected);
+      expect(parseChunkKeyEncoding(writeChunkKeyEncoding(expected), "")).toEqual(expected);
+    });
+
+    it.each([
+      [codec("default", { separator: "-" }), "invalid-metadata", "/configuration/separator"],
+      [{ name: "fancy" }, "unsupported-extension", ""],
+      [codec("default", { base: 16 }), "unsupported-extension", "/configuration/base"],
+      [{ name: "default", configuration: [] }, "invalid-metadata", "/configuration"],
+      [{}, "invalid-metadata", "/name"],
+      [{ name: 3 }, "invalid-metadata", "/name"],
+      [null, "invalid-metadata", ""],
+    ])("refuses %j", (json, code, pointer) => {
+      expect(refusal(() => parseChunkKeyEncoding(json as JsonValue, "/k"))).toBe(`${code} /k${pointer}`);
+    });
+  });
+});
+
+function parse(dataType: unknown, fillValue: unknown) {
+  const document = {
+    zarr_format: 3,
+    node_type: "array",
+    shape: [2],
+    data_type: dataType,
+    chunk_grid: codec("regular", { chunk_shape: [2] }),
+    chunk_key_encoding: { name: "default" },
+    codecs: [{ name: "bytes" }],
+    fill_value: fillValue,
+  };
+  const bytes = new TextEncoder().encode(JSON.stringify(document));
+  return v3.parse(new Map([["zarr.json", bytes]]), v3.layout(""));
+}
+
+it("text of a fixed length whose `bytes` state no byte order is little-endian, with a note", () => {
+  const parsed = parse(codec("fixed_length_utf32", { length_bytes: 8 }), "");
+  expect(parsed?.metadata).toMatchObject({
+    codecs: [codec("bytes", { endian: "little" })],
+  });
+  expect(parsed?.findings).toMatchObject([
+    { message: expect.stringContaining("no byte order is stated for text") },
+  ]);
+});
+
+it("numbers must state theirs", () => {
+  expect(() => parse("int32", 0)).toThrow("the data type needs a byte order");
 });

@@ -2,12 +2,22 @@ import type { ArrayMetadata } from "../../src/meta/array-metadata.ts";
 import type { FormatDefinition, ParsedNode } from "../../src/meta/format.ts";
 import { isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
-import type { JsonValue } from "../../src/util/json-value.ts";
+import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
 
 /** JSON text as lossless JSON; bare NaN tokens are taken. */
 export function json(text: string): JsonValue {
   return parseJson(bytesOf(text), { allowNonFinite: () => true });
 }
+
+/** A codec as the model and v3 have it. */
+export const codec = (name: string, configuration: object = {}) => ({
+  name,
+  configuration: configuration as JsonObject,
+});
+
+/** An array's codecs without the words in which its document stated them. */
+export const codecsOf = ({ codecs }: ArrayMetadata) =>
+  codecs.map(({ name, configuration }) => ({ name, configuration }));
 
 export function bytesOf(document: unknown): Uint8Array {
   return new TextEncoder().encode(typeof document === "string" ? document : JSON.stringify(document));
@@ -30,6 +40,12 @@ export function failure(act: () => unknown): ZarrflowError {
     throw error;
   }
   throw new Error("nothing was thrown");
+}
+
+/** Code and JSON pointer of the error that `act` throws. */
+export function refusal(act: () => unknown): string {
+  const { code, details } = failure(act);
+  return `${code} ${details.pointer}`;
 }
 
 /** The JSON pointers of the `loss-refused` that `act` throws. */

@@ -1,4 +1,5 @@
 // @module-tag slow
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
 import { type ParseJsonOptions, parseJson } from "../../src/util/json-parse.ts";
@@ -26,20 +27,25 @@ describe("parseJson", () => {
     expect(parse(text)).toEqual(JSON.parse(text));
   });
 
-  it.each(["1.0", "18446744073709551615", "9007199254740993", "-0", "-0.0", "1E5", "1e+20", "0.10", "1e400"])(
-    "keeps the text of %s, which a number would change",
-    (token) => {
-      expect(parse(token)).toEqual(new JsonNumber(token));
-    },
+  const LARGE = ["18446744073709551615", "9007199254740992", "9007199254740993", "100000000000000000000"];
+  it.each([...LARGE, "1.0", "-0", "-0.0", "1E5", "1.5e3", "1e+20", "0.10", "1e400", "0.0000001"])(
+    "keeps the text of %s, which a number would change, or print otherwise",
+    (token) => expect(parse(token)).toEqual(new JsonNumber(token)),
   );
 
-  it("keeps the text of large integers though a number would print them alike", () => {
-    expect(parse("[9007199254740991, 9007199254740992, 100000000000000000000, 1e+300]")).toEqual([
-      9007199254740991,
-      new JsonNumber("9007199254740992"),
-      new JsonNumber("100000000000000000000"),
-      1e300,
-    ]);
+  it("reads all other numbers as JavaScript does", () => {
+    const tokens = "0.1 -0.5 0 7 -12.25 123456789.123456 0.000001 999999999999999 9007199254740991 1e+300";
+    for (const token of tokens.split(" ")) expect(parse(`[${token}]`), token).toEqual([Number(token)]);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -1e9, max: 1e9 }),
+        fc.integer({ min: 0, max: 14 }),
+        (digits, decimals) => {
+          const number = digits / 10 ** decimals;
+          expect(parse(number.toString())).toEqual(number);
+        },
+      ),
+    );
   });
 
   it("takes a byte order mark, and surrogate halves in escapes", () => {

@@ -8,6 +8,7 @@ import { openNode } from "../../../src/hierarchy/open/open-node.ts";
 import { clean, copy, diff, pyramid, slice, validate } from "../../../src/index.ts";
 import { given, givenKeys } from "../../support/given.ts";
 import { draftStore } from "../draft-stores.ts";
+import { codeOf } from "../keys.ts";
 import { ARRAY, consolidatedV3, GROUP, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
 describe("open", () => {
@@ -80,9 +81,7 @@ describe("open", () => {
   });
 
   it("refuses paths that leave the root", async () => {
-    await expect(open({ store: await givenKeys({}), path: "a/../b" })).rejects.toMatchObject({
-      code: "path-not-allowed",
-    });
+    expect(await codeOf(open({ store: await givenKeys({}), path: "a/../b" }))).toBe("path-not-allowed");
   });
 
   it("is aborted by its signal, with its reason", async () => {

@@ -7,6 +7,7 @@ import { serveValues } from "../../stores/value-server.ts";
 import { all, valuesIn } from "../../support/consume.ts";
 import { givenKeys } from "../../support/given.ts";
 import { draftStore } from "../draft-stores.ts";
+import { codeOf } from "../keys.ts";
 import { ARRAY, consolidatedV3, GROUP, UnlistedStore, ZARRAY, ZGROUP } from "../stores.ts";
 
 const nodes = (group: ZarrGroup): Promise<ZarrNode[]> => all(walk(group));
@@ -224,9 +225,7 @@ describe("walk by consolidated metadata", () => {
     expect(await inWords(await openGroup(`${server.url}/d/a`))).toEqual(["group b", "array b/x"]);
     served.set("d/zarr.json", new Uint8Array([0]));
     served.set("d/.zmetadata", new Uint8Array([0]));
-    await expect(nodes(await openGroup(`${server.url}/d/a`))).rejects.toMatchObject({
-      code: "unsupported-operation",
-    });
+    expect(await codeOf(nodes(await openGroup(`${server.url}/d/a`)))).toBe("unsupported-operation");
   });
 
   it("is needed where the store cannot list", async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { itemBytes } from "../../../src/hierarchy/write/item.ts";
+import { KeyMutex } from "../../../src/hierarchy/write/key-mutex.ts";
 import {
   type ArrayPart,
   type ArrayWriter,
@@ -9,7 +11,6 @@ import {
 } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { WritableStore } from "../../../src/stores/store.ts";
-import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import {
   type DecodedChunk,
   decodeChunks,
@@ -30,30 +31,31 @@ import {
   TestStore,
 } from "../../streams/support.ts";
 import { itemsOf, keysOf } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
+import { codeOf, logged } from "../keys.ts";
 
 failOnUnhandledRejections();
 const folder = temporaryFolder();
 
 const array = { shape: [5, 6], dataType: "int16", chunks: [2, 4], dimensionNames: ["y", "x"] } as const;
 const ramp = Int16Array.from({ length: 30 }, (_, i) => i);
+const rampItems = [...ramp];
 
 async function created(options: object = {}) {
   const store = new MemoryStore();
   return { store, writer: await create({ store, path: "a" }, { ...array, ...options }) };
 }
 
+/** An open array with the items of the ramp. */
+const ramped = async (options: object) => openArray(await given({ ...array, ...options, values: ramp }));
+
 describe("an array being written", () => {
   test("describes itself", async () => {
     const { writer } = await created({ order: "F" });
-    expect(writer).toMatchObject({
-      kind: "array",
-      path: "a",
-      shape: [5, 6],
-      chunkShape: [2, 4],
-      dataType: "int16",
-    });
+    const { shape, chunkShape, dataType, strides } = writer;
+    expect([shape, chunkShape, dataType, strides]).toEqual([[5, 6], [2, 4], "int16", [1, 2]]);
+    expect(writer).toMatchObject({ kind: "array", path: "a" });
     expect(writer.chunk).toMatchObject({ shape: [2, 4], dataType: { kind: "int", size: 2 } });
-    expect(writer.strides).toEqual([1, 2]);
     expect(writer.chunkKey([1, 0])).toBe("a/c/1/0");
     await writer.abort();
   });
@@ -69,14 +71,9 @@ describe("an array being written", () => {
     expect(await itemsOf(store, "a")).toEqual([...new Array(30).fill(7), ...new Array(6).fill(0)]);
   });
 
-  test.each([
-    ["C", "v2"],
-    ["F", "v3"],
-  ] as const)("is the target of the stages, in %s order and %s", async (order, zarrFormat) => {
-    const source = await created({ chunks: [3, 2] });
-    await source.writer.write([], ramp);
-    await source.writer.close();
-    const from = await openArray({ store: source.store, path: "a" });
+  test.each(["C v2", "F v3"])("is the target of the stages, in the order and format %s", async (words) => {
+    const [order, zarrFormat] = words.split(" ");
+    const from = await ramped({ chunks: [3, 2] });
     const { store, writer } = await created({ order, zarrFormat });
     await readChunks(from, refsOf(from.shape, from.chunkShape))
       .pipeThrough(decodeChunks(from))
@@ -85,29 +82,21 @@ describe("an array being written", () => {
       .pipeThrough(encodeChunks(writer))
       .pipeTo(writeChunks(writer));
     await writer.close();
-    expect(await itemsOf(store, "a")).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual(rampItems);
   });
 
-  test("nobody sees it before it is closed", async () => {
-    const { store, writer } = await created();
-    await writer.write([], ramp);
-    await expect(openArray({ store, path: "a" })).rejects.toMatchObject({ code: "not-found" });
-    await writer.close();
-    expect(await itemsOf(store, "a")).toEqual([...ramp]);
-  });
-
-  test("closing waits for what is being written", async () => {
+  test("is seen by nobody before it is closed, and closing waits for what is being written", async () => {
     const { store, writer } = await created();
     const writes = [0, 1, 2, 3, 4].map((y) => writer.write({ y }, ramp.subarray(6 * y, 6 * y + 6)));
+    expect(await codeOf(openArray({ store, path: "a" }))).toBe("not-found");
     await writer.close();
     await Promise.all(writes);
-    expect(await itemsOf(store, "a")).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual(rampItems);
   });
 
-  test("requests in flight are bounded for all calls together", async () => {
+  test("has so many requests in flight for all calls together", async () => {
     const store = new TestStore();
-    let now = 0;
-    let most = 0;
+    let [now, most] = [0, 0];
     store.beforeSet = async () => {
       most = Math.max(most, ++now);
       await settle(1);
@@ -123,42 +112,38 @@ describe("an array being written", () => {
 });
 
 describe("once something could not be written", () => {
-  test("closing gives the array up and throws that failure", async () => {
-    const store = new TestStore();
-    const full = new Error("disk full");
-    store.beforeSet = (key) => {
-      if (key === "c/1/1") throw full;
-    };
-    const writer = await create(store, array);
-    expect(await rejection(writer.write([], ramp))).toMatchObject({ code: "transient", cause: full });
-    expect(await rejection(writer.close())).toMatchObject({ code: "transient", cause: full });
-    expect([...store.values.keys()]).toEqual([]);
-    expect(await rejection(writer.write([], ramp))).toMatchObject({ code: "unsupported-operation" });
-  });
+  test.each(["c/1/1", "zarr.json"])(
+    "closing gives the array up and throws the failure: %s",
+    async (failing) => {
+      const store = new TestStore();
+      const full = { code: "transient", cause: new Error("disk full") };
+      store.beforeSet = (key) => {
+        if (key === failing) throw full.cause;
+      };
+      const writer = await create(store, array);
+      const written = writer.write([], ramp);
+      if (failing === "zarr.json") await written;
+      else expect(await rejection(written)).toMatchObject(full);
+      expect(await rejection(writer.close())).toMatchObject(full);
+      expect([...store.values.keys()]).toEqual([]);
+      expect(await codeOf(writer.write([], ramp))).toBe("unsupported-operation");
+    },
+  );
 
   test("what was refused before anything was written does no harm", async () => {
     const { store, writer } = await created();
     await writer.write([], ramp);
-    expect(await rejection(writer.write([], new Int16Array(1)))).toMatchObject({ code: "invalid-option" });
-    expect(await rejection(writer.write([[0, 6]], ramp))).toMatchObject({ code: "invalid-selection" });
+    expect(await codeOf(writer.write([], new Int16Array(1)))).toBe("invalid-option");
+    expect(await codeOf(writer.write([[0, 6]], ramp))).toBe("invalid-selection");
     await writer.close();
-    expect(await itemsOf(store, "a")).toEqual([...ramp]);
-  });
-
-  test("a failure to publish leaves nothing", async () => {
-    const store = new TestStore();
-    const broken = new Error("no");
-    store.beforeSet = (key) => {
-      if (key.endsWith("zarr.json")) throw broken;
-    };
-    const writer = await create(store, array);
-    await writer.write([], ramp);
-    expect(await rejection(writer.close())).toMatchObject({ code: "transient", cause: broken });
-    expect([...store.values.keys()]).toEqual([]);
+    expect(await itemsOf(store, "a")).toEqual(rampItems);
   });
 });
 
 describe("giving up", () => {
+  const reason = new Error("enough");
+  const aborted = { code: "aborted", cause: reason };
+
   test("stops what is being written", async () => {
     const store = new TestStore();
     const reached = deferred();
@@ -169,9 +154,8 @@ describe("giving up", () => {
     const writer = await create(store, array);
     const written = rejection(writer.write([], ramp));
     await reached.promise;
-    const reason = new Error("enough");
     await writer.abort(reason);
-    expect(await written).toMatchObject({ code: "aborted", cause: reason });
+    expect(await written).toMatchObject(aborted);
     await writer.abort();
     expect([...store.values.keys()]).toEqual([]);
   });
@@ -181,10 +165,9 @@ describe("giving up", () => {
     const controller = new AbortController();
     const writer = await create({ store, path: "a" }, array, { signal: controller.signal });
     await writer.write({ y: 0 }, ramp.subarray(0, 6));
-    const reason = new Error("enough");
     controller.abort(reason);
-    expect(await rejection(writer.write([], ramp))).toMatchObject({ code: "aborted", cause: reason });
-    expect(await rejection(writer.close())).toMatchObject({ code: "aborted", cause: reason });
+    expect(await rejection(writer.write([], ramp))).toMatchObject(aborted);
+    expect(await rejection(writer.close())).toMatchObject(aborted);
     expect(await keysOf(store)).toEqual([]);
   });
 
@@ -196,11 +179,10 @@ describe("giving up", () => {
       await writer.write([], ramp);
       await end(writer);
     };
-    const thrown = new Error("half way");
-    expect(await rejection(run(() => Promise.reject(thrown)))).toBe(thrown);
+    expect(await rejection(run(() => Promise.reject(reason)))).toBe(reason);
     expect(await keysOf(store)).toEqual([]);
     await run((writer) => writer.close());
-    expect(await itemsOf(store, "a")).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual(rampItems);
   });
 });
 
@@ -213,32 +195,27 @@ describe("writable", () => {
   test("takes parts in any order, and publishes when it is closed", async () => {
     const { store, writer } = await created();
     await streamFrom([4, 1, 0, 3, 2].map(partOf)).pipeTo(writer.writable);
-    expect(await itemsOf(store, "a")).toEqual([...ramp]);
+    expect(await itemsOf(store, "a")).toEqual(rampItems);
   });
 
   test("takes what `slice(...).chunks()` gives, through a stage of the caller's", async () => {
-    const source = await created({ chunks: [3, 5], order: "F" });
-    await source.writer.write([], ramp);
-    await source.writer.close();
     const { store, writer } = await created();
-    const from = await openArray({ store: source.store, path: "a" });
     const negated = new TransformStream<ArrayPart, ArrayPart>({
       transform(part, controller) {
         controller.enqueue({ ...part, data: (part.data as Int16Array).map((n) => -n) });
       },
     });
+    const from = await ramped({ chunks: [3, 5], order: "F" });
     await slice(from).chunks().pipeThrough(negated).pipeTo(writer.writable);
     expect(await itemsOf(store, "a")).toEqual(Array.from(ramp, (n) => (n === 0 ? 0 : -n)));
   });
 
   test.each([
-    ["a part that is wrong", [partOf(0), { ...partOf(1), data: new Int16Array(5) }, partOf(2)]],
-    ["a part outside", [partOf(0), { ...partOf(1), region: { start: [5, 0], shape: [1, 6] } }]],
-  ])("%s leaves nothing", async (_, parts) => {
+    ["a part that is wrong", "invalid-option", { ...partOf(1), data: new Int16Array(5) }],
+    ["a part outside", "invalid-selection", { ...partOf(1), region: { start: [5, 0], shape: [1, 6] } }],
+  ])("%s leaves nothing", async (_, code, part) => {
     const { store, writer } = await created();
-    expect(await rejection(streamFrom(parts).pipeTo(writer.writable))).toMatchObject({
-      code: expect.stringMatching(/^invalid-/),
-    });
+    expect(await codeOf(streamFrom([partOf(0), part, partOf(2)]).pipeTo(writer.writable))).toBe(code);
     expect(await keysOf(store)).toEqual([]);
   });
 
@@ -252,7 +229,7 @@ describe("writable", () => {
     };
     expect(await rejection(streamFrom(failing()).pipeTo(writer.writable))).toBe(broken);
     expect(await keysOf(store)).toEqual([]);
-    expect(await rejection(writer.close())).toMatchObject({ code: "unsupported-operation" });
+    expect(await codeOf(writer.close())).toBe("unsupported-operation");
   });
 });
 
@@ -263,32 +240,34 @@ describe("a chunk that comes in parts", () => {
     region: { start: [y, 0], shape: [1, 6] },
     data: values.slice(6 * y, 6 * y + 6),
   }));
+  const count = (calls: string[], operation: string) =>
+    calls.filter((call) => call.startsWith(`${operation} c/`)).length;
 
+  /** How often chunks are read and stored in a run after which the array has all values. */
   async function counted(run: (store: WritableStore) => Promise<void>) {
-    const store = new MemoryStore();
-    const calls = { get: 0, set: 0 };
-    const logged = withRequestLog(store, ({ operation, key }) => {
-      if (key.startsWith("c/") && (operation === "get" || operation === "set")) calls[operation]++;
-    });
-    await run(logged);
-    expect([...(await slice(await openArray(store)).read()).data]).toEqual([...values]);
-    return calls;
+    const { store, taken } = logged(new MemoryStore());
+    await run(store);
+    const calls = taken();
+    expect(await itemsOf(store, "")).toEqual([...values]);
+    return { get: count(calls, "get"), set: count(calls, "set") };
+  }
+
+  async function neededFor(grid: Parameters<typeof create>[1]): Promise<number> {
+    const tight = await rejection(create(new MemoryStore(), grid, { maxMemory: "1 kB" }));
+    expect(tight).toMatchObject({ code: "budget-too-small", details: { found: "1000 bytes" } });
+    return (tight as ErrorOf<"budget-too-small">).details.neededBytes;
   }
 
   test("is stored once, and never read", async () => {
     const calls = await counted(async (store) => {
-      const writer = await create(store, rows);
-      await streamFrom(parts).pipeTo(writer.writable);
+      await streamFrom(parts).pipeTo((await create(store, rows)).writable);
     });
     expect(calls).toEqual({ get: 0, set: 4 });
   });
 
   test("is stored in part and read back where memory has no room for all", async () => {
-    const tight = await rejection(create(new MemoryStore(), rows, { maxMemory: "1 kB" }));
-    expect(tight).toMatchObject({ code: "budget-too-small", details: { found: "1000 bytes" } });
-    const { neededBytes } = (tight as ErrorOf<"budget-too-small">).details;
     const calls = await counted(async (store) => {
-      const writer = await create(store, rows, { maxMemory: neededBytes });
+      const writer = await create(store, rows, { maxMemory: await neededFor(rows) });
       await Promise.all(parts.map((part) => writer.writePart(part)));
       await writer.close();
     });
@@ -296,17 +275,35 @@ describe("a chunk that comes in parts", () => {
     expect(calls.get).toBeLessThanOrEqual(calls.set);
   });
 
-  test("in a zip, which takes each once", async () => {
+  test("is the only one that is stored for want of memory", async () => {
+    const { store, taken } = logged(new MemoryStore(), "set");
+    const grid = { shape: [64, 4096], chunks: [1, 4096], dataType: "uint8", codec: "none" } as const;
+    const writer = await create(store, grid, { maxMemory: 8 * (await neededFor(grid)) });
+    let [written, sets] = [0, 0];
+    while (sets === 0) {
+      await writer.write([written++, 0], Uint8Array.of(1));
+      sets = taken().length;
+    }
+    expect(written).toBeGreaterThan(4);
+    expect(sets).toBe(1);
+    await writer.abort();
+  });
+
+  test("in a zip is taken once, and again where it was nothing but the fill value", async () => {
     const path = folder.next("a.zip");
     await streamFrom(parts).pipeTo((await create(path, rows)).writable);
     expect([...(await slice(path).read()).data]).toEqual([...values]);
     const again = await create(folder.next("a.zip"), rows);
     await again.write([], values);
+    const details = { coords: [0, 0], hint: expect.stringContaining("maxMemory") };
     const error = await rejection(again.write([0], values.subarray(0, 6)).then(() => again.close()));
-    expect(error).toMatchObject({
-      code: "unsupported-operation",
-      details: { coords: [0, 0], hint: expect.stringContaining("maxMemory") },
-    });
+    expect(error).toMatchObject({ code: "unsupported-operation", details });
+    const empty = folder.next("a.zip");
+    const writer = await create(empty, { shape: [2], chunks: [2], dataType: "uint8", codec: "none" });
+    await writer.write([], Uint8Array.of(0, 0));
+    await writer.write([1], Uint8Array.of(7));
+    await writer.close();
+    expect([...(await slice(empty).read()).data]).toEqual([0, 7]);
   });
 
   test("of strings keeps the last one of each item, and what a missing chunk writes over them", async () => {
@@ -319,82 +316,79 @@ describe("a chunk that comes in parts", () => {
     const missing = { index: 0, coords: [0], region: { start: [2], shape: [1] }, data: undefined };
     await writer.writePart(missing);
     await writer.close();
-    expect([...(await slice(await openArray(store)).read()).data]).toEqual(["a", "BBBB", "", "ddd"]);
+    expect(await itemsOf(store, "")).toEqual(["a", "BBBB", "", "ddd"]);
   });
 
   test.each(["uint8", "string"] as const)(
     "of very many pieces of %s is stored before its end",
     async (dataType) => {
-      const store = new MemoryStore();
-      const count = 2500;
-      let sets = 0;
-      const logged = withRequestLog(store, ({ operation, key }) => {
-        if (operation === "set" && key.startsWith("c/")) sets++;
-      });
-      const writer = await create(logged, { shape: [count], chunks: [count], dataType, codec: "none" });
-      const values = Array.from({ length: count }, (_, i) => (dataType === "string" ? `${i % 7}` : i % 7));
-      for (let i = 0; i < count; i += 2) await writer.write([[i, i + 1]], values.slice(i, i + 1));
+      const { store, taken } = logged(new MemoryStore());
+      const size = 2500;
+      const writer = await create(store, { shape: [size], chunks: [size], dataType, codec: "none" });
+      const values = Array.from({ length: size }, (_, i) => (dataType === "string" ? `${i % 7}` : i % 7));
+      for (let i = 0; i < size; i += 2) await writer.write([[i, i + 1]], values.slice(i, i + 1));
       await writer.close();
+      const sets = count(taken(), "set");
       expect(sets).toBeGreaterThan(1);
       expect(sets).toBeLessThan(10);
       const nothing = dataType === "string" ? "" : 0;
-      const expected = values.map((value, i) => (i % 2 === 0 ? value : nothing));
-      expect([...(await slice(await openArray(store)).read()).data]).toEqual(expected);
+      expect(await itemsOf(store, "")).toEqual(values.map((value, i) => (i % 2 === 0 ? value : nothing)));
     },
   );
 
-  test("is the only one that is stored for want of memory", async () => {
-    const store = new MemoryStore();
-    const grid = { shape: [64, 4096], chunks: [1, 4096], dataType: "uint8", codec: "none" } as const;
-    let sets = 0;
-    const logged = withRequestLog(store, ({ operation, key }) => {
-      if (operation === "set" && key.startsWith("c/")) sets++;
-    });
-    const tight = (await rejection(
-      create(new MemoryStore(), grid, { maxMemory: 1 }),
-    )) as ErrorOf<"budget-too-small">;
-    const writer = await create(logged, grid, { maxMemory: 8 * tight.details.neededBytes });
-    let written = 0;
-    while (sets === 0) await writer.write([written++, 0], Uint8Array.of(1));
-    expect(written).toBeGreaterThan(4);
-    expect(sets).toBe(1);
-    await writer.abort();
-  });
-
-  test("of nothing but the fill value in a zip can be written again", async () => {
-    const path = folder.next("a.zip");
-    const writer = await create(path, { shape: [2], chunks: [2], dataType: "uint8", codec: "none" });
-    await writer.write([], Uint8Array.of(0, 0));
-    await writer.write([1], Uint8Array.of(7));
-    await writer.close();
-    expect([...(await slice(path).read()).data]).toEqual([0, 7]);
-  });
-
-  test("the last write of an item counts; what nobody writes is the fill value", async () => {
-    const store = new MemoryStore();
-    const writer = await create(store, { ...rows, fillValue: -1 });
-    await writer.write([0], values.subarray(0, 6));
-    await writer.write([0, [1, 3]], Int16Array.of(50, 51));
-    await writer.close();
-    const { data } = await slice(await openArray(store), [[0, 2]]).read();
-    expect([...data]).toEqual([1, 50, 51, 4, 5, 6, -1, -1, -1, -1, -1, -1]);
-  });
-
-  test.each([
-    ["chunks of another grid", false],
-    ["chunks of the target's grid", true],
-  ])("may be what the stages give: %s", async (_, isRegridded) => {
-    const from = await create(new MemoryStore(), { ...rows, chunks: [7, 3], order: "F" });
-    await from.write([], values);
-    await from.close();
-    const source = await openArray(from.store);
+  test.each([false, true])("may be what the stages give, regridded %s", async (isRegridded) => {
+    const source = await openArray(await given({ ...rows, chunks: [7, 3], order: "F", values }));
     const calls = await counted(async (store) => {
       const writer = await create(store, rows);
-      const decoded = readChunks(source, refsOf(source.shape, source.chunkShape)).pipeThrough(
-        decodeChunks(source),
-      );
+      const refs = refsOf(source.shape, source.chunkShape);
+      const decoded = readChunks(source, refs).pipeThrough(decodeChunks(source));
       await (isRegridded ? decoded.pipeThrough(regrid(writer)) : decoded).pipeTo(writer.writable);
     });
     expect(calls).toEqual({ get: 0, set: 4 });
   });
+});
+
+describe("turns at the keys of a store", () => {
+  test("are taken one after another, in the order in which they came", async () => {
+    const store = new MemoryStore();
+    const seen: string[] = [];
+    const visit = async (name: string, key: string, turns = new KeyMutex(store)) => {
+      const end = await turns.take(key);
+      seen.push(`${name} begins`);
+      await settle(2);
+      seen.push(`${name} ends`);
+      end();
+    };
+    await Promise.all([visit("a", "k"), visit("b", "k"), visit("c", "k")]);
+    expect(seen.splice(0)).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+    await Promise.all([
+      visit("a", "k"),
+      visit("b", "other"),
+      visit("c", "k", new KeyMutex(new MemoryStore())),
+    ]);
+    expect(seen.slice(0, 3)).toEqual(["a begins", "b begins", "c begins"]);
+  });
+
+  test("are passed on when all are ended: those that are taken, and those waited for when they come", async () => {
+    const store = new MemoryStore();
+    const end = await new KeyMutex(store).take("waited");
+    const turns = new KeyMutex(store);
+    await turns.take("taken");
+    const waiting = codeOf(turns.take("waited"));
+    turns.endAll();
+    await new KeyMutex(store).take("taken");
+    const next = new KeyMutex(store).take("waited");
+    end();
+    expect(await waiting).toBe("aborted");
+    (await next)();
+  });
+});
+
+test("half of a character is no string; objects keep numbers that are not finite, and every digit", () => {
+  const text = (...of: Parameters<typeof itemBytes>) => Buffer.from(itemBytes(...of)).toString();
+  expect(text("😀", { kind: "string" })).toBe("😀");
+  const half = () => itemBytes("a\ud83d", { kind: "string" });
+  expect(half).toThrow(expect.objectContaining({ code: "invalid-option" }));
+  const numbers = text([Number.NaN, -Infinity, 2n ** 64n], { kind: "object" });
+  expect(numbers).toBe("[NaN,-Infinity,18446744073709551616]");
 });

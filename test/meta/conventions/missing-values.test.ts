@@ -3,6 +3,7 @@ import type { ArrayMetadata, ZarrFormat } from "../../../src/meta/array-metadata
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../../src/meta/formats.ts";
+import { codec } from "../helpers.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -32,9 +33,9 @@ function v3(zarr: Json): ArrayMetadata {
     zarr_format: 3,
     node_type: "array",
     shape: [4],
-    chunk_grid: { name: "regular", configuration: { chunk_shape: [2] } },
-    chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
-    codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+    chunk_grid: codec("regular", { chunk_shape: [2] }),
+    chunk_key_encoding: codec("default", { separator: "/" }),
+    codecs: [codec("bytes", { endian: "little" })],
     attributes: {},
     storage_transformers: [],
     dimension_names: ["x"],
@@ -106,9 +107,7 @@ describe("to v3, an array with dimension names gets the attribute _FillValue", (
   test.each([
     ["null gives none", v2({ dtype: "<i2", fill_value: null })],
     ["without dimension names it has none", v2({ dtype: "<i2", fill_value: 7 }, {})],
-  ])("%s", (_, metadata) => {
-    expect(through(metadata, "v2", "v3").attributes).toEqual({});
-  });
+  ])("%s", (_, metadata) => expect(through(metadata, "v2", "v3").attributes).toEqual({}));
 
   test("the fill value goes before an attribute that says otherwise, as xarray reads it", () => {
     const metadata = v2({ dtype: "<i2", fill_value: -1 }, { _ARRAY_DIMENSIONS: ["x"], _FillValue: -2, a: 1 });
@@ -256,5 +255,5 @@ test("formats that have no readers of CF conventions keep fill value and attribu
 });
 
 function grid(chunk_shape: readonly number[]): Json {
-  return { name: "regular", configuration: { chunk_shape } };
+  return codec("regular", { chunk_shape });
 }

@@ -84,11 +84,7 @@ describe("OME-Zarr 0.4 to Zarr v3", () => {
       "0/1": { _ARRAY_DIMENSIONS: ["y", "x"] },
       "0/labels": { ome: { version: "0.5", labels: ["cells"] } },
       "0/labels/cells": {
-        ome: {
-          version: "0.5",
-          multiscales: [image("0")],
-          "image-label": { version: "0.5", colors: [] },
-        },
+        ome: { version: "0.5", multiscales: [image("0")], "image-label": { version: "0.5", colors: [] } },
       },
       "0/labels/cells/0": { _ARRAY_DIMENSIONS: ["a", "b"] },
       plate: { ome: { version: "0.5", plate: { version: "0.5", wells: [{ path: "A/1" }] } } },

@@ -1,22 +1,30 @@
 import { describe, expect, it } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
+import type { DataType } from "../../../src/meta/data-type.ts";
+import { parseFillV1, writeFillV1 } from "../../../src/meta/v1/fill-value.ts";
 import { layoutV1, v1Format } from "../../../src/meta/v1/v1.ts";
+import { parseNumpyType } from "../../../src/meta/v2/data-type.ts";
 import { v2Format } from "../../../src/meta/v2/v2.ts";
-import { inWords, titled } from "../../support/words.ts";
-import { arrayWith, failure, json, lostPointers, parseWith, writeWith } from "../helpers.ts";
+import type { JsonObject, JsonValue } from "../../../src/util/json-value.ts";
+import { writeJson } from "../../../src/util/json-write.ts";
+import {
+  arrayWith,
+  codec,
+  failure,
+  hex,
+  json,
+  lostPointers,
+  parseWith,
+  refusal,
+  writeWith,
+} from "../helpers.ts";
 
 const v1 = v1Format();
 const v2 = v2Format();
 
 const META = {
-  zarr_format: 1,
-  shape: [20, 30],
-  chunks: [10, 15],
-  dtype: "<i4",
-  compression: "zlib",
-  compression_opts: 1,
-  fill_value: 42,
-  order: "C",
+  ...{ zarr_format: 1, shape: [20, 30], chunks: [10, 15], dtype: "<i4" },
+  ...{ compression: "zlib", compression_opts: 1, fill_value: 42, order: "C" },
 };
 
 /** The array of V1-15, as the reference writes it: 313 bytes. */
@@ -44,12 +52,7 @@ const EXAMPLE = `{
 const metaOf = (array: ArrayMetadata, options?: Parameters<typeof v1.write>[2]) =>
   json(writeWith(v1, array, options).meta ?? "");
 
-const codecNames = ({ codecs }: ArrayMetadata) => codecs.map(({ name }) => name);
-
-const refusal = (act: () => unknown) => {
-  const { code, details } = failure(act);
-  return { code, key: details.key, pointer: details.pointer };
-};
+const namesOf = (array?: ArrayMetadata) => array?.codecs.map(({ name }) => name);
 
 describe("the example of the specification", () => {
   it("is written byte for byte", () => {
@@ -62,8 +65,8 @@ describe("the example of the specification", () => {
       chunkGrid: { chunkShape: [10000, 100] },
       chunkKeyEncoding: { name: "plain", separator: "." },
       codecs: [
-        { name: "bytes", configuration: { endian: "little" } },
-        { name: "blosc", configuration: { cname: "lz4", clevel: 3, shuffle: "shuffle", blocksize: 0 } },
+        codec("bytes", { endian: "little" }),
+        codec("blosc", { cname: "lz4", clevel: 3, shuffle: "shuffle", blocksize: 0 }),
       ],
       fillValue: { bytes: Uint8Array.of(42, 0, 0, 0) },
     });
@@ -93,10 +96,8 @@ describe("attributes", () => {
   });
 
   it.each(["[]", "3", "null", "{"])("cannot be %s", (attrs) => {
-    expect(refusal(() => parseWith(v1, { meta: META, attrs }))).toMatchObject({
-      code: "invalid-metadata",
-      key: "attrs",
-    });
+    const { code, details } = failure(() => parseWith(v1, { meta: META, attrs }));
+    expect([code, details.key]).toEqual(["invalid-metadata", "attrs"]);
   });
 
   it("take bare NaN tokens with a finding, and lose them on writing", () => {
@@ -110,40 +111,28 @@ describe("attributes", () => {
 });
 
 describe("what breaks the rules of `meta`", () => {
-  it.each([
-    ["zarr_format", undefined, "invalid-metadata"],
-    ["zarr_format", "1", "invalid-metadata"],
-    ["zarr_format", 2, "unsupported-format"],
-    ["shape", undefined, "invalid-metadata"],
-    ["shape", [], "invalid-metadata"],
-    ["shape", [20, -1], "invalid-metadata"],
-    ["shape", [20, 1.5], "invalid-metadata"],
-    ["shape", 20, "invalid-metadata"],
-    ["chunks", undefined, "invalid-metadata"],
-    ["chunks", [10], "invalid-metadata"],
-    ["chunks", [10, 0], "invalid-metadata"],
-    ["chunks", true, "invalid-metadata"],
-    ["dtype", undefined, "invalid-metadata"],
-    ["dtype", "i4", "unsupported-data-type"],
-    ["dtype", "|O", "unsupported-data-type"],
-    ["order", "X", "invalid-metadata"],
-    ["order", null, "invalid-metadata"],
-    ["compression", undefined, "invalid-metadata"],
-    ["compression", 5, "invalid-metadata"],
-    ["compression", "zopfli", "unsupported-codec"],
-    ["compression_opts", undefined, "invalid-metadata"],
-    ["compression_opts", "fast", "invalid-metadata"],
-    ["compression_opts", { level: 1 }, "invalid-metadata"],
-    ["fill_value", undefined, "invalid-metadata"],
-    ["fill_value", 1.5, "invalid-metadata"],
-    ["fill_value", 2 ** 31, "invalid-metadata"],
-  ] as const)("%s: %j gives the error of the name", (name, value, code) => {
-    const meta = { ...META, [name]: value };
-    expect(refusal(() => parseWith(v1, { meta }))).toEqual({ code, key: "meta", pointer: `/${name}` });
+  const invalid = "invalid-metadata";
+  it.each<[string, string, ...unknown[]]>([
+    [invalid, "zarr_format", undefined, "1"],
+    ["unsupported-format", "zarr_format", 2],
+    [invalid, "shape", undefined, [], [20, -1], [20, 1.5], 20],
+    [invalid, "chunks", undefined, [10], [10, 0], true],
+    [invalid, "dtype", undefined],
+    ["unsupported-data-type", "dtype", "i4", "|O"],
+    [invalid, "order", "X", null],
+    [invalid, "compression", undefined, 5],
+    ["unsupported-codec", "compression", "zopfli"],
+    [invalid, "compression_opts", undefined, "fast", { level: 1 }],
+    [invalid, "fill_value", undefined, 1.5, 2 ** 31],
+  ])("is %s at the name %s: %j ...", (code, name, ...values) => {
+    for (const value of values) {
+      const error = failure(() => parseWith(v1, { meta: { ...META, [name]: value } }));
+      expect(error, String(value)).toMatchObject({ code, details: { key: "meta", pointer: `/${name}` } });
+    }
   });
 
-  it.each(["{", '{"zarr_format": 1,}', "[]", ""])("%j is no document", (meta) => {
-    expect(refusal(() => parseWith(v1, { meta }))).toMatchObject({ code: "invalid-metadata", key: "meta" });
+  it.each(["{", '{"zarr_format": 1,}', "[]", ""])("is invalid where %j is no document", (meta) => {
+    expect(failure(() => parseWith(v1, { meta }))).toMatchObject({ code: invalid, details: { key: "meta" } });
   });
 
   it("is nothing where there are attributes alone", () => {
@@ -175,25 +164,22 @@ describe("what may be left out or added", () => {
 
 describe("compression", () => {
   const LZMA = { format: 3, check: 0, preset: null, filters: [{ id: 33, preset: 1 }] };
-  const read: [string | null, unknown, string | undefined][] = [
-    ["blosc", { cname: "zlib", clevel: 9, shuffle: 2 }, "blosc"],
-    ["blosc", { cname: "zstd", clevel: 5, shuffle: 0 }, "blosc"],
-    ["blosc", null, "blosc"],
-    ["zlib", 9, "zlib"],
-    ["zlib", null, "zlib"],
-    ["gzip", 1, "v1.gzip"],
-    ["bz2", 1, "bz2"],
-    ["lzma", LZMA, "lzma"],
-    ["lzma", null, "lzma"],
-    ["none", null, undefined],
-    [null, null, undefined],
-  ];
-  const title = (compression: string | null, options: unknown, _name: string | undefined) =>
-    `${compression} with options ${inWords(options)}`;
-  it.each(titled(read, title))("%s is read and kept as it is", (_, compression, compression_opts, name) => {
+  it.each<[string | undefined, string | null, unknown]>([
+    ["blosc", "blosc", { cname: "zlib", clevel: 9, shuffle: 2 }],
+    ["blosc", "blosc", { cname: "zstd", clevel: 5, shuffle: 0 }],
+    ["blosc", "blosc", null],
+    ["zlib", "zlib", 9],
+    ["zlib", "zlib", null],
+    ["v1.gzip", "gzip", 1],
+    ["bz2", "bz2", 1],
+    ["lzma", "lzma", LZMA],
+    ["lzma", "lzma", null],
+    [undefined, "none", null],
+    [undefined, null, null],
+  ])("is read as %s, and kept as it is: %j with options %j", (name, compression, compression_opts) => {
     const meta = { ...META, compression, compression_opts };
     const array = arrayWith(v1, { meta });
-    expect(codecNames(array)).toEqual(name ? ["bytes", name] : ["bytes"]);
+    expect(namesOf(array)).toEqual(name ? ["bytes", name] : ["bytes"]);
     expect(metaOf(array)).toEqual(meta);
   });
 
@@ -202,7 +188,7 @@ describe("compression", () => {
     expect(array.codecs.at(-1)?.configuration).toEqual(LZMA);
   });
 
-  const ofV2: [{ readonly id: string; readonly [setting: string]: unknown }, unknown][] = [
+  it.each<[JsonObject & { id: string }, JsonValue]>([
     [
       { id: "blosc", cname: "lz4", clevel: 5, shuffle: -1 },
       { cname: "lz4", clevel: 5, shuffle: 1 },
@@ -214,10 +200,7 @@ describe("compression", () => {
     [{ id: "zlib", level: 3 }, 3],
     [{ id: "bz2", level: 9 }, 9],
     [{ id: "lzma", ...LZMA }, LZMA],
-  ];
-  const becomes = (compressor: object, options: unknown) =>
-    `of v2, ${inWords(compressor)}, becomes options ${inWords(options)}`;
-  it.each(titled(ofV2, becomes))("%s", (_, compressor, compression_opts) => {
+  ])("of v2, %j, becomes options %j", (compressor, compression_opts) => {
     const array = arrayWith(v2, { ".zarray": fromV2({ compressor }) });
     expect(metaOf(array)).toEqual({ ...META, compression: compressor.id, compression_opts });
   });
@@ -242,25 +225,21 @@ describe("order F", () => {
 
   it("is the layout of blosc chunks", () => {
     const array = arrayWith(v1, withOrder("blosc", LZ4));
-    expect(array.codecs[0]).toEqual({ name: "transpose", configuration: { order: [1, 0] } });
+    expect(array.codecs[0]).toEqual(codec("transpose", { order: [1, 0] }));
     expect(metaOf(array)).toMatchObject({ order: "F" });
   });
 
-  it.each([
-    ["zlib", 1],
-    ["bz2", 1],
-    ["lzma", null],
-    ["none", null],
-  ])("is C in chunks of %s, and written so", (compression, options) => {
-    const array = arrayWith(v1, withOrder(compression, options));
-    expect(codecNames(array)).not.toContain("transpose");
+  it.each(["zlib 1", "bz2 1", "lzma null", "none null"])("is C in chunks of %s, and written so", (words) => {
+    const [compression = "", options = ""] = words.split(" ");
+    const array = arrayWith(v1, withOrder(compression, JSON.parse(options)));
+    expect(namesOf(array)).not.toContain("transpose");
     expect(metaOf(array)).toMatchObject({ order: "C" });
   });
 
   it("is taken literally where the reader says so, and cannot be written", () => {
     const literal = v1Format("as-stated");
     const array = arrayWith(literal, withOrder("zlib", 1));
-    expect(codecNames(array)).toEqual(["transpose", "bytes", "zlib"]);
+    expect(namesOf(array)).toEqual(["transpose", "bytes", "zlib"]);
     expect(lostPointers(() => writeWith(v1, array))).toEqual(["/order"]);
   });
 
@@ -278,23 +257,20 @@ describe("order F", () => {
 
   it("is given up where chunks are made anew without blosc", () => {
     const adopted = (compressor: unknown) =>
-      v1.adopt?.(arrayWith(v2, { ".zarray": fromV2({ compressor, order: "F" }) }));
-    expect(adopted({ id: "zlib", level: 1 })?.codecs.map(({ name }) => name)).toEqual(["bytes", "zlib"]);
-    expect(adopted({ id: "blosc", ...LZ4 })?.codecs[0]?.name).toBe("transpose");
+      namesOf(v1.adopt?.(arrayWith(v2, { ".zarray": fromV2({ compressor, order: "F" }) })));
+    expect(adopted({ id: "zlib", level: 1 })).toEqual(["bytes", "zlib"]);
+    expect(adopted({ id: "blosc", ...LZ4 })).toEqual(["transpose", "bytes", "blosc"]);
   });
 
   it("takes the place of an order that is neither", () => {
-    const order = (...dims: number[]) => ({ name: "transpose", configuration: { order: dims } });
     const array = arrayWith(v1, withOrder("blosc", LZ4));
-    const transposed = (...dims: number[]) => ({
-      ...array,
-      shape: [4, 5, 6],
-      chunkGrid: { chunkShape: [4, 5, 6] },
-      codecs: [order(...dims), ...array.codecs.slice(1)],
-    });
-    const names = (metadata: ArrayMetadata) => v1.adopt?.(metadata).codecs.map(({ name }) => name);
-    expect(names(transposed(1, 0, 2))).toEqual(["bytes", "blosc"]);
-    expect(names(transposed(2, 1, 0))).toEqual(["transpose", "bytes", "blosc"]);
+    const names = (...order: number[]) => {
+      const codecs = [codec("transpose", { order }), ...array.codecs.slice(1)];
+      const shape = [4, 5, 6];
+      return namesOf(v1.adopt?.({ ...array, shape, chunkGrid: { chunkShape: shape }, codecs }));
+    };
+    expect(names(1, 0, 2)).toEqual(["bytes", "blosc"]);
+    expect(names(2, 1, 0)).toEqual(["transpose", "bytes", "blosc"]);
   });
 });
 
@@ -303,21 +279,19 @@ describe("what v1 cannot hold", () => {
   const ofV2 = (members: object) => arrayWith(v2, { ".zarray": fromV2(members) });
   const blosc = { id: "blosc", cname: "lz4", clevel: 5, shuffle: 1 };
 
-  it.each([
-    [{ compressor: { id: "zstd", level: 1 } }, ["/compressor/id"]],
-    [{ compressor: { id: "gzip", level: 1 } }, ["/compressor/id"]],
-    [{ compressor: { ...blosc, cname: "zstd" } }, ["/compressor/id"]],
-    [{ compressor: { ...blosc, blocksize: 4096 } }, ["/compressor/id"]],
-    [{ filters: [{ id: "delta", dtype: "<i4" }] }, ["/filters/0/id"]],
-    [{ filters: [{ id: "crc32" }] }, ["/filters/0/id"]],
-    [{ shape: [], chunks: [] }, ["/shape"]],
-    [{ dimension_separator: "/" }, ["/chunk_key_encoding"]],
-    [{ order: "F" }, ["/order"]],
-    [{ dtype: "|S3", fill_value: "YWI=" }, ["/fill_value"]],
-    [{ dtype: "|V2", fill_value: "AQI=" }, ["/fill_value"]],
-    [{ dtype: "|O", fill_value: "", filters: [{ id: "vlen-utf8" }] }, ["/data_type"]],
-  ])("%j is refused at %j", (members, expected) => {
-    expect(pointers(ofV2(members))).toEqual(expected);
+  it.each<[string, ...object[]]>([
+    ["/compressor/id", { compressor: { id: "zstd", level: 1 } }, { compressor: { id: "gzip", level: 1 } }],
+    ["/compressor/id", { compressor: { ...blosc, cname: "zstd" } }],
+    ["/compressor/id", { compressor: { ...blosc, blocksize: 4096 } }],
+    ["/filters/0/id", { filters: [{ id: "delta", dtype: "<i4" }] }, { filters: [{ id: "crc32" }] }],
+    ["/shape", { shape: [], chunks: [] }],
+    ["/chunk_key_encoding", { dimension_separator: "/" }],
+    ["/order", { order: "F" }],
+    ["/fill_value", { dtype: "|S3", fill_value: "YWI=" }, { dtype: "|V2", fill_value: "AQI=" }],
+    ["/data_type", { dtype: "|O", fill_value: "", filters: [{ id: "vlen-utf8" }] }],
+  ])("is refused at %s: %j ...", (pointer, ...refused) => {
+    for (const members of refused)
+      expect(pointers(ofV2(members)), JSON.stringify(members)).toEqual([pointer]);
   });
 
   it("names of some dimensions, and an attribute in the place of names", () => {
@@ -376,47 +350,103 @@ describe("the same array in v2", () => {
 
 /** A `.zarray` that says what META says, with other members. */
 function fromV2(members: object): object {
-  return {
-    zarr_format: 2,
-    shape: META.shape,
-    chunks: META.chunks,
-    dtype: META.dtype,
-    compressor: { id: "zlib", level: 1 },
-    fill_value: 42,
-    order: "C",
-    filters: null,
-    ...members,
-  };
+  const { compression: _, compression_opts: level, ...same } = META;
+  return { ...same, zarr_format: 2, compressor: { id: "zlib", level }, filters: null, ...members };
 }
 
 const encoding = { name: "plain", separator: "." } as const;
 
 describe("keys of a v1 array", () => {
-  it("lie side by side, attributes before the array", () => {
-    expect(layoutV1("").documentKeys).toEqual(["attrs", "meta"]);
-    expect(layoutV1("").attributesKey).toBe("attrs");
-    expect(layoutV1("").chunkKey([4, 2], encoding)).toBe("4.2");
+  it("lie side by side in the folder that a path names, attributes before the array", () => {
+    expect(layoutV1("")).toMatchObject({ documentKeys: ["attrs", "meta"], attributesKey: "attrs" });
     expect(layoutV1("").chunkKey([7], encoding)).toBe("7");
-  });
-
-  it("lie in the folder that a path names", () => {
     expect(layoutV1("/a//b/").documentKeys).toEqual(["a/b/attrs", "a/b/meta"]);
-    expect(layoutV1("a").chunkKey([0, 0], encoding)).toBe("a/0.0");
+    expect(layoutV1("a").chunkKey([4, 2], encoding)).toBe("a/4.2");
     expect(failure(() => layoutV1("a/../b")).code).toBe("path-not-allowed");
   });
 
-  it.each([
-    ["4.2", [4, 2]],
-    ["0.0", [0, 0]],
-    ["0.0.k3j4h5.partial", undefined],
-    ["0.partial", undefined],
-    ["00.1", undefined],
-    ["1", undefined],
-    ["1.2.3", undefined],
-    ["1/2", undefined],
-    ["-1.2", undefined],
-    ["meta", undefined],
-  ])("%s is a chunk of two dimensions at %j", (key, coords) => {
-    expect(layoutV1("").parseChunkKey(key, 2, encoding)).toEqual(coords);
+  it("are told from others", () => {
+    const { parseChunkKey } = layoutV1("");
+    for (const coords of [
+      [4, 2],
+      [0, 0],
+    ])
+      expect(parseChunkKey(coords.join("."), 2, encoding)).toEqual(coords);
+    for (const key of ["0.0.k3j4h5.partial", "0.partial", "00.1", "1", "1.2.3", "1/2", "-1.2", "meta"])
+      expect(parseChunkKey(key, 2, encoding), key).toBeUndefined();
   });
+});
+
+const typed = (numpy: string): DataType => parseNumpyType(json(numpy), "").dataType;
+
+const STRUCT = '[["x","<f4"],["n","<i2"]]';
+const WITH_TEXT = '[["x","<f4"],["deep",[["s","|S3"]]]]';
+
+describe("fill values that v1 holds", () => {
+  it.each([
+    ['"<i4"', "42", "2a000000"],
+    ['"<i8"', "-9223372036854775808", "0000000000000080"],
+    ['"<u8"', "18446744073709551615", "ffffffffffffffff"],
+    ['"<f8"', "1.5", "000000000000f83f"],
+    ['"<f4"', "NaN", "0000c07f"],
+    ['"<f4"', "-Infinity", "000080ff"],
+    ['"|b1"', "true", "01"],
+    ['"<c8"', "0.0", "0000000000000000"],
+    ['"<c8"', "[1.0,-2.5]", "0000803f000020c0"],
+    ['"<c8"', "[NaN,Infinity]", "0000c07f0000807f"],
+    ['"<M8[s]"', "-9223372036854775808", "0000000000000080"],
+    ['"<U2"', '"a\u00e9"', "61000000e9000000"],
+    ['"|S3"', '""', "000000"],
+    ['"|V2"', "0", "0000"],
+    [STRUCT, "0", "000000000000"],
+    [WITH_TEXT, '""', "00000000000000"],
+  ])("of %s: %s", (numpy, text, bytes) => {
+    const dataType = typed(numpy);
+    const read = parseFillV1(json(text), dataType, "little", "");
+    expect(hex(read)).toBe(bytes);
+    expect(writeJson(writeFillV1(read, dataType) ?? null, { nonFinite: "token" })).toBe(text);
+  });
+
+  it("is undefined for null", () => {
+    expect(parseFillV1(null, typed('"<c8"'), "little", "")).toBeNull();
+    expect(writeFillV1(null, typed('"<c8"'))).toBeNull();
+  });
+
+  it.each([
+    ['"<f8"', '"NaN"', "000000000000f87f"],
+    ['"<f8"', '"-Infinity"', "000000000000f0ff"],
+    ['"<i4"', "1.0", "01000000"],
+    ['"|b1"', "0", "00"],
+    ['"<c8"', "3", "0000404000000000"],
+    ['"<c8"', '["NaN", 0]', "0000c07f00000000"],
+    ['"|S3"', '"YWI="', "616200"],
+    ['"|V2"', '"AQI="', "0102"],
+    ['">i4"', "1", "01000000"],
+  ])("of %s may be worded as %s", (numpy, text, bytes) => {
+    expect(hex(parseFillV1(json(text), typed(numpy), "big", ""))).toBe(bytes);
+  });
+
+  it.each([
+    ['"<i4"', "1.5", "NaN"],
+    ['"|u1"', "256"],
+    ['"|i1"', "-129"],
+    ['"|b1"', "2"],
+    ['"<f8"', "true"],
+    ['"<c8"', "true", "[1, 2, 3]"],
+  ])("of %s cannot be %s", (numpy, ...texts) => {
+    for (const text of texts) {
+      const refused = refusal(() => parseFillV1(json(text), typed(numpy), "little", "/fill_value"));
+      expect(refused).toMatch(/^invalid-metadata \/fill_value/);
+    }
+  });
+
+  it.each([
+    ['"|S3"', [97, 0, 0]],
+    ['"|V2"', [0, 1]],
+    [STRUCT, [0, 0, 0, 0, 1, 0]],
+    ['"<f4"', [1, 0, 0xc0, 0x7f]],
+    ['"<c8"', [1, 0, 0xc0, 0x7f, 0, 0, 0, 0]],
+  ])("has no form for bytes that say more than it can: %s", (numpy, bytes) =>
+    expect(writeFillV1(Uint8Array.from(bytes), typed(numpy))).toBeUndefined(),
+  );
 });

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { layoutV2, v2Format } from "../../../src/meta/v2/v2.ts";
-import { arrayWith, failure, hex, json, lostPointers, parseWith, textOf, writeWith } from "../helpers.ts";
+import { JsonNumber } from "../../../src/util/json-value.ts";
+import {
+  arrayWith,
+  codec,
+  failure,
+  hex,
+  json,
+  lostPointers,
+  parseWith,
+  textOf,
+  writeWith,
+} from "../helpers.ts";
 import { v2, ZARRAY } from "./documents.ts";
 
 /** The array of V2-90, as the reference writes it: 264 bytes. */
@@ -34,10 +45,7 @@ describe("the examples of the specification", () => {
       dataType: { kind: "int", size: 4 },
       chunkGrid: { chunkShape: [10, 10] },
       chunkKeyEncoding: { name: "plain", separator: "." },
-      codecs: [
-        { name: "bytes", configuration: { endian: "little" } },
-        { name: "zlib", configuration: { level: 1 } },
-      ],
+      codecs: [codec("bytes", { endian: "little" }), codec("zlib", { level: 1 })],
       attributes: {},
     });
     expect(hex(array.fillValue.bytes)).toBe("2a000000");
@@ -109,7 +117,7 @@ describe("reading and writing again", () => {
     const array = arrayWith(v2, { ".zarray": { ...ZARRAY, filters: [], fill_value: 42 } });
     const changed = {
       ...array,
-      codecs: [...array.codecs.slice(0, 1), { name: "shuffle", configuration: { elementsize: 4 } }],
+      codecs: [...array.codecs.slice(0, 1), codec("shuffle", { elementsize: 4 })],
       fillValue: { ...array.fillValue, bytes: Uint8Array.of(1, 0, 0, 0) },
     };
     expect(JSON.parse(writeWith(v2, changed)[".zarray"] ?? "")).toMatchObject({
@@ -374,4 +382,181 @@ it("has no prefix at the root", () => {
 
 it("refuses to leave the root", () => {
   expect(failure(() => layoutV2("foo/../bar")).code).toBe("path-not-allowed");
+});
+
+describe("errors", () => {
+  it.each<[string, string, ...object[]]>([
+    ["invalid-metadata", "/zarr_format", { zarr_format: undefined }, { zarr_format: "2" }],
+    ["unsupported-format", "/zarr_format", { zarr_format: 3 }, { zarr_format: 9 }],
+    ["invalid-metadata", "/shape", { shape: undefined }, { shape: "20" }, { shape: null }],
+    ["invalid-metadata", "/shape/0", { shape: [-1, 30] }, { shape: [2 ** 60, 30] }],
+    ["invalid-metadata", "/shape/1", { shape: [20, 1.5] }],
+    ["invalid-metadata", "/chunks", { chunks: undefined }, { chunks: null }, { chunks: [10] }],
+    ["invalid-metadata", "/chunks", { chunks: [10, 10, 10] }],
+    ["invalid-metadata", "/chunks/1", { chunks: [10, 0] }],
+    ["invalid-metadata", "/chunks/0", { chunks: [-1, 10] }, { chunks: [2.5, 10] }],
+    ["invalid-metadata", "/dtype", { dtype: undefined }, { dtype: 4 }],
+    ["unsupported-data-type", "/dtype", { dtype: "i4" }],
+    ["resource-limit", "/dtype", { dtype: "|S1099511627776" }],
+    ["invalid-metadata", "/compressor", { compressor: undefined }, { compressor: "zlib" }],
+    ["invalid-metadata", "/compressor/id", { compressor: { level: 1 } }, { compressor: { id: 1 } }],
+    ["unsupported-codec", "/compressor/id", { compressor: { id: "sharding_indexed" } }],
+    ["unsupported-codec", "/compressor/id", { compressor: { id: "pickle" } }],
+    ["invalid-metadata", "/filters", { filters: {} }, { dtype: "|O" }],
+    ["invalid-metadata", "/filters", { dtype: "|O", filters: [{ id: "delta" }] }],
+    ["invalid-metadata", "/filters", { dtype: "|O", compressor: { id: "vlen-utf8" } }],
+    ["invalid-metadata", "/filters/0/id", { filters: [{}] }],
+    ["invalid-metadata", "/filters/0", { filters: [null] }],
+    ["unsupported-codec", "/filters/1/id", { filters: [{ id: "delta" }, { id: "pickle" }] }],
+    ["invalid-metadata", "/fill_value", { fill_value: undefined }, { fill_value: "abc" }],
+    ["invalid-metadata", "/order", { order: undefined }, { order: "K" }],
+    ["invalid-metadata", "/dimension_separator", { dimension_separator: "-" }],
+    ["invalid-metadata", "/dimension_separator", { dimension_separator: 1 }],
+  ])("%s at %s: %j ...", (code, pointer, ...wrong) => {
+    for (const members of wrong) {
+      const error = failure(() => arrayWith(v2, { ".zarray": { ...ZARRAY, ...members } }));
+      expect(error).toMatchObject({ code, details: { format: "v2", path: "", key: ".zarray", pointer } });
+    }
+  });
+
+  it.each([
+    [".zgroup", "{}", "invalid-metadata", "/zarr_format"],
+    [".zgroup", '{"zarr_format": 7}', "unsupported-format", "/zarr_format"],
+    [".zgroup", "[]", "invalid-metadata", ""],
+    [".zarray", "null", "invalid-metadata", ""],
+    [".zarray", "", "invalid-metadata", ""],
+    [".zarray", `${JSON.stringify(ZARRAY)} x`, "invalid-metadata", ""],
+    [".zarray", JSON.stringify(ZARRAY).slice(0, 40), "invalid-metadata", ""],
+  ])("%s of %j is %s at %s", (key, text, code, pointer) => {
+    const error = failure(() => parseWith(v2, { [`a/b/${key}`]: text }, "a/b"));
+    expect(error).toMatchObject({ code, details: { path: "a/b", key: `a/b/${key}`, pointer } });
+  });
+
+  it.each(["[]", "1", '{"a": 1', "[".repeat(48_000)])(
+    "attributes %j are refused at their own key",
+    (zattrs) => {
+      const error = failure(() => parseWith(v2, { ".zarray": ZARRAY, ".zattrs": zattrs }));
+      expect(["invalid-metadata", "resource-limit"]).toContain(error.code);
+      expect(error.details.key).toBe(".zattrs");
+    },
+  );
+});
+
+describe("what v2 cannot hold", () => {
+  const array = arrayWith(v2, { ".zarray": ZARRAY });
+  const bytes = codec("bytes", { endian: "little" });
+
+  it.each([
+    [
+      "keys with `c`",
+      { chunkKeyEncoding: { name: "default", separator: "/" } as const },
+      ["/chunk_key_encoding"],
+    ],
+    ["shards", { codecs: [codec("sharding_indexed", { chunk_shape: [5, 5] })] }, ["/codecs/0"]],
+    [
+      "another order",
+      { shape: [1, 1, 1], codecs: [codec("transpose", { order: [2, 0, 1] }), bytes] },
+      ["/codecs/0"],
+    ],
+    ["a codec of v3 alone", { codecs: [codec("cast_value"), bytes] }, ["/codecs/0"]],
+    ["a codec that is not known", { codecs: [bytes, codec("nosuch")] }, ["/codecs/1"]],
+    [
+      "times without a unit",
+      { dataType: { kind: "datetime", size: 8, unit: "generic", scale: 1 } as const },
+      ["/data_type"],
+    ],
+    [
+      "ZEP 7's layout",
+      {
+        dataType: { kind: "string" } as const,
+        codecs: [codec("zep0007", { offset_size: 4 })],
+      },
+      ["/codecs/0"],
+    ],
+    ["names of another format", { extra: { zarrFormat: "v3", json: { ext: {} } } as const }, ["/ext"]],
+    [
+      "NaN payloads",
+      {
+        dataType: { kind: "float", size: 4 } as const,
+        fillValue: { bytes: Uint8Array.of(1, 0, 0xc0, 0x7f) },
+      },
+      ["/fill_value"],
+    ],
+  ])("%s", (_, members, pointers) => {
+    const error = failure(() => writeWith(v2, { ...array, ...members }));
+    expect(error).toMatchObject({ code: "loss-refused", details: { format: "v2", pointers } });
+  });
+
+  it("names all losses at once, and lets go of those that are allowed", () => {
+    const lossy = {
+      ...array,
+      extra: { zarrFormat: "v3", json: { ext: {}, more: {} } } as const,
+      dimensionNames: ["y", null],
+      attributes: { x: new JsonNumber("1.0") },
+    };
+    expect(lostPointers(() => writeWith(v2, lossy))).toEqual(["/dimension_names", "/ext", "/more"]);
+    const written = writeWith(v2, lossy, { allowLoss: ["/ext", "/more", "/dimension_names"] });
+    expect(JSON.parse(written[".zarray"] ?? "")).toEqual(ZARRAY);
+    expect(written[".zattrs"]).toBe('{\n    "x": 1.0\n}');
+  });
+
+  it("does not let go of what the data need", () => {
+    const keyed = { ...array, chunkKeyEncoding: { name: "default", separator: "/" } as const };
+    expect(failure(() => writeWith(v2, keyed, { allowLoss: ["/chunk_key_encoding"] })).code).toBe(
+      "loss-refused",
+    );
+  });
+});
+
+describe("codecs of objects", () => {
+  const v2 = v2Format();
+  const zarray = (rest: object) => ({
+    zarr_format: 2,
+    shape: [4, 6],
+    chunks: [2, 3],
+    dtype: "|O",
+    compressor: null,
+    fill_value: null,
+    order: "F",
+    filters: null,
+    ...rest,
+  });
+  const namesOf = (rest: object) => arrayWith(v2, { ".zarray": zarray(rest) }).codecs.map(({ name }) => name);
+
+  describe.each(["json2", "msgpack2"])("%s stores items by their coords", (id) => {
+    it("so that the order means nothing, and is kept", () => {
+      expect(namesOf({ filters: [{ id }] })).toEqual([id]);
+      expect(namesOf({ dtype: "<i4", filters: [{ id }] })).toEqual(["bytes", id]);
+      const metadata = arrayWith(v2, { ".zarray": zarray({ filters: [{ id }] }) });
+      const written = v2.write(metadata, v2.layout("")).get(".zarray");
+      expect(JSON.parse(new TextDecoder().decode(written))).toMatchObject({ order: "F", filters: [{ id }] });
+    });
+
+    it("but behind other filters it does", () => {
+      const filters = [{ id: "delta", dtype: "<i4" }, { id }];
+      expect(namesOf({ dtype: "<i4", filters })).toEqual(["transpose", "bytes", "delta", id]);
+    });
+
+    it("an order in front of it cannot be written", () => {
+      const metadata = arrayWith(v2, { ".zarray": zarray({ order: "C", filters: [{ id }] }) });
+      const transpose = codec("transpose", { order: [1, 0] });
+      const error = failure(() =>
+        v2.write({ ...metadata, codecs: [transpose, ...metadata.codecs] }, v2.layout("")),
+      );
+      expect(error.code).toBe("loss-refused");
+    });
+  });
+
+  it("the other codecs of objects follow the order", () => {
+    expect(namesOf({ filters: [{ id: "vlen-utf8" }] })).toEqual(["transpose", "vlen-utf8"]);
+    expect(namesOf({ filters: [{ id: "categorize", labels: [], dtype: "|O" }] })).toEqual([
+      "transpose",
+      "categorize",
+    ]);
+  });
+
+  it.each(["cast_value", "scale_offset", "v3.packbits", "zep0007"])("v2 knows no %s", (id) => {
+    const error = failure(() => arrayWith(v2, { ".zarray": zarray({ dtype: "<i4", filters: [{ id }] }) }));
+    expect(error).toMatchObject({ code: "unsupported-codec", details: { pointer: "/filters/0/id" } });
+  });
 });

@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
 import { formatNamed } from "../../../src/meta/formats.ts";
 import { PROTOCOL } from "../../../src/meta/v3-draft/form.ts";
-import { arrayWith, bytesOf, failure, lostPointers, parseWith, textOf, writeWith } from "../helpers.ts";
+import {
+  arrayWith,
+  bytesOf,
+  codec,
+  failure,
+  lostPointers,
+  parseWith,
+  textOf,
+  writeWith,
+} from "../helpers.ts";
 
 const draft = formatNamed("v3-draft-2019");
 const later = formatNamed("v3-draft-2020");
@@ -38,8 +47,8 @@ describe("an array", () => {
       chunkGrid: { chunkShape: [10, 15] },
       chunkKeyEncoding: { name: "plain", separator: "." },
       codecs: [
-        { name: "transpose", configuration: { order: [1, 0] } },
-        { name: "bytes", configuration: { endian: "big" } },
+        codec("transpose", { order: [1, 0] }),
+        codec("bytes", { endian: "big" }),
         { name: "gzip", configuration: { level: 1 }, stated: { pointer: "/compressor/codec" } },
       ],
       attributes: { units: "m" },
@@ -65,9 +74,7 @@ describe("an array", () => {
     { data_type: "<f4", fill_value: "NaN" },
     { data_type: { extension: "http://example.org/dt", type: 1, fallback: "<i8" } },
     { extensions: [{ extension: "http://example.org/e", must_understand: false }] },
-  ])("says the same again: %j", (members) => {
-    expect(again(members)).toEqual({ ...document, ...members });
-  });
+  ])("says the same again: %j", (members) => expect(again(members)).toEqual({ ...document, ...members }));
 
   it("is written without names that are not of the format", () => {
     expect(again({ novel: { x: 1 } })).toEqual(document);
@@ -187,10 +194,7 @@ describe("a group", () => {
     expect(parseWith(later, { "meta/root.group.json": { attributes: {} } })?.findings).toEqual([]);
     expect(
       failure(() => parseWith(draft, { [GROUP]: '{"extensions": [], "attributes": {},}' })),
-    ).toMatchObject({
-      code: "invalid-metadata",
-      details: { key: GROUP },
-    });
+    ).toMatchObject({ code: "invalid-metadata", details: { key: GROUP } });
     expect(failure(() => parseWith(draft, { [GROUP]: { attributes: 1 } })).details.pointer).toBe(
       "/attributes",
     );
@@ -313,9 +317,9 @@ describe("from v3", () => {
   const array: ArrayMetadata = {
     ...arrayOf({ data_type: "<f4" }),
     codecs: [
-      { name: "transpose", configuration: { order: [1, 0] } },
-      { name: "bytes", configuration: { endian: "little" } },
-      { name: "zstd", configuration: { level: 3 } },
+      codec("transpose", { order: [1, 0] }),
+      codec("bytes", { endian: "little" }),
+      codec("zstd", { level: 3 }),
     ],
     fillValue: { bytes: Uint8Array.of(1, 0, 0xc0, 0x7f) },
     dimensionNames: ["y", "x"],
@@ -346,7 +350,7 @@ describe("from v3", () => {
 
   it("cannot hold another order than C and F", () => {
     const turned = arrayOf({ shape: [4, 4, 4], chunk_grid: { type: "regular", chunk_shape: [2, 2, 2] } });
-    const codecs = [{ name: "transpose", configuration: { order: [2, 0, 1] } }, ...turned.codecs];
+    const codecs = [codec("transpose", { order: [2, 0, 1] }), ...turned.codecs];
     expect(lostPointers(() => writeWith(draft, { ...turned, codecs }))).toEqual(["/codecs/0"]);
   });
 
@@ -359,12 +363,9 @@ describe("from v3", () => {
     const extended = arrayOf({ data_type: { extension: "http://example.org/dt", type: 1, fallback: "<i8" } });
     expect(
       failure(() => writeWith(v3, { ...extended, chunkKeyEncoding: array.chunkKeyEncoding })),
-    ).toMatchObject({
-      code: "loss-refused",
-      details: { pointers: ["/data_type"] },
-    });
+    ).toMatchObject({ code: "loss-refused", details: { pointers: ["/data_type"] } });
     const text = writeWith(v3, arrayOf({ chunk_memory_layout: "F" }))["zarr.json"] ?? "";
-    expect(JSON.parse(text).codecs[0]).toEqual({ name: "transpose", configuration: { order: [1, 0] } });
+    expect(JSON.parse(text).codecs[0]).toEqual(codec("transpose", { order: [1, 0] }));
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
-import { v3 } from "../../../src/meta/v3/v3.ts";
-import { arrayWith, failure, hex, lostPointers, parseWith, writeWith } from "../helpers.ts";
+import { typeAfter } from "../../../src/meta/v3/cast.ts";
+import { layoutV3, v3 } from "../../../src/meta/v3/v3.ts";
+import { arrayWith, codec, failure, hex, lostPointers, parseWith, refusal, writeWith } from "../helpers.ts";
 import { ARRAY, codecsOf, GROUP, LITTLE, read, written } from "./documents.ts";
 
 describe("reading and writing again", () => {
@@ -23,7 +24,7 @@ describe("reading and writing again", () => {
     ["names instead of objects", { chunk_key_encoding: "default", codecs: ["bytes"], data_type: "uint8" }],
     ["objects instead of names", { data_type: { name: "int32" } }],
     ["encodings without configuration", { chunk_key_encoding: { name: "v2" } }],
-    ["empty configurations", { data_type: "int8", codecs: [{ name: "bytes", configuration: {} }] }],
+    ["empty configurations", { data_type: "int8", codecs: [codec("bytes")] }],
     ["what may be ignored", { ext: { must_understand: false, x: 1 } }],
     ["raw bits", { data_type: "r24", fill_value: [1, 2, 3], codecs: ["bytes"] }],
     ["old names", { data_type: "complex_float32", fill_value: [0, 1] }],
@@ -32,27 +33,24 @@ describe("reading and writing again", () => {
       "unknown members of codecs",
       { codecs: [LITTLE, { name: "gzip", configuration: { level: 1, mtime: 0 }, note: 1 }] },
     ],
-    ["unknown codecs", { codecs: [{ name: "nosuch", configuration: { a: 1 } }, LITTLE] }],
-    ["the codec `endian`", { codecs: [{ name: "endian", configuration: { endian: "big" } }] }],
-    ["a transpose by letter", { codecs: [{ name: "transpose", configuration: { order: "F" } }, LITTLE] }],
-    ["filters", { codecs: [{ name: "numcodecs.delta", configuration: { dtype: "<i4" } }, LITTLE] }],
+    ["unknown codecs", { codecs: [codec("nosuch", { a: 1 }), LITTLE] }],
+    ["the codec `endian`", { codecs: [codec("endian", { endian: "big" })] }],
+    ["a transpose by letter", { codecs: [codec("transpose", { order: "F" }), LITTLE] }],
+    ["filters", { codecs: [codec("numcodecs.delta", { dtype: "<i4" }), LITTLE] }],
     [
       "filters over big-endian bytes",
       {
         codecs: [
-          { name: "numcodecs.quantize", configuration: { digits: 2, dtype: "float32", astype: "<f4" } },
-          { name: "numcodecs.bitround", configuration: { keepbits: 5 } },
-          { name: "bytes", configuration: { endian: "big" } },
+          codec("numcodecs.quantize", { digits: 2, dtype: "float32", astype: "<f4" }),
+          codec("numcodecs.bitround", { keepbits: 5 }),
+          codec("bytes", { endian: "big" }),
         ],
         data_type: "float32",
         fill_value: 0.5,
       },
     ],
-    [
-      "filters that leave their type out",
-      { codecs: [{ name: "numcodecs.delta", configuration: {} }, LITTLE] },
-    ],
-    ["strings", { data_type: "string", fill_value: "", codecs: [{ name: "vlen-utf8", configuration: {} }] }],
+    ["filters that leave their type out", { codecs: [codec("numcodecs.delta"), LITTLE] }],
+    ["strings", { data_type: "string", fill_value: "", codecs: [codec("vlen-utf8")] }],
     ["ZEP 7's strings", { data_type: { name: "string" }, fill_value: null, codecs: [] }],
     [
       "ZEP 7's strings with `bytes`",
@@ -62,14 +60,11 @@ describe("reading and writing again", () => {
       "shards",
       {
         codecs: [
-          {
-            name: "sharding_indexed",
-            configuration: {
-              chunk_shape: [5, 5],
-              codecs: ["bytes", { name: "numcodecs.zlib", configuration: { level: 1 } }],
-              index_codecs: [LITTLE, { name: "crc32c" }],
-            },
-          },
+          codec("sharding_indexed", {
+            chunk_shape: [5, 5],
+            codecs: ["bytes", codec("numcodecs.zlib", { level: 1 })],
+            index_codecs: [LITTLE, { name: "crc32c" }],
+          }),
         ],
         data_type: "uint8",
       },
@@ -77,7 +72,7 @@ describe("reading and writing again", () => {
     [
       "structures",
       {
-        data_type: { name: "struct", configuration: { fields: [{ name: "a", data_type: "int16" }] } },
+        data_type: codec("struct", { fields: [{ name: "a", data_type: "int16" }] }),
         fill_value: { a: 7 },
         codecs: [LITTLE],
       },
@@ -89,30 +84,24 @@ describe("reading and writing again", () => {
 
   it("writes structures in their new form only", () => {
     const old = {
-      data_type: {
-        name: "structured",
-        configuration: {
-          fields: [
-            ["a", "int16"],
-            ["b", "int16"],
-          ],
-        },
-      },
+      data_type: codec("structured", {
+        fields: [
+          ["a", "int16"],
+          ["b", "int16"],
+        ],
+      }),
       fill_value: "AQACAA==",
       codecs: [{ name: "bytes" }],
     };
     const node = parseWith(v3, { "zarr.json": { ...ARRAY, ...old } });
     expect(node?.findings).toEqual([expect.objectContaining({ pointer: "/codecs/0/configuration/endian" })]);
     expect(written(read(old))).toMatchObject({
-      data_type: {
-        name: "struct",
-        configuration: {
-          fields: [
-            { name: "a", data_type: "int16" },
-            { name: "b", data_type: "int16" },
-          ],
-        },
-      },
+      data_type: codec("struct", {
+        fields: [
+          { name: "a", data_type: "int16" },
+          { name: "b", data_type: "int16" },
+        ],
+      }),
       fill_value: { a: 1, b: 2 },
       codecs: [LITTLE],
     });
@@ -120,7 +109,7 @@ describe("reading and writing again", () => {
 
   it("drops what no longer says the same", () => {
     const array = read({
-      codecs: [LITTLE, { name: "gzip", configuration: { level: 1, mtime: 0 } }],
+      codecs: [LITTLE, codec("gzip", { level: 1, mtime: 0 })],
       data_type: { name: "int32" },
     });
     const gzip = { ...array.codecs[1], name: "gzip", configuration: { level: 9 } };
@@ -131,7 +120,7 @@ describe("reading and writing again", () => {
     };
     expect(written(changed)).toMatchObject({
       data_type: "uint32",
-      codecs: [LITTLE, { name: "gzip", configuration: { level: 9 } }],
+      codecs: [LITTLE, codec("gzip", { level: 9 })],
     });
     const fill = { ...array.fillValue, bytes: Uint8Array.of(1, 0, 0, 0) };
     expect(written({ ...array, fillValue: fill }).fill_value).toBe(1);
@@ -158,7 +147,7 @@ describe("what an array says", () => {
       attributes: { units: "m" },
       dimensionNames: ["y", null],
     });
-    expect(codecsOf(read())).toEqual([LITTLE, { name: "zstd", configuration: { level: 0 } }]);
+    expect(codecsOf(read())).toEqual([LITTLE, codec("zstd", { level: 0 })]);
     expect(hex(read().fillValue.bytes)).toBe("2a000000");
     expect(read().codecs.map(({ stated }) => stated?.pointer)).toEqual(["/codecs/0", "/codecs/1"]);
   });
@@ -179,21 +168,18 @@ describe("what an array says", () => {
     const members = { storage_transformers: [{ name: "cache", must_understand: false }] };
     const node = parseWith(v3, { "zarr.json": { ...ARRAY, ...members } });
     expect(node?.findings).toEqual([expect.objectContaining({ pointer: "/storage_transformers/0" })]);
-    expect(failure(() => written(read(members)))).toMatchObject({
-      code: "unsupported-operation",
-      details: { pointer: "/storage_transformers" },
-    });
+    expect(refusal(() => written(read(members)))).toBe("unsupported-operation /storage_transformers");
   });
 
   it("reports members that a codec does not have", () => {
-    const codecs = [LITTLE, { name: "gzip", configuration: { level: 1, mtime: 0 } }];
+    const codecs = [LITTLE, codec("gzip", { level: 1, mtime: 0 })];
     const node = parseWith(v3, { "zarr.json": { ...ARRAY, codecs } });
     expect(node?.findings).toEqual([expect.objectContaining({ pointer: "/codecs/1" })]);
-    expect(codecsOf(read({ codecs }))[1]).toEqual({ name: "gzip", configuration: { level: 1 } });
+    expect(codecsOf(read({ codecs }))[1]).toEqual(codec("gzip", { level: 1 }));
   });
 
   it("reports orders of a draft, and consolidated metadata that it passes over", () => {
-    const codecs = [{ name: "transpose", configuration: { order: "F" } }, LITTLE];
+    const codecs = [codec("transpose", { order: "F" }), LITTLE];
     expect(parseWith(v3, { "zarr.json": { ...ARRAY, codecs } })?.findings).toMatchObject([
       { pointer: "/codecs/0" },
     ]);
@@ -205,81 +191,65 @@ describe("what an array says", () => {
 });
 
 describe("filters of items", () => {
-  const delta = { name: "numcodecs.delta", configuration: { dtype: "<i4", astype: "<i2" } };
+  const delta = codec("numcodecs.delta", { dtype: "<i4", astype: "<i2" });
 
   it("stand behind `bytes` in the normal list, in its byte order", () => {
     expect(codecsOf(read({ codecs: [delta, LITTLE] }))).toEqual([
       LITTLE,
-      { name: "delta", configuration: { dtype: "<i4", astype: "<i2" } },
+      codec("delta", { dtype: "<i4", astype: "<i2" }),
     ]);
-    const big = { name: "bytes", configuration: { endian: "big" } };
-    expect(
-      codecsOf(read({ codecs: [{ name: "transpose", configuration: { order: [1, 0] } }, delta, big] })),
-    ).toEqual([
-      { name: "transpose", configuration: { order: [1, 0] } },
+    const big = codec("bytes", { endian: "big" });
+    expect(codecsOf(read({ codecs: [codec("transpose", { order: [1, 0] }), delta, big] }))).toEqual([
+      codec("transpose", { order: [1, 0] }),
       big,
-      { name: "delta", configuration: { dtype: ">i4", astype: ">i2" } },
+      codec("delta", { dtype: ">i4", astype: ">i2" }),
     ]);
   });
 
   it("get the type of their place where they leave it out", () => {
-    const codecs = [
-      { name: "numcodecs.astype", configuration: { encode_dtype: "<i8" } },
-      { name: "numcodecs.delta", configuration: {} },
-      LITTLE,
-    ];
+    const codecs = [codec("numcodecs.astype", { encode_dtype: "<i8" }), codec("numcodecs.delta"), LITTLE];
     expect(codecsOf(read({ codecs })).slice(1)).toEqual([
-      { name: "astype", configuration: { encode_dtype: "<i8", decode_dtype: "<i4" } },
-      { name: "delta", configuration: { dtype: "<i8" } },
+      codec("astype", { encode_dtype: "<i8", decode_dtype: "<i4" }),
+      codec("delta", { dtype: "<i8" }),
     ]);
   });
 
   it("go back before `bytes`, whose order is that of the last items", () => {
     const codecs: CodecConfig[] = [
-      { name: "bytes", configuration: { endian: "big" } },
-      { name: "delta", configuration: { dtype: ">i4", astype: "<i2" } },
-      { name: "shuffle", configuration: { elementsize: 2 } },
-      { name: "blosc", configuration: { cname: "lz4", clevel: 5, shuffle: "auto", blocksize: 0 } },
+      codec("bytes", { endian: "big" }),
+      codec("delta", { dtype: ">i4", astype: "<i2" }),
+      codec("shuffle", { elementsize: 2 }),
+      codec("blosc", { cname: "lz4", clevel: 5, shuffle: "auto", blocksize: 0 }),
     ];
     expect(written({ ...read(), codecs }).codecs).toEqual([
       delta,
       LITTLE,
-      { name: "numcodecs.shuffle", configuration: { elementsize: 2 } },
-      {
-        name: "blosc",
-        configuration: { typesize: 1, cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 },
-      },
+      codec("numcodecs.shuffle", { elementsize: 2 }),
+      codec("blosc", { typesize: 1, cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 }),
     ]);
   });
 
   it("name types in that order: zarr-python views items as the type that is named", () => {
     const codecs: CodecConfig[] = [
-      { name: "bytes", configuration: { endian: "big" } },
-      { name: "delta", configuration: { dtype: ">i4", astype: ">i2" } },
+      codec("bytes", { endian: "big" }),
+      codec("delta", { dtype: ">i4", astype: ">i2" }),
     ];
     expect(written({ ...read(), codecs }).codecs).toEqual([
-      { name: "numcodecs.delta", configuration: { dtype: ">i4", astype: ">i2" } },
-      { name: "bytes", configuration: { endian: "big" } },
+      codec("numcodecs.delta", { dtype: ">i4", astype: ">i2" }),
+      codec("bytes", { endian: "big" }),
     ]);
   });
 
   it("are a loss where their byte orders do not meet, or behind a codec of bytes", () => {
-    const mixed = [LITTLE, { name: "delta", configuration: { dtype: ">i4" } }];
+    const mixed = [LITTLE, codec("delta", { dtype: ">i4" })];
     expect(lostPointers(() => written({ ...read(), codecs: mixed }))).toEqual(["/codecs/0"]);
-    const late: CodecConfig[] = [
-      LITTLE,
-      { name: "gzip", configuration: { level: 1 } },
-      { name: "delta", configuration: { dtype: "<i4" } },
-    ];
+    const late: CodecConfig[] = [LITTLE, codec("gzip", { level: 1 }), codec("delta", { dtype: "<i4" })];
     expect(lostPointers(() => written({ ...read(), codecs: late }))).toEqual(["/codecs/2"]);
   });
 
   it("tell blosc the size of their items", () => {
-    const blosc = {
-      name: "blosc",
-      configuration: { cname: "zstd", clevel: 1, shuffle: "auto", blocksize: 0 },
-    };
-    const codecs = [LITTLE, { name: "delta", configuration: { dtype: "<i4", astype: "<i2" } }, blosc];
+    const blosc = codec("blosc", { cname: "zstd", clevel: 1, shuffle: "auto", blocksize: 0 });
+    const codecs = [LITTLE, codec("delta", { dtype: "<i4", astype: "<i2" }), blosc];
     expect(written({ ...read(), codecs }).codecs[2].configuration).toMatchObject({
       typesize: 2,
       shuffle: "shuffle",
@@ -294,59 +264,57 @@ describe("codecs of the numcodecs package", () => {
   it("have their normal names and forms", () => {
     const codecs = [
       LITTLE,
-      { name: "numcodecs.blosc", configuration: { cname: "lz4", clevel: 5, shuffle: 2 } },
-      { name: "numcodecs.crc32c", configuration: { location: "start" } },
-      { name: "numcodecs.nosuch", configuration: {} },
-      { name: "packbits", configuration: {} },
+      codec("numcodecs.blosc", { cname: "lz4", clevel: 5, shuffle: 2 }),
+      codec("numcodecs.crc32c", { location: "start" }),
+      codec("numcodecs.nosuch"),
+      codec("packbits"),
     ];
     expect(codecsOf(read({ codecs })).slice(1)).toEqual([
-      { name: "blosc", configuration: { cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 } },
-      { name: "crc32c", configuration: { location: "start" } },
-      { name: "numcodecs.nosuch", configuration: {} },
-      { name: "v3.packbits", configuration: {} },
+      codec("blosc", { cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 }),
+      codec("crc32c", { location: "start" }),
+      codec("numcodecs.nosuch"),
+      codec("v3.packbits"),
     ]);
   });
 
   it("are written under their names, with a configuration always", () => {
     const codecs: CodecConfig[] = [
       LITTLE,
-      { name: "zlib", configuration: { level: 1 } },
-      { name: "crc32", configuration: {} },
-      { name: "crc32c", configuration: { location: "start" } },
-      { name: "crc32c", configuration: { location: "end" } },
+      codec("zlib", { level: 1 }),
+      codec("crc32"),
+      codec("crc32c", { location: "start" }),
+      codec("crc32c", { location: "end" }),
     ];
     expect(written({ ...read(), codecs }).codecs.slice(1)).toEqual([
-      { name: "numcodecs.zlib", configuration: { level: 1 } },
-      { name: "numcodecs.crc32", configuration: {} },
-      { name: "numcodecs.crc32c", configuration: { location: "start" } },
+      codec("numcodecs.zlib", { level: 1 }),
+      codec("numcodecs.crc32"),
+      codec("numcodecs.crc32c", { location: "start" }),
       { name: "crc32c" },
     ]);
   });
 });
 
 describe("shards", () => {
-  const sharding = (members: object = {}) => ({
-    name: "sharding_indexed",
-    configuration: {
+  const sharding = (members: object = {}) =>
+    codec("sharding_indexed", {
       chunk_shape: [5, 3],
       codecs: [LITTLE],
       index_codecs: [LITTLE, "crc32c"],
       index_location: "start",
       ...members,
-    },
-  });
+    });
 
   it("give the shape of their chunks, in the array's dimensions", () => {
     expect(read({ codecs: [sharding()] }).chunkGrid).toEqual({
       chunkShape: [10, 15],
       innerChunkShape: [5, 3],
     });
-    const transpose = (order: number[]) => ({ name: "transpose", configuration: { order } });
+    const transpose = (order: number[]) => codec("transpose", { order });
     const transposed = read({ codecs: [transpose([1, 0]), sharding({ chunk_shape: [3, 5] })] });
     expect(transposed.chunkGrid.innerChunkShape).toEqual([5, 3]);
     const turned = read({
       shape: [4, 6, 10],
-      chunk_grid: { name: "regular", configuration: { chunk_shape: [4, 6, 10] } },
+      chunk_grid: codec("regular", { chunk_shape: [4, 6, 10] }),
       dimension_names: null,
       codecs: [transpose([2, 0, 1]), sharding({ chunk_shape: [5, 2, 3] })],
     });
@@ -355,41 +323,35 @@ describe("shards", () => {
 
   it("have normal codecs inside", () => {
     const inner = sharding({
-      codecs: [{ name: "numcodecs.delta", configuration: { dtype: "<i4" } }, "bytes"],
+      codecs: [codec("numcodecs.delta", { dtype: "<i4" }), "bytes"],
     });
     expect(failure(() => read({ codecs: [inner] })).details.pointer).toBe(
       "/codecs/0/configuration/codecs/1/configuration/endian",
     );
-    const codecs = [{ name: "numcodecs.delta", configuration: { dtype: "<i4" } }, LITTLE];
+    const codecs = [codec("numcodecs.delta", { dtype: "<i4" }), LITTLE];
     expect(
       codecsOf(read({ codecs: [sharding({ codecs, index_location: undefined })] }))[0]?.configuration,
     ).toEqual({
       chunk_shape: [5, 3],
-      codecs: [LITTLE, { name: "delta", configuration: { dtype: "<i4" } }],
-      index_codecs: [LITTLE, { name: "crc32c", configuration: {} }],
+      codecs: [LITTLE, codec("delta", { dtype: "<i4" })],
+      index_codecs: [LITTLE, codec("crc32c")],
       index_location: "end",
     });
   });
 
   it("are written from their normal form", () => {
     const array = read({
-      codecs: [sharding({ codecs: [LITTLE, { name: "numcodecs.zlib", configuration: { level: 1 } }] })],
+      codecs: [sharding({ codecs: [LITTLE, codec("numcodecs.zlib", { level: 1 })] })],
     });
-    const [codec] = codecsOf(array);
-    const changed = {
-      name: "sharding_indexed",
-      configuration: { ...codec?.configuration, index_location: "end" },
-    };
+    const [own] = codecsOf(array);
+    const changed = codec("sharding_indexed", { ...own?.configuration, index_location: "end" });
     expect(written({ ...array, codecs: [changed] }).codecs).toEqual([
-      {
-        name: "sharding_indexed",
-        configuration: {
-          chunk_shape: [5, 3],
-          codecs: [LITTLE, { name: "numcodecs.zlib", configuration: { level: 1 } }],
-          index_codecs: [LITTLE, { name: "crc32c" }],
-          index_location: "end",
-        },
-      },
+      codec("sharding_indexed", {
+        chunk_shape: [5, 3],
+        codecs: [LITTLE, codec("numcodecs.zlib", { level: 1 })],
+        index_codecs: [LITTLE, { name: "crc32c" }],
+        index_location: "end",
+      }),
     ]);
   });
 
@@ -401,14 +363,13 @@ describe("shards", () => {
     [{ codecs: undefined }, "/codecs"],
     [{ codecs: [] }, "/codecs"],
     [{ index_codecs: undefined }, "/index_codecs"],
-    [{ index_codecs: [LITTLE, { name: "gzip", configuration: { level: 1 } }] }, "/index_codecs/1"],
+    [{ index_codecs: [LITTLE, codec("gzip", { level: 1 })] }, "/index_codecs/1"],
     [{ index_codecs: ["bytes"] }, "/index_codecs/0/configuration/endian"],
     [{ index_location: "middle" }, "/index_location"],
   ])("refuse %j", (members, pointer) => {
-    expect(failure(() => read({ codecs: [sharding(members)] }))).toMatchObject({
-      code: "invalid-metadata",
-      details: { pointer: `/codecs/0/configuration${pointer}` },
-    });
+    expect(refusal(() => read({ codecs: [sharding(members)] }))).toBe(
+      `invalid-metadata /codecs/0/configuration${pointer}`,
+    );
   });
 
   it("may nest, each dividing the one around it", () => {
@@ -426,31 +387,24 @@ describe("variable data", () => {
     read({ data_type, fill_value, codecs });
 
   it("have ZEP 7's layout where no vlen codec stands", () => {
-    const layout = (offset_size: number) => ({ name: "zep0007", configuration: { offset_size } });
-    const gzip = { name: "gzip", configuration: { level: 1 } };
-    const transpose = { name: "transpose", configuration: { order: [1, 0] } };
+    const layout = (offset_size: number) => codec("zep0007", { offset_size });
+    const gzip = codec("gzip", { level: 1 });
+    const transpose = codec("transpose", { order: [1, 0] });
     expect(codecsOf(strings([]))).toEqual([layout(4)]);
     expect(codecsOf(strings([transpose, gzip], "LargeString"))).toEqual([transpose, layout(8), gzip]);
     expect(codecsOf(strings([LITTLE, gzip], "binary"))).toEqual([layout(4), gzip]);
     expect(
       written({ ...strings([gzip], "LargeString"), wording: { zarrFormat: "v3", stated: {}, usual: {} } }),
-    ).toMatchObject({
-      data_type: { name: "LargeString" },
-      codecs: [gzip],
-    });
+    ).toMatchObject({ data_type: { name: "LargeString" }, codecs: [gzip] });
   });
 
   it("have the registered form with one, in shards too", () => {
-    expect(codecsOf(strings(["vlen-utf8"]))).toEqual([{ name: "vlen-utf8", configuration: {} }]);
-    const sharding = (codecs: unknown[]) => ({
-      name: "sharding_indexed",
-      configuration: { chunk_shape: [5, 5], codecs, index_codecs: [LITTLE] },
-    });
-    expect(strings([sharding(["vlen-utf8"])]).codecs[0]?.configuration.codecs).toEqual([
-      { name: "vlen-utf8", configuration: {} },
-    ]);
+    expect(codecsOf(strings(["vlen-utf8"]))).toEqual([codec("vlen-utf8")]);
+    const sharding = (codecs: unknown[]) =>
+      codec("sharding_indexed", { chunk_shape: [5, 5], codecs, index_codecs: [LITTLE] });
+    expect(strings([sharding(["vlen-utf8"])]).codecs[0]?.configuration.codecs).toEqual([codec("vlen-utf8")]);
     expect(strings([sharding([])]).codecs[0]?.configuration.codecs).toEqual([
-      { name: "zep0007", configuration: { offset_size: 4 } },
+      codec("zep0007", { offset_size: 4 }),
     ]);
   });
 
@@ -458,12 +412,7 @@ describe("variable data", () => {
     [["vlen-bytes"], "LargeBinary", "invalid-metadata", "/codecs"],
     [["bytes"], "bytes", "unsupported-data-type", "/data_type"],
     [["bytes"], "variable_length_bytes", "unsupported-data-type", "/data_type"],
-    [
-      [{ name: "bytes", configuration: { endian: "big" } }],
-      "string",
-      "unsupported-codec",
-      "/codecs/0/configuration/endian",
-    ],
+    [[codec("bytes", { endian: "big" })], "string", "unsupported-codec", "/codecs/0/configuration/endian"],
   ])("refuse %j for %s", (codecs, type, code, pointer) => {
     expect(failure(() => strings(codecs, type))).toMatchObject({ code, details: { pointer } });
   });
@@ -471,5 +420,279 @@ describe("variable data", () => {
   it("take a null fill value in ZEP 7's layout alone", () => {
     expect(hex(strings([], "string", null).fillValue.bytes)).toBe("");
     expect(failure(() => strings(["vlen-utf8"], "string", null)).details.pointer).toBe("/fill_value");
+  });
+});
+
+describe("errors", () => {
+  const grid = (configuration?: object) => ({ chunk_grid: { name: "regular", configuration } });
+  it.each([
+    [{ zarr_format: undefined }, "invalid-metadata", "/zarr_format"],
+    [{ zarr_format: 4 }, "unsupported-format", "/zarr_format"],
+    [{ zarr_format: "3" }, "invalid-metadata", "/zarr_format"],
+    [{ zarr_format: "https://purl.org/zarr/spec/protocol/core/3.0" }, "unsupported-format", "/zarr_format"],
+    [{ node_type: undefined }, "invalid-metadata", "/node_type"],
+    [{ node_type: "table" }, "invalid-metadata", "/node_type"],
+    [{ shape: undefined }, "invalid-metadata", "/shape"],
+    [{ shape: [-1, 30] }, "invalid-metadata", "/shape/0"],
+    [{ shape: [1.5, 30] }, "invalid-metadata", "/shape/0"],
+    [{ data_type: undefined }, "invalid-metadata", "/data_type"],
+    [{ data_type: "int24" }, "unsupported-data-type", "/data_type"],
+    [{ chunk_grid: undefined }, "invalid-metadata", "/chunk_grid"],
+    [{ chunk_grid: { name: "hexagonal" } }, "unsupported-extension", "/chunk_grid"],
+    [{ chunk_grid: { name: "rectilinear", must_understand: false } }, "unsupported-extension", "/chunk_grid"],
+    [grid(), "invalid-metadata", "/chunk_grid/configuration/chunk_shape"],
+    [grid({ chunk_shape: [10] }), "invalid-metadata", "/chunk_grid/configuration/chunk_shape"],
+    [grid({ chunk_shape: [10, 0] }), "invalid-metadata", "/chunk_grid/configuration/chunk_shape/1"],
+    [grid({ chunk_shape: [10, 15], origin: 0 }), "unsupported-extension", "/chunk_grid/configuration/origin"],
+    [{ chunk_key_encoding: undefined }, "invalid-metadata", "/chunk_key_encoding"],
+    [{ fill_value: undefined }, "invalid-metadata", "/fill_value"],
+    [{ fill_value: null }, "invalid-metadata", "/fill_value"],
+    [{ codecs: undefined }, "invalid-metadata", "/codecs"],
+    [{ codecs: [] }, "invalid-metadata", "/codecs"],
+    [{ codecs: {} }, "invalid-metadata", "/codecs"],
+    [{ codecs: [3] }, "invalid-metadata", "/codecs/0"],
+    [{ codecs: [{}] }, "invalid-metadata", "/codecs/0/name"],
+    [{ codecs: [{ name: "bytes", configuration: 3 }] }, "invalid-metadata", "/codecs/0/configuration"],
+    [{ codecs: ["bytes"] }, "invalid-metadata", "/codecs/0/configuration/endian"],
+    [
+      { codecs: [codec("bytes", { endian: "middle" })] },
+      "invalid-metadata",
+      "/codecs/0/configuration/endian",
+    ],
+    [{ codecs: [LITTLE, codec("numcodecs.delta", { dtype: "<i4" })] }, "invalid-metadata", "/codecs"],
+    [
+      {
+        data_type: "uint8",
+        codecs: [codec("numcodecs.astype", { encode_dtype: "<i4" }), "bytes"],
+      },
+      "invalid-metadata",
+      "/codecs/1/configuration/endian",
+    ],
+    [{ attributes: [] }, "invalid-metadata", "/attributes"],
+    [{ dimension_names: ["y"] }, "invalid-metadata", "/dimension_names"],
+    [{ dimension_names: ["y", 1] }, "invalid-metadata", "/dimension_names/1"],
+    [{ dimension_names: "yx" }, "invalid-metadata", "/dimension_names"],
+    [{ storage_transformers: {} }, "invalid-metadata", "/storage_transformers"],
+    [{ storage_transformers: [{ name: "cache" }] }, "unsupported-extension", "/storage_transformers/0"],
+    [{ strange: { must_understand: true } }, "unsupported-extension", "/strange"],
+    [{ strange: {} }, "unsupported-extension", "/strange"],
+    [{ strange: 1 }, "unsupported-extension", "/strange"],
+    [{ strange: null }, "unsupported-extension", "/strange"],
+  ])("%j is %s at %s", (members, code, pointer) => {
+    const error = failure(() => read(members));
+    expect(error).toMatchObject({ code, details: { format: "v3", path: "", key: "zarr.json", pointer } });
+  });
+
+  it("judges names by themselves, not by what objects inherit", () => {
+    const text = JSON.stringify(ARRAY).replace("{", '{"__proto__": {"must_understand": false},');
+    expect(arrayWith(v3, { "zarr.json": text }).extra?.json).toHaveProperty(["__proto__"]);
+    const polluted = JSON.stringify({ ...ARRAY, shape: undefined }).replace(
+      "{",
+      '{"__proto__": {"must_understand": false, "shape": [1]},',
+    );
+    expect(failure(() => arrayWith(v3, { "zarr.json": polluted })).details.pointer).toBe("/shape");
+    expect(failure(() => read({ data_type: "__proto__" })).code).toBe("unsupported-data-type");
+  });
+
+  it("are found in groups", () => {
+    const group = (members: object) =>
+      failure(() => parseWith(v3, { "g/zarr.json": { ...GROUP, ...members } }, "g"));
+    expect(group({ attributes: 1 })).toMatchObject({
+      details: { path: "g", key: "g/zarr.json", pointer: "/attributes" },
+    });
+    expect(group({ strange: 1 }).code).toBe("unsupported-extension");
+    const extended = { ...GROUP, ext: { must_understand: false } };
+    const node = parseWith(v3, { "zarr.json": extended });
+    expect(node && written(node.metadata)).toEqual(extended);
+  });
+});
+
+describe("what v3 cannot hold", () => {
+  const struct = (field: object) => ({
+    dataType: {
+      kind: "struct",
+      size: 4,
+      fields: [{ name: "a", dataType: { kind: "int", size: 4 }, ...field }],
+    } as const,
+    fillValue: { bytes: new Uint8Array(4) },
+  });
+  it.each([
+    [
+      "objects",
+      { dataType: { kind: "object" } as const, codecs: [codec("json2")] },
+      ["/data_type", "/codecs/0"],
+    ],
+    ["sub-arrays", struct({ shape: [1] }), ["/data_type"]],
+    ["padding", struct({ name: "" }), ["/data_type"]],
+    ["byte orders of fields", struct({ endian: "big" }), ["/data_type"]],
+    ["codecs of v2 alone", { codecs: [LITTLE, codec("base64")] }, ["/codecs/1"]],
+    ["names of another format", { extra: { zarrFormat: "v2", json: { "a/b": 1 } } as const }, ["/a~1b"]],
+  ])("%s", (_, members, pointers) => {
+    expect(failure(() => written({ ...read(), ...members }))).toMatchObject({
+      code: "loss-refused",
+      details: { format: "v3", pointers },
+    });
+  });
+
+  it("gives zero for a fill value that v2 leaves undefined", () => {
+    expect(written({ ...read(), fillValue: { bytes: null } }).fill_value).toBe(0);
+  });
+});
+
+describe("what v3 holds in another form where chunks are made anew", () => {
+  const field = (name: string, endian?: "little" | "big") => ({
+    name,
+    dataType: { kind: "int", size: 4 } as const,
+    ...(endian && { endian }),
+  });
+
+  it("stores structures of mixed byte orders little-endian, those inside too", () => {
+    const inner = { kind: "struct", size: 8, fields: [field("x"), field("y", "big")] } as const;
+    const dataType = {
+      kind: "struct",
+      size: 12,
+      fields: [field("a"), { name: "b", dataType: inner }],
+    } as const;
+    const mixed = { ...read(), dataType, fillValue: { bytes: new Uint8Array(12) } };
+    const adopted = v3.adopt?.(mixed) ?? mixed;
+    expect(written(adopted).data_type.configuration.fields).toEqual([
+      { name: "a", data_type: "int32" },
+      {
+        name: "b",
+        data_type: codec("struct", { fields: ["x", "y"].map((name) => ({ name, data_type: "int32" })) }),
+      },
+    ]);
+    expect(codecsOf(adopted)[0]).toEqual(LITTLE);
+  });
+
+  it("leaves all others as they are", () => {
+    const one = { kind: "struct", size: 8, fields: [field("x"), field("y")] } as const;
+    const array = { ...read(), dataType: one, codecs: [codec("bytes", { endian: "big" })] };
+    expect(v3.adopt?.(array)).toBe(array);
+    expect(v3.adopt?.(read())).toEqual(read());
+  });
+});
+
+it("puts one document and the chunks below the path", () => {
+  const layout = layoutV3("/foo/bar/");
+  expect(layout).toMatchObject({ zarrFormat: "v3", path: "foo/bar", documentKeys: ["foo/bar/zarr.json"] });
+  const encoding = { name: "default", separator: "/" } as const;
+  expect(layout.chunkKey([1, 2], encoding)).toBe("foo/bar/c/1/2");
+  expect(layout.parseChunkKey("foo/bar/c/1/2", 2, encoding)).toEqual([1, 2]);
+  expect(layout.parseChunkKey("foo/bar/zarr.json", 2, encoding)).toBeUndefined();
+  expect(layoutV3("/").documentKeys).toEqual(["zarr.json"]);
+});
+
+it.each(["a", "é", "中文", "a b", ".a", "a.", "_x", "c", "zarr.jsonx", "x".repeat(300)])(
+  "takes the name %j",
+  (name) => expect(layoutV3(`g/${name}`).path).toBe(`g/${name}`),
+);
+
+it.each([
+  ["a//b", "is empty"],
+  ["//a", "is empty"],
+  [".", "has only periods"],
+  ["a/..", "has only periods"],
+  ["a/..../b", "has only periods"],
+  ["a/__x", "starts with `__`"],
+  ["zarr.json", "is reserved"],
+])("refuses %j, whose name %s", (path, rule) => {
+  const error = failure(() => layoutV3(path));
+  expect(error).toMatchObject({ code: "invalid-node-name", details: { format: "v3", path } });
+  expect(error.message).toContain(rule);
+});
+
+describe("casts", () => {
+  const zarr = (codecs: readonly unknown[], rest = {}) => ({
+    zarr_format: 3,
+    node_type: "array",
+    shape: [4, 6],
+    data_type: "float64",
+    chunk_grid: codec("regular", { chunk_shape: [4, 6] }),
+    chunk_key_encoding: { name: "default" },
+    fill_value: 0,
+    codecs,
+    ...rest,
+  });
+  const cast = (data_type: string) => codec("cast_value", { data_type });
+  const little = codec("bytes", { endian: "little" });
+
+  /** The codecs, read and written again without what the document stated. */
+  function rewritten(document: unknown): unknown {
+    const metadata = arrayWith(v3, { "zarr.json": document });
+    const codecs = metadata.codecs.map(({ stated: _, ...codec }) => codec);
+    const written = v3.write({ ...metadata, codecs }, v3.layout("")).get("zarr.json");
+    return JSON.parse(new TextDecoder().decode(written)).codecs;
+  }
+
+  it("each cast counts from its place on", () => {
+    const list = [cast("int16"), codec("transpose", { order: [1, 0] }), cast("uint8")];
+    const types = [0, 1, 2, 3].map((n) =>
+      typeAfter({ dataType: { kind: "bool", size: 1 } }, list.slice(0, n), ""),
+    );
+    expect(types.map(({ dataType }) => dataType)).toEqual([
+      { kind: "bool", size: 1 },
+      { kind: "int", size: 2 },
+      { kind: "int", size: 2 },
+      { kind: "uint", size: 1 },
+    ]);
+  });
+
+  describe("codecs that compute", () => {
+    it.each([
+      ["a cast", [cast("int16"), little]],
+      ["to single bytes, which need no order", [cast("uint8"), { name: "bytes" }]],
+      [
+        "a scale, a cast and a transpose",
+        [
+          codec("scale_offset", { offset: 5, scale: 2 }),
+          cast("int32"),
+          codec("transpose", { order: [1, 0] }),
+          little,
+        ],
+      ],
+      [
+        "a cast in front of shards",
+        [
+          cast("int16"),
+          codec("sharding_indexed", {
+            chunk_shape: [2, 3],
+            codecs: [little],
+            index_codecs: [little, { name: "crc32c" }],
+            index_location: "end",
+          }),
+        ],
+      ],
+      ["bits", [cast("uint8"), codec("packbits", { last_bit: 3 })]],
+    ])("%s is written as it is read", (_, codecs) => expect(rewritten(zarr(codecs))).toEqual(codecs));
+
+    it("filters behind a cast work on its type", () => {
+      const codecs = [cast("int16"), codec("numcodecs.delta"), little];
+      const metadata = arrayWith(v3, { "zarr.json": zarr(codecs) });
+      expect(metadata.codecs.map(({ name, configuration }) => [name, configuration])).toEqual([
+        ["cast_value", { data_type: "int16" }],
+        ["bytes", { endian: "little" }],
+        ["delta", { dtype: "<i2" }],
+      ]);
+    });
+
+    it("packbits of v3 is not that of numcodecs", () => {
+      const names = (codecs: readonly unknown[]) =>
+        arrayWith(v3, { "zarr.json": zarr(codecs, { data_type: "bool", fill_value: false }) }).codecs.map(
+          ({ name }) => name,
+        );
+      expect(names([{ name: "packbits" }])).toEqual(["v3.packbits"]);
+      expect(names([codec("numcodecs.packbits"), { name: "bytes" }])).toEqual(["bytes", "packbits"]);
+    });
+
+    it("a type that is not known, and a missing byte order, are named at their places", () => {
+      const error = failure(() => arrayWith(v3, { "zarr.json": zarr([cast("int5"), little]) }));
+      expect(error).toMatchObject({
+        code: "unsupported-data-type",
+        details: { pointer: "/codecs/0/configuration/data_type" },
+      });
+      const order = failure(() => arrayWith(v3, { "zarr.json": zarr([cast("int16"), { name: "bytes" }]) }));
+      expect(order).toMatchObject({ code: "invalid-metadata" });
+    });
   });
 });

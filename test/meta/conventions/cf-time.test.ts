@@ -3,9 +3,9 @@ import {
   CALENDAR_NAMES,
   calendarNamed,
   prolepticGregorian,
-} from "../../../../src/meta/conventions/cf-time/calendars.ts";
-import { instantText, parsePeriod, resolutionOf } from "../../../../src/meta/conventions/cf-time/instants.ts";
-import { timeCodingOf } from "../../../../src/meta/conventions/cf-time/time-coding.ts";
+} from "../../../src/meta/conventions/cf-time/calendars.ts";
+import { instantText, parsePeriod, resolutionOf } from "../../../src/meta/conventions/cf-time/instants.ts";
+import { timeCodingOf } from "../../../src/meta/conventions/cf-time/time-coding.ts";
 
 function calendar(name: string) {
   const found = calendarNamed(name);
@@ -58,9 +58,7 @@ describe("calendars", () => {
     ["360_day", "2000-01-31"],
     ["julian", "2000-13-01"],
     ["standard", "2001-02-29"],
-  ])("%s lacks %s", (name, day) => {
-    expect(spanOf(day, name)).toBeUndefined();
-  });
+  ])("%s lacks %s", (name, day) => expect(spanOf(day, name)).toBeUndefined());
 });
 
 describe("parsePeriod", () => {
@@ -77,15 +75,11 @@ describe("parsePeriod", () => {
     ["2019-03-01T12:00+02:00", "2019-03-01T10:00:00", "2019-03-01T10:01:00"],
     ["2019-3-1 0:0:0 -0130", "2019-03-01T01:30:00", "2019-03-01T01:30:01"],
     ["2019-03-01T12:00Z", "2019-03-01T12:00:00", "2019-03-01T12:01:00"],
-  ])("reads %s", (text, start, end) => {
-    expect(spanOf(text)).toEqual([start, end]);
-  });
+  ])("reads %s", (text, start, end) => expect(spanOf(text)).toEqual([start, end]));
 
   it.each(["", "today", "2019-", "2019-03-01T24", "2019-03-01T12:60", "2019/03/01", "1e3"])(
     "takes %j for no date",
-    (text) => {
-      expect(spanOf(text)).toBeUndefined();
-    },
+    (text) => expect(spanOf(text)).toBeUndefined(),
   );
 });
 
@@ -98,9 +92,7 @@ describe("resolutionOf", () => {
     [[day / 1440n, day / 24n], "minute"],
     [[1n], "nanosecond"],
     [[], "day"],
-  ] as const)("case %#", (instants, resolution) => {
-    expect(resolutionOf(instants)).toBe(resolution);
-  });
+  ] as const)("case %#", (instants, resolution) => expect(resolutionOf(instants)).toBe(resolution));
 });
 
 describe("timeCodingOf", () => {
@@ -122,9 +114,7 @@ describe("timeCodingOf", () => {
     ["minutes since 2000-01-01 12:00 +2:00", 30, "standard", "2000-01-01T10:30:00"],
     ["msec since 2000-01-01", 1.5, "standard", "2000-01-01T00:00:00.001500"],
     ["ns since 2000-01-01", 15n, "standard", "2000-01-01T00:00:00.000000015"],
-  ])("%s: %s of %s", (units, value, name, expected) => {
-    expect(text(units, value, name)).toBe(expected);
-  });
+  ])("%s: %s of %s", (units, value, name, expected) => expect(text(units, value, name)).toBe(expected));
 
   it.each([
     ["m", 25, "1970-01-01T02:05:00", 5],

@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import type { DataType, FixedDataType } from "../../src/meta/data-type.ts";
+import { type DataTypeName, type DataTypeQuery, meetsQuery } from "../../src/meta/data-type-name.ts";
+import { type DataTypeOption, parseDataTypeOption } from "../../src/meta/data-type-option.ts";
+import { describeCodec, describeDataType } from "../../src/meta/describe.ts";
+import { fieldItems, hasByteOrder, swapElement, swapUnit } from "../../src/meta/element-order.ts";
+import {
+  bytesEqual,
+  floatBytes,
+  integerBytes,
+  isCanonical,
+  readFloat,
+  readInteger,
+} from "../../src/meta/number-bytes.ts";
+import { JsonNumber, type JsonObject } from "../../src/util/json-value.ts";
+import { codec, hex } from "./helpers.ts";
+
+describe("data types as people write them", () => {
+  it.each<[DataTypeOption | string, string, string | undefined]>([
+    ["float32", "float32", "little"],
+    [" uint8 ", "uint8", undefined],
+    ["<f4", "float32", "little"],
+    [">i2", "int16", "big"],
+    ["|b1", "bool", undefined],
+    ["datetime64[ns]", "datetime64[ns]", "little"],
+    ["timedelta64[25s]", "timedelta64[25s]", "little"],
+    ["S12", "S12", undefined],
+    ["U5", "U5", "little"],
+    ["V3", "r24", undefined],
+    ["r24", "r24", undefined],
+    ["string", "string", undefined],
+    ["bytes", "binary", undefined],
+    ["binary", "binary", undefined],
+    [
+      [
+        ["x", "<i4"],
+        ["y", ">f8", [2]],
+      ],
+      "struct{x: int32, y: float64[2]}",
+      "little",
+    ],
+    [
+      { name: "numpy.datetime64", configuration: { unit: "D", scale_factor: 1 } } as never,
+      "datetime64[D]",
+      "little",
+    ],
+    [{ kind: "complex", size: 16 }, "complex128", "little"],
+  ])("%j", (option, words, endian) => {
+    const stored = parseDataTypeOption(option);
+    expect(describeDataType(stored.dataType)).toBe(words);
+    expect(stored.endian).toBe(endian);
+  });
+
+  it.each([
+    ["flaot32", "Did you mean `float32`?"],
+    ["int", "Did you mean `int8`?"],
+    ["<f3", "Use bool"],
+    ["|O", "Use bool"],
+    ["S0", "Use bool"],
+    ["datetime64", "datetime64[ns]"],
+    ["datetime64[fortnight]", "Use bool"],
+  ])("%s is none", (option, hint) => {
+    expect(() => parseDataTypeOption(option)).toThrow(
+      expect.objectContaining({
+        code: "unsupported-data-type",
+        details: { value: option, hint: expect.stringContaining(hint) },
+      }),
+    );
+  });
+});
+
+const MEMBERS: readonly [DataTypeQuery, readonly string[]][] = [
+  ["number", ["int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "float32", "float64"]],
+  ["bigint", ["int64", "uint64", "datetime64[ns]", "timedelta64[25s]"]],
+  ["boolean", ["bool"]],
+  ["string", ["string", "U5"]],
+  ["bytes", ["binary", "S12", "r24"]],
+  ["float32", ["float32"]],
+  ["object", ["object"]],
+];
+const NAMES = [...new Set(MEMBERS.flatMap(([, names]) => names)), "complex64", "complex128"];
+
+it.each(MEMBERS)("%s means the data types whose items are such, and no others", (query, names) => {
+  const found = NAMES.filter((name) =>
+    meetsQuery(describeDataType(parseDataTypeOption(name).dataType) as DataTypeName, query),
+  );
+  expect(found).toEqual(NAMES.filter((name) => names.includes(name)));
+});
+
+it("a structure is of no group, whatever its fields are called", () => {
+  for (const query of ["number", "bigint", "boolean", "string", "bytes"] as const)
+    expect(meetsQuery("struct{float32: int64, U5: bool}", query)).toBe(false);
+});
+
+it.each<[string, JsonObject, string]>([
+  ["blosc", { cname: "lz4", clevel: 5, shuffle: "shuffle", blocksize: 0 }, "blosc(lz4, 5, shuffle)"],
+  ["gzip", { level: 1 }, "gzip(1)"],
+  ["zstd", { level: -5, checksum: true }, "zstd(-5)"],
+  ["bytes", { endian: "little" }, "bytes(little)"],
+  ["bytes", {}, "bytes"],
+  ["transpose", { order: [1, 0] }, "transpose([1, 0])"],
+  ["crc32c", {}, "crc32c"],
+  ["delta", { dtype: "<f8", astype: "<f4" }, "delta(dtype=<f8, astype=<f4)"],
+  [
+    "jenkins_lookup3",
+    { initval: new JsonNumber("18446744073709551615"), prefix: null },
+    "jenkins_lookup3(initval=18446744073709551615, prefix=null)",
+  ],
+  ["odd", { a: { b: [1] } }, 'odd(a={"b":[1]})'],
+  [
+    "sharding_indexed",
+    {
+      chunk_shape: [32, 32],
+      codecs: [codec("bytes", { endian: "little" }), codec("zstd", { level: 3 })],
+    },
+    "sharding_indexed([32, 32], bytes(little) + zstd(3))",
+  ],
+])("describes %s %j", (name, configuration, words) => {
+  expect(describeCodec({ name, configuration })).toBe(words);
+});
+
+it.each<[DataType, string]>([
+  [{ kind: "bool", size: 1 }, "bool"],
+  [{ kind: "uint", size: 2 }, "uint16"],
+  [{ kind: "float", size: 4 }, "float32"],
+  [{ kind: "complex", size: 8 }, "complex64"],
+  [{ kind: "datetime", size: 8, unit: "ns", scale: 1 }, "datetime64[ns]"],
+  [{ kind: "timedelta", size: 8, unit: "s", scale: 25 }, "timedelta64[25s]"],
+  [{ kind: "fixed-bytes", size: 12 }, "S12"],
+  [{ kind: "fixed-text", size: 20 }, "U5"],
+  [{ kind: "raw", size: 3 }, "r24"],
+  [{ kind: "string" }, "string"],
+  [{ kind: "object" }, "object"],
+  [
+    {
+      kind: "struct",
+      size: 21,
+      fields: [
+        { name: "x", dataType: { kind: "int", size: 4 } },
+        { name: "y", dataType: { kind: "float", size: 8 }, shape: [2] },
+        { name: "", dataType: { kind: "raw", size: 1 } },
+      ],
+    },
+    "struct{x: int32, y: float64[2], padding: r8}",
+  ],
+])("names %j", (dataType, name) => expect(describeDataType(dataType)).toBe(name));
+
+describe("the order of bytes", () => {
+  const bytes = (length: number) => Uint8Array.from({ length }, (_, i) => i);
+
+  it("turns numbers, halves of complex numbers and code points around", () => {
+    expect([...swapElement(bytes(4), { kind: "int", size: 4 }, "big")]).toEqual([3, 2, 1, 0]);
+    expect([...swapElement(bytes(8), { kind: "complex", size: 8 }, "big")]).toEqual([3, 2, 1, 0, 7, 6, 5, 4]);
+    expect([...swapElement(bytes(8), { kind: "fixed-text", size: 8 }, "big")]).toEqual([
+      3, 2, 1, 0, 7, 6, 5, 4,
+    ]);
+    expect([...swapElement(bytes(4), { kind: "int", size: 4 }, "little")]).toEqual([0, 1, 2, 3]);
+    expect([...swapElement(bytes(4), { kind: "raw", size: 4 }, "big")]).toEqual([0, 1, 2, 3]);
+  });
+
+  it("swaps each field by its own order, sub-arrays item by item, and back", () => {
+    const struct: FixedDataType = {
+      kind: "struct",
+      size: 11,
+      fields: [
+        { name: "a", dataType: { kind: "int", size: 2 }, endian: "big" },
+        { name: "b", dataType: { kind: "uint", size: 1 } },
+        { name: "c", dataType: { kind: "int", size: 2 }, shape: [2], endian: "big" },
+        {
+          name: "d",
+          dataType: {
+            kind: "struct",
+            size: 4,
+            fields: [{ name: "e", dataType: { kind: "int", size: 2 }, shape: [2, 1] }],
+          },
+        },
+      ],
+    };
+    expect(struct.fields.map(fieldItems)).toEqual([1, 1, 2, 1]);
+    const swapped = swapElement(bytes(11), struct, "little");
+    expect([...swapped]).toEqual([1, 0, 2, 4, 3, 6, 5, 7, 8, 9, 10]);
+    expect(swapElement(swapped, struct, "little")).toEqual(bytes(11));
+    expect([...swapElement(bytes(11), struct, "big")]).toEqual([1, 0, 2, 4, 3, 6, 5, 8, 7, 10, 9]);
+  });
+
+  it("knows what has a byte order", () => {
+    expect(swapUnit({ kind: "complex", size: 16 })).toBe(8);
+    expect(hasByteOrder({ kind: "fixed-bytes", size: 8 })).toBe(false);
+    expect(hasByteOrder({ kind: "bool", size: 1 })).toBe(false);
+    expect(hasByteOrder({ kind: "fixed-text", size: 8 })).toBe(true);
+    const field = { name: "a", dataType: { kind: "uint", size: 1 } } as const;
+    expect(hasByteOrder({ kind: "struct", size: 1, fields: [field] })).toBe(false);
+  });
+});
+
+it.each([
+  [-1n, 2, true, "ffff"],
+  [-(2n ** 63n), 8, true, "0000000000000080"],
+  [2n ** 64n - 1n, 8, false, "ffffffffffffffff"],
+  [258n, 4, false, "02010000"],
+] as const)("writes %i in %i bytes, and reads it", (value, size, signed, text) => {
+  const bytes = integerBytes(value, size, signed);
+  expect(hex(bytes)).toBe(text);
+  expect(bytes && readInteger(bytes, signed)).toBe(value);
+});
+
+it("knows what does not fit", () => {
+  expect([128n, -129n].map((value) => integerBytes(value, 1, true))).toEqual([undefined, undefined]);
+  expect([256n, -1n].map((value) => integerBytes(value, 1, false))).toEqual([undefined, undefined]);
+});
+
+it.each([2, 4, 8])("writes floats of %i bytes, and reads them", (size) => {
+  for (const value of [1.5, -0, Number.POSITIVE_INFINITY, Number.NaN]) {
+    expect(readFloat(floatBytes(value, size))).toBe(value);
+  }
+});
+
+it("recognises NaNs with a payload", () => {
+  expect(isCanonical(floatBytes(Number.NaN, 4))).toBe(true);
+  expect(isCanonical(Uint8Array.of(0, 0, 0xc0, 0xff))).toBe(false);
+  expect(isCanonical(floatBytes(-0, 8))).toBe(true);
+  expect(bytesEqual(Uint8Array.of(1), Uint8Array.of(1, 2))).toBe(false);
+});
