@@ -15,10 +15,6 @@ export const codec = (name: string, configuration: object = {}) => ({
   configuration: configuration as JsonObject,
 });
 
-/** An array's codecs without the words in which its document stated them. */
-export const codecsOf = ({ codecs }: ArrayMetadata) =>
-  codecs.map(({ name, configuration }) => ({ name, configuration }));
-
 export function bytesOf(document: unknown): Uint8Array {
   return new TextEncoder().encode(typeof document === "string" ? document : JSON.stringify(document));
 }
