@@ -7,10 +7,7 @@ export function vector<T>(length: number, item: fc.Arbitrary<T>): fc.Arbitrary<T
 
 /** Strides that give every item of a box a place of its own: any order of dimensions, with and without gaps. */
 export function ownPlaces(shape: readonly number[]): fc.Arbitrary<number[]> {
-  const order = fc.shuffledSubarray(
-    shape.map((_, d) => d),
-    { minLength: shape.length },
-  );
+  const order = shuffled([...shape.keys()]);
   const gaps = vector(shape.length, fc.constantFrom(1, 1, 1, 2, 3));
   return fc.oneof(
     fc.constant(cStrides(shape)),
@@ -20,17 +17,8 @@ export function ownPlaces(shape: readonly number[]): fc.Arbitrary<number[]> {
 
 /** Strides of a box without gaps, fastest dimension first in `order`. */
 export function packedStrides(shape: readonly number[]): fc.Arbitrary<number[]> {
-  const order = fc.shuffledSubarray(
-    shape.map((_, d) => d),
-    { minLength: shape.length },
-  );
-  return order.map((dimensions) =>
-    spread(
-      shape,
-      dimensions,
-      shape.map(() => 1),
-    ),
-  );
+  const ones = shape.map(() => 1);
+  return shuffled([...shape.keys()]).map((order) => spread(shape, order, ones));
 }
 
 function spread(shape: readonly number[], order: readonly number[], gaps: readonly number[]): number[] {

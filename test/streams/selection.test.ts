@@ -92,13 +92,11 @@ describe("selectedRegions", () => {
     );
   });
 
-  it("of a whole array is the region itself", () => {
+  it("of a whole array is the region itself, also of a scalar", () => {
     const inner = { start: [1, 2], shape: [3, 4] };
     expect(selectedRegions(wholeSelection([10, 10]), inner)).toEqual([inner]);
-  });
-
-  it("of a scalar is the scalar", () => {
-    expect(selectedRegions(wholeSelection([]), { start: [], shape: [] })).toEqual([{ start: [], shape: [] }]);
+    const scalar = { start: [], shape: [] };
+    expect(selectedRegions(wholeSelection([]), scalar)).toEqual([scalar]);
   });
 });
 
@@ -117,12 +115,6 @@ describe("intersect", () => {
 });
 
 describe("chunkRegion", () => {
-  it("cuts a chunk at the array's edge", () => {
-    expect(chunkRegion([0, 0], [4, 5], [10, 10])).toEqual({ start: [0, 0], shape: [4, 5] });
-    expect(chunkRegion([2, 1], [4, 5], [10, 10])).toEqual({ start: [8, 5], shape: [2, 5] });
-    expect(chunkRegion([], [], [])).toEqual({ start: [], shape: [] });
-  });
-
   it("covers every item of an array by exactly one chunk", () => {
     const inputs = rank.chain((d) =>
       fc.tuple(vector(d, fc.nat(7)), vector(d, fc.integer({ min: 1, max: 4 }))),
@@ -141,34 +133,26 @@ describe("chunkRegion", () => {
   });
 });
 
-const target = { start: [2, 5], shape: [3, 4] };
-
 describe("boxInPiece", () => {
-  it("counts from the piece's own first item", () => {
-    const piece = { index: 0, coords: [1, 1], region: { start: [2, 4], shape: [4, 6] } };
-    expect(boxInPiece(piece, [6, 1], target, wholeSelection([9, 9]))).toEqual({ offset: 1, strides: [6, 1] });
-  });
+  const region = { start: [2, 5], shape: [3, 4] };
+  const stepped = { start: [6, 3], step: [3, 4], shape: [8, 8] };
+  const whole = wholeSelection([9, 9]);
 
-  it("follows the strides of the piece, whatever their order", () => {
-    const piece = { index: 0, coords: [0, 0], region: { start: [0, 0], shape: [9, 9] } };
-    expect(boxInPiece(piece, [1, 9], target, wholeSelection([9, 9]))).toEqual({
-      offset: 2 + 9 * 5,
-      strides: [1, 9],
-    });
-  });
-
-  it("steps over the items that are not selected", () => {
-    const piece = { index: 0, coords: [1, 1], region: { start: [10, 20], shape: [20, 20] } };
-    const selection = { start: [6, 3], step: [3, 4], shape: [8, 8] };
-    const box = boxInPiece(piece, [20, 1], target, selection);
-    expect(box).toEqual({ offset: (6 + 3 * 2 - 10) * 20 + (3 + 4 * 5 - 20), strides: [60, 4] });
-  });
-
-  it("is the one item of a scalar", () => {
-    const piece = { index: 0, coords: [], region: { start: [], shape: [] } };
-    expect(boxInPiece(piece, [], { start: [], shape: [] }, wholeSelection([]))).toEqual({
-      offset: 0,
-      strides: [],
-    });
+  it.each<[string, number[], number[], Region, Selection, { offset: number; strides: number[] }]>([
+    ["counts from the piece's own first item", [2, 4], [6, 1], region, whole, { offset: 1, strides: [6, 1] }],
+    ["follows the strides of the piece", [0, 0], [1, 9], region, whole, { offset: 47, strides: [1, 9] }],
+    ["steps over what is not selected", [10, 20], [20, 1], region, stepped, { offset: 43, strides: [60, 4] }],
+    [
+      "is the one item of a scalar",
+      [],
+      [],
+      { start: [], shape: [] },
+      wholeSelection([]),
+      { offset: 0, strides: [] },
+    ],
+  ])("%s", (_, start, strides, target, selection, box) => {
+    const shape = start.map(() => 20);
+    const piece = { index: 0, coords: start.map(() => 0), region: { start, shape } };
+    expect(boxInPiece(piece, strides, target, selection)).toEqual(box);
   });
 });

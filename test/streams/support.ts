@@ -13,19 +13,13 @@ import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 /** Fails the tests of the calling file after which a rejection was left without a handler. */
 export function failOnUnhandledRejections(): void {
   const seen: unknown[] = [];
-  const note = (reason: unknown) => {
-    seen.push(reason);
-  };
-  beforeAll(() => {
-    process.on("unhandledRejection", note);
-  });
+  const note = (reason: unknown) => void seen.push(reason);
+  beforeAll(() => void process.on("unhandledRejection", note));
   afterEach(async () => {
     await settle();
     expect(seen.splice(0)).toEqual([]);
   });
-  afterAll(() => {
-    process.off("unhandledRejection", note);
-  });
+  afterAll(() => void process.off("unhandledRejection", note));
 }
 
 /** Lets everything run that waits for no event from outside: some turns of the event loop, no time. */
@@ -40,11 +34,9 @@ export interface Deferred<T = void> {
 }
 
 export function deferred<T = void>(): Deferred<T> {
-  let resolve: Deferred<T>["resolve"] = () => {};
-  let reject: Deferred<T>["reject"] = () => {};
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes;
-    reject = no;
+  let [resolve, reject]: [Deferred<T>["resolve"], Deferred<T>["reject"]] = [() => {}, () => {}];
+  const promise = new Promise<T>((...both) => {
+    [resolve, reject] = both;
   });
   return { promise, resolve, reject };
 }
@@ -147,9 +139,7 @@ export function rawPipeline(spec: ChunkSpec, strides = cStrides(spec.shape)): Co
   const decodeVariable = (encoded: Uint8Array, buffers: Buffers): VariableData => {
     const lengths = new Uint32Array(encoded.slice(0, 4 * items).buffer);
     const offsets = new Uint32Array(items + 1);
-    lengths.forEach((length, i) => {
-      offsets[i + 1] = (offsets[i] ?? 0) + length;
-    });
+    for (const [i, length] of lengths.entries()) offsets[i + 1] = (offsets[i] ?? 0) + length;
     const bytes = buffers.take(offsets[items] ?? 0);
     bytes.set(encoded.subarray(4 * items));
     buffers.give(encoded);
@@ -208,12 +198,8 @@ export function variableData(
 ): VariableData {
   const encoded = strings.map((text) => new TextEncoder().encode(text));
   const offsets = new Uint32Array(strings.length + 1);
-  encoded.forEach((item, i) => {
-    offsets[i + 1] = (offsets[i] ?? 0) + item.length;
-  });
+  for (const [i, { length }] of encoded.entries()) offsets[i + 1] = (offsets[i] ?? 0) + length;
   const bytes = buffers.take(offsets[strings.length] ?? 0);
-  encoded.forEach((item, i) => {
-    bytes.set(item, offsets[i]);
-  });
+  for (const [i, item] of encoded.entries()) bytes.set(item, offsets[i]);
   return { kind: "variable", bytes, offsets, shape };
 }
