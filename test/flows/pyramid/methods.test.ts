@@ -13,13 +13,11 @@ const LABELS = Uint16Array.from({ length: 64 }, (_, i) => [0, 900, 17, 4][(i * 7
 /** An image of one level with these items. */
 async function image(
   zarrFormat: "v2" | "v3",
-  {
-    more = {},
-    array = {},
-    items = LABELS,
-  }: { more?: object; array?: object; items?: Uint16Array | boolean[] } = {},
-): Promise<MemoryStore> {
-  const level = { dataType: "uint16", shape: [8, 8], chunks: [4, 4], fillValue: 0, ...array, values: items };
+  more: object = {},
+  array: object = {},
+  values: Uint16Array | boolean[] = LABELS,
+) {
+  const level = { dataType: "uint16", shape: [8, 8], chunks: [4, 4], fillValue: 0, ...array, values };
   const attributes = imageAttributes({ zarrFormat, axes, shapes }, more);
   return given({ zarrFormat, attributes, arrays: { 0: level } });
 }
@@ -29,11 +27,8 @@ function modes(items: ArrayLike<number>): number[] {
   return Array.from({ length: 16 }, (_, at) => {
     const [y, x] = [2 * Math.floor(at / 4), 2 * (at % 4)];
     const block = [0, 1, 8, 9].map((d) => items[8 * y + x + d] ?? 0).sort((a, b) => a - b);
-    return (
-      block.toSorted(
-        (a, b) => block.filter((n) => n === b).length - block.filter((n) => n === a).length,
-      )[0] ?? 0
-    );
+    const times = (one: number) => block.filter((n) => n === one).length;
+    return block.toSorted((a, b) => times(b) - times(a))[0] ?? 0;
   });
 }
 
@@ -45,14 +40,12 @@ describe.each(["v2", "v3"] as const)("without a method, in %s", (zarrFormat) => 
   };
 
   test("a label image is made by mode, and says why", async () => {
-    const source = await image(zarrFormat, { more: { "image-label": {} } });
+    const source = await image(zarrFormat, { "image-label": {} });
     const { report, values, target } = await made(source);
     expect(values).toEqual(modes(LABELS));
     expect(values.every((value) => LABELS.includes(Number(value)))).toBe(true);
-    expect(report).toMatchObject({
-      method: "mode",
-      arrays: [{ method: "mode", reason: "labels: image-label" }],
-    });
+    const arrays = [{ method: "mode", reason: "labels: image-label" }];
+    expect(report).toMatchObject({ method: "mode", arrays });
     expect(report.levels[1]?.translation).toEqual([0.5, 0.5]);
     expect(JSON.stringify((await openGroup(target)).attributes)).toContain('"type":"mode"');
     const level = await made({ store: source, path: "0" });
@@ -77,35 +70,29 @@ describe.each(["v2", "v3"] as const)("without a method, in %s", (zarrFormat) => 
 
   test("the background counts, even where it is the fill value of a variable", async () => {
     const items = Uint16Array.from({ length: 64 }, (_, i) => (i % 4 === 0 ? 900 : 0));
-    const array = {
-      dimensionNames: ["y", "x"],
-      ...(zarrFormat === "v3" && { attributes: { _FillValue: 0 } }),
-    };
-    const { values } = await made(await image(zarrFormat, { more: { "image-label": {} }, array, items }));
+    const missing = zarrFormat === "v3" && { attributes: { _FillValue: 0 } };
+    const array = { dimensionNames: ["y", "x"], ...missing };
+    const { values } = await made(await image(zarrFormat, { "image-label": {} }, array, items));
     expect(values).toEqual(modes(items));
     expect(new Set(values)).toEqual(new Set([0]));
   });
 
   test("masks of truth values, and arrays with flags of CF, are made by mode", async () => {
     const items = Array.from({ length: 64 }, (_, i) => i % 3 === 0);
-    const mask = await made(
-      await image(zarrFormat, { array: { dataType: "bool", fillValue: false }, items }),
-    );
+    const mask = await made(await image(zarrFormat, {}, { dataType: "bool", fillValue: false }, items));
     expect(mask.report.arrays[0]).toMatchObject({ method: "mode", reason: "a mask: bool" });
     for (const name of ["flag_values", "flag_masks", "flag_meanings"]) {
       const array = { attributes: { [name]: name === "flag_meanings" ? "sea land" : [0, 900] } };
-      const { report, values } = await made(await image(zarrFormat, { array }));
+      const { report, values } = await made(await image(zarrFormat, {}, array));
       expect(report.arrays[0]).toMatchObject({ method: "mode", reason: `classes: ${name}` });
       expect(values).toEqual(modes(LABELS));
     }
   });
 
   test("an image is made by mean; a method that is asked for is taken as asked", async () => {
-    expect((await made(await image(zarrFormat))).report.arrays[0]).toMatchObject({
-      method: "mean",
-      reason: "by default",
-    });
-    const labels = await image(zarrFormat, { more: { "image-label": {} } });
+    const { report } = await made(await image(zarrFormat));
+    expect(report.arrays[0]).toMatchObject({ method: "mean", reason: "by default" });
+    const labels = await image(zarrFormat, { "image-label": {} });
     for (const method of ["nearest", "mean", "max"] as const) {
       const { report } = await made(labels, { method });
       expect(report.arrays[0]).toMatchObject({ method, reason: "as asked" });
@@ -126,35 +113,20 @@ test("of a data set each array has the method that fits it, and says why", async
   add("y", ["y"], { dataType: "float64" });
   const store = await given({ arrays });
   const reasonsBy = async (options: object) => {
-    const { arrays, method } = await pyramid(store, new MemoryStore(), {
-      levels: 2,
-      dryRun: true,
-      ...options,
-    });
-    return {
-      all: method,
-      ...Object.fromEntries(arrays.map((one) => [one.name, `${one.method}: ${one.reason}`])),
-    };
+    const report = await pyramid(store, new MemoryStore(), { levels: 2, dryRun: true, ...options });
+    const reasons = report.arrays.map(({ name, method, reason }) => [name, `${method}: ${reason}`]);
+    return { all: report.method, ...Object.fromEntries(reasons) };
   };
   const usual = {
-    all: "mean",
-    t: "mean: by default",
-    height: "mean: named in `coordinates`",
-    mask: "mode: a mask: bool",
-    kind: "mode: classes: flag_meanings",
-    y: "mean: a coordinate",
+    ...{ all: "mean", t: "mean: by default", height: "mean: named in `coordinates`" },
+    ...{ mask: "mode: a mask: bool", kind: "mode: classes: flag_meanings", y: "mean: a coordinate" },
   };
   expect(await reasonsBy({})).toEqual(usual);
   expect(await reasonsBy({ method: "mean" })).toEqual({ ...usual, t: "mean: as asked" });
-  expect(await reasonsBy({ method: "max" })).toMatchObject({
-    t: "max: as asked",
-    kind: "max: as asked",
-    y: usual.y,
-  });
-  expect(await reasonsBy({ method: "nearest" })).toMatchObject({
-    y: "nearest: as asked",
-    mask: "nearest: as asked",
-  });
+  const most = { t: "max: as asked", kind: "max: as asked", y: usual.y };
+  expect(await reasonsBy({ method: "max" })).toMatchObject(most);
+  const nearest = { y: "nearest: as asked", mask: "nearest: as asked" };
+  expect(await reasonsBy({ method: "nearest" })).toMatchObject(nearest);
 });
 
 test("labels that leave their image say so, but where they go to the labels of another", async () => {
@@ -165,9 +137,8 @@ test("labels that leave their image say so, but where they go to the labels of a
     await pyramid({ store, path: "labels/cells" }, target, { levels: 2, onEvent });
     return warnings;
   };
-  expect(await warned(new MemoryStore())).toEqual([
-    "the image of these labels, `../../` from here, does not come along",
-  ]);
+  const warning = "the image of these labels, `../../` from here, does not come along";
+  expect(await warned(new MemoryStore())).toEqual([warning]);
   const other = await makeImage({ zarrFormat: "v3", axes, shapes });
   await setAttributes(await openGroup(other), { title: "other" });
   expect(await warned({ store: other, path: "labels/cells" })).toEqual([]);

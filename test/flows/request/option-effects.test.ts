@@ -15,8 +15,11 @@ import type { PlanOptions } from "../../../src/flows/request/flow-options.ts";
 import { slice } from "../../../src/flows/slice.ts";
 import { validate } from "../../../src/flows/validate.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
+import type { OpenSource } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { testFolder } from "../../support/cli.ts";
+import { drain } from "../../support/consume.ts";
+import { given } from "../../support/given.ts";
 import { writeV2Group } from "../../support/v2-store.ts";
 
 /** A group in v2 of an array and the coordinate of its first dimension, in a folder. */
@@ -27,6 +30,13 @@ async function group(): Promise<string> {
     time: { shape: [6], dimensions: ["time"] },
   });
   return folder;
+}
+
+/** The warnings of a plan that say more than that something is so. */
+async function warningsOf(source: OpenSource, options: Parameters<typeof planFlow>[2]) {
+  const { plan, close } = await planFlow(source, "memory:effects", options);
+  await close();
+  return plan.warnings.filter(({ code }) => code !== undefined);
 }
 
 /** The reason why a plan is refused. */
@@ -41,12 +51,10 @@ async function refusal(call: Promise<object>): Promise<string> {
 }
 
 describe("options that would not do what they ask are refused", () => {
+  const noShards = "`shards` has no effect: the target is v2, and only v3 has shards";
   it.each([
-    [{ shards: "time=6" }, "`shards` has no effect: the target is v2, and only v3 has shards"],
-    [
-      { shards: { time: 6 }, chunks: { time: 3 } },
-      "`shards` has no effect: the target is v2, and only v3 has shards",
-    ],
+    [{ shards: "time=6" }, noShards],
+    [{ shards: { time: 6 }, chunks: { time: 3 } }, noShards],
     [{ match: "any" }, "`match` has no effect: no chunks or shards name dimensions"],
     [{ match: "any", chunks: "t:3,4" }, "`match` has no effect: no chunks or shards name dimensions"],
     [{ strict: true }, "`strict` has no effect: nothing is sliced"],
@@ -63,12 +71,20 @@ describe("options that would not do what they ask are refused", () => {
     expect(await refusal(plan)).toBe(`invalid-option: ${reason}`);
   });
 
-  it("of one array", async () => {
+  it("of one array, or of none, and without what an operation is about", async () => {
     const source = `${await group()}/t`;
-    const rechunk = planFlow(source, new MemoryStore(), { chunks: { time: 3 }, match: "any" });
-    expect(await refusal(rechunk)).toContain("`match` has no effect: the source is one array");
+    const rechunked = planFlow(source, new MemoryStore(), { chunks: { time: 3 }, match: "any" });
+    expect(await refusal(rechunked)).toContain("`match` has no effect: the source is one array");
     const copied = planFlow(source, new MemoryStore(), { alone: true });
     expect(await refusal(copied)).toContain("`alone` has no effect: one array is taken, and nothing with it");
+    const empty = planFlow(await given({ zarrFormat: "v2", arrays: {} }), new MemoryStore(), {
+      codec: "zstd",
+    });
+    expect(await refusal(empty)).toBe("invalid-option: `codec` has no effect: there is no array");
+    const none = {} as never;
+    expect(await refusal(convert(source, new MemoryStore(), none))).toContain("convert needs `to`");
+    expect(await refusal(rechunk(source, new MemoryStore(), none))).toContain("rechunk needs `chunks`");
+    expect(await refusal(sliceTo(source, new MemoryStore(), none))).toContain("sliceTo needs `slice`");
   });
 
   it("of a slice by indices", async () => {
@@ -79,21 +95,6 @@ describe("options that would not do what they ask are refused", () => {
     const array = await openArray(`${source}/t`);
     await expect(slice(array, [0], { nearest: true }).read()).rejects.toMatchObject({ reason });
     await expect(planSlice(array, [0], { nearest: true })).rejects.toMatchObject({ reason });
-  });
-
-  it("of an array that is not there", async () => {
-    const folder = join(await testFolder(), "empty.zarr");
-    await writeV2Group(folder, {});
-    const plan = planFlow(folder, new MemoryStore(), { codec: "zstd" });
-    expect(await refusal(plan)).toBe("invalid-option: `codec` has no effect: there is no array");
-  });
-
-  it("of operations without what they are about", async () => {
-    const source = await group();
-    const none = {} as never;
-    expect(await refusal(convert(source, new MemoryStore(), none))).toContain("convert needs `to`");
-    expect(await refusal(rechunk(source, new MemoryStore(), none))).toContain("rechunk needs `chunks`");
-    expect(await refusal(sliceTo(source, new MemoryStore(), none))).toContain("sliceTo needs `slice`");
   });
 
   it("by a name that another option has, or with no more than ten names", async () => {
@@ -120,16 +121,13 @@ describe("options that would not do what they ask are refused", () => {
   it("of calls that only read", async () => {
     const source = await group();
     const idle = { ifExists: "replace", storeProfile: "30ms" } as object;
-    const first = async (results: AsyncIterable<unknown>) => {
-      for await (const result of results) return result;
-    };
     const refused = { code: "invalid-option", reason: "unknown option `ifExists`" };
-    await expect(first(digest(source, idle))).rejects.toMatchObject(refused);
-    await expect(first(diff(source, source, idle))).rejects.toMatchObject(refused);
-    await expect(first(validate(source, idle))).rejects.toMatchObject(refused);
+    await expect(drain(digest(source, idle))).rejects.toMatchObject(refused);
+    await expect(drain(diff(source, source, idle))).rejects.toMatchObject(refused);
+    await expect(drain(validate(source, idle))).rejects.toMatchObject(refused);
     await expect(asStore(source, idle)).rejects.toMatchObject(refused);
     expect(() => slice(`${source}/t`, {}, idle)).toThrow("unknown option `ifExists`");
-    await expect(first(validate(source, { dryRun: true }))).rejects.toThrow(
+    await expect(drain(validate(source, { dryRun: true }))).rejects.toThrow(
       "`dryRun` has no effect without `fix`",
     );
     const axes = pyramid(source, new MemoryStore(), { axes: "yx", levels: 2 });
@@ -162,19 +160,18 @@ describe("options whose wish holds without them are named", () => {
     ],
     [{ to: "v3", allowLoss: ["/attributes/note"] }, "allowLoss", "no node has /attributes/note"],
   ] as const)("%j", async (options, option, reason) => {
-    const { plan, close } = await planFlow(await group(), "memory:effects", options as PlanOptions);
-    await close();
-    const found = plan.warnings.filter(({ code }) => code === "option-without-effect");
-    expect(found).toMatchObject([{ option, message: expect.stringContaining(`has no effect: ${reason}`) }]);
+    const found = await warningsOf(await group(), options as PlanOptions);
+    const code = "option-without-effect";
+    expect(found).toMatchObject([
+      { code, option, message: expect.stringContaining(`has no effect: ${reason}`) },
+    ]);
   });
 
   it("nearest of a slice that has ranges of labels alone", async () => {
     const source = await group();
     const warned = async (labels: number | [number, number]) => {
       const options = { slice: { time: { labels } }, nearest: true } as const;
-      const { plan, close } = await planFlow(source, new MemoryStore(), options);
-      await close();
-      return plan.warnings.flatMap(({ option }) => option ?? []);
+      return (await warningsOf(source, options)).map(({ option }) => option);
     };
     expect(await warned([1, 2])).toEqual(["nearest"]);
     expect(await warned(1)).toEqual([]);
@@ -182,23 +179,19 @@ describe("options whose wish holds without them are named", () => {
 
   it("access of calls that read no server", async () => {
     const source = await group();
-    const all = async (results: AsyncIterable<unknown>) => {
-      for await (const _ of results);
-    };
     const named: string[] = [];
     const access = { anonymous: true, missing403: true, headers: { "x-api-key": "k" }, query: "token=t" };
     const options = {
       ...access,
-      onEvent: (event: ReadEvent | WarningEvent) => {
-        if (event.type === "warning" && event.option) named.push(event.option);
-      },
+      onEvent: (event: ReadEvent | WarningEvent) =>
+        void (event.type === "warning" && event.option && named.push(event.option)),
     };
     const target = join(await testFolder(), "target.zarr");
     await copy(source, target);
     const calls = {
-      info: () => all(info(source, options)),
-      diff: () => all(diff(source, source, options)),
-      digest: () => all(digest(source, options)),
+      info: () => drain(info(source, options)),
+      diff: () => drain(diff(source, source, options)),
+      digest: () => drain(digest(source, options)),
       digestTree: () => digestTree(source, options),
       pyramid: () => pyramid(`${source}/t`, `${target}.levels`, { ...options, axes: "yx", levels: 2 }),
       append: () => append(source, target, { ...options, dim: "time", dryRun: true }),
@@ -213,9 +206,8 @@ describe("options whose wish holds without them are named", () => {
   it("v2.separator of a source in v3", async () => {
     const v3 = new MemoryStore();
     await copy(await group(), v3, { to: "v3" });
-    const { plan, close } = await planFlow(v3, new MemoryStore(), { v2: { separator: "/" } });
-    await close();
-    expect(plan.warnings).toMatchObject([{ option: "v2.separator" }]);
+    const warnings = await warningsOf(v3, { v2: { separator: "/" } });
+    expect(warnings).toMatchObject([{ option: "v2.separator" }]);
   });
 
   it("when a run starts", async () => {
@@ -237,8 +229,6 @@ describe("options that have an effect", () => {
     { codec: "zstd" },
     { threads: 1 },
   ] as const)("%j", async (options) => {
-    const { plan, close } = await planFlow(await group(), new MemoryStore(), options as PlanOptions);
-    await close();
-    expect(plan.warnings.filter(({ code }) => code !== undefined)).toEqual([]);
+    expect(await warningsOf(await group(), options as PlanOptions)).toEqual([]);
   });
 });

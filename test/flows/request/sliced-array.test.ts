@@ -1,13 +1,14 @@
 // @module-tag slow
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { copy, type FlowEvent, open, openArray, sliceTo } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { BUCKET } from "../../stores/s3-server.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../../stores/value-server.ts";
 import { valuesIn } from "../../support/consume.ts";
+import { givenKeys } from "../../support/given.ts";
 import { type MadeMember, makeGroup, shapesIn } from "../../support/made-group.ts";
 import { serveReachableBucket } from "../../support/s3-environment.ts";
 
@@ -36,24 +37,8 @@ async function sliced(
 const folders = temporaryFolder();
 
 const HOSTILE = [
-  ...[
-    "..",
-    ".",
-    "...",
-    "../..",
-    "/..",
-    "/",
-    "//",
-    "a\\b",
-    "a\\..\\..\\x",
-    "\0",
-    "%2e%2e",
-    "C:",
-    "con",
-    "~",
-    "é",
-  ],
-  ...["zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata", "c", "0", "t2m", "t2m/0", "../t2m", "lat/"],
+  ...".. . ... ../.. /.. / // a\\b a\\..\\..\\x \0 %2e%2e C: con ~ é".split(" "),
+  ..."zarr.json .zarray .zattrs .zgroup .zmetadata c 0 t2m t2m/0 ../t2m lat/".split(" "),
   ...["__proto__", "constructor", "toString", "x".repeat(300), "x".repeat(5000), "a/".repeat(600)],
 ];
 
@@ -73,11 +58,8 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
     const names = ["time", "..", "a/b", ""].slice(0, zarrFormat === "v3" ? 4 : 3);
     const t2m = { shape: names.map((_, i) => 2 + i), dims: names, attributes };
     for (const to of [new MemoryStore(), folders.next("x.zarr")]) {
-      const from = await makeGroup(
-        to,
-        { t2m, time: { shape: [2], dims: ["time"] }, lat: LAT },
-        { zarrFormat },
-      );
+      const members = { t2m, time: { shape: [2], dims: ["time"] }, lat: LAT };
+      const from = await makeGroup(to, members, { zarrFormat });
       const whole = new MemoryStore();
       await copy(from, whole, { include: "t2m" });
       expect(Object.keys(await shapesIn(whole)).sort()).toEqual(["lat", "t2m", "time"]);
@@ -92,9 +74,7 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
     const { shapes, warnings } = await sliced(from);
     expect(shapes).toBeUndefined();
     expect(warnings).toEqual([expect.objectContaining({ path: "lat" })]);
-    expect(warnings[0]?.message).toMatch(
-      /^this cannot be read, and is left out with all below it: .*not valid JSON/,
-    );
+    expect(warnings[0]?.message).toMatch(/^this cannot be read, and is left out .*: .*not valid JSON/);
     expect((await sliced(from, { exclude: "lat" })).warnings).toEqual([]);
     expect((await sliced(from, { alone: true })).warnings).toEqual([]);
   });
@@ -114,18 +94,14 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
   it("is no array in the folder of an array", async () => {
     const from = await make({ t2m: { ...T2M, attributes: { coordinates: "lat/inner t2m/inner" } } });
     const inner = await makeGroup(new MemoryStore(), { inner: { shape: [] } }, { zarrFormat });
-    for await (const { key } of inner.list("inner/"))
-      for (const above of ["lat", "t2m"])
-        await from.set(`${above}/${key}`, (await inner.get(key)) ?? new Uint8Array());
+    await inner.delete(zarrFormat === "v2" ? ".zgroup" : "zarr.json");
+    for (const above of ["lat", "t2m"])
+      await givenKeys(Object.fromEntries(await valuesIn(inner, above)), from);
     expect((await sliced(from)).shapes).toEqual({ t2m: [1, 3], lat: [3] });
   });
 
   it("may be found by the attributes of geometries, from one to the next, in a circle", async () => {
-    const line = (attributes: Record<string, unknown>): MadeMember => ({
-      shape: [5],
-      dims: ["node"],
-      attributes,
-    });
+    const line = (attributes: object) => ({ shape: [5], dims: ["node"], attributes: { ...attributes } });
     const members = {
       t2m: { ...T2M, attributes: { geometry: "lines" } },
       lines: { shape: [], attributes: { node_coordinates: "x", node_count: "count", grid_mapping: "lines" } },
@@ -141,17 +117,14 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
   it("is looked for a limited number of times", async () => {
     const names = (from: number) => Array.from({ length: 999 }, (_, i) => `n${from}.${i}`).join(" ");
     const others = Array.from({ length: 11 }, (_, i) => `o${i}`);
-    const members = Object.fromEntries(
-      others.map((name, i): [string, MadeMember] => [
-        name,
-        { shape: [], attributes: { coordinates: names(i) } },
-      ]),
-    );
+    const named = (i: number): MadeMember => ({ shape: [], attributes: { coordinates: names(i) } });
+    const members = Object.fromEntries(others.map((name, i) => [name, named(i)]));
     const from = await make({ ...members, t2m: { ...T2M, attributes: { coordinates: others.join(" ") } } });
     await expect(sliced(from)).rejects.toMatchObject({ code: "resource-limit", details: { path: "t2m" } });
     expect((await sliced(from, { alone: true })).shapes).toBeUndefined();
   });
 
+  const twice = { shape: [3, 3], dims: ["lat", "lat"] };
   it.each<[string, Record<string, MadeMember>, Options, string]>([
     [
       "has another length",
@@ -166,20 +139,14 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
       { slice: "0" },
       "some dimensions of t2m have no names",
     ],
-    [
-      "has the name of two",
-      { t2m: { shape: [3, 3], dims: ["lat", "lat"] } },
-      { slice: "0:2,1:3" },
-      "two dimensions of t2m are named lat",
-    ],
+    ["has the name of two", { t2m: twice }, { slice: "0:2,1:3" }, "two dimensions of t2m are named lat"],
   ])("is taken whole, with a warning, where a dimension %s", async (_, members, options, reason) => {
     const { t2m = T2M, lat = LAT } = members;
     const from = await make({ lat, t2m: { ...t2m, attributes: { ancillary_variables: "lat" } } });
     const { shapes, warnings } = await sliced(from, options);
     expect(shapes).toMatchObject({ lat: lat.shape });
-    expect(warnings).toEqual([
-      expect.objectContaining({ path: "lat", message: `this is not sliced, but taken whole: ${reason}` }),
-    ]);
+    const message = `this is not sliced, but taken whole: ${reason}`;
+    expect(warnings).toEqual([expect.objectContaining({ path: "lat", message })]);
     const strict = sliced(from, { ...options, strict: true });
     await expect(strict).rejects.toMatchObject({ code: "invalid-selection", details: { path: "lat" } });
     expect((await sliced(from, { ...options, strict: true, exclude: "lat" })).shapes).toBeUndefined();
@@ -194,10 +161,8 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
     const from = await make({});
     await expect(sliced(from, { include: "lat" })).rejects.toMatchObject({ code: "invalid-option" });
     const nothing = sliceTo(from, new MemoryStore(), { ...FIRST, include: "none" });
-    await expect(nothing).rejects.toMatchObject({
-      code: "invalid-option",
-      details: { hint: "Its arrays and groups are lat, t2m." },
-    });
+    const details = { hint: "Its arrays and groups are lat, t2m." };
+    await expect(nothing).rejects.toMatchObject({ code: "invalid-option", details });
   });
 });
 
@@ -208,29 +173,19 @@ describe("an array at a URL of a server that lists nothing", () => {
   });
 
   async function served(consolidated: boolean): Promise<ValueServer> {
-    const members = {
-      t2m: { ...T2M, attributes: { grid_mapping: "crs", coordinates: "lost" } },
-      lat: LAT,
-      crs: { shape: [] },
-    };
-    const store = await makeGroup(
-      new MemoryStore(),
-      { ...members, other: LAT },
-      { zarrFormat: "v2", consolidated },
-    );
+    const t2m = { ...T2M, attributes: { grid_mapping: "crs", coordinates: "lost" } };
+    const members = { t2m, lat: LAT, crs: { shape: [] }, other: LAT };
+    const store = await makeGroup(new MemoryStore(), members, { zarrFormat: "v2", consolidated });
     const server = await serveValues(await valuesIn(store, "a/x.zarr"));
     servers.push(server);
     return server;
   }
 
-  it.each([true, false])(
-    "takes what belongs to it, and asks for nothing else (consolidated: %s)",
-    async (consolidated) => {
-      const { url, requests } = await served(consolidated);
-      expect((await sliced(`${url}/a/x.zarr`)).shapes).toEqual({ crs: [], lat: [3], t2m: [1, 3] });
-      expect(requests.filter((request) => request.url.includes("/other"))).toEqual([]);
-    },
-  );
+  it.each([true, false])("takes what belongs to it alone (consolidated: %s)", async (consolidated) => {
+    const { url, requests } = await served(consolidated);
+    expect((await sliced(`${url}/a/x.zarr`)).shapes).toEqual({ crs: [], lat: [3], t2m: [1, 3] });
+    expect(requests.filter((request) => request.url.includes("/other"))).toEqual([]);
+  });
 
   it("may be refused what is missing, and what lies above", async () => {
     const { url, requests, faults } = await served(false);
@@ -246,16 +201,13 @@ describe("an array at a URL of a server that lists nothing", () => {
 
 it("comes along from a bucket, and to one", async () => {
   const server = await serveReachableBucket({ pageSize: 4 });
-  try {
-    const members = { t2m: { ...T2M, attributes: { coordinates: "lost" } }, lat: LAT, other: LAT };
-    const source = await makeGroup(`s3://${BUCKET}/a/x.zarr`, members, { zarrFormat: "v3" });
-    await sliceTo(`${source}/t2m`, `s3://${BUCKET}/a/part.zarr`, FIRST);
-    expect(await shapesIn(`s3://${BUCKET}/a/part.zarr`)).toEqual({ lat: [3], t2m: [1, 3] });
-    const into = sliceTo(`${source}/t2m`, `${source}/lat/part`, FIRST);
-    await expect(into).rejects.toMatchObject({ code: "target-inside-source" });
-  } finally {
-    await server.close();
-  }
+  onTestFinished(() => server.close());
+  const members = { t2m: { ...T2M, attributes: { coordinates: "lost" } }, lat: LAT, other: LAT };
+  const source = await makeGroup(`s3://${BUCKET}/a/x.zarr`, members, { zarrFormat: "v3" });
+  await sliceTo(`${source}/t2m`, `s3://${BUCKET}/a/part.zarr`, FIRST);
+  expect(await shapesIn(`s3://${BUCKET}/a/part.zarr`)).toEqual({ lat: [3], t2m: [1, 3] });
+  const into = sliceTo(`${source}/t2m`, `${source}/lat/part`, FIRST);
+  await expect(into).rejects.toMatchObject({ code: "target-inside-source" });
 });
 
 it("keeps to the rate that is asked for where the array is open already", async () => {
