@@ -92,13 +92,15 @@ describe("codecs of objects", () => {
     expect([...(await encodeBytes(labels, [null, "a"]))]).toEqual([0, 1]);
   });
 
-  test("what is no value of theirs, and bytes, are refused", async () => {
-    await errorOf(() => encodeBytes({ id: "vlen-utf8" }, [1]), "invalid-option");
-    await errorOf(() => encodeBytes({ id: "vlen-utf8" }, ["\ud800"]), "invalid-option");
-    await errorOf(() => encodeBytes({ id: "vlen-bytes" }, ["a"]), "invalid-option");
-    await errorOf(() => encodeBytes({ id: "json2" }, [() => 1]), "invalid-option");
-    await errorOf(() => encodeBytes({ id: "json2" }, bytes), "invalid-option");
-    await errorOf(() => encodeBytes({ id: "zlib" }, ["a"]), "invalid-option");
+  test.each<[ObjectCodecJson | CodecJson, readonly unknown[] | Uint8Array]>([
+    [{ id: "vlen-utf8" }, [1]],
+    [{ id: "vlen-utf8" }, ["\ud800"]],
+    [{ id: "vlen-bytes" }, ["a"]],
+    [{ id: "json2" }, [() => 1]],
+    [{ id: "json2" }, bytes],
+    [{ id: "zlib" }, ["a"]],
+  ])("%j refuses what is no value of its own", async (config, given) => {
+    await errorOf(() => encodeBytes(config as CodecJson, given as Uint8Array), "invalid-option");
   });
 });
 
@@ -179,15 +181,6 @@ describe("codecs of arrays are given the type of the items, and the shape", () =
     const hintOf = async (config: CodecJson, options: DecodeBytesOptions) =>
       (await errorOf(() => decodeBytes(config, shorts, options), "invalid-option")).details.hint;
     const transpose = { name: "transpose", configuration: { order } };
-    expect(await hintOf(big, {})).toMatch("dataType");
-    expect(await hintOf(transpose, { itemSize: 2 })).toMatch("dataType");
-    expect(await hintOf(transpose, { dataType: "int16" })).toMatch("shape");
-    expect(await hintOf({ name: "transpose", configuration: { order: "F" } }, { dataType: "int8" })).toMatch(
-      "shape",
-    );
-    expect(await hintOf("packbits", { dataType: "bool" })).toMatch("size");
-    expect(await hintOf(sharding([big], [3]), { dataType: "uint16" })).toMatch("size");
-    expect(await hintOf("zep0007", { dataType: "string" })).toMatch("size");
     registerCodec("test-of-items", (_, { spec }) => ({
       kind: "array-to-array",
       name: "test-of-items",
@@ -195,15 +188,23 @@ describe("codecs of arrays are given the type of the items, and the shape", () =
       encode: (data) => data,
       decode: (data) => data,
     }));
-    expect(await hintOf({ id: "test-of-items" }, {})).toMatch("dataType");
-    await errorOf(() => decodeBytes(big, shorts, { dataType: "int16", shape: [1.5] }), "invalid-option");
-    await errorOf(() => decodeBytes(big, shorts, { dataType: "int16", size: 3 }), "invalid-option");
+    for (const [config, options, option] of [
+      [big, {}, "dataType"],
+      [transpose, { itemSize: 2 }, "dataType"],
+      [transpose, { dataType: "int16" }, "shape"],
+      [{ name: "transpose", configuration: { order: "F" } }, { dataType: "int8" }, "shape"],
+      ["packbits", { dataType: "bool" }, "size"],
+      [sharding([big], [3]), { dataType: "uint16" }, "size"],
+      ["zep0007", { dataType: "string" }, "size"],
+      [{ id: "test-of-items" }, {}, "dataType"],
+    ] as const)
+      expect(await hintOf(config, options)).toMatch(option);
+    for (const options of [{ shape: [1.5] }, { size: 3 }])
+      await errorOf(() => decodeBytes(big, shorts, { dataType: "int16", ...options }), "invalid-option");
     await errorOf(() => decodeBytes({ id: "zlib" }, shorts, { itemSize: 0 }), "invalid-option");
     await errorOf(() => decodeBytes(big, shorts, { dataType: "nosuch" as "int8" }), "unsupported-data-type");
-    await errorOf(
-      () => encodeBytes(transpose, ["a"], { dataType: "string", shape: [1, 1, 1] }),
-      "invalid-metadata",
-    );
+    const strings = { dataType: "string", shape: [1, 1, 1] } as const;
+    await errorOf(() => encodeBytes(transpose, ["a"], strings), "invalid-metadata");
   });
 
   test.each<[string, CodecJson, readonly unknown[], "string" | "binary"]>([
@@ -219,16 +220,13 @@ describe("codecs of arrays are given the type of the items, and the shape", () =
   });
 });
 
-test.each<CodecJson>([
-  { id: "shuffle", elementsize: 8 },
-  { id: "delta", dtype: "<f8" },
-  { id: "categorize", dtype: "<U2", labels: [] },
-])("%j encodes whole items only", async (config) => {
-  await errorOf(() => encodeBytes(config, new Uint8Array(12)), "codec-error");
-});
-
-test("a tree encodes whole items only", async () => {
-  await errorOf(() => encodeBytes({ id: "json2" }, new Uint8Array(12), { dataType: "int64" }), "codec-error");
+test.each<[CodecJson, EncodeBytesOptions?]>([
+  [{ id: "shuffle", elementsize: 8 }],
+  [{ id: "delta", dtype: "<f8" }],
+  [{ id: "categorize", dtype: "<U2", labels: [] }],
+  [{ id: "json2" }, { dataType: "int64" }],
+])("%j encodes whole items only", async (config, options) => {
+  await errorOf(() => encodeBytes(config, new Uint8Array(12), options), "codec-error");
 });
 
 test("filters of v3 take their type from the data where they name none", async () => {
