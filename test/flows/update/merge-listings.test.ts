@@ -23,12 +23,10 @@ describe("mergeListings", () => {
         const pairs = await merged([...a].sort(compareUtf8), [...b].sort(compareUtf8));
         const all = [...new Set([...a, ...b])].sort(compareUtf8);
         expect(pairs.map(({ key }) => key)).toEqual(all);
-        for (const { key, left, right } of pairs) {
-          expect([left?.key, right?.key]).toEqual([
-            a.includes(key) ? key : undefined,
-            b.includes(key) ? key : undefined,
-          ]);
-        }
+        for (const { key, left, right } of pairs)
+          expect([left?.key, right?.key]).toEqual(
+            [a, b].map((keys) => (keys.includes(key) ? key : undefined)),
+          );
       }),
       { numRuns: 100 },
     );
@@ -46,10 +44,7 @@ describe("mergeListings", () => {
     const ended: string[] = [];
     let read = 0;
     const counting = function* () {
-      for (let i = 0; i < 1000; i++) {
-        read++;
-        yield String(i).padStart(4, "0");
-      }
+      for (; read < 1000; ) yield String(read++).padStart(4, "0");
     };
     const pairs = mergeListings(
       entries(counting(), () => ended.push("left")),

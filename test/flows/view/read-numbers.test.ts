@@ -1,18 +1,15 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { formatSlice } from "../../../src/flows/slabs/formats/slice-format.ts";
 import { slice } from "../../../src/flows/slice.ts";
 import { numberDecoding } from "../../../src/flows/view/decoding.ts";
 import { readNumbers } from "../../../src/flows/view/read-numbers.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
+import { testFolder } from "../../support/cli.ts";
 import { type V2Array, writeV2Group } from "../../support/v2-store.ts";
 
 async function array(items: V2Array["items"], dtype: string, more: Partial<V2Array>) {
-  const folder = await mkdtemp(join(tmpdir(), "zarrflow-view-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = await testFolder();
   const shape = [(items as Uint8Array).length];
   await writeV2Group(folder, { v: { shape, chunks: [2], dtype, items, dimensions: ["x"], ...more } });
   return openArray(`${folder}/v`);
@@ -20,19 +17,12 @@ async function array(items: V2Array["items"], dtype: string, more: Partial<V2Arr
 
 const INT8 = Int8Array.of(-56, -1, 0, 7, 100);
 
+const packed = { scale_factor: 0.5, add_offset: 2, missing_value: [7, 100] };
+const unsigned = { attributes: { _Unsigned: "true" }, fillValue: -1 };
+
 it.each<[string, V2Array["items"], string, Partial<V2Array>]>([
-  [
-    "scale, offset and a list of missing values",
-    INT8,
-    "<i1",
-    { attributes: { scale_factor: 0.5, add_offset: 2, missing_value: [7, 100] } },
-  ],
-  [
-    "integers of the other sign, with a fill value",
-    INT8,
-    "<i1",
-    { attributes: { _Unsigned: "true" }, fillValue: -1 },
-  ],
+  ["scale, offset and a list of missing values", INT8, "<i1", { attributes: packed }],
+  ["integers of the other sign, with a fill value", INT8, "<i1", unsigned],
   ["a valid range", INT8, "<i1", { attributes: { valid_range: [-1, 7] } }],
   ["a fill value of floats", Float32Array.of(1.5, -999, Number.NaN), "<f4", { fillValue: -999 }],
   ["64-bit integers", BigInt64Array.of(1n, -5n, 3n), "<i8", { attributes: { missing_value: -5 } }],
