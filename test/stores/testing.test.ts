@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { defineStore } from "../../src/stores/define-store.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import type { GetOptions, StoreOptions, WritableStore } from "../../src/stores/store.ts";
+import type { GetOptions, WritableStore } from "../../src/stores/store.ts";
+import type { Filled } from "../../src/stores/testing/harness.ts";
 import { type StoreHarness, storeChecks } from "../../src/stores/testing.ts";
-import { resolveRange } from "../../src/util/byte-range.ts";
+import { type ByteRange, resolveRange } from "../../src/util/byte-range.ts";
 import { streamFrom } from "../../src/util/web-streams.ts";
 
 /** What the checks of a kind of store fail with. */
@@ -14,243 +15,182 @@ async function failuresOf(harness: StoreHarness): Promise<string[]> {
   return failures;
 }
 
-/** The values of a store by key, for stores that read and write them in ways of their own. */
-const held = (store: WritableStore, key: string) => MemoryStore.prototype.get.call(store, key);
+type Get = (key: string, options?: GetOptions) => Promise<Uint8Array | undefined>;
 
-class IgnoringRanges extends MemoryStore {
-  override get(key: string, { range: _, ...options }: GetOptions = {}) {
-    return super.get(key, options);
-  }
-}
+/** A store in memory of which some methods are others, made of its own. */
+const but = (change: (store: MemoryStore, get: Get) => Partial<WritableStore>) => () => {
+  const store = new MemoryStore();
+  return Object.assign(store, change(store, store.get.bind(store)));
+};
 
-class RangesToEnd extends MemoryStore {
-  override get(key: string, { range, ...options }: GetOptions = {}) {
-    const isPart = range !== undefined && "offset" in range && range.length !== undefined;
-    const wrong = isPart ? { ...range, length: Math.max(0, (range.length ?? 0) - range.offset) } : range;
-    return super.get(key, { ...options, range: wrong });
-  }
-}
+/** A store in memory that reads another range than it is asked for. */
+const reading = (other: (range: ByteRange) => ByteRange | undefined) =>
+  but((_, get) => ({
+    get: (key, { range, ...options } = {}) => get(key, { ...options, range: range && other(range) }),
+  }));
 
-class FirstBytesAsSuffix extends MemoryStore {
-  override get(key: string, { range, ...options }: GetOptions = {}) {
-    const isSuffix = range !== undefined && "suffix" in range;
-    return super.get(key, { ...options, range: isSuffix ? { offset: 0, length: range.suffix } : range });
-  }
-}
-
-class Padding extends MemoryStore {
-  override async get(key: string, { range, ...options }: GetOptions = {}) {
-    const value = await super.get(key, options);
+const paddingRanges = but((_, get) => ({
+  async get(key, { range, ...options } = {}) {
+    const value = await get(key, options);
     if (value === undefined || range === undefined) return value;
     const { offset } = resolveRange(range, value.length);
     const part = new Uint8Array("suffix" in range ? range.suffix : (range.length ?? value.length - offset));
     part.set(value.subarray(offset, offset + part.length));
     return part;
-  }
-}
+  },
+}));
 
-class EmptyIfMissing extends MemoryStore {
-  override async get(key: string, options?: GetOptions) {
-    return (await super.get(key, options)) ?? new Uint8Array();
-  }
-}
+const keepingBuffers = but((store, get) => {
+  const kept = new Map<string, Uint8Array>();
+  const set = store.set.bind(store);
+  return {
+    set: (key, bytes, options) => set(key, bytes, options).then(() => void kept.set(key, bytes)),
+    async get(key, options) {
+      const value = await get(key, options);
+      const now = kept.get(key);
+      if (value && now && !options) value.set(now);
+      return value;
+    },
+  };
+});
 
-class FailingIfMissing extends MemoryStore {
-  override async get(key: string, options?: GetOptions) {
-    const value = await super.get(key, options);
-    if (value === undefined) throw new Error(`404 for ${key}`);
-    return value;
-  }
-}
+const visibleEarly = but((store) => {
+  const openWriter = store.openWriter.bind(store);
+  return {
+    async openWriter(key, options) {
+      const writer = await openWriter(key, options);
+      const write = (bytes: Uint8Array) => writer.write(bytes).then(() => store.set(key, bytes));
+      return { ...writer, write };
+    },
+  };
+});
 
-class SizeOfText extends MemoryStore {
-  override async size(key: string, options?: StoreOptions) {
-    const size = await super.size(key, options);
-    return size && size + 1;
-  }
-}
+const wrongSizes = but((store) => {
+  const size = store.size.bind(store);
+  return { size: async (key, options) => ((found) => found && found + 1)(await size(key, options)) };
+});
 
-class AnyKey extends MemoryStore {
-  override get(key: string, options?: GetOptions) {
-    return super.get(key.replace(/^\/+/, "") || "none", options);
-  }
-}
+const refusingToDelete = but((store, get) => {
+  const remove = store.delete.bind(store);
+  return {
+    async delete(key, options) {
+      if ((await get(key)) === undefined) throw new Error("nothing to delete");
+      await remove(key, options);
+    },
+  };
+});
 
-class IgnoringSignal extends MemoryStore {
-  override get(key: string, { signal: _, ...options }: GetOptions = {}) {
-    return super.get(key, options);
-  }
-}
-
-class IgnoringAllocate extends MemoryStore {
-  override get(key: string, { range, signal }: GetOptions = {}) {
-    return super.get(key, { range, signal });
-  }
-}
-
-class KeepingBuffers extends MemoryStore {
-  readonly #values = new Map<string, Uint8Array>();
-  override async set(key: string, bytes: Uint8Array, options?: StoreOptions) {
-    await super.set(key, bytes, options);
-    this.#values.set(key, bytes);
-  }
-  override async get(key: string, options?: GetOptions) {
-    const value = await super.get(key, options);
-    const kept = this.#values.get(key);
-    if (value && kept && !options) value.set(kept);
-    return value;
-  }
-}
-
-class VisibleEarly extends MemoryStore {
-  override async openWriter(key: string, options?: StoreOptions) {
-    const writer = await super.openWriter(key, options);
-    const write = async (bytes: Uint8Array) => {
-      await writer.write(bytes);
-      await this.set(key, bytes);
-    };
-    return { ...writer, write };
-  }
-}
-
-class RefusingToDelete extends MemoryStore {
-  override async delete(key: string, options?: StoreOptions) {
-    if ((await held(this, key)) === undefined) throw new Error("nothing to delete");
-    await super.delete(key, options);
-  }
-}
-
-const kept = (make: () => WritableStore): StoreHarness => ({ lists: true, empty: async () => make() });
+const failIfMissing = (key: string, value: Uint8Array | undefined) => {
+  if (value === undefined) throw new Error(`404 for ${key}`);
+  return value;
+};
 
 describe("storeChecks", () => {
-  it.each<[string, () => WritableStore, readonly string[]]>([
+  const PART =
+    'get("ten", { range: { offset: 2, length: 3 } }): expected 3 bytes (from byte 2 of the value on), found';
+
+  it.each<[string, () => WritableStore, ...words: string[]]>([
     [
       "the range is ignored",
-      () => new IgnoringRanges(),
-      [
-        'ranges are cut at the end of the value: get("ten", { range: { offset: 2, length: 3 } }): expected 3 bytes (from byte 2 of the value on), found 10 bytes (the whole value)',
-      ],
+      reading(() => undefined),
+      `ranges are cut at the end of the value: ${PART} 10 bytes (the whole value)`,
     ],
     [
       "the length of a range is taken for its end",
-      () => new RangesToEnd(),
-      [
-        'get("ten", { range: { offset: 2, length: 3 } }): expected 3 bytes (from byte 2 of the value on), found 1 byte (from byte 2 of the value on)',
-      ],
+      reading((range) =>
+        "offset" in range && range.length !== undefined
+          ? { ...range, length: Math.max(0, range.length - range.offset) }
+          : range,
+      ),
+      `${PART} 1 byte (from byte 2 of the value on)`,
     ],
     [
       "a suffix is taken from the beginning",
-      () => new FirstBytesAsSuffix(),
-      [
-        'get("ten", { range: { suffix: 4 } }): expected 4 bytes (from byte 6 of the value on), found 4 bytes (from byte 0 of the value on): they differ from byte 0 on',
-      ],
+      reading((range) => ("suffix" in range ? { offset: 0, length: range.suffix } : range)),
+      'get("ten", { range: { suffix: 4 } }): expected 4 bytes (from byte 6 of the value on), found 4 bytes (from byte 0 of the value on): they differ from byte 0 on',
     ],
     [
       "ranges are filled up with zeros",
-      () => new Padding(),
-      [
-        'get("ten", { range: { offset: 7, length: 100 } }): expected 3 bytes (from byte 7 of the value on), found 100 bytes (da f9 18 00',
-      ],
+      paddingRanges,
+      'get("ten", { range: { offset: 7, length: 100 } }): expected 3 bytes (from byte 7 of the value on), found 100 bytes (da f9 18 00',
     ],
     [
       "a missing value is empty",
-      () => new EmptyIfMissing(),
-      [
-        'a missing key is undefined, also a folder and a key below a value: get("none"): expected undefined, found 0 bytes',
-      ],
+      but((_, get) => ({ get: async (...call) => (await get(...call)) ?? new Uint8Array() })),
+      'a missing key is undefined, also a folder and a key below a value: get("none"): expected undefined, found 0 bytes',
     ],
     [
       "a missing value is an error",
-      () => new FailingIfMissing(),
-      ['get("none"): expected undefined, found the error Error: 404 for none'],
+      but((_, get) => ({ get: async (key, options) => failIfMissing(key, await get(key, options)) })),
+      'get("none"): expected undefined, found the error Error: 404 for none',
     ],
     [
       "sizes are wrong",
-      () => new SizeOfText(),
-      [
-        'size returns the number of bytes of a value: size("ten"): expected 10, found 11',
-        'listings give the right sizes: list(""): the size of "a-b": expected 2, found 1',
-      ],
+      wrongSizes,
+      'size returns the number of bytes of a value: size("ten"): expected 10, found 11',
+      'listings give the right sizes: list(""): the size of "a-b": expected 2, found 1',
     ],
     [
       "keys are not checked",
-      () => new AnyKey(),
-      [
-        'invalid keys are rejected: get(""): expected a ZarrflowError with the code path-not-allowed, found undefined. `defineStore` takes care of that.',
-      ],
+      but((_, get) => ({ get: (key, options) => get(key.replace(/^\/+/, "") || "none", options) })),
+      'invalid keys are rejected: get(""): expected a ZarrflowError with the code path-not-allowed, found undefined. `defineStore` takes care of that.',
     ],
     [
       "the signal is ignored",
-      () => new IgnoringSignal(),
-      ['get("ten", { signal }): expected the given reason as an error, found 10 bytes (01 20 3f 5e'],
+      but((_, get) => ({ get: (key, { signal: _, ...options } = {}) => get(key, options) })),
+      'get("ten", { signal }): expected the given reason as an error, found 10 bytes (01 20 3f 5e',
     ],
     [
       "allocate is ignored",
-      () => new IgnoringAllocate(),
-      [
-        'get("ten", { range: { offset: 2, length: 3 }, allocate }): the number of calls of allocate: expected 1, found 0',
-      ],
+      but((_, get) => ({ get: (key, { range, signal } = {}) => get(key, { range, signal }) })),
+      'get("ten", { range: { offset: 2, length: 3 }, allocate }): the number of calls of allocate: expected 1, found 0',
     ],
     [
       "buffers of the caller are kept",
-      () => new KeepingBuffers(),
-      [
-        'the caller may reuse the buffer after set: get("7"): expected 7 bytes (',
-        "Copy the bytes that `set` is given.",
-      ],
+      keepingBuffers,
+      'the caller may reuse the buffer after set: get("7"): expected 7 bytes (',
+      "Copy the bytes that `set` is given.",
     ],
     [
       "a writer publishes pieces",
-      () => new VisibleEarly(),
-      [
-        'a value is not visible before commit: get("old"): expected 9 bytes (',
-        "A writer publishes its value when it is committed.",
-        "An aborted writer leaves the value as it was.",
-      ],
+      visibleEarly,
+      'a value is not visible before commit: get("old"): expected 9 bytes (',
+      "A writer publishes its value when it is committed.",
+      "An aborted writer leaves the value as it was.",
     ],
     [
       "deleting a missing key fails",
-      () => new RefusingToDelete(),
-      ['removing an absent key succeeds: delete("none") failed with the error Error: nothing to delete'],
+      refusingToDelete,
+      'removing an absent key succeeds: delete("none") failed with the error Error: nothing to delete',
     ],
-  ])("say what is wrong where %s", async (_, make, expected) => {
-    const failures = (await failuresOf(kept(make))).join("\n");
+  ])("say what is wrong where %s", async (_, make, ...expected) => {
+    const failures = (await failuresOf({ lists: true, empty: async () => make() })).join("\n");
     for (const words of expected) expect(failures).toContain(words);
   });
 
-  /** A store over values whose listings are wrong. */
-  const listed = (change: (keys: string[]) => string[]): StoreHarness => ({
-    lists: true,
-    async filled(values) {
-      const store = defineStore({ get: (key) => values.get(key), list: () => values.keys() });
-      return {
-        ...store,
-        list: (prefix: string) =>
-          streamFrom(
-            change([...values.keys()].filter((key) => key.startsWith(prefix))).map((key) => ({ key })),
-          ),
-      };
-    },
-  });
-
-  it.each<[string, (keys: string[]) => string[], string]>([
+  it.each<[string, (keys: string[]) => string[], ...words: string[]]>([
     [
       "lacks a key",
       (keys) => keys.slice(1),
       'list lists every key once, sorted by UTF-8 bytes: list(""): expected [',
+      'found [".zgroup"] missing',
     ],
-    ["lacks a key", (keys) => keys.slice(1), 'found [".zgroup"] missing'],
     ["has another", (keys) => [...keys, "zz"], 'found ["zz"] too'],
     ["has a key twice", (keys) => [...keys, ...keys.slice(0, 1)], 'found [".zgroup"] more than once'],
     ["is not sorted", (keys) => keys.reverse(), "not sorted by UTF-8 bytes"],
     ["is in JavaScript's order", (keys) => keys.sort(), 'found "😀" where "～/x" should be: not sorted'],
-  ])("say what is wrong where a listing %s", async (_, change, words) => {
-    expect((await failuresOf(listed(change))).join("\n")).toContain(words);
+  ])("say what is wrong where a listing %s", async (_, change, ...expected) => {
+    const filled: Filled = async (values) => {
+      const store = defineStore({ get: (key) => values.get(key), list: () => values.keys() });
+      const keys = (prefix: string) => change([...values.keys()].filter((key) => key.startsWith(prefix)));
+      return { ...store, list: (prefix: string) => streamFrom(keys(prefix).map((key) => ({ key }))) };
+    };
+    const failures = (await failuresOf({ lists: true, filled })).join("\n");
+    for (const words of expected) expect(failures).toContain(words);
   });
 
   it("say that a store cannot list", async () => {
-    const filled = async (values: ReadonlyMap<string, Uint8Array>) =>
-      defineStore({ get: (key) => values.get(key) });
+    const filled: Filled = async (values) => defineStore({ get: (key) => values.get(key) });
     const [failure] = await failuresOf({ lists: true, filled });
     expect(failure).toMatch(/^list lists every key once.*: the store has no `list` or no `listDirectory`$/);
   });

@@ -1,17 +1,22 @@
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { copy } from "../../src/index.ts";
+import { childSpec, parentSpec } from "../../src/stores/folder-spec.ts";
 import { MemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
+import type { StoreSpec } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
-import { ZipWriter } from "../../src/stores/zip.ts";
-import { MemorySink } from "./memory-sink.ts";
+import { zipInStore } from "../../src/stores/zip.ts";
+import { isZarrflowError } from "../../src/util/errors.ts";
+import { keysOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { serveValues } from "./value-server.ts";
 
-const directory = (path: string) => ({ kind: "directory", path });
-const zip = (path: string) => ({ kind: "zip", path });
-const http = (url: string) => ({ kind: "http", url });
-const s3 = (prefix: string) => ({ kind: "s3", bucket: "bucket", prefix });
+const directory = (path: string) => ({ kind: "directory", path }) as const;
+const zip = (path: string) => ({ kind: "zip", path }) as const;
+const http = (url: string) => ({ kind: "http", url }) as const;
+const s3 = (prefix: string) => ({ kind: "s3", bucket: "bucket", prefix }) as const;
 const zipValue = (store: object, key: string) => ({ kind: "zip-value", store, key });
 
 describe("parseStoreUrl", () => {
@@ -83,84 +88,101 @@ describe("parseStoreUrl", () => {
   it.each([
     ["", "invalid-option"],
     ["memory:", "invalid-option"],
+    ["memory:x|zip:", "unsupported-operation"],
+    ["memory:x/../y", "path-not-allowed"],
     ["file://server/share/x.zarr", "invalid-option"],
     ["file:///a%2Fb", "invalid-option"],
     ["file:///a%zz", "invalid-option"],
     ["file:///a?b", "invalid-option"],
-    ["zip::s3://bucket/x.zip", "invalid-option"],
-    ["zip://inner::/data/x.zip", "invalid-option"],
-    ["simplecache::https://host/x", "invalid-option"],
-    ["s3://", "invalid-option"],
-    ["gs://bucket/x.zarr", "unsupported-operation"],
-    ["s3://bucket/a/../b", "path-not-allowed"],
-    ["https://host/x.zip|zip:a?token=1", "invalid-option"],
-    ["https://user:word@host/x.zarr", "invalid-option"],
+    ["file:///data/x.zip#t2m", "invalid-option"],
+    ["file:/data/x.zarr", "invalid-option", "file: must be followed by two slashes"],
+    ["file:/data/x.zarr", "invalid-option", "Did you mean `file:///data/x.zarr`?"],
+    ["/data/x.zarr#t2m", "invalid-option"],
+    ["/data/x.zip/../../etc", "path-not-allowed"],
+    ["/data/x|gzip:", "unsupported-operation", "Known stages are zip:"],
+    ["/data/x|zarr3:a|zip:b", "unsupported-operation"],
+    ["x.zip#t2m", "invalid-option", "Write x.zip/t2m;"],
+    ["zip::s3://bucket/x.zip", "invalid-option", "Write s3://bucket/x.zip|zip:"],
+    ["zip://t2m::/data/x.zip", "invalid-option", "Write /data/x.zip|zip:t2m"],
+    ["zip://b::zip://a.zip::/data/x.zip", "invalid-option", "Write /data/x.zip|zip:a.zip|zip:b"],
+    ["simplecache::https://host/x", "invalid-option", "Write https://host/x; "],
+    ["simplecache::zip::s3://bucket/x.zip", "invalid-option", "Write s3://bucket/x.zip|zip:; "],
+    ["reference::s3://bucket/refs.json", "invalid-option", "The scheme reference is unknown"],
+    ["http:/host/x.zarr", "invalid-option", "Did you mean `http://host/x.zarr`?"],
+    ["http://127.0.0.1:99999/x.zarr", "invalid-option", "this is not a valid URL: its port is `99999`"],
+    ["http://host:port/x.zarr", "invalid-option", "this is not a valid URL: its port is `port`"],
+    ["https://a b/x.zarr", "invalid-option", "this is not a valid URL: its host is `a b`"],
+    ["https:/host/x.zarr", "invalid-option", "https: must be followed by two slashes"],
+    ["https://user:word@host/x.zarr", "invalid-option", "this URL must not contain a password"],
+    ["https://user:word@host:99999/x.zarr", "invalid-option", "this URL must not contain a password"],
+    ["https://user@a b/x.zarr", "invalid-option", "this URL must not contain a password"],
+    ["https://host/x.zip|zip:a?token=1", "invalid-option", "in this place"],
     ["https://host/x.zip/%zz", "invalid-option"],
     ["https://host|zip:", "unsupported-operation"],
-    ["/data/x|gzip:", "unsupported-operation"],
-    ["/data/x|zarr3:a|zip:b", "unsupported-operation"],
-    ["/data/x.zarr#t2m", "invalid-option"],
-    ["file:///data/x.zip#t2m", "invalid-option"],
     ["https://host/x#t2m", "invalid-option"],
-    ["memory:x|zip:", "unsupported-operation"],
-    ["/data/x.zip/../../etc", "path-not-allowed"],
-    ["memory:x/../y", "path-not-allowed"],
-  ])("refuses %j: %s", (text, code) => {
-    expect(() => parseStoreUrl(text)).toThrow(expect.objectContaining({ code }));
+    ["https://host/x.zarr#mode=zarr,s3", "invalid-option", "Write https://host/x.zarr;"],
+    ["s3://", "invalid-option"],
+    ["s3:/bucket/x.zarr", "invalid-option", "s3: must be followed by two slashes"],
+    ["s3:/bucket/x.zarr", "invalid-option", "Did you mean `s3://bucket/x.zarr`?"],
+    ["s3://bucket/a/../b", "path-not-allowed"],
+    ["s3://bucket/x.zip#/t2m", "invalid-option", "Write s3://bucket/x.zip/t2m;"],
+    ["s3a://bucket/x", "unsupported-operation", "Write s3://bucket/x"],
+    [
+      "gs://bucket/x.zarr",
+      "unsupported-operation",
+      "s3://bucket/x.zarr with AWS_ENDPOINT_URL=https://storage.googleapis.com",
+    ],
+    ["gs://bucket/x.zarr", "unsupported-operation", "https://storage.googleapis.com/bucket/x.zarr"],
+    ["az://a/x.zarr", "unsupported-operation", "https://ACCOUNT.blob.core.windows.net/a/x.zarr"],
+    ["abfs://a@me.dfs.core.windows.net/x", "unsupported-operation", "https://me.blob.core.windows.net/a/x"],
+    ["hf://datasets/me/a/x", "unsupported-operation", "https://huggingface.co/datasets/me/a/resolve/main/x"],
+    ["hf://me/model@v1/x", "unsupported-operation", "https://huggingface.co/me/model/resolve/v1/x"],
+    ["r2://bucket/x.zarr", "unsupported-operation", "s3://bucket/x.zarr with AWS_ENDPOINT_URL"],
+    ["sftp://host/x.zarr", "unsupported-operation", "Supported are paths"],
+    ["constructor://host/x.zarr", "unsupported-operation", "Supported are paths"],
+  ])("refuses %j: %s, and says %s", (text, code, words = "") => {
+    let error: unknown;
+    try {
+      parseStoreUrl(text);
+    } catch (failure) {
+      error = failure;
+    }
+    if (!isZarrflowError(error)) throw new Error("no error of ours", { cause: error });
+    expect(error.code).toBe(code);
+    expect(`${error.reason}\n${error.details.hint}`).toContain(words);
+  });
+});
+
+describe("folders around a store", () => {
+  it.each<[StoreSpec, StoreSpec, string]>([
+    [directory("/a/b c"), directory("/a"), "b c"],
+    [directory("/a"), directory("/"), "a"],
+    [directory("C:/a"), directory("C:/"), "a"],
+    [http("http://h:8/a/b%20c"), http("http://h:8/a"), "b c"],
+    [http("http://h:8/a"), http("http://h:8"), "a"],
+    [http("http://h/%zz"), http("http://h"), "%zz"],
+    [s3("x/y"), s3("x"), "y"],
+    [s3("x"), s3(""), "x"],
+  ])("%j is split into the folder around it and its name", (spec, outer, name) => {
+    expect(parentSpec(spec)).toEqual({ spec: outer, name });
+    if (name !== "%zz") expect(childSpec(outer, name)).toEqual(spec);
   });
 
-  it.each([
-    ["http://127.0.0.1:99999/x.zarr", "this is not a valid URL: its port is `99999`"],
-    ["http://host:port/x.zarr", "this is not a valid URL: its port is `port`"],
-    ["https://a b/x.zarr", "this is not a valid URL: its host is `a b`"],
-    ["https://user:word@host:99999/x.zarr", "this URL must not contain a password"],
-    ["https://user@a b/x.zarr", "this URL must not contain a password"],
-    ["https:/host/x.zarr", "https: must be followed by two slashes"],
-    ["s3:/bucket/x.zarr", "s3: must be followed by two slashes"],
-    ["file:/data/x.zarr", "file: must be followed by two slashes"],
-  ])("says what is wrong with %s", (text, reason) => {
-    expect(() => parseStoreUrl(text)).toThrow(
-      expect.objectContaining({ code: "invalid-option", reason: expect.stringContaining(reason) }),
-    );
-  });
-
-  it.each([
-    ["http:/host/x.zarr", "Did you mean `http://host/x.zarr`?"],
-    ["s3:/bucket/x.zarr", "Did you mean `s3://bucket/x.zarr`?"],
-    ["file:/data/x.zarr", "Did you mean `file:///data/x.zarr`?"],
-    ["zip::s3://bucket/x.zip", "Write s3://bucket/x.zip|zip:"],
-    ["zip://t2m::/data/x.zip", "Write /data/x.zip|zip:t2m"],
-    ["zip://b::zip://a.zip::/data/x.zip", "Write /data/x.zip|zip:a.zip|zip:b"],
-    ["simplecache::https://host/x", "Write https://host/x; "],
-    ["simplecache::zip::s3://bucket/x.zip", "Write s3://bucket/x.zip|zip:; "],
-    ["reference::s3://bucket/refs.json", "The scheme reference is unknown"],
-    ["x.zip#t2m", "Write x.zip/t2m;"],
-    ["s3://bucket/x.zip#/t2m", "Write s3://bucket/x.zip/t2m;"],
-    ["https://host/x.zarr#mode=zarr,s3", "Write https://host/x.zarr;"],
-    ["s3a://bucket/x", "Write s3://bucket/x"],
-    ["gs://bucket/x.zarr", "s3://bucket/x.zarr with AWS_ENDPOINT_URL=https://storage.googleapis.com"],
-    ["gs://bucket/x.zarr", "https://storage.googleapis.com/bucket/x.zarr"],
-    ["az://container/x.zarr", "https://ACCOUNT.blob.core.windows.net/container/x.zarr"],
-    ["abfs://container@me.dfs.core.windows.net/x.zarr", "https://me.blob.core.windows.net/container/x.zarr"],
-    ["hf://datasets/me/data/x.zarr", "https://huggingface.co/datasets/me/data/resolve/main/x.zarr"],
-    ["hf://me/model@v1/x.zarr", "https://huggingface.co/me/model/resolve/v1/x.zarr"],
-    ["r2://bucket/x.zarr", "s3://bucket/x.zarr with AWS_ENDPOINT_URL"],
-    ["sftp://host/x.zarr", "Supported are paths"],
-    ["constructor://host/x.zarr", "Supported are paths"],
-    ["/data/x|gzip:", "Known stages are zip:"],
-  ])("reports the way out of %s", (text, hint) => {
-    expect(() => parseStoreUrl(text)).toThrow(
-      expect.objectContaining({ details: expect.objectContaining({ hint: expect.stringContaining(hint) }) }),
-    );
+  const ends = [directory("/"), directory("C:/"), http("http://h"), s3(""), zip("/a.zip")];
+  it.each<StoreSpec>([...ends, { kind: "memory", name: "m" }])("end at %j", (spec) => {
+    expect(parentSpec(spec)).toBeUndefined();
+    if (spec.kind === "zip") expect(childSpec(spec, "x")).toBeUndefined();
   });
 });
 
 describe("openStore", () => {
   const folder = temporaryFolder();
+  const ONE = new Uint8Array(1);
+  const NOT_FOUND = { code: "not-found" };
 
   it("opens directories, also those that are not there", async () => {
     const root = folder.next();
-    const store = await openStore({ kind: "directory", path: root });
+    const store = await openStore(directory(root));
     expect(await store.get(".zgroup")).toBeUndefined();
     fs.mkdirSync(root, { recursive: true });
     fs.writeFileSync(join(root, ".zgroup"), "{}");
@@ -168,71 +190,44 @@ describe("openStore", () => {
     expect(store.description).toBe(`directory ${root}`);
   });
 
-  it("opens zips", async () => {
-    const path = folder.next("x.zip");
-    const sink = new MemorySink();
-    const writer = new ZipWriter(sink, "zip x");
-    await writer.set("a/0", new Uint8Array([1, 2]));
-    await writer.finish();
-    fs.mkdirSync(dirname(path), { recursive: true });
-    fs.writeFileSync(path, sink.bytes);
-    const store = await openStore({ kind: "zip", path });
-    expect(await store.get("a/0")).toEqual(new Uint8Array([1, 2]));
-    expect(store.description).toBe(`zip ${path}`);
-    await store.close?.();
-  });
-
-  it("opens zips that are values of other stores", async () => {
+  it("opens stores in memory by name, and zips that are files, or values of other stores", async () => {
     const outer = new MemoryStore("outer");
-    const sink = new MemorySink();
-    const writer = new ZipWriter(sink, "zip x");
-    await writer.set("a/0", new Uint8Array([1, 2]));
-    await writer.finish();
-    await outer.set("data/x.zip", sink.bytes);
     nameMemoryStore("url-zip", outer);
-    const spec = { kind: "zip-value", store: { kind: "memory", name: "url-zip" } } as const;
-    const store = await openStore({ ...spec, key: "data/x.zip" });
-    expect(await store.get("a/0")).toEqual(new Uint8Array([1, 2]));
-    expect(store.description).toBe("zip outer/data/x.zip");
-    await expect(openStore({ ...spec, key: "none.zip" })).rejects.toMatchObject({ code: "not-found" });
+    const around = { kind: "memory", name: "url-zip" } as const;
+    expect(await openStore(around)).toBe(outer);
+    await copy(await given({ dataType: "int8", values: [] }), zipInStore(outer, "data/x.zip"));
+    const path = folder.next("x.zip");
+    fs.mkdirSync(dirname(path), { recursive: true });
+    fs.writeFileSync(path, (await outer.get("data/x.zip")) ?? "");
+    const value = { kind: "zip-value", store: around } as const;
+    for (const [spec, description] of [
+      [zip(path), `zip ${path}`],
+      [{ ...value, key: "data/x.zip" }, "zip outer/data/x.zip"],
+    ] as const) {
+      const store = await openStore(spec);
+      expect([await keysOf(store), store.description]).toEqual([["zarr.json"], description]);
+      await store.close?.();
+    }
+    await expect(openStore({ ...value, key: "none.zip" })).rejects.toMatchObject(NOT_FOUND);
     nameMemoryStore("url-zip", undefined);
   });
 
   it("opens web servers, and asks again where they failed for now", async () => {
-    const server = await serveValues(new Map([["x.zarr/a/0", new Uint8Array([1, 2])]]));
-    try {
-      server.faults.push((response) => {
-        response.writeHead(503).end();
-        return true;
-      });
-      const store = await openStore({ kind: "http", url: `${server.url}/x.zarr` });
-      expect(await store.get("a/0")).toEqual(new Uint8Array([1, 2]));
-      expect(server.requests).toHaveLength(2);
-    } finally {
-      await server.close();
-    }
-  });
-
-  it("opens stores in memory by name", async () => {
-    const store = new MemoryStore();
-    nameMemoryStore("url-test", store);
-    expect(await openStore({ kind: "memory", name: "url-test" })).toBe(store);
-    nameMemoryStore("url-test", undefined);
+    const server = await serveValues(new Map([["x.zarr/a/0", ONE]]));
+    onTestFinished(() => server.close());
+    server.faults.push((response) => !!response.writeHead(503).end());
+    const store = await openStore(http(`${server.url}/x.zarr`));
+    expect(await store.get("a/0")).toEqual(ONE);
+    expect(server.requests).toHaveLength(2);
   });
 
   it("says what is not there, and what cannot be opened", async () => {
-    await expect(openStore({ kind: "zip", path: folder.next("x.zip") })).rejects.toMatchObject({
-      code: "not-found",
-    });
-    await expect(openStore({ kind: "memory", name: "nobody" })).rejects.toMatchObject({ code: "not-found" });
-    for (const spec of [{ kind: "object", description: "mine" }, JSON.parse('{ "kind": "constructor" }')]) {
+    const nobody = { kind: "memory", name: "nobody" } as const;
+    for (const spec of [zip(folder.next("x.zip")), nobody])
+      await expect(openStore(spec)).rejects.toMatchObject(NOT_FOUND);
+    for (const spec of [{ kind: "object", description: "mine" }, JSON.parse('{ "kind": "constructor" }')])
       await expect(openStore(spec)).rejects.toMatchObject({ code: "invalid-option" });
-    }
-    const reason = new Error("enough");
-    const signal = AbortSignal.abort(reason);
-    await expect(openStore({ kind: "memory", name: "nobody" }, { signal })).rejects.toMatchObject({
-      code: "aborted",
-      cause: reason,
-    });
+    const signal = AbortSignal.abort("enough");
+    await expect(openStore(nobody, { signal })).rejects.toMatchObject({ code: "aborted", cause: "enough" });
   });
 });
