@@ -1,13 +1,15 @@
 import { setImmediate } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { copy, defineStore, openArray, slice } from "../../src/index.ts";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { copy, defineStore } from "../../src/index.ts";
 import type { StoreDefinition } from "../../src/stores/define-store.ts";
+import { MemoryStore } from "../../src/stores/memory.ts";
 import { isListable, isWritable, type KeyEntry, type ListedEntry } from "../../src/stores/store.ts";
-import { storeChecks } from "../../src/stores/testing.ts";
+import type { StoreHarness } from "../../src/stores/testing.ts";
 import { toStore } from "../../src/stores/with/zarrita.ts";
-import { all, keysOf } from "../support/consume.ts";
-import { makeArray } from "../support/made-array.ts";
-import { serveValues, type ValueServer } from "./value-server.ts";
+import { all, itemsOf, keysOf } from "../support/consume.ts";
+import { given } from "../support/given.ts";
+import { allReject, keepsPromises } from "./support.ts";
+import { serveValues } from "./value-server.ts";
 
 const VALUE = Uint8Array.from({ length: 100 }, (_, i) => i);
 
@@ -19,6 +21,13 @@ const overMap = (values = new Map<string, Uint8Array>()) =>
     delete: (key) => values.delete(key),
     list: () => values.keys(),
   });
+
+/** A web server with some values, to the end of the test; its URL. */
+const serve = async (values: ReadonlyMap<string, Uint8Array>) => {
+  const server = await serveValues(values);
+  onTestFinished(() => server.close());
+  return server.url;
+};
 
 /** A read-only store over a web server. */
 const overFetch = (url: string) => {
@@ -40,53 +49,57 @@ const overFetch = (url: string) => {
   });
 };
 
-describe("a defined store keeps every promise of a store:", () => {
-  describe("over a Map", () => {
-    for (const { name, run } of storeChecks({ lists: true, empty: async () => overMap() })) it(name, run);
+/** A read-only store whose listings of one level are its own. */
+const overLevels = (values: ReadonlyMap<string, Uint8Array>) => {
+  const below = (prefix: string) => [...values].filter(([key]) => key.startsWith(prefix));
+  return defineStore({
+    get: (key) => values.get(key),
+    async *list(prefix) {
+      for (const [key, { length: size }] of below(prefix)) yield { key, size };
+    },
+    async *listDirectory(prefix): AsyncGenerator<ListedEntry> {
+      for (const [key] of below(prefix)) {
+        const slash = key.indexOf("/", prefix.length);
+        yield slash < 0 ? { key } : { prefix: key.slice(0, slash + 1) };
+      }
+    },
   });
+};
 
-  describe("read only", () => {
-    const filled = async (values: ReadonlyMap<string, Uint8Array>) =>
-      defineStore({ get: async (key) => values.get(key), list: async () => [...values.keys()].reverse() });
-    for (const { name, run } of storeChecks({ lists: true, filled })) it(name, run);
-  });
+describe.each<[string, StoreHarness]>([
+  ["in memory, ours", { lists: true, empty: async () => new MemoryStore() }],
+  ["defined over a Map", { lists: true, empty: async () => overMap() }],
+  [
+    "defined read only",
+    {
+      lists: true,
+      filled: async (values) =>
+        defineStore({ get: async (key) => values.get(key), list: async () => [...values.keys()].reverse() }),
+    },
+  ],
+  [
+    "defined without listings",
+    {
+      lists: false,
+      filled: async (values) =>
+        defineStore({ get: (key) => values.get(key), size: (key) => values.get(key)?.length }),
+    },
+  ],
+  ["defined with a listing of one level", { lists: true, filled: async (values) => overLevels(values) }],
+  ["defined over fetch", { lists: false, filled: async (values) => overFetch(await serve(values)) }],
+])("a store %s", (_, harness) => {
+  keepsPromises(harness);
+});
 
-  describe("without listings", () => {
-    const filled = async (values: ReadonlyMap<string, Uint8Array>) =>
-      defineStore({ get: (key) => values.get(key), size: (key) => values.get(key)?.length });
-    for (const { name, run } of storeChecks({ lists: false, filled })) it(name, run);
-  });
-
-  describe("over fetch", () => {
-    const servers: ValueServer[] = [];
-    const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-      const server = await serveValues(values);
-      servers.push(server);
-      return overFetch(server.url);
-    };
-    afterAll(() => Promise.all(servers.map((server) => server.close())));
-    for (const { name, run } of storeChecks({ lists: false, filled })) it(name, run);
-  });
-
-  describe("with a listing of one level", () => {
-    const filled = async (values: ReadonlyMap<string, Uint8Array>) => {
-      const keys = [...values.keys()];
-      const below = (prefix: string) => keys.filter((key) => key.startsWith(prefix));
-      return defineStore({
-        get: (key) => values.get(key),
-        async *list(prefix) {
-          for (const key of below(prefix)) yield { key, size: values.get(key)?.length ?? 0 };
-        },
-        async *listDirectory(prefix): AsyncGenerator<ListedEntry> {
-          for (const key of below(prefix)) {
-            const slash = key.indexOf("/", prefix.length);
-            yield slash < 0 ? { key } : { prefix: key.slice(0, slash + 1) };
-          }
-        },
-      });
-    };
-    for (const { name, run } of storeChecks({ lists: true, filled })) it(name, run);
-  });
+it("a store in memory copies a Buffer, whose own slice would not", async () => {
+  const store = new MemoryStore();
+  const bytes = Buffer.from([1, 2, 3]);
+  await store.set("a", bytes);
+  const writer = await store.openWriter("b");
+  await writer.write(bytes);
+  bytes.fill(0);
+  await writer.commit();
+  for (const key of ["a", "b"]) expect(await store.get(key)).toEqual(new Uint8Array([1, 2, 3]));
 });
 
 describe("defineStore", () => {
@@ -159,23 +172,17 @@ describe("defineStore", () => {
   });
 
   it("is listable and writable where it can be", () => {
-    const get = () => undefined;
+    const list = { list: () => [] };
     const change = { set: () => {}, delete: () => {} };
-    const kinds = [
-      { get },
-      { get, list: () => [] },
-      { get, ...change },
-      { get, list: () => [], ...change },
-    ].map((definition: StoreDefinition) => {
-      const store = defineStore(definition);
-      return [isListable(store), isWritable(store)];
-    });
-    expect(kinds).toEqual([
-      [false, false],
-      [true, false],
-      [false, true],
-      [true, true],
-    ]);
+    for (const [parts, expected] of [
+      [{}, [false, false]],
+      [list, [true, false]],
+      [change, [false, true]],
+      [{ ...list, ...change }, [true, true]],
+    ] as const) {
+      const store = defineStore({ get: () => undefined, ...parts });
+      expect([isListable(store), isWritable(store)]).toEqual(expected);
+    }
   });
 
   it("gives an author keys that are checked, and bytes that nobody else has", async () => {
@@ -194,16 +201,21 @@ describe("defineStore", () => {
       deleteMany: async ([key = ""]) => noted(key, undefined),
       setIfAbsent: async (key) => noted(key, true),
     });
-    const bad = { code: "path-not-allowed" };
     for (const key of ["../etc/passwd", "/a", "a//b", "a\\..\\b", "a/%2e/..", "\0", "a/"]) {
-      await expect(store.get(key)).rejects.toMatchObject(bad);
-      await expect(store.size(key)).rejects.toMatchObject(bad);
-      await expect(store.set(key, VALUE)).rejects.toMatchObject(bad);
-      await expect(store.delete(key)).rejects.toMatchObject(bad);
-      await expect(store.openWriter(key)).rejects.toMatchObject(bad);
-      await expect(store.rename?.("a", key.replace(/\/$/, "//"))).rejects.toMatchObject(bad);
-      await expect(store.deleteMany?.(["a", key])).rejects.toMatchObject(bad);
-      await expect(store.setIfAbsent?.(key, VALUE)).rejects.toMatchObject(bad);
+      const calls = [
+        store.get(key),
+        store.size(key),
+        store.set(key, VALUE),
+        store.delete(key),
+        store.openWriter(key),
+        store.rename?.("a", key.replace(/\/$/, "//")),
+        store.deleteMany?.(["a", key]),
+        store.setIfAbsent?.(key, VALUE),
+      ];
+      await allReject(
+        calls.map(async (call) => call),
+        { code: "path-not-allowed" },
+      );
     }
     expect(() => store.list("../")).toThrow("must not have the segment `..`");
     expect(seen).toEqual([]);
@@ -216,10 +228,8 @@ describe("defineStore", () => {
 
   it("refuses more bytes than the range has", async () => {
     const store = defineStore({ description: "mine", get: () => VALUE, getRange: () => VALUE });
-    await expect(store.get("a", { range: { offset: 2, length: 3 } })).rejects.toMatchObject({
-      code: "short-read",
-      details: { key: "a", expected: 3, found: 100 },
-    });
+    const short = { code: "short-read", details: { key: "a", expected: 3, found: 100 } };
+    await expect(store.get("a", { range: { offset: 2, length: 3 } })).rejects.toMatchObject(short);
     await expect(store.get("a", { range: { suffix: 3 } })).rejects.toMatchObject({ code: "short-read" });
   });
 
@@ -228,10 +238,8 @@ describe("defineStore", () => {
     async (entry) => {
       const list = () => [entry as string];
       const store = defineStore({ description: "mine", get: () => undefined, list });
-      await expect(keysOf(store)).rejects.toMatchObject({
-        code: "corrupt-store",
-        details: { store: "mine", hint: expect.stringMatching(/relative/) },
-      });
+      const details = { store: "mine", hint: expect.stringMatching(/relative/) };
+      await expect(keysOf(store)).rejects.toMatchObject({ code: "corrupt-store", details });
     },
   );
 
@@ -270,13 +278,10 @@ describe("defineStore", () => {
     const store = defineStore({ get: () => never, list: () => never as never });
     const controller = new AbortController();
     const { signal } = controller;
-    const results = [
-      store.get("a", { signal }),
-      store.size("a", { signal }),
-      all(store.list("", { signal })),
-    ].map((result) => expect(result).rejects.toMatchObject({ code: "aborted", cause: "enough" }));
+    const calls = [store.get("a", { signal }), store.size("a", { signal }), all(store.list("", { signal }))];
+    const aborted = allReject(calls, { code: "aborted", cause: "enough" });
     controller.abort("enough");
-    await Promise.all(results);
+    await aborted;
   });
 
   it.each<[object, RegExp]>([
@@ -298,49 +303,34 @@ describe("defineStore", () => {
 });
 
 describe("arrays in defined stores", () => {
-  let server: ValueServer;
   const values = new Map<string, Uint8Array>();
   beforeAll(async () => {
-    const source = await makeArray({
-      shape: [20, 20],
-      chunks: [5, 5],
-      order: "C",
-      itemSize: 2,
-      missing: 0,
-      seed: 1,
-    });
-    await copy(source.store, overMap(values));
-    server = await serveValues(values);
+    const array = { shape: [20, 20], chunks: [5, 5], dataType: "int16" };
+    await copy(await given({ zarrFormat: "v2", ...array }), overMap(values));
   });
-  afterAll(() => server.close());
 
   it("are copied to one, and read from another", async () => {
     expect(values.size).toBe(17);
-    const { data } = await slice(await openArray(overFetch(server.url))).read();
-    expect([...data]).toEqual([...(await slice(await openArray(overMap(values))).read()).data]);
+    expect(await itemsOf(overFetch(await serve(values)), "")).toEqual(
+      Array.from({ length: 400 }, (_, i) => i),
+    );
   });
 
   it("fail with what the author threw as cause, the store and the key", async () => {
     const failure = new Error("the database is away");
-    const store = defineStore({
-      description: "database",
-      get(key) {
-        if (/^\d/.test(key)) throw failure;
-        return values.get(key);
-      },
-    });
-    const read = slice(await openArray(store)).read();
+    const get = (key: string) => {
+      if (/^\d/.test(key)) throw failure;
+      return values.get(key);
+    };
+    const read = itemsOf(defineStore({ description: "database", get }), "");
     await expect(read).rejects.toMatchObject({ code: "transient", details: { store: "database" } });
     await expect(read).rejects.toHaveProperty("cause", failure);
   });
 
   it("fail where the author gives no bytes", async () => {
-    const get = () => new ArrayBuffer(4) as never;
-    const store = defineStore({ get });
-    await expect(openArray(store)).rejects.toMatchObject({
-      code: "corrupt-store",
-      details: { hint: expect.stringMatching(/Uint8Array/) },
-    });
+    const store = defineStore({ get: () => new ArrayBuffer(4) as never });
+    const details = { hint: expect.stringMatching(/Uint8Array/) };
+    await expect(itemsOf(store, "")).rejects.toMatchObject({ code: "corrupt-store", details });
     await expect(toStore(store).size("0.0")).rejects.toMatchObject({ code: "corrupt-store" });
   });
 });

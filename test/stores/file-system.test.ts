@@ -1,28 +1,18 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import type { OpenSource } from "../../src/hierarchy/open/open.ts";
 import { openArray, rechunk, slice } from "../../src/index.ts";
 import { FileSystemStore, FilesStore, openZipBlob } from "../../src/stores/file-system.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { storeChecks } from "../../src/stores/testing.ts";
 import { zipInStore, zipIntoStream } from "../../src/stores/zip.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { keysOf } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 import { FakeFolder, namesBelow } from "./file-system/fake-handles.ts";
-
-type Values = ReadonlyMap<string, Uint8Array>;
+import { keepsPromises } from "./support.ts";
 
 describe.each([true, false])("FileSystemStore, where files can be moved: %s", (canMove) => {
   const emptyStore = () => new FileSystemStore(new FakeFolder("data", { canMove }));
-  const harness = {
-    lists: true,
-    empty: async () => emptyStore(),
-    async filled(values: Values) {
-      const store = emptyStore();
-      for (const [key, value] of values) await store.set(key, value);
-      return store;
-    },
-  };
-  for (const { name, run } of storeChecks(harness)) it(name, () => run());
+  keepsPromises({ lists: true, empty: async () => emptyStore() });
 
   it("leaves nothing beside what it has written, deleted and given up", async () => {
     const folder = new FakeFolder("data", { canMove });
@@ -87,12 +77,11 @@ describe("FileSystemStore", () => {
 });
 
 describe("FilesStore", () => {
-  const harness = {
+  keepsPromises({
     lists: true,
-    filled: async (values: Values) =>
+    filled: async (values) =>
       new FilesStore([...values].map(([key, value]) => [key, new File([new Uint8Array(value)], "")])),
-  };
-  for (const { name, run } of storeChecks(harness)) it(name, () => run());
+  });
 
   it("has the files of a chosen folder below its name, and names those that are no keys", async () => {
     const file = (path: string) =>
@@ -110,85 +99,73 @@ describe("a zip in a browser", () => {
     source = await given({ zarrFormat: "v3", dataType: "float32", shape: [40, 500], chunks: [10, 500] });
   });
 
+  const layout = { chunks: [40, 100] };
+  /** What a run ends with that is aborted when it has written something. */
+  const aborted = (target: Parameters<typeof rechunk>[1]) => {
+    const controller = new AbortController();
+    const run = rechunk(source, target, {
+      ...layout,
+      signal: controller.signal,
+      onEvent: ({ type }) => type === "written" && controller.abort(),
+    });
+    return expect(run).rejects.toMatchObject({ code: "aborted" });
+  };
+  const lastOf = async (place: OpenSource) => {
+    const { data } = await slice(await openArray(place), [[39, 40], null]).read();
+    return (data as Float32Array)[499];
+  };
+
   /** The zip as a run of another kind of target writes it. */
   async function expected(): Promise<Uint8Array | undefined> {
     const store = new MemoryStore();
-    await rechunk(source, zipInStore(store, "x.zip"), { chunks: [40, 100] });
+    await rechunk(source, zipInStore(store, "x.zip"), layout);
     return store.get("x.zip");
   }
 
   it("is built in a folder, and read from there and as a blob", async () => {
     const folder = new FakeFolder("site");
     const target = zipInStore(new FileSystemStore(folder), "out/sea.zip");
-    await rechunk(source, target, { chunks: [40, 100], verify: true });
+    await rechunk(source, target, { ...layout, verify: true });
     expect(namesBelow(folder)).toEqual(["out/", "out/sea.zip"]);
     const file = await (await (await folder.getDirectoryHandle("out")).getFileHandle("sea.zip")).getFile();
     expect(new Uint8Array(await file.arrayBuffer())).toEqual(await expected());
-    for (const place of [target, await openZipBlob(file)]) {
-      const { data } = await slice(await openArray(place), [[39, 40], null]).read();
-      expect((data as Float32Array)[499]).toBe(19_999);
-    }
+    for (const place of [target, await openZipBlob(file)]) expect(await lastOf(place)).toBe(19_999);
     await expect(openZipBlob(new Blob(["no zip"]))).rejects.toMatchObject({ code: "corrupt-store" });
   });
 
   it("streams as the same bytes, in pieces of its own", async () => {
     const parts: Uint8Array[] = [];
-    let isClosed = false;
-    const stream = new WritableStream<Uint8Array>({
-      write: (part) => void parts.push(part), // kept: nobody may write to it again
-      close: () => {
-        isClosed = true;
-      },
-    });
-    await rechunk(source, zipIntoStream(stream), { chunks: [40, 100] });
-    expect(isClosed).toBe(true);
+    const close = vi.fn();
+    // kept: nobody may write to it again
+    const write = (part: Uint8Array) => void parts.push(part);
+    await rechunk(source, zipIntoStream(new WritableStream({ write, close })), layout);
+    expect(close).toHaveBeenCalledOnce();
     expect(new Uint8Array(Buffer.concat(parts))).toEqual(await expected());
   });
 
   it("ends with the stream, and the stream with it", async () => {
-    const failure = new Error("the disk is gone");
-    const failing = new WritableStream<Uint8Array>({ write: () => Promise.reject(failure) });
-    await expect(rechunk(source, zipIntoStream(failing), { chunks: [40, 100] })).rejects.toThrow(
-      "the disk is gone",
-    );
-    const controller = new AbortController();
-    let reason: unknown;
-    const aborted = new WritableStream<Uint8Array>({
-      abort: (why) => {
-        reason = why;
-      },
-    });
-    const run = rechunk(source, zipIntoStream(aborted), {
-      chunks: [40, 100],
-      signal: controller.signal,
-      onEvent: ({ type }) => type === "written" && controller.abort(new Error("enough")),
-    });
-    await expect(run).rejects.toMatchObject({ code: "aborted" });
-    expect(reason).toBeDefined();
+    const write = () => Promise.reject(new Error("the disk is gone"));
+    const failing = rechunk(source, zipIntoStream(new WritableStream({ write })), layout);
+    await expect(failing).rejects.toThrow("the disk is gone");
+    const abort = vi.fn();
+    await aborted(zipIntoStream(new WritableStream({ abort })));
+    expect(abort).toHaveBeenCalledWith(expect.anything());
   });
 
   it("cannot be verified in a stream, which takes one run", async () => {
     const target = zipIntoStream(new WritableStream());
-    await expect(rechunk(source, target, { chunks: [40, 100], verify: true })).rejects.toMatchObject({
-      code: "unsupported-operation",
-      details: { hint: "Leave `verify` out, and make a new stream for each run." },
-    });
-    await expect(rechunk(source, target, { chunks: [40, 100] })).rejects.toMatchObject({
-      code: "unsupported-operation",
-    });
+    const unsupported = { code: "unsupported-operation" };
+    const details = { hint: "Leave `verify` out, and make a new stream for each run." };
+    const verified = rechunk(source, target, { ...layout, verify: true });
+    await expect(verified).rejects.toMatchObject({ ...unsupported, details });
+    await expect(rechunk(source, target, layout)).rejects.toMatchObject(unsupported);
   });
 
   it("leaves nothing in a folder when it is given up", async () => {
     const folder = new FakeFolder("site");
     const store = new FileSystemStore(folder);
     for (const target of [zipInStore(store, "out/sea.zip"), { store, path: "sea.zarr" }]) {
-      const controller = new AbortController();
-      const run = rechunk(source, target, {
-        chunks: [40, 100],
-        signal: controller.signal,
-        onEvent: ({ type }) => type === "written" && controller.abort(),
-      });
-      await expect(run).rejects.toMatchObject({ code: "aborted" });
+      await aborted(target);
       expect(namesBelow(folder)).toEqual([]);
     }
   });
@@ -196,9 +173,8 @@ describe("a zip in a browser", () => {
   it("is no more than a folder of the browser, where that is the target", async () => {
     const folder = new FakeFolder("site");
     const target = { store: new FileSystemStore(folder), path: "sea.zarr" };
-    await rechunk(source, target, { chunks: [40, 100] });
-    const { data } = await slice(await openArray(target), [[39, 40], null]).read();
-    expect((data as Float32Array)[499]).toBe(19_999);
+    await rechunk(source, target, layout);
+    expect(await lastOf(target)).toBe(19_999);
     await expect(rechunk(source, target, { chunks: [40, 50] })).rejects.toMatchObject({
       code: "target-exists",
     });
