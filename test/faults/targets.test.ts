@@ -27,97 +27,82 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-describe("a target that lies in its source, or holds it", () => {
-  test("is refused before anything is written", async () => {
-    await mkdir(join(folder, "other"));
-    await symlink(source, join(folder, "other/link.zarr"));
-    const pairs = [
-      [source, join(source, "inner.zarr")],
-      [source, join(source, "inner.zip")],
-      [source, source],
-      [source, join(folder, "other/link.zarr/inner.zarr")],
-      [join(source, "deep"), source],
-    ] as const;
-    await new DirectoryStore(join(source, "deep")).set(
-      ".zgroup",
-      new TextEncoder().encode('{"zarr_format": 2}'),
-    );
-    for (const [from, to] of pairs) {
-      const run = copy(from, to, { ifExists: "replace" });
-      await expect(run, `${from} -> ${to}`).rejects.toMatchObject({
-        code: "target-inside-source",
-        reason: expect.stringContaining(from === to ? "the target is the source" : "inside"),
-      });
-    }
-    expect((await readdir(folder)).sort()).toEqual(["other", "source.zarr"]);
-  });
-});
-
-describe.each(["target.zarr", "target.zip"])("a failure on the way to %s", (name) => {
-  /** The build, with a store that does something else before its n-th value. */
-  async function tampered(
-    planned: {
-      readonly plan: { readonly target: { readonly store: Parameters<typeof openTargetBuild>[0] } };
-    },
-    change: (build: TargetBuild) => Partial<TargetBuild>,
-  ): Promise<TargetBuild> {
-    // by its spec it would be opened anew, and not tampered with
-    const { spec: _, ...build } = await openTargetBuild(planned.plan.target.store, { ifExists: "error" });
-    return { ...build, ...change(build) };
-  }
-
-  function failingAfter(values: number, store: WritableStore, error: Error): WritableStore {
-    let left = values;
-    return new Proxy(store, {
-      get(target, property) {
-        if (property === "setSync") return undefined;
-        if (property === "setSync") return undefined;
-        const value = Reflect.get(target, property);
-        if (typeof value !== "function") return value;
-        if (property !== "set") return value.bind(target);
-        return async (...args: Parameters<WritableStore["set"]>) => {
-          if (left-- <= 0) throw error;
-          await target.set(...args);
-        };
-      },
+test("a target that lies in its source, or holds it, is refused before anything is written", async () => {
+  await mkdir(join(folder, "other"));
+  await symlink(source, join(folder, "other/link.zarr"));
+  const deep = join(source, "deep");
+  await givenKeys({ ".zgroup": { zarr_format: 2 } }, new DirectoryStore(deep));
+  const inside = [
+    join(source, "inner.zarr"),
+    join(source, "inner.zip"),
+    source,
+    join(folder, "other/link.zarr/a"),
+  ];
+  for (const [from, to] of [...inside.map((to) => [source, to] as const), [deep, source] as const]) {
+    await expect(copy(from, to, { ifExists: "replace" }), `${from} -> ${to}`).rejects.toMatchObject({
+      code: "target-inside-source",
+      reason: expect.stringContaining(from === to ? "the target is the source" : "inside"),
     });
   }
+  expect((await readdir(folder)).sort()).toEqual(["other", "source.zarr"]);
+});
 
-  test.each([0, 1, 3])("a disk that is full after %i values leaves nothing", async (values) => {
+/** A store whose n-th value cannot be written. */
+function failingAfter(values: number, store: WritableStore, error: Error): WritableStore {
+  let left = values;
+  return new Proxy(store, {
+    get(target, property) {
+      if (property === "setSync") return undefined;
+      const value = Reflect.get(target, property);
+      if (typeof value !== "function") return value;
+      if (property !== "set") return value.bind(target);
+      return async (...args: Parameters<WritableStore["set"]>) => {
+        if (left-- <= 0) throw error;
+        await target.set(...args);
+      };
+    },
+  });
+}
+
+/** A build whose values are read back with another bit in one of them. */
+function changedOnTheWay({ reopen }: TargetBuild): Partial<TargetBuild> {
+  return {
+    async reopen() {
+      const store = await reopen();
+      const get: typeof store.get = async (key, options) => {
+        const bytes = await store.get(key, options);
+        if (key === "0.1" && bytes) bytes[0] = (bytes[0] ?? 0) ^ 1;
+        return bytes;
+      };
+      return { description: store.description, get, size: (key) => store.size(key) };
+    },
+  };
+}
+
+const full = new ZarrflowError("no-space", "the disk is full");
+const onFull = (values: number) => (build: TargetBuild) => ({
+  store: failingAfter(values, build.store, full),
+});
+const differs = { code: "differs", exitCode: 6, details: { key: "0.1" } };
+const sourceGone = async () => {
+  await rm(join(source, ".zarray"));
+  return {};
+};
+
+describe.each(["target.zarr", "target.zip"])("on the way to %s", (name) => {
+  test.each<[string, (build: TargetBuild) => Partial<TargetBuild> | Promise<object>, object]>([
+    ["a disk that is full before any value", onFull(0), { code: "no-space", exitCode: 1 }],
+    ["a disk that is full after one value", onFull(1), { code: "no-space", exitCode: 1 }],
+    ["a disk that is full after three values", onFull(3), { code: "no-space", exitCode: 1 }],
+    ["a value that is read back otherwise than it was written", changedOnTheWay, differs],
+    ["a source whose metadata are gone since the plan was made", sourceGone, { code: "source-changed" }],
+  ])("%s ends the run, which leaves nothing", async (_, change, error) => {
     const planned = await planFlow(source, join(folder, name), { chunks: [8, 2] });
-    const full = new ZarrflowError("no-space", "the disk is full");
-    const build = await tampered(planned, ({ store }) => ({ store: failingAfter(values, store, full) }));
-    await expect(runPlan(planned.plan, { source: planned.source, build })).rejects.toBe(full);
-    expect(full.exitCode).toBe(1);
-    await planned.close();
-    expect(await readdir(folder)).toEqual(["source.zarr"]);
-  });
-
-  test("what is read back otherwise than it was written differs, and is not published", async () => {
-    const planned = await planFlow(source, join(folder, name));
-    const build = await tampered(planned, ({ reopen }) => ({
-      async reopen() {
-        const store = await reopen();
-        const get: typeof store.get = async (key, options) => {
-          const bytes = await store.get(key, options);
-          if (key === "1.1" && bytes) bytes[0] = (bytes[0] ?? 0) ^ 1;
-          return bytes;
-        };
-        return { description: store.description, get, size: (key) => store.size(key) };
-      },
-    }));
-    const run = runPlan(planned.plan, { source: planned.source, build, verify: true });
-    await expect(run).rejects.toMatchObject({ code: "differs", exitCode: 6, details: { key: "1.1" } });
-    await planned.close();
-    expect(await readdir(folder)).toEqual(["source.zarr"]);
-  });
-
-  test("a source whose metadata are gone since the plan was made has changed", async () => {
-    const planned = await planFlow(source, join(folder, name));
-    await rm(join(source, ".zarray"));
-    const build = await openTargetBuild(planned.plan.target.store, { ifExists: "error" });
-    const run = runPlan(planned.plan, { source: planned.source, build });
-    await expect(run).rejects.toMatchObject({ code: "source-changed" });
+    // by its spec the build would be opened anew, and not tampered with
+    const { spec: _spec, ...build } = await openTargetBuild(planned.plan.target.store, { ifExists: "error" });
+    const tampered = { ...build, ...(await change(build)) };
+    const run = runPlan(planned.plan, { source: planned.source, build: tampered, verify: true });
+    await expect(run).rejects.toMatchObject(error);
     await planned.close();
     expect(await readdir(folder)).toEqual(["source.zarr"]);
   });

@@ -42,13 +42,8 @@ const FLOWS = {
   "rechunk, staged": ["rechunk", "--chunks", `${STEPS},16,64`, "--strategy", "staged"],
 };
 
-function mount() {
-  execFileSync("mount", ["-o", "loop,commit=1", image, mounted]);
-}
-
-function unmount() {
-  execFileSync("umount", [mounted]);
-}
+const mount = () => execFileSync("mount", ["-o", "loop,commit=1", image, mounted]);
+const unmount = () => execFileSync("umount", [mounted]);
 
 function newDisk() {
   rmSync(image, { force: true });
@@ -146,17 +141,8 @@ for (const [flow, [operation, ...options]] of Object.entries(FLOWS)) {
     for (const isSynced of [true, false]) {
       const target = join(place, name);
       const scratch = operation === "rechunk" ? ["--scratch", join(mounted, "scratch")] : [];
-      const args = [
-        operation,
-        source,
-        target,
-        ...options,
-        ...scratch,
-        "--max-mem",
-        "16MB",
-        "--json",
-        "--resume",
-      ];
+      const fixed = ["--max-mem", "16MB", "--json", "--resume"];
+      const args = [operation, source, target, ...options, ...scratch, ...fixed];
       if (isSynced) args.push("--fsync");
       newDisk();
       const whole = await run(args);
