@@ -75,8 +75,8 @@ export async function givenKeys(
   store: Pick<WritableStore, "set"> = new MemoryStore(),
 ): Promise<Pick<WritableStore, "set">> {
   for (const [key, value] of Object.entries(content)) {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    await store.set(key, value instanceof Uint8Array ? value : new TextEncoder().encode(text));
+    const text = () => (typeof value === "string" ? value : JSON.stringify(value));
+    await store.set(key, value instanceof Uint8Array ? value : new TextEncoder().encode(text()));
   }
   return store;
 }
