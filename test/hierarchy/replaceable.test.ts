@@ -10,9 +10,11 @@ import { DEFAULT_MAX_METADATA } from "../../src/meta/format.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { readLock } from "../../src/stores/target/lock-record.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
+import { rejection } from "../streams/support.ts";
 import { testFolder } from "../support/cli.ts";
 import { digestOf } from "../support/consume.ts";
 import { given } from "../support/given.ts";
+import { codeOf } from "./keys.ts";
 
 const zarrAt = async (url: string) => (await createGroup(url, { zarrFormat: "v3" })).close();
 
@@ -40,52 +42,51 @@ describe.each(["directory", "zip"] as const)("what a new %s replaces", (kind) =>
   });
 });
 
-describe("a project folder with a file of a document's name", () => {
+describe("a project folder with a file of a name of ours", () => {
+  /** A folder with a Zarr, and a folder of a project with such a file. */
+  async function made(name: string, contents: string) {
+    const cwd = await testFolder();
+    const [source, project] = [join(cwd, "g.zarr"), join(cwd, "project")];
+    await zarrAt(source);
+    await mkdir(join(project, "src"), { recursive: true });
+    await writeFile(join(project, name), contents);
+    await writeFile(join(project, "src/main.c"), "mine");
+    await utimes(join(project, name), 1, 1);
+    return { source, project };
+  }
+  const isLeft = async (project: string) =>
+    expect(await readFile(join(project, "src/main.c"), "utf8")).toBe("mine");
+
   it.each(["meta", ".zarray", ".zgroup", "zarr.json", ".zattrs", "attrs", ".zmetadata"])(
     "%s is left",
     async (name) => {
-      const cwd = await testFolder();
-      await zarrAt(join(cwd, "g.zarr"));
       for (const contents of ["notes of mine", "{}", '["zarr_format"]', '{"title": "mine"}']) {
-        await mkdir(join(cwd, "project/src"), { recursive: true });
-        await writeFile(join(cwd, "project", name), contents);
-        await writeFile(join(cwd, "project/src/main.c"), "mine");
-        const replaced = copy(join(cwd, "g.zarr"), join(cwd, "project"), { ifExists: "replace" });
-        await expect(replaced, contents).rejects.toMatchObject({
-          code: "target-not-empty",
-          details: { found: expect.stringContaining("src/") },
-        });
-        expect(await readFile(join(cwd, "project/src/main.c"), "utf8")).toBe("mine");
+        const { source, project } = await made(name, contents);
+        const details = { found: expect.stringContaining("src/") };
+        const error = await rejection(copy(source, project, { ifExists: "replace" }));
+        expect(error, contents).toMatchObject({ code: "target-not-empty", details });
+        await isLeft(project);
       }
     },
   );
+
+  it.each([
+    [".zarrflow-lock", ""],
+    [".zarrflow-lock", "{}"],
+    [".zarrflow-lock", '{"owner": "me", "begun": "2020-01-01", "renewed": "2020-01-01"}'],
+    [".zarrflow-ledger-0", "notes of mine\n"],
+  ])("%s that holds %j is left, by a replacement and by clean", async (name, contents) => {
+    const { source, project } = await made(name, contents);
+    expect(await codeOf(copy(source, project, { ifExists: "replace" }))).toBe("target-not-empty");
+    for await (const { kind } of clean(project, { breakLock: true })) expect(kind).toBe("lock");
+    await isLeft(project);
+  });
 
   it("is replaced where it is a Zarr whose metadata are not understood", async () => {
     const cwd = await testFolder();
     await mkdir(join(cwd, "x.zarr"));
     await writeFile(join(cwd, "x.zarr/zarr.json"), '{"zarr_format": 4, "node_type": "table"}');
     await assertReplaceable({ store: { kind: "directory", path: join(cwd, "x.zarr") }, path: "" });
-  });
-});
-
-describe.each([
-  [".zarrflow-lock", ""],
-  [".zarrflow-lock", "{}"],
-  [".zarrflow-lock", '{"owner": "me", "begun": "2020-01-01", "renewed": "2020-01-01"}'],
-  [".zarrflow-ledger-0", "notes of mine\n"],
-])("a project folder with a file %s that holds %j", (name, contents) => {
-  it("is left, by a replacement and by clean", async () => {
-    const cwd = await testFolder();
-    await zarrAt(join(cwd, "g.zarr"));
-    const project = join(cwd, "project");
-    await mkdir(join(project, "src"), { recursive: true });
-    await writeFile(join(project, "src/main.c"), "mine");
-    await writeFile(join(project, name), contents);
-    await utimes(join(project, name), 1, 1);
-    const replaced = copy(join(cwd, "g.zarr"), project, { ifExists: "replace" });
-    await expect(replaced).rejects.toMatchObject({ code: "target-not-empty" });
-    for await (const { kind } of clean(project, { breakLock: true })) expect(kind).toBe("lock");
-    expect(await readFile(join(project, "src/main.c"), "utf8")).toBe("mine");
   });
 });
 
@@ -127,11 +128,9 @@ describe("a node in a zip, which is replaced as a whole", () => {
       await (await create(at(`more.zarr/${name}`), array)).close();
     await copy(at("more.zarr"), at("x.zip"));
     const before = await readFile(at("x.zip"));
-    const replaced = copy(at("g.zarr/a"), at(`x.zip/${path}`), { ifExists: "replace" });
-    await expect(replaced).rejects.toMatchObject({
-      code: "target-not-empty",
-      details: { found: expect.stringMatching(found) },
-    });
+    const error = await rejection(copy(at("g.zarr/a"), at(`x.zip/${path}`), { ifExists: "replace" }));
+    const details = { found: expect.stringMatching(found) };
+    expect(error).toMatchObject({ code: "target-not-empty", details });
     expect((await readFile(at("x.zip"))).equals(before)).toBe(true);
   });
 

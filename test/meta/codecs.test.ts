@@ -159,97 +159,86 @@ describe("the codecs of an array that becomes those that are asked for", () => {
     return all.map(({ name, configuration }) => ({ name, configuration }));
   }
 
-  describe("recoded", () => {
-    it.each([
-      [
-        "a compressor, for compressors alone",
-        [bytes, delta, zstd(3), crc32c],
-        "int32",
-        "zstd:9",
-        [bytes, delta, zstd(9), crc32c],
-      ],
-      ["none, likewise", [order, bytes, delta, zstd(3)], "int32", "none", [order, bytes, delta]],
-      [
-        "a list, for all but order and serializer",
-        [order, big, delta, zstd(3), crc32c],
-        "int32",
-        "zstd:9,crc32c",
-        [order, big, zstd(9), crc32c],
-      ],
-      [
-        "filters with the type of the array",
-        [big, zstd(3)],
-        "int16",
-        "delta,zstd:9",
-        [big, codec("delta", { dtype: ">i2" }), zstd(9)],
-      ],
-      [
-        "filters one after the other",
-        [bytes],
-        "float64",
-        "fixedscaleoffset:10:100:int16,delta,shuffle",
-        [
-          bytes,
-          codec("fixedscaleoffset", { offset: 10, scale: 100, astype: "<i2", dtype: "<f8" }),
-          codec("delta", { dtype: "<i2" }),
-          codec("shuffle", { elementsize: 2 }),
-        ],
-      ],
-      [
-        "an order and a serializer that are asked for",
-        [order, bytes],
-        "uint16",
-        "transpose:0:1,bytes:big,zstd:1",
-        [codec("transpose", { order: [0, 1] }), big, zstd(1)],
-      ],
-      [
-        "a byte order where a cast needs one",
-        [codec("bytes")],
-        "uint8",
-        "cast_value:int16,zstd:1",
-        [codec("cast_value", { data_type: "int16" }), bytes, zstd(1)],
-      ],
-      ["no byte order where nothing needs one", [], "uint8", "bytes:big", [codec("bytes")]],
-      ["booleans as bits", [codec("bytes")], "bool", "packbits", [codec("bytes"), codec("packbits")]],
-      [
-        "what makes bytes of text",
-        [codec("vlen-utf8"), zstd(3)],
-        "string",
-        "gzip:1,crc32c",
-        [codec("vlen-utf8"), codec("gzip", { level: 1 }), crc32c],
-      ],
-    ] as const)("takes %s", (_, codecs, dataType, text, expected) => {
-      expect(becoming(codecs as readonly CodecConfig[], dataType, text)).toEqual(expected);
-    });
+  const text = codec("vlen-utf8");
+  const plain = codec("bytes");
+  const deltaOf = (dtype: string) => codec("delta", { dtype });
+  const shards = (...codecs: CodecConfig[]) => codec("sharding_indexed", { chunk_shape: [2], codecs });
+  const FILTERED = [bytes, delta, zstd(3), crc32c];
+  const TURNED = [order, big, delta, zstd(3), crc32c];
+  const scale = codec("fixedscaleoffset", { offset: 10, scale: 100, astype: "<i2", dtype: "<f8" });
+  const SCALED = [bytes, scale, deltaOf("<i2"), codec("shuffle", { elementsize: 2 })];
+  const KEPT = codec("transpose", { order: [0, 1] });
+  const CAST = codec("cast_value", { data_type: "int16" });
+  const ROUNDED = shards(bytes, codec("bitround", { keepbits: 4 }), zstd(9));
 
-    it("changes the codecs in shards", () => {
-      const sharding = codec("sharding_indexed", { chunk_shape: [2], codecs: [bytes, zstd(3)] });
-      expect(becoming([sharding, crc32c], "float32", "bitround:4,zstd:9")).toEqual([
-        codec("sharding_indexed", {
-          chunk_shape: [2],
-          codecs: [bytes, codec("bitround", { keepbits: 4 }), zstd(9)],
-        }),
-        crc32c,
-      ]);
-    });
+  it.each<[string, CodecConfig[], string, string, CodecConfig[]]>([
+    ["a compressor, for compressors alone", FILTERED, "int32", "zstd:9", [bytes, delta, zstd(9), crc32c]],
+    ["none, likewise", [order, ...FILTERED], "int32", "none", [order, bytes, delta, crc32c]],
+    [
+      "a list, for all but order and serializer",
+      TURNED,
+      "int32",
+      "zstd:9,crc32c",
+      [order, big, zstd(9), crc32c],
+    ],
+    [
+      "filters with the type of the array",
+      [big, zstd(3)],
+      "int16",
+      "delta,zstd:9",
+      [big, deltaOf(">i2"), zstd(9)],
+    ],
+    [
+      "filters one after the other",
+      [bytes],
+      "float64",
+      "fixedscaleoffset:10:100:int16,delta,shuffle",
+      SCALED,
+    ],
+    [
+      "an order that is asked for",
+      [order, bytes],
+      "uint16",
+      "transpose:0:1,bytes:big,zstd:1",
+      [KEPT, big, zstd(1)],
+    ],
+    [
+      "a byte order where a cast needs one",
+      [plain],
+      "uint8",
+      "cast_value:int16,zstd:1",
+      [CAST, bytes, zstd(1)],
+    ],
+    ["no byte order where nothing needs one", [], "uint8", "bytes:big", [plain]],
+    ["booleans as bits", [plain], "bool", "packbits", [plain, codec("packbits")]],
+    [
+      "what makes bytes of text",
+      [text, zstd(3)],
+      "string",
+      "gzip:1,crc32c",
+      [text, codec("gzip", { level: 1 }), crc32c],
+    ],
+    ["codecs in shards", [shards(bytes, zstd(3)), crc32c], "float32", "bitround:4,zstd:9", [ROUNDED, crc32c]],
+  ])("takes %s", (_, codecs, dataType, text, expected) =>
+    expect(becoming(codecs, dataType, text)).toEqual(expected),
+  );
 
-    it.each([
-      ["int16", "bitround:4", { reason: "bitround encodes floats only", details: { found: "<i2" } }],
-      ["float32", "bitround:24", { details: { expected: "at most 23 for float32", found: "24" } }],
-      ["float64", "fixedscaleoffset:0:1:i2,bitround:4", { reason: "bitround encodes floats only" }],
-      [
-        "string",
-        "delta,zstd",
-        { reason: "delta encodes integers or floats only", details: { found: "string" } },
-      ],
-      ["uint8", "packbits", { reason: "packbits encodes booleans only" }],
-      ["float32", "quantize:3:xx", { code: "unsupported-data-type" }],
-    ])("refuses for %s %s", (dataType, text, error) => {
-      const { details, ...rest } = { code: "invalid-option", ...error } as { code: string; details?: object };
-      expect(() => becoming([bytes], dataType, text)).toThrow(
-        expect.objectContaining({ ...rest, ...(details && { details: expect.objectContaining(details) }) }),
-      );
-    });
+  it.each([
+    ["int16", "bitround:4", { reason: "bitround encodes floats only", details: { found: "<i2" } }],
+    ["float32", "bitround:24", { details: { expected: "at most 23 for float32", found: "24" } }],
+    ["float64", "fixedscaleoffset:0:1:i2,bitround:4", { reason: "bitround encodes floats only" }],
+    [
+      "string",
+      "delta,zstd",
+      { reason: "delta encodes integers or floats only", details: { found: "string" } },
+    ],
+    ["uint8", "packbits", { reason: "packbits encodes booleans only" }],
+    ["float32", "quantize:3:xx", { code: "unsupported-data-type" }],
+  ])("refuses for %s %s", (dataType, text, error) => {
+    const { details, ...rest } = { code: "invalid-option", ...error } as { code: string; details?: object };
+    expect(() => becoming([bytes], dataType, text)).toThrow(
+      expect.objectContaining({ ...rest, ...(details && { details: expect.objectContaining(details) }) }),
+    );
   });
 });
 

@@ -13,7 +13,7 @@ import {
   readInteger,
 } from "../../src/meta/number-bytes.ts";
 import { JsonNumber, type JsonObject } from "../../src/util/json-value.ts";
-import { codec, hex } from "./helpers.ts";
+import { codec, hex, json } from "./helpers.ts";
 
 describe("data types as people write them", () => {
   it.each<[DataTypeOption | string, string, string | undefined]>([
@@ -31,19 +31,8 @@ describe("data types as people write them", () => {
     ["string", "string", undefined],
     ["bytes", "binary", undefined],
     ["binary", "binary", undefined],
-    [
-      [
-        ["x", "<i4"],
-        ["y", ">f8", [2]],
-      ],
-      "struct{x: int32, y: float64[2]}",
-      "little",
-    ],
-    [
-      { name: "numpy.datetime64", configuration: { unit: "D", scale_factor: 1 } } as never,
-      "datetime64[D]",
-      "little",
-    ],
+    [json('[["x", "<i4"], ["y", ">f8", [2]]]') as never, "struct{x: int32, y: float64[2]}", "little"],
+    [codec("numpy.datetime64", { unit: "D", scale_factor: 1 }) as never, "datetime64[D]", "little"],
     [{ kind: "complex", size: 16 }, "complex128", "little"],
   ])("%j", (option, words, endian) => {
     const stored = parseDataTypeOption(option);

@@ -31,15 +31,7 @@ describe("values that come back as they were", () => {
     ["float32", [1, 0.5, -3]],
     ["float64", Float64Array.of(Math.PI, -0, Infinity)],
     ["complex64", Float32Array.of(1, 2, 3, 4, 5, 6)],
-    [
-      "complex64",
-      [
-        [1, 2],
-        [3, 4],
-        [5, 6],
-      ],
-      [1, 2, 3, 4, 5, 6],
-    ],
+    ["complex64", [1, 3, 5].map((n) => [n, n + 1]), [1, 2, 3, 4, 5, 6]],
     ["datetime64[s]", [0, 2n ** 40n, -1], [0n, 2n ** 40n, -1n]],
     ["U3", ["höh", "", "abc"]],
     ["S2", [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)]],
@@ -51,17 +43,9 @@ describe("values that come back as they were", () => {
   });
 
   test("structures, with sub-arrays", async () => {
-    const type = [
-      ["x", "<i2"],
-      [
-        "y",
-        [
-          ["z", "<f4"],
-          ["s", "|S2"],
-        ],
-      ],
-      ["n", "<u2", [2]],
-    ];
+    const type: NewArray["dataType"] = JSON.parse(
+      '[["x", "<i2"], ["y", [["z", "<f4"], ["s", "|S2"]]], ["n", "<u2", [2]]]',
+    );
     const items = [
       { x: -1, y: { z: 0.5, s: Uint8Array.of(7) }, n: [1, 65535] },
       { x: 2, y: { z: 1, s: Uint8Array.of(1, 2) }, n: [0, 3] },
@@ -71,12 +55,8 @@ describe("values that come back as they were", () => {
   });
 
   test("with gaps and in any order, by their stride", () => {
-    const int16: DataType = { kind: "int", size: 2 };
-    const data = chunkDataOf(Int16Array.of(1, 9, 2, 9, 3, 9, 4), {
-      dataType: int16,
-      shape: [2, 2],
-      stride: [2, 4],
-    });
+    const place = { dataType: { kind: "int", size: 2 }, shape: [2, 2], stride: [2, 4] } as const;
+    const data = chunkDataOf(Int16Array.of(1, 9, 2, 9, 3, 9, 4), place);
     expect(data).toMatchObject({ kind: "fixed", strides: [2, 4], itemSize: 2 });
     const text: DataType = { kind: "string" };
     const strings = chunkDataOf(["a", "b", "c", "d"], { dataType: text, shape: [2, 2], stride: [1, 2] });
@@ -101,18 +81,13 @@ describe("values that are refused", () => {
     ["a typed array for strings", "string", new Uint8Array(3), "single values of kind string"],
     ["text that is too long", "U3", ["four", "", ""], "4 characters"],
     ["bytes that are too long", "S2", [new Uint8Array(3), new Uint8Array(), new Uint8Array()], "3 bytes"],
-    [
-      "raw bytes that are too short",
-      "r16",
-      [new Uint8Array(1), new Uint8Array(2), new Uint8Array(2)],
-      "not a value",
-    ],
+    ["raw bytes that are too short", "r16", [1, 2, 2].map((n) => new Uint8Array(n)), "not a value"],
     ["half a complex number", "complex64", [[1], [1, 2], [1, 2]], "not a value"],
     ["a structure without a field", [["x", "<i2"]], [{}, { x: 1 }, { x: 1 }], "not a value"],
     [
       "a sub-array of another length",
       [["x", "<i2", [2]]],
-      [{ x: [1] }, { x: [1, 2] }, { x: [1, 2] }],
+      [[1], [1, 2], [1, 2]].map((x) => ({ x })),
       "sub-array",
     ],
   ])("%s", async (_, dataType, values, message) => {
