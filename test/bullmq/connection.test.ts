@@ -1,6 +1,6 @@
 // @module-tag slow
 import { execFile } from "node:child_process";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -15,9 +15,9 @@ const ID = "00000000-0000-4000-8000-0123456789ab";
 async function unusedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
+  const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
+  return port;
 }
 
 describe("a queue whose server is not there", () => {
@@ -54,17 +54,16 @@ describe("a queue whose server is not there", () => {
 
   test("ends when the caller aborts", async () => {
     const connection = `redis://127.0.0.1:${await unusedPort()}`;
-    const aborted = async (call: (signal: AbortSignal) => Promise<unknown>) => {
+    const signal = () => {
       const abort = new AbortController();
       errors = [];
       void until(() => errors.length > 0).then(() => abort.abort());
-      await call(abort.signal);
+      return abort.signal;
     };
-    await aborted((signal) =>
-      expect(status(ID, { connection, signal })).rejects.toMatchObject({ code: "aborted" }),
-    );
+    const asking = status(ID, { connection, signal: signal() });
+    await expect(asking).rejects.toMatchObject({ code: "aborted" });
     // a worker that is stopped has done what it should
-    await aborted((signal) => worker({ connection, signal, patience: 30 }));
+    await worker({ connection, signal: signal(), patience: 30 });
   });
 
   test("keeps no process from ending, once the caller aborts", async () => {
@@ -74,9 +73,8 @@ describe("a queue whose server is not there", () => {
       import { worker } from ${JSON.stringify(pathToFileURL(join(dist, "bullmq/index.js")))};
       await worker({ connection: ${connection}, signal: AbortSignal.timeout(100), patience: 30 });
       console.log("ended");`;
-    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
-      timeout: 30_000,
-    });
+    const words = ["--input-type=module", "-e", program];
+    const run = promisify(execFile)(process.execPath, words, { timeout: 30_000 });
     expect((await run).stdout).toBe("ended\n");
   });
 });

@@ -98,59 +98,42 @@ function answer(
   { method, headers }: SeenRequest,
   value: Uint8Array | undefined,
   manners: Manners,
-): void {
-  const refuse = (status: number, refusal = {}) => response.writeHead(status, refusal).end("refused");
-  if (method === "HEAD" && manners.refusesHead) {
-    refuse(manners.refusesHead === true ? 405 : manners.refusesHead);
-    return;
-  }
-  if (value === undefined) {
-    answerMissing(response, manners);
-    return;
-  }
-  if (method === "HEAD" && manners.headLength !== undefined) {
-    response.writeHead(200, { "content-length": manners.headLength }).end();
-    return;
-  }
+) {
+  const refuse = (status: number, refusal = {}) => void response.writeHead(status, refusal).end("refused");
+  const { refusesHead, headLength } = manners;
+  if (method === "HEAD" && refusesHead) return refuse(refusesHead === true ? 405 : refusesHead);
+  if (value === undefined) return answerMissing(response, manners);
+  if (method === "HEAD" && headLength !== undefined)
+    return void response.writeHead(200, { "content-length": headLength }).end();
   const validators = validatorsOf(value, manners);
   const condition = manners.ignoresConditions ? undefined : headers["if-match"];
-  if (condition !== undefined && condition !== validators.etag) {
-    refuse(412);
-    return;
-  }
+  if (condition !== undefined && condition !== validators.etag) return refuse(412);
+  const send = (status: number, body: Uint8Array, more: Record<string, string> = {}) => {
+    const coding = manners.coding && { "content-encoding": manners.coding };
+    const length = !manners.hidesLength && { "content-length": body.length };
+    response.writeHead(status, { ...validators, ...more, ...coding, ...length });
+    response.end(method === "HEAD" ? undefined : body);
+  };
   const range = manners.ignoresRanges ? undefined : headers.range;
-  if (range === undefined) {
-    send(response, 200, value, validators, method, manners);
-    return;
-  }
+  if (range === undefined) return send(200, value);
   const bounds = boundsOf(range, value.length, manners);
-  if (bounds === undefined) {
-    refuse(416, { "content-range": `bytes */${value.length}` });
-    return;
-  }
+  if (bounds === undefined) return refuse(416, { "content-range": `bytes */${value.length}` });
   const [start, end] = bounds;
-  const contentRange = { "content-range": `bytes ${start}-${end - 1}/${value.length}` };
-  send(
-    response,
-    206,
-    value.subarray(start, end),
-    { ...validators, ...(!manners.hidesContentRange && contentRange) },
-    method,
-    manners,
-  );
+  const place = { "content-range": `bytes ${start}-${end - 1}/${value.length}` };
+  send(206, value.subarray(start, end), manners.hidesContentRange ? {} : place);
 }
 
 /** The page of an app, which shows what the path says. */
 export const PAGE = "<!doctype html>\n<html><body><div id=root></div></body></html>\n";
 
 function answerMissing(response: ServerResponse, { missing }: Manners): void {
-  if (missing === "denied") response.writeHead(403).end("<Error/>");
-  else if (missing === "page")
-    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(PAGE);
-  else if (missing === "unnamed page") response.writeHead(200).end(PAGE);
-  else if (missing === "json")
-    response.writeHead(404, { "content-type": "application/json" }).end('{"detail":"no"}');
-  else response.writeHead(404).end("refused");
+  const send = (status: number, body: string, type?: string) =>
+    void response.writeHead(status, type === undefined ? {} : { "content-type": type }).end(body);
+  if (missing === "denied") send(403, "<Error/>");
+  else if (missing === "page") send(200, PAGE, "text/html; charset=utf-8");
+  else if (missing === "unnamed page") send(200, PAGE);
+  else if (missing === "json") send(404, '{"detail":"no"}', "application/json");
+  else send(404, "refused");
 }
 
 function validatorsOf(value: Uint8Array, { validators }: Manners): Record<string, string> {
@@ -172,17 +155,4 @@ function boundsOf(range: string, size: number, manners: Manners): [number, numbe
   const start = Number(first) + shift;
   const end = last === "" ? size : Math.min(Number(last) + 1 + shift, size);
   return start < size ? [start, end] : undefined;
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: Uint8Array,
-  headers: Record<string, string>,
-  method: string,
-  { hidesLength, coding }: Manners,
-): void {
-  if (coding) headers["content-encoding"] = coding;
-  response.writeHead(status, { ...headers, ...(!hidesLength && { "content-length": body.length }) });
-  response.end(method === "HEAD" ? undefined : body);
 }

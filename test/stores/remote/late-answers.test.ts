@@ -55,10 +55,7 @@ function open(server: ReturnType<typeof serve>, options: HttpStoreOptions = {}):
 async function timeOf(work: Promise<unknown>, step = 10): Promise<number> {
   const begun = performance.now();
   let isDone = false;
-  const end = () => {
-    isDone = true;
-  };
-  work.then(end, end);
+  void work.catch(() => {}).finally(() => (isDone = true));
   while (!isDone) await vi.advanceTimersByTimeAsync(step);
   return performance.now() - begun;
 }

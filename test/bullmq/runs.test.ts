@@ -1,41 +1,42 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Job } from "bullmq";
-import { UnrecoverableError, WaitingChildrenError } from "bullmq";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Job, UnrecoverableError, WaitingChildrenError } from "bullmq";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Connection } from "../../src/bullmq/connection.ts";
 import { endRun } from "../../src/bullmq/end-run.ts";
-import type { RunData } from "../../src/bullmq/job-data.ts";
+import {
+  failureOf,
+  jobCounts,
+  RUN,
+  type RunData,
+  reasonOf,
+  runId,
+  SHARE,
+  shareId,
+  shareJobs,
+} from "../../src/bullmq/job-data.ts";
+import type { PlanFile } from "../../src/flows/jobs/plan-file.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
 import { type RunReport, ZarrflowError } from "../../src/index.ts";
 import { textOf } from "../flows/jobs/plans.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { given } from "../support/given.ts";
 
-let folder: string;
+const ID = "00000000-0000-4000-8000-0123456789ab";
+const folder = temporaryFolder();
 let target: string;
 let data: RunData;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "zarrflow-end-run-"));
-  target = join(folder, "out.zarr");
+  target = join(folder.path, "out.zarr");
   const rows = { shape: [4, 4], chunks: [1, 4], dataType: "uint8", values: null };
-  await given({ at: join(folder, "in.zarr"), zarrFormat: "v2", ...rows });
-  const plan = await textOf(planFlow(join(folder, "in.zarr"), target, { chunks: [4, 1] }));
+  const source = await given({ at: join(folder.path, "in.zarr"), zarrFormat: "v2", ...rows });
+  const plan = await textOf(planFlow(source, target, { chunks: [4, 1] }));
   data = { plan, encoders: { zarrflow: "1", zlib: "1" }, jobs: [2, 3], verify: false };
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const REPORT: RunReport = {
-  tasks: 1,
-  chunksRead: 1,
-  chunksWritten: 1,
-  bytesRead: 1,
-  bytesWritten: 1,
-  seconds: 1,
-  keysWritten: 1,
-  peakBuffers: 1,
-};
+const COUNTS = { tasks: 1, chunksRead: 1, chunksWritten: 1, bytesRead: 1, bytesWritten: 1 };
+const REPORT: RunReport = { ...COUNTS, seconds: 1, keysWritten: 1, peakBuffers: 1 };
 
 /** The parent of a run, as BullMQ would hand it over, and what is done with it. */
 function runAt(progress: number, { waits = [false], dead = [] as object[] } = {}) {
@@ -51,15 +52,11 @@ function runAt(progress: number, { waits = [false], dead = [] as object[] } = {}
     },
     getChildrenValues: async () => ({ a: REPORT, b: REPORT }),
   };
-  const connection = {
-    bullmq: { UnrecoverableError, WaitingChildrenError },
-    queue: {
-      getFailed: async () => dead,
-      addBulk: async (jobs: { opts: { jobId?: string } }[]) => {
-        added.push(...jobs.map(({ opts }) => opts.jobId));
-      },
-    },
-  } as unknown as Connection;
+  const addBulk = async (jobs: { opts: { jobId?: string } }[]) => {
+    added.push(...jobs.map(({ opts }) => opts.jobId));
+  };
+  const queue = { getFailed: async () => dead, addBulk };
+  const connection = { bullmq: { UnrecoverableError, WaitingChildrenError }, queue } as unknown as Connection;
   const end = (perform: () => Promise<RunReport>) =>
     endRun(job as unknown as Job<RunData>, "token", { connection, perform });
   return { job, added, end };
@@ -102,5 +99,40 @@ describe("the parent of a run", () => {
     expect(await runAt(2).end(gone)).toMatchObject({ tasks: 2 });
     // but not if it had not begun to publish
     await expect(runAt(1).end(gone)).rejects.toMatchObject({ code: "not-found" });
+  });
+});
+
+describe("jobs of a run", () => {
+  test.each<[stages: number[], totals: object, asked: number | undefined, jobs: number[]]>([
+    [[1000], { predictedSeconds: 600 }, undefined, [60]],
+    [[1000, 500], { predictedSeconds: 600 }, undefined, [30, 30]],
+    [[7], { predictedSeconds: 600 }, undefined, [7]],
+    [[7], { decodedBytes: 1e6 }, undefined, [1]],
+    [[1e6], { decodedBytes: 1e15 }, undefined, [10_000]],
+    [[40, 8], { decodedBytes: 1 }, 16, [16, 8]],
+    // keys that are copied without tasks
+    [[], { decodedBytes: 1e12 }, undefined, [1]],
+    [[0], { decodedBytes: 0 }, 4, [4]],
+  ])("of %j tasks, %j, of which %s are asked for, are %j", (stages, totals, asked, jobs) => {
+    expect(jobCounts({ plan: { stages, totals } } as unknown as PlanFile, asked)).toEqual(jobs);
+  });
+
+  test("have ids that follow from the plan", () => {
+    const jobs = shareJobs(ID, 1, { jobs: [4, 2] });
+    expect(jobs.map(({ opts }) => opts.jobId)).toEqual([`${ID}-1-0`, `${ID}-1-1`]);
+    expect(jobs.map(({ data }) => shareId(data))).toEqual(jobs.map(({ opts }) => opts.jobId));
+    expect(new Set(jobs.map(({ name }) => name))).toEqual(new Set([SHARE]));
+    expect(RUN).not.toBe(SHARE);
+    expect(runId(ID)).toBe(ID);
+    expect(() => runId("{}")).toThrow(expect.objectContaining({ code: "plan-mismatch" }));
+  });
+
+  test("keep why they failed", () => {
+    const error = new ZarrflowError("no-space", "the disk is full", { hint: "Make room." });
+    expect(reasonOf(error)).toBe("no-space: the disk is full; Make room.");
+    const read = failureOf(reasonOf(error));
+    expect(read).toMatchObject({ code: "no-space", message: "the disk is full; Make room." });
+    for (const message of ["job stalled more than allowable limit", "odd: words"])
+      expect(failureOf(message)).toMatchObject({ code: "transient", message });
   });
 });
