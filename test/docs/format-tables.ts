@@ -1,6 +1,6 @@
-import { FEATURES, type Feature, FORMATS, type Format } from "../interop/case-features.ts";
 import type { Exception } from "../interop/exceptions.ts";
 import type { Count, Tally } from "../interop/tally.ts";
+import { FEATURES, type Feature, FORMATS, type Format } from "../interop/tally.ts";
 
 const formats = Object.keys(FORMATS) as Format[];
 

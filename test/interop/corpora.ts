@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { FeaturedCase } from "./case-features.ts";
 import type { CorpusCase } from "./corpus-case.ts";
 import type { LegacyCase } from "./legacy-case.ts";
 import { hasShared, shared } from "./shared.ts";
+import type { FeaturedCase } from "./tally.ts";
 
 export const CORPUS = `${shared}corpus/`;
 export const LEGACY_CORPUS = `${shared}corpus-legacy/`;

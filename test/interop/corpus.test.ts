@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { FeaturedCase } from "./case-features.ts";
 import type { Outcome } from "./compare.ts";
 import { CORPUS, corpusCases, LEGACY_CORPUS, legacyCases } from "./corpora.ts";
 import { runCase } from "./corpus-case.ts";
 import { EXCEPTIONS } from "./exceptions.ts";
 import { runLegacyCase } from "./legacy-case.ts";
 import { hasShared } from "./shared.ts";
+import type { FeaturedCase } from "./tally.ts";
 import { asJson, tallyOf } from "./tally.ts";
 
 interface Run extends FeaturedCase {

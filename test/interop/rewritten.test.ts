@@ -3,11 +3,10 @@ import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { drawsAll } from "../support/samples.ts";
-import { featureOf, formatOf } from "./case-features.ts";
 import { WRITE_EXCEPTIONS } from "./exceptions.ts";
 import { changedDocuments, type GoodArray, goodArrays, rewriteArray } from "./rewritten.ts";
 import { hasShared } from "./shared.ts";
-import { asJson, tallyOf } from "./tally.ts";
+import { asJson, featureOf, formatOf, tallyOf } from "./tally.ts";
 
 const exceptionOf = ({ id }: GoodArray) => WRITE_EXCEPTIONS.find((one) => one.id.test(id));
 

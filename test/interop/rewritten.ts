@@ -8,12 +8,12 @@ import { decodeChunks, encodeChunks, readChunks, writeChunks } from "../../src/s
 import { jsonEqual } from "../../src/util/json-equal.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
-import type { FeaturedCase } from "./case-features.ts";
 import type { Outcome } from "./compare.ts";
 import { CORPUS, corpusCases, LEGACY_CORPUS, legacyCases } from "./corpora.ts";
 import { compareArray, openArrayCase } from "./corpus-case.ts";
 import { EXCEPTIONS } from "./exceptions.ts";
 import { compareLegacyArray, openLegacyCase } from "./legacy-case.ts";
+import type { FeaturedCase } from "./tally.ts";
 
 /** An array of a corpus that is as it should be. */
 export interface GoodArray extends FeaturedCase {

@@ -1,39 +1,81 @@
 // @module-tag long
-import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { copy } from "../../src/index.ts";
+import { onRetry, type Retry } from "../../src/stores/remote/retry-events.ts";
 import { isListable } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { digestsOf, valuesIn } from "../support/consume.ts";
 import { stubEnvironment } from "../support/s3-environment.ts";
+import { FAULTS, type FaultProxy, oneOf, type ProxiedRequest, proxyTo } from "./fault-proxy.ts";
 import { hasPython, runPython } from "./python.ts";
-import { dataSets, goRound, type Ring, ringOf } from "./s3-ring.ts";
-import { type Bucket, environmentOf, servers } from "./s3-servers.ts";
-import { hasShared, shared } from "./shared.ts";
+import { type Bucket, bucketAt, environmentOf, servers } from "./s3-servers.ts";
+import { hasShared, knownDigests, shared } from "./shared.ts";
 import { filesOf } from "./trees.ts";
+
+const folder = temporaryFolder();
+
+/** The sets of real data that go round. */
+const dataSets = ["era5-uk-t2m.zarr", "basin-mask.zarr", "era-interim-uvz.v3.zarr"];
+
+interface Ring {
+  readonly source: string;
+  /** URLs where copies of the source come to be, each of the one before. */
+  readonly stops: readonly string[];
+  /** The stop in memory. */
+  readonly memory: string;
+  /** The folder that is the last stop. */
+  readonly end: string;
+}
+
+/** A ring of copies: a zip, a zip in S3, keys in S3, a folder deep in others, memory, a folder. */
+function ringOf(name: string, { bucket, folder }: { bucket: string; folder: string }): Ring {
+  const prefix = `s3://${bucket}/${randomUUID()}`;
+  const memory = `memory:${randomUUID()}`;
+  const end = join(folder, "end", name);
+  return {
+    source: `${shared}data/${name}`,
+    stops: [
+      join(folder, `${name}.zip`),
+      `${prefix}/${name}.zip`,
+      `${prefix}/${name}`,
+      join(folder, "a", "folder", "deep in others", name),
+      memory,
+      end,
+    ],
+    memory,
+    end,
+  };
+}
+
+/** Copies a source from stop to stop. */
+async function goRound({ source, stops }: Ring): Promise<void> {
+  let from = source;
+  for (const stop of stops) {
+    await copy(from, stop);
+    from = stop;
+  }
+}
 
 describe.runIf(hasShared).each(servers)("the ring through $name", ({ openBucket }) => {
   let bucket: Bucket;
-  let folder: string;
 
   beforeAll(async () => {
     bucket = await openBucket();
     stubEnvironment(environmentOf(bucket));
-    folder = mkdtempSync(join(tmpdir(), "zarrflow-s3-ring-"));
   });
   afterAll(async () => {
     vi.unstubAllEnvs();
-    rmSync(folder, { recursive: true, force: true });
     await bucket.close();
   });
 
   describe.each(dataSets)("%s", (name) => {
     let ring: Ring;
     beforeAll(async () => {
-      ring = ringOf(name, { bucket: bucket.name, folder });
+      ring = ringOf(name, { bucket: bucket.name, folder: folder.path });
       await goRound(ring);
     });
 
@@ -47,7 +89,7 @@ describe.runIf(hasShared).each(servers)("the ring through $name", ({ openBucket 
     });
 
     test("keeps its digests at every stop", async () => {
-      for (const stop of ring.stops) expect(await digestsOf(stop), stop).toEqual(knownOf(name));
+      for (const stop of ring.stops) expect(await digestsOf(stop), stop).toEqual(knownDigests(name));
     });
 
     test.runIf(hasPython)("zarr-python reads the same values at every stop", async () => {
@@ -55,7 +97,7 @@ describe.runIf(hasShared).each(servers)("the ring through $name", ({ openBucket 
       try {
         const stops = ring.stops.map((stop) => (stop === ring.memory ? memory.url : stop));
         const digests = await runPython("hash_remote.py", ...stops);
-        expect(digests).toEqual(Object.fromEntries(stops.map((stop) => [stop, knownOf(name)])));
+        expect(digests).toEqual(Object.fromEntries(stops.map((stop) => [stop, knownDigests(name)])));
       } finally {
         await memory.close();
       }
@@ -79,11 +121,74 @@ function hashesOf(values: ReadonlyMap<string, Uint8Array>): Record<string, strin
   return Object.fromEntries([...values].map(([key, value]) => [key, hash(value)]));
 }
 
-/** The digests that the set is known to have. */
-function knownOf(name: string): Record<string, string> {
-  const known: Record<string, { readonly sha256: string }> = JSON.parse(
-    readFileSync(`${shared}data/sha256.json`, "utf8"),
-  );
-  const ours = Object.entries(known).filter(([array]) => array.startsWith(`${name}#`));
-  return Object.fromEntries(ours.map(([array, { sha256 }]) => [array.slice(name.length + 1), sha256]));
+/** Milliseconds of the longest first wait, which each further one may double. */
+const FIRST_WAIT = 200;
+
+/** What it took to go round. */
+interface Round {
+  readonly rings: readonly Ring[];
+  readonly requests: readonly ProxiedRequest[];
+  readonly retries: readonly Retry[];
 }
+
+/** On a busy machine some answers come late, and are asked for once more. */
+const isOfFault = ({ error }: Retry) => !error.message.includes("later than usual");
+
+describe.runIf(hasShared).each(servers)("the ring through $name when requests fail", ({ openBucket }) => {
+  let bucket: Bucket;
+  let sound: Round;
+  let faulty: Round;
+
+  beforeAll(async () => {
+    bucket = await openBucket();
+    sound = await roundThrough(await proxyTo(bucket.endpoint));
+    faulty = await roundThrough(await proxyTo(bucket.endpoint, oneOf(10)));
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await bucket.close();
+  });
+
+  async function roundThrough(proxy: FaultProxy): Promise<Round> {
+    stubEnvironment(environmentOf(bucketAt(proxy.endpoint, bucket)));
+    const retries: Retry[] = [];
+    const endWatch = onRetry((retry) => retries.push(retry));
+    try {
+      const places = { bucket: bucket.name, folder: folder.next("round") };
+      const rings = dataSets.map((name) => ringOf(name, places));
+      for (const ring of rings) await goRound(ring);
+      return { rings, requests: proxy.requests, retries };
+    } finally {
+      endWatch();
+      await proxy.close();
+    }
+  }
+
+  test("one request of ten fails, in each way", () => {
+    const { requests } = faulty;
+    expect(requests.filter(({ fault }) => fault).length).toBeGreaterThan(0.09 * requests.length);
+    for (const fault of FAULTS) {
+      expect(requests.filter((request) => request.fault === fault).length, fault).toBeGreaterThan(5);
+    }
+    expect(sound.retries.filter(isOfFault)).toEqual([]);
+  });
+
+  test("all is byte for byte the same at the end", () => {
+    for (const { source, end } of faulty.rings) expect(filesOf(end)).toEqual(filesOf(source));
+  });
+
+  test("there are at most 1.3 times as many requests", () => {
+    expect(faulty.requests.length).toBeLessThanOrEqual(1.3 * sound.requests.length);
+  });
+
+  test("the log shows a random wait before each request that is made again", () => {
+    const { requests, retries } = faulty;
+    expect(retries.length).toBeGreaterThan(0.09 * requests.length);
+    const parts = retries.map(({ attempt, wait }) => wait / (FIRST_WAIT * 2 ** (attempt - 1)));
+    for (const part of parts) expect(part).toBeLessThanOrEqual(1);
+    const mean = parts.reduce((sum, part) => sum + part, 0) / parts.length;
+    expect(mean).toBeGreaterThan(0.3);
+    expect(mean).toBeLessThan(0.7);
+    for (const { error } of retries) expect(["transient", "short-read"]).toContain(error.code);
+  });
+});

@@ -5,22 +5,11 @@ import { hasShared, shared } from "./shared.ts";
 
 const corpus = `${shared}corpus/`;
 
-/** Every value of a store by key, as hexadecimal text. */
 describe.runIf(hasShared)("zips of the corpus", () => {
   it.each([
-    "central-directory-shuffled",
-    "comment",
-    "comment-with-eocd-signature",
-    "data-descriptors-deflated",
-    "data-descriptors-stored",
-    "deflated",
-    "directory-entries",
-    "extra-fields",
-    "local-extra-longer",
-    "prefix-offsets-absolute",
-    "prefix-offsets-relative",
-    "subfolder",
-    "zip64",
+    ...["central-directory-shuffled", "comment", "comment-with-eocd-signature", "data-descriptors-deflated"],
+    ...["data-descriptors-stored", "deflated", "directory-entries", "extra-fields", "local-extra-longer"],
+    ...["prefix-offsets-absolute", "prefix-offsets-relative", "subfolder", "zip64"],
   ])("%s holds what stored holds", async (name) => {
     const plain = await openZipFile(`${corpus}data/v2/zip/stored.zip`);
     const root = name === "subfolder" ? "inner.zarr" : "";
@@ -45,53 +34,52 @@ describe.runIf(hasShared)("zips of the corpus", () => {
 
   it("utf8-names has the names that were written", async () => {
     const store = await openZipFile(`${corpus}data/v2/zip/utf8-names.zip`);
+    const [data, japanese] = [".zarray 0 1".split(" "), "日本/😀"];
     expect(Object.keys(await contentsOf(store))).toEqual([
-      ".zgroup",
-      "données/.zarray",
-      "données/0",
-      "données/1",
-      "日本/.zgroup",
-      "日本/😀/.zarray",
-      "日本/😀/0",
-      "日本/😀/1",
+      ...[".zgroup", ...data.map((key) => `données/${key}`)],
+      ...["日本/.zgroup", ...data.map((key) => `${japanese}/${key}`)],
     ]);
     await store.close();
   });
 });
 
 describe.runIf(hasShared)("bad zips of the corpus", () => {
-  it.each([
-    ["empty", "corrupt-store"],
-    ["eocd-count-high", "corrupt-store"],
-    ["eocd-multidisk", "unsupported-operation"],
-    ["eocd-offset-outside", "corrupt-store"],
-    ["not-zip", "corrupt-store"],
-    ["path-absolute", "path-not-allowed"],
-    ["path-backslash", "path-not-allowed"],
-    ["path-dotdot", "path-not-allowed"],
-    ["path-dotdot-inside", "path-not-allowed"],
-    ["path-drive", "path-not-allowed"],
-    ["truncated", "corrupt-store"],
-    ["truncated-half", "corrupt-store"],
-  ])("%s is refused on opening: %s", async (name, code) => {
-    await expect(openZipFile(`${corpus}bad/zip/${name}.zip`)).rejects.toMatchObject({ code });
+  const refusedOnOpening = {
+    "corrupt-store": [
+      "empty",
+      "eocd-count-high",
+      "eocd-offset-outside",
+      "not-zip",
+      "truncated",
+      "truncated-half",
+    ],
+    "unsupported-operation": ["eocd-multidisk"],
+    "path-not-allowed": ["absolute", "backslash", "dotdot", "dotdot-inside", "drive"].map(
+      (how) => `path-${how}`,
+    ),
+  };
+  it.each(Object.entries(refusedOnOpening))("%s on opening: %s", async (code, names) => {
+    for (const name of names)
+      await expect(openZipFile(`${corpus}bad/zip/${name}.zip`), name).rejects.toMatchObject({ code });
   });
 
   it.each([
-    ["crc-mismatch", "corrupt-store", true],
-    ["crc-mismatch-deflated", "corrupt-store", true],
-    ["encrypted", "unsupported-operation", false],
-    ["local-offset-outside", "corrupt-store", true],
-    ["local-signature", "corrupt-store", false],
-    ["method-bzip2", "unsupported-operation", false],
-    ["method-unknown", "unsupported-operation", false],
-    ["size-too-large", "corrupt-store", true],
-    ["usize-lie-deflated", "corrupt-store", true],
-  ])("%s is refused when chunk 0.1 is read: %s (alone: %s)", async (name, code, alone) => {
-    const store = await openZipFile(`${corpus}bad/zip/${name}.zip`);
-    await expect(store.get("0.1")).rejects.toMatchObject({ code, details: { key: "0.1" } });
-    if (alone) for (const key of [".zarray", "0.0", "1.0", "1.1"]) expect(await store.get(key)).toBeDefined();
-    await store.close();
+    [
+      "corrupt-store",
+      true,
+      ["crc-mismatch", "crc-mismatch-deflated", "local-offset-outside", "size-too-large"],
+    ],
+    ["corrupt-store", true, ["usize-lie-deflated"]],
+    ["corrupt-store", false, ["local-signature"]],
+    ["unsupported-operation", false, ["encrypted", "method-bzip2", "method-unknown"]],
+  ] as const)("%s when chunk 0.1 is read (alone: %s): %s", async (code, alone, names) => {
+    for (const name of names) {
+      const store = await openZipFile(`${corpus}bad/zip/${name}.zip`);
+      await expect(store.get("0.1"), name).rejects.toMatchObject({ code, details: { key: "0.1" } });
+      if (alone)
+        for (const key of [".zarray", "0.0", "1.0", "1.1"]) expect(await store.get(key)).toBeDefined();
+      await store.close();
+    }
   });
 
   it.each(["path-dot-segments", "path-double-slash", "path-empty-name", "path-nul"])(

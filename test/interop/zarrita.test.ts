@@ -1,30 +1,26 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FileSystemStore } from "@zarrita/storage";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, test } from "vitest";
 import * as zarrita from "zarrita";
+import type { CodecJson } from "../../src/codecs/canonical-config.ts";
 import { copy, open, openArray, slice } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { HttpStore } from "../../src/stores/http.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { toZarrita, type ZarritaStore } from "../../src/stores/with/zarrita.ts";
 import { openZipFile } from "../../src/stores/zip.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues } from "../stores/value-server.ts";
-import { valuesIn } from "../support/consume.ts";
+import { itemsOf, valuesIn } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "zarrflow-zarrita-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const VALUES = Int32Array.from({ length: 60 }, (_, i) => i * 3 - 50);
 
 describe.each<[string, () => ZarritaStore]>([
   ["a Map", () => new Map<string, Uint8Array>()],
-  ["its store of files", () => new FileSystemStore(join(folder, "theirs"))],
+  ["its store of files", () => new FileSystemStore(join(folder.path, "theirs"))],
 ])("%s as a store of ours", (_, make) => {
   it("is created in, opened and copied", async () => {
     const store = make();
@@ -36,16 +32,11 @@ describe.each<[string, () => ZarritaStore]>([
 });
 
 describe("stores of ours in zarrita", () => {
-  const makeSource = async () => {
+  const path = join(folder.path, "ours.zarr");
+  beforeAll(async () => {
     const t = { chunks: [7], shards: [21], dataType: "int32", values: VALUES };
-    const path = join(folder, "ours.zarr");
     await given({ at: path, attributes: { title: "ours" }, arrays: { t } });
     await copy(path, `${path}.zip`);
-    return path;
-  };
-  let path: string;
-  beforeAll(async () => {
-    path = await makeSource();
   });
 
   const read = async (store: zarrita.Readable) => {
@@ -87,5 +78,30 @@ describe("stores of ours in zarrita", () => {
     const node = await open(store);
     expect(node.kind).toBe("array");
     expect((await slice(await openArray(store)).read()).data).toEqual(VALUES);
+  });
+});
+
+const DOUBLES = Float64Array.of(-2.5, -1.5, 0.5, 1.5, 2.5, 99.75, 100, 127);
+
+const cast = (configuration: object): CodecJson => ({ name: "cast_value", configuration });
+const scale = (configuration: object): CodecJson => ({ name: "scale_offset", configuration });
+
+describe("zarrita reads the values that we computed", () => {
+  test.each<[string, readonly CodecJson[], number]>([
+    ["a cast", [cast({ data_type: "float32" })], 0],
+    ["one that rounds to even", [cast({ data_type: "int16" })], 0.5],
+    ["one away from zero", [cast({ data_type: "int64", rounding: "nearest-away" })], 0.5],
+    ["one that clamps", [cast({ data_type: "uint8", rounding: "towards-zero", out_of_range: "clamp" })], 3],
+    ["a scale", [scale({ offset: 5, scale: 2 })], 0],
+    ["a scale and a cast", [scale({ offset: -3, scale: 4 }), cast({ data_type: "uint16" })], 0],
+  ])("%s", async (_, codecs, tolerance) => {
+    const store = await given({ chunks: [3], dataType: "float64", codecs: [...codecs], values: DOUBLES });
+    const ours = await itemsOf(store, "");
+    const reader = { get: async (key: string) => store.get(key.replace(/^\//, "")) };
+    const theirs = await zarrita.get(await zarrita.open.v3(reader, { kind: "array" }));
+    expect([...(theirs.data as Float64Array)]).toEqual(ours);
+    for (const [i, value] of ours.entries()) {
+      expect(Math.abs(Number(value) - Number(DOUBLES[i]))).toBeLessThanOrEqual(tolerance);
+    }
   });
 });
