@@ -1,5 +1,11 @@
+import { copyFile, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { build } from "rolldown";
 import { expect, onTestFinished } from "vitest";
+import { requireBuild } from "../built-package.ts";
 import type { DrivenBrowser, DrivenPage } from "./browsers.ts";
 import { servePages } from "./page-server.ts";
 
@@ -43,4 +49,35 @@ export async function openPageOf<P extends DrivenPage>(
   await page.goto(server.url);
   await page.addScriptTag({ type: "module", url: "/page.js" });
   return page;
+}
+
+/** Headers of a page that may share memory with its workers. */
+export const ISOLATED = {
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-embedder-policy": "require-corp",
+};
+
+/** Copies a zip that the page has built (`pages/rechunk.mjs`) to a path on the disk. */
+export async function downloaded(page: Page, path: string): Promise<string> {
+  await page.evaluate('offer("out.zarr.zip")');
+  const download = page.waitForEvent("download");
+  await page.getByText("save").click();
+  await mkdir(dirname(path), { recursive: true });
+  await copyFile(await (await download).path(), path);
+  return path;
+}
+
+/** Bundles a module of `pages`, which imports the built package as a program does, into one script for a page. */
+export async function bundlePage(name: string): Promise<string> {
+  requireBuild();
+  const { output } = await build({
+    input: fileURLToPath(new URL(`pages/${name}`, import.meta.url)),
+    platform: "browser",
+    tsconfig: false,
+    // `sideEffects` of this package holds for the modules of `dist`
+    treeshake: { moduleSideEffects: [{ test: /[/]test[/]browser[/]pages[/]/, sideEffects: true }] },
+    write: false,
+    output: { format: "esm", codeSplitting: false },
+  });
+  return output[0].code;
 }

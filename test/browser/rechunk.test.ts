@@ -7,10 +7,8 @@ import { hasPython, runPython } from "../interop/python.ts";
 import { hasShared, shared } from "../interop/shared.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { digestOf } from "../support/consume.ts";
-import { bundlePage } from "./bundle-page.ts";
 import { chromiumPath, hasChromium } from "./chromium.ts";
-import { downloaded } from "./downloaded.ts";
-import { openPageOf } from "./open-page.ts";
+import { bundlePage, downloaded, openPageOf } from "./open-page.ts";
 
 const MB = 1e6;
 const BUDGET = 64 * MB;

@@ -1,11 +1,31 @@
 // @module-tag tools
+
 import { once } from "node:events";
+import { join } from "node:path";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { startCli, testFolder } from "../support/cli.ts";
+import { runCli, startCli, testFolder } from "../support/cli.ts";
+import { writeV2Group } from "../support/v2-store.ts";
 import { COLUMNS, kelvinAt, ROWS, TIMES, writeImage, writeSea } from "../support/view-samples.ts";
-import { chromiumPath, hasChromium } from "./chromium.ts";
+import { chromiumPath, hasChromium, openPage } from "./chromium.ts";
+
+describe.runIf(hasChromium)("the page of a run, in Chromium", () => {
+  it("is shown as it was written, with nothing on the console", async () => {
+    const cwd = await testFolder();
+    const t = { shape: [8, 20, 30], chunks: [2, 20, 30] };
+    const hostile = "<img src=x onerror=console.error(1)>";
+    await writeV2Group(join(cwd, "g.zarr"), { t: { ...t, dimensions: ["time", hostile, "x"] } });
+    await runCli(cwd, "rechunk", "g.zarr", "h.zarr", "--chunks", "time=-1,x=7", "--report", "run.html");
+    const { dom, console, screenshot } = await openPage(join(cwd, "run.html"));
+    expect(console).toEqual([]);
+    expect(dom).toContain("&lt;img src=x onerror=console.error(1)&gt;");
+    expect(dom).not.toContain("<img");
+    expect(dom.match(/<svg class="grid"/g)).toHaveLength(2);
+    expect(screenshot.subarray(1, 4).toString()).toBe("PNG");
+    expect(screenshot.length).toBeGreaterThan(20_000);
+  });
+});
 
 /** The least and the most of viridis, as matplotlib has them. */
 const [DARKEST, BRIGHTEST] = [

@@ -5,7 +5,8 @@ import { commandNames } from "../../src/cli/command-list.ts";
 import { codecNames } from "../../src/codecs/index.ts";
 import { EXIT_CODES, HTTP_STATUS } from "../../src/index.ts";
 import { formatNamed, type ZarrFormat } from "../../src/meta/index.ts";
-import { root } from "../built-package.ts";
+import { requireBuild, root } from "../built-package.ts";
+import { avoidedIn } from "./avoided-words.ts";
 import { blocksOf, documents, read } from "./code-block.ts";
 
 /** Rows of all tables of a page, as their cells. */
@@ -150,4 +151,42 @@ test("the index of test/flows names each file once", () => {
   const index = read("test/flows/README.md").split("\n").slice(6).join("\n");
   const files = readdirSync(join(root, "test/flows")).filter((name) => name.endsWith(".test.ts"));
   expect(codesOf(index).sort()).toEqual(files.map((name) => name.replace(".test.ts", "")).sort());
+});
+
+const threats = read("docs/threat-model.md")
+  .split("\n")
+  .filter((line) => line.startsWith("|") && !/^\| *(?:-{3}|Attack)/.test(line));
+
+test.each(threats)("%s", (row) => {
+  const tests = [...row.matchAll(/\]\(([^)]*)\)/g)].map(([, path = ""]) => path);
+  expect(tests).not.toEqual([]);
+  for (const path of tests) {
+    expect(path).toMatch(/\.test\.ts$/);
+    expect(existsSync(join(root, "docs", path))).toBe(true);
+  }
+});
+
+test("the tables of docs/scale.md are what the simulator prints", async () => {
+  requireBuild();
+  const { scaleTables } = (await import("../../bench/scale.mjs" as string)) as {
+    readonly scaleTables: () => Promise<string>;
+  };
+  expect(read("docs/scale.md")).toContain(await scaleTables());
+});
+
+/** Where readers of the English of this table have to find its words. */
+const LIST = /\n## Words\n[\s\S]*/;
+
+describe("words that are not used", () => {
+  test.each(pages)("in %s", (name) => {
+    const prose = read(name)
+      .replace(LIST, "")
+      .replace(/```.*?```/gs, "")
+      .replace(/`[^`\n]*`/g, "");
+    expect(avoidedIn(prose)).toEqual([]);
+  });
+
+  test("are found where they are", () => {
+    expect(avoidedIn("It tells the size anew.")).toEqual(["tells", "anew"]);
+  });
 });
