@@ -1,27 +1,10 @@
-import { mkdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { convert, type ErrorCode, EXIT_CODES, isZarrflowError, open, rechunk } from "../../src/index.ts";
+import { convert, isZarrflowError, open, rechunk } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { temporaryFolder } from "../stores/temporary-folder.ts";
-import { REACHED } from "./reached-codes.ts";
 import { failureOf } from "./rows.ts";
 import { hex, nodeIn, opens, storeOf } from "./stores.ts";
 import { bytes as bytesOfV2, ZARRAY } from "./v2/kit.ts";
 import { bytes } from "./v3-final/kit.ts";
-
-const folder = temporaryFolder();
-
-describe("the closed list of codes", () => {
-  const codes = Object.keys(EXIT_CODES) as ErrorCode[];
-
-  it.each(codes)("%s is what a call ends with, and its exit code", async (code) => {
-    const place = folder.next("");
-    mkdirSync(place, { recursive: true });
-    const error = await failureOf(() => REACHED[code](place));
-    expect(error.message, error.message).not.toBe("");
-    expect(error).toMatchObject({ code, exitCode: EXIT_CODES[code] });
-  });
-});
 
 describe("what errors of one code have among their details", () => {
   const chunk = hex("01020304");
