@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { convert, isZarrflowError, open, rechunk } from "../../src/index.ts";
+import { taskNumber } from "../../src/cli/task-number.ts";
+import { convert, EXIT_CODES, isZarrflowError, open, rechunk } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { failureOf } from "./rows.ts";
 import { hex, nodeIn, opens, storeOf } from "./stores.ts";
 import { bytes as bytesOfV2, ZARRAY } from "./v2/kit.ts";
 import { bytes } from "./v3-final/kit.ts";
+
+it("a task without a count of tasks is an error of its own", async () => {
+  const error = await failureOf(() => taskNumber({ index: "1" }, {}));
+  expect(error).toMatchObject({ code: "task-count-missing", exitCode: EXIT_CODES["task-count-missing"] });
+});
 
 describe("what errors of one code have among their details", () => {
   const chunk = hex("01020304");
