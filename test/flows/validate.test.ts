@@ -69,12 +69,7 @@ describe("of one array or group, finds", () => {
       [put(".zgroup", '{"zarr_format": 7}')],
       ["error metadata / .zgroup /zarr_format"],
     ],
-    [
-      "what readers go on over",
-      t,
-      [put("t/.zattrs", '{"missing": NaN}')],
-      ["warning metadata t /missing"],
-    ],
+    ["what readers go on over", t, [put("t/.zattrs", '{"missing": NaN}')], ["warning metadata t /missing"]],
     [
       "groups without documents, and attributes that describe nothing",
       { "a/b/t": array },
