@@ -3,6 +3,7 @@ import type { EventOptions } from "../src/flows/events.ts";
 import * as api from "../src/index.ts";
 import { MemoryStore, nameMemoryStore } from "../src/stores/memory.ts";
 import { drain } from "./support/consume.ts";
+import { given } from "./support/given.ts";
 
 type Options = { readonly signal: AbortSignal };
 
@@ -16,11 +17,7 @@ describe("an abort", () => {
 
   beforeAll(async () => {
     nameMemoryStore("aborted", store);
-    const root = await api.createGroup(store, {});
-    const t = await root.create("t", shape);
-    await t.write({ x: [0, 8] }, Int8Array.from([1, 2, 3, 4, 5, 6, 7, 8]));
-    await t.close();
-    await root.close();
+    await given({ at: store, arrays: { t: { ...shape, values: (i) => i + 1 } } });
     array = await api.openArray(`${SOURCE}/t`);
     group = await api.openGroup(SOURCE);
   });

@@ -7,7 +7,8 @@ import { onRetry } from "../src/stores/remote/retry-events.ts";
 import * as rateLimit from "../src/stores/with/rate-limit.ts";
 import * as pauses from "../src/util/pause.ts";
 import { BUCKET, type S3Server, serveBucket } from "./stores/s3-server.ts";
-import { all } from "./support/consume.ts";
+import { all, valuesIn } from "./support/consume.ts";
+import { given } from "./support/given.ts";
 import { declared, NEW, SUBJECTS, type World } from "./support/option-subjects.ts";
 import { s3Environment, stubEnvironment } from "./support/s3-environment.ts";
 import { oneIn } from "./support/samples.ts";
@@ -23,19 +24,14 @@ describe("every option of every function", () => {
       const world = { group: "memory:none", array: "memory:none", target: "memory:none-target" };
       const [known = ""] = [...options].sort((a, b) => b.length - a.length);
       const misspelt = `${known.slice(0, -2)}${known.slice(-1)}`;
-      const store = new MemoryStore();
-      nameMemoryStore("none", store);
-      const writer = await api.createGroup(store, { zarrFormat: "v3" });
-      await (await writer.create("t", NEW)).close();
-      await writer.close();
+      nameMemoryStore("none", await given({ arrays: { t: { ...NEW, values: null } } }));
       const subject = SUBJECTS[name] as (options: object, world: World) => Promise<unknown>;
       const array =
         /^(open|renameNode|resizeArray|setAttributes|deleteNode|append|diff|formatSlice|pyramid|planSlice|slice|writeRegion|openArray)$/;
       const at = array.test(name) ? { ...world, array: "memory:none/t" } : world;
       const error = await subject({ [misspelt]: true }, at).catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: "invalid-option" });
-      expect(error).toMatchObject({ message: expect.stringContaining(misspelt) });
-      expect(String((error as { details: { hint?: string } }).details.hint)).toContain(known);
+      const [message, hint] = [misspelt, known].map((text) => expect.stringContaining(text));
+      expect(error).toMatchObject({ code: "invalid-option", message, details: { hint } });
     },
   );
 });
@@ -66,22 +62,12 @@ describe("options of reading have their effect on every function that has them:"
   };
 
   beforeEach(async () => {
-    const store = new MemoryStore();
-    const group = await api.createGroup(store, { zarrFormat: "v2" });
-    for (const name of ["t", "u"]) {
-      const array = await group.create(name, NEW);
-      await array.write(
-        [],
-        Int16Array.from({ length: 16 }, (_, i) => i + 1),
-      );
-      await array.close();
-    }
-    await group.close();
+    const counting = { ...NEW, values: (i: number) => i + 1 };
+    const store = await given({ zarrFormat: "v2", arrays: { t: counting, u: counting } });
     nameMemoryStore("effects", store);
     nameMemoryStore("effects-new", new MemoryStore());
     server.objects.clear();
-    for await (const { key } of store.list(""))
-      server.objects.set(`g/${key}`, Buffer.from((await store.get(key)) ?? []));
+    for (const [key, bytes] of await valuesIn(store, "g")) server.objects.set(key, Buffer.from(bytes));
     server.requests.length = 0;
     for (const name of ["withRateLimit", "requestTurns", "paceOf"] as const) vi.spyOn(rateLimit, name);
     vi.spyOn(slabs, "readSlabs");
@@ -220,16 +206,11 @@ describe("options of reading have their effect on every function that has them:"
 });
 
 it("mustChange, isLeftOut and onLeftOut have their effect", async () => {
-  const store = new MemoryStore();
-  const group = await api.createGroup(store);
-  await (await group.create("t", NEW)).close();
-  await group.close();
+  const store = await given({ arrays: { t: { ...NEW, values: null } } });
   const same = api.plan(store, new MemoryStore(), { chunks: { y: 2, x: 2 }, mustChange: true });
   await expect(same).rejects.toMatchObject({ code: "invalid-option" });
   const onLeftOut = vi.fn();
-  const walked = await all(
-    api.walk(await api.openGroup(store), { isLeftOut: (path) => path === "t", onLeftOut }),
-  );
-  expect(walked).toEqual([]);
+  const options = { isLeftOut: (path: string) => path === "t", onLeftOut };
+  expect(await all(api.walk(await api.openGroup(store), options))).toEqual([]);
   expect(onLeftOut).toHaveBeenCalledWith("t");
 });

@@ -2,9 +2,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
+import * as all from "../src/index.ts";
+import * as read from "../src/read.ts";
 import { root } from "./built-package.ts";
 import { avoidedIn } from "./docs/avoided-words.ts";
 import { publicComments } from "./docs/public-comments.ts";
+import { bundleForBrowsers, loadedAtOnce } from "./support/browser-bundle.ts";
 import { checker, entryPoints, exportsOf, sourceFile } from "./support/public-names.ts";
 
 /** The names that each entry point exports, types among them: whoever changes one changes this on purpose. */
@@ -17,7 +20,7 @@ test("the public names are the approved ones", () => {
 const MOST = { values: 60, types: 90 };
 
 test("the root exports the approved values and types, and no more than anybody can look over", async () => {
-  const values = Object.keys(await import("../src/index.ts")).sort();
+  const values = Object.keys(all).sort();
   const types = [...exportsOf("src/index.ts").keys()].filter((name) => !values.includes(name)).sort();
   const part = (what: keyof typeof MOST, names: readonly string[]) =>
     `${names.length} ${what}, of at most ${MOST[what]}:\n${names.map((name) => `  ${name}\n`).join("")}`;
@@ -29,7 +32,7 @@ test("the root exports the approved values and types, and no more than anybody c
 /** `test/option-effects.test.ts` reads them. */
 test("the options of each function are the approved ones", async () => {
   const lines = [...exportsOf("src/index.ts")].flatMap(([name, symbol]) => {
-    const options = optionsOf(symbol);
+    const options = [...new Set(membersOf(symbol).map((member) => member.name))].sort();
     return options.length > 0 ? [`${name}: ${options.join(" ")}\n`] : [];
   });
   await expect(lines.sort().join("")).toMatchFileSnapshot("approved/options.txt");
@@ -70,10 +73,21 @@ describe("words that are not used", () => {
   });
 });
 
-/** The names of the options of a function, as its declarations have them. */
-function optionsOf(symbol: ts.Symbol): string[] {
-  return [...new Set(membersOf(symbol).map(({ name }) => name))].sort();
-}
+/** What flows need that write, and stores that a page of HTTP does not open. */
+const NOT_FOR_READING = [
+  /^stores\/(s3|zip)/,
+  /^flows\/plan\/(?!chunk-)/,
+  /pyramid|ledger|executors/,
+  /^hierarchy\/(create|write|edit)\//,
+  /\.node\.ts$/,
+];
+
+test("the entry point for reading loads at once nothing that writes, plans, or opens other stores", async () => {
+  const modules = loadedAtOnce(await bundleForBrowsers(["read"]), "read");
+  expect(modules).toContain("flows/slice.ts");
+  expect(all).toMatchObject(read);
+  expect(modules.filter((name) => NOT_FOR_READING.some((pattern) => pattern.test(name)))).toEqual([]);
+});
 
 /** The options of a function, as its declarations have them. */
 function membersOf(symbol: ts.Symbol): ts.Symbol[] {
