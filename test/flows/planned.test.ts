@@ -1,44 +1,26 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
+import { beforeAll, describe, expect, expectTypeOf, test } from "vitest";
 import { PLANNING_OPTIONS, RUN_OPTIONS } from "../../src/flows/request/flow-options.ts";
 import type { ReadOptions } from "../../src/hierarchy/read-options.ts";
 import { READ_OPTIONS } from "../../src/hierarchy/read-options.ts";
-import {
-  copy,
-  openArray,
-  type PlanOptions,
-  plan,
-  type RunOptions,
-  readPlan,
-  slice,
-} from "../../src/index.ts";
+import { openArray, type PlanOptions, plan, type RunOptions, readPlan, slice } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { asyncDispose } from "../../src/util/async-dispose.ts";
+import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { runHere } from "../support/cli-here.ts";
 import { given } from "../support/given.ts";
 
-let folder: string;
+const folder = temporaryFolder();
 let source: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "zarrflow-planned-"));
-  source = join(folder, "source.zarr");
-  const store = await given({
-    shape: [8, 6],
-    chunks: [2, 3],
-    dataType: "int16",
-    dimensionNames: ["y", "x"],
-    values: (index) => index,
-  });
-  await copy(store, source);
+  const array = { shape: [8, 6], chunks: [2, 3], dataType: "int16", dimensionNames: ["y", "x"] };
+  source = await given({ at: join(folder.path, "source.zarr"), ...array });
 });
 
-afterAll(() => rm(folder, { recursive: true }));
-
-const target = (name: string) => join(folder, name);
+const target = (name: string) => join(folder.path, name);
 const valuesOf = async (place: string) => [...(await slice(await openArray(place)).read()).data];
 
 describe("plan", () => {
@@ -79,7 +61,7 @@ describe("plan", () => {
     const text = await planned.explain();
     await planned.close();
     const line = ["rechunk", source, target("explained.zarr"), "--chunks", "y=8", "--threads", "1"];
-    const { stdout } = await runHere(folder, ...line, "--dry-run", "--explain");
+    const { stdout } = await runHere(folder.path, ...line, "--dry-run", "--explain");
     const isOfBoth = (one: string) => !one.startsWith("copied that way");
     expect(text.split("\n")).toEqual(stdout.split("\n").filter(isOfBoth));
   });
@@ -90,17 +72,8 @@ describe("plan", () => {
     expect(JSON.parse(JSON.stringify(planned))).toEqual(file);
     await planned.close();
     const output = target("plan.json");
-    await runHere(
-      folder,
-      "plan",
-      "rechunk",
-      source,
-      target("file.zarr"),
-      "--chunks",
-      "y=8",
-      "--output",
-      output,
-    );
+    const words = ["rechunk", source, target("file.zarr"), "--chunks", "y=8", "--output", output];
+    await runHere(folder.path, "plan", ...words);
     const ofCommand = JSON.parse(await readFile(output, "utf8")) as object;
     expect({ ...ofCommand, id: "", checksum: "" }).toEqual({ ...file, id: "", checksum: "" });
   });
@@ -150,9 +123,8 @@ describe("a plan that was stored", () => {
 
   test("takes no options of planning", async () => {
     const planned = await readPlan(await stored("options.zarr"));
-    await expect(planned.runShare({ index: 0, count: 1 }, { maxMemory: 1 } as object)).rejects.toThrow(
-      "unknown option",
-    );
+    const share = planned.runShare({ index: 0, count: 1 }, { maxMemory: 1 } as object);
+    await expect(share).rejects.toThrow("unknown option");
     await expect(planned.run({ maxMemory: 1 } as object)).rejects.toThrow("an option of plan");
   });
 });

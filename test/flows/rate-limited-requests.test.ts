@@ -79,12 +79,16 @@ describe("requests of a second, as a bucket sees them", () => {
   };
   const requestsOf = (isMeant: (query: URLSearchParams) => boolean) =>
     server.requests.filter(({ query }) => isMeant(query)).length;
+  const SOURCE = `s3://${BUCKET}/x.zarr`;
+  const putSource = async () => {
+    for (const [key, bytes] of await valuesIn(await makeArray(), "x.zarr"))
+      server.objects.set(key, Buffer.from(bytes));
+  };
 
   it("are no more than asked for, with pages of listings and requests that are made again", async () => {
-    for (const [key, bytes] of await valuesIn(await makeArray()))
-      server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
+    await putSource();
     server.fault = watched(7);
-    await letPass(copy(`s3://${BUCKET}/x.zarr`, "memory:paced", { requestsPerSecond: PER_SECOND }));
+    await letPass(copy(SOURCE, "memory:paced", { requestsPerSecond: PER_SECOND }));
     expect(requestsOf((query) => query.has("continuation-token"))).toBeGreaterThan(3);
     expectPace(times, PER_SECOND);
   });
@@ -92,13 +96,9 @@ describe("requests of a second, as a bucket sees them", () => {
   it("are no more than asked for at a target, from the first look to the last document", async () => {
     server.fault = watched(Number.POSITIVE_INFINITY);
     const source = await makeArray();
-    await letPass(copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND }));
-    await letPass(
-      copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND, ifExists: "replace" }),
-    );
-    await letPass(
-      copy(source, `s3://${BUCKET}/out.zarr`, { requestsPerSecond: PER_SECOND, ifExists: "update" }),
-    );
+    const target = `s3://${BUCKET}/out.zarr`;
+    for (const ifExists of ["error", "replace", "update"] as const)
+      await letPass(copy(source, target, { requestsPerSecond: PER_SECOND, ifExists }));
     expect(times.length).toBeGreaterThan(3 * CHUNKS);
     expectPace(times, PER_SECOND, 3);
   });
@@ -112,24 +112,19 @@ describe("requests of a second, as a bucket sees them", () => {
   });
 
   it("are no more of all calls of a context together", async () => {
-    for (const [key, bytes] of await valuesIn(await makeArray()))
-      server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
+    await putSource();
     server.fault = watched(Number.POSITIVE_INFINITY);
     const how = { context: context({ requestsPerSecond: PER_SECOND }) };
-    const url = `s3://${BUCKET}/x.zarr`;
-    const targets = ["paced", "paced-too"].map((name) => `memory:${name}`);
-    await letPass(
-      Promise.all([...targets.map((target) => copy(url, target, how)), slice(url, {}, how).read()]),
-    );
+    const copies = ["memory:paced", "memory:paced-too"].map((target) => copy(SOURCE, target, how));
+    await letPass(Promise.all([...copies, slice(SOURCE, {}, how).read()]));
     await letPass(copy(await makeArray(), `s3://${BUCKET}/out.zarr`, how));
     expect(times.length).toBeGreaterThan(4 * CHUNKS);
     expectPace(times, PER_SECOND);
   });
 
   it("leave the copy to the server where it can copy", async () => {
-    for (const [key, bytes] of await valuesIn(await makeArray()))
-      server.objects.set(`x.zarr/${key}`, Buffer.from(bytes));
-    await letPass(copy(`s3://${BUCKET}/x.zarr`, `s3://${BUCKET}/y.zarr`, { requestsPerSecond: 200 }));
+    await putSource();
+    await letPass(copy(SOURCE, `s3://${BUCKET}/y.zarr`, { requestsPerSecond: 200 }));
     expect(server.objects.size).toBe(2 * (CHUNKS + 1));
     expect(server.requests.filter(({ method, key }) => method === "GET" && /\/c\//.test(key))).toEqual([]);
   });
@@ -148,12 +143,8 @@ describe("requests of a second, as a web server sees them", () => {
       return true;
     };
     server.faults.push(noted);
-    await letPass(
-      rechunk(server.url, "memory:paced", {
-        chunks: [2 * CHUNK_BYTES],
-        requestsPerSecond: PER_SECOND,
-      }),
-    );
+    const how = { chunks: [2 * CHUNK_BYTES], requestsPerSecond: PER_SECOND };
+    await letPass(rechunk(server.url, "memory:paced", how));
     expect(times.length).toBeGreaterThan(CHUNKS * 1.3);
     expectPace(times, PER_SECOND);
     await server.close();

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { EventOptions } from "../../src/flows/events.ts";
 import { copy, exists, type FlowEvent, openArray, rechunk } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { expectTrueConsolidation } from "../hierarchy/fresh-consolidation.ts";
@@ -15,6 +16,13 @@ import { serveReachableBucket } from "../support/s3-environment.ts";
 withoutPauses();
 
 const folder = temporaryFolder();
+
+/** Writes the array `time` of a hierarchy anew, with other values. */
+async function replaceTime(hierarchy: string, zarrFormat: "v2" | "v3", options: EventOptions = {}) {
+  const store = await makeHierarchy(zarrFormat, { offset: 500 });
+  const how = { chunks: [2], ifExists: "replace", ...options } as const;
+  return rechunk({ store, path: "time" }, `${hierarchy}/time`, how);
+}
 
 describe.each(["v2", "v3"] as const)(
   "an array of a consolidated hierarchy of %s in S3 that is replaced",
@@ -29,21 +37,10 @@ describe.each(["v2", "v3"] as const)(
 
     const told = () => {
       const key = zarrFormat === "v2" ? "o.zarr/.zmetadata" : "o.zarr/zarr.json";
-      return Object.keys(
-        JSON.parse(server.objects.get(key)?.toString() ?? "{}")[
-          zarrFormat === "v2" ? "metadata" : "consolidated_metadata"
-        ].metadata ?? JSON.parse(server.objects.get(key)?.toString() ?? "{}").metadata,
-      ).join();
+      const document = JSON.parse(String(server.objects.get(key)));
+      return Object.keys(document.metadata ?? document.consolidated_metadata.metadata).join();
     };
-    const replace = async () =>
-      rechunk(
-        { store: await makeHierarchy(zarrFormat, { offset: 500 }), path: "time" },
-        `${HIERARCHY}/time`,
-        {
-          chunks: [2],
-          ifExists: "replace",
-        },
-      );
+    const replace = () => replaceTime(HIERARCHY, zarrFormat);
 
     test("has left the consolidated metadata before its first key is deleted", async () => {
       const seen: boolean[] = [];
@@ -91,25 +88,18 @@ test("what cannot be removed once a replacement is published is a warning, and u
   await mkdir(dirname(root), { recursive: true });
   await copy(await makeHierarchy("v2", { consolidated: true }), root);
   const events: FlowEvent[] = [];
-  await rechunk({ store: await makeHierarchy("v2", { offset: 500 }), path: "time" }, `${root}/time`, {
-    chunks: [2],
-    ifExists: "replace",
-    onEvent: async (event) => {
-      events.push(event);
-      if (event.type !== "task-start" && event.type !== "plan") return;
-      // in the way of what is to be removed
-      for (const name of readdirSync(root)) {
-        if (name.startsWith(".time.zarrflow-"))
-          await mkdir(join(root, name, "trash/in the way"), { recursive: true });
-      }
-    },
-  });
-  expect(events).toContainEqual(
-    expect.objectContaining({ type: "warning", message: expect.stringContaining("could not be removed") }),
-  );
+  const onEvent = async (event: FlowEvent) => {
+    events.push(event);
+    if (event.type !== "task-start" && event.type !== "plan") return;
+    // in the way of what is to be removed
+    for (const name of readdirSync(root).filter((one) => one.startsWith(".time.zarrflow-")))
+      await mkdir(join(root, name, "trash/in the way"), { recursive: true });
+  };
+  await replaceTime(root, "v2", { onEvent });
+  const message = expect.stringContaining("could not be removed");
+  expect(events).toContainEqual(expect.objectContaining({ type: "warning", message }));
   expect((await openArray(`${root}/time`)).chunkShape).toEqual([2]);
-  expect(
-    JSON.parse(await readFile(join(root, ".zmetadata"), "utf8")).metadata["time/.zarray"].chunks,
-  ).toEqual([2]);
+  const { metadata } = JSON.parse(await readFile(join(root, ".zmetadata"), "utf8"));
+  expect(metadata["time/.zarray"].chunks).toEqual([2]);
   await expectTrueConsolidation(new DirectoryStore(root));
 });

@@ -8,6 +8,7 @@ import { nameMemoryStore } from "../../src/stores/memory.ts";
 import type { RequestsNow } from "../../src/stores/remote/server-counters.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
+import { serveValues } from "../stores/value-server.ts";
 import { digestsOf, valuesIn } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 import { serveReachableBucket } from "../support/s3-environment.ts";
@@ -140,4 +141,24 @@ describe("requests in flight at a server", () => {
     // 64 are under way when the server first says so
     expect(refused).toBeLessThan(64 + 0.5 * asked);
   });
+});
+
+/** Which format it is, and its attributes, are asked for at once. */
+const OPENING = 5;
+
+/** Whether the document is still as it was. */
+const CLOSING = 1;
+
+it.each([
+  ["copy", copy, {}],
+  ["rechunk", rechunk, { chunks: [4] }],
+] as const)("%s asks a web server for each chunk once, and for few documents", async (_, flow, how) => {
+  const array = { shape: [8], chunks: [2], dataType: "uint8", codec: "none", values: (i: number) => i + 1 };
+  const web = await serveValues(await valuesIn(await given(array)));
+  await flow(web.url, "memory:in-flight", how as never);
+  const keys = web.requests.map(({ method, url }) => `${method} ${url.replace("/data/", "")}`);
+  const chunks = [0, 1, 2, 3].map((i) => `GET c/${i}`);
+  expect(keys.filter((key) => key.includes("c/")).sort()).toEqual(chunks);
+  expect(keys.length - 4).toBe(OPENING + CLOSING);
+  await web.close();
 });
