@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { requireBuild, root } from "../built-package.ts";
-import { LARGE, makeSource, mustRun, TO_SERIES } from "../flows/jobs/processes.ts";
+import { LARGE, makeSource, mustRun, TO_SERIES } from "../flows/jobs/support.ts";
 import { exitOf } from "../support/cli.ts";
 import { filesOf } from "./trees.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { requireBuild } from "../built-package.ts";
 import { buildKiller } from "../faults/crash/killed-process.ts";
-import { makeSource, mustRun, stagesOf, startShare } from "../flows/jobs/processes.ts";
+import { makeSource, mustRun, stagesOf, startShare } from "../flows/jobs/support.ts";
 import { withoutPauses } from "../support/no-pauses.ts";
 import { stubEnvironment } from "../support/s3-environment.ts";
 import { drawsAll } from "../support/samples.ts";

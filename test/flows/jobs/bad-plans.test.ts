@@ -9,8 +9,7 @@ import { planFlow } from "../../../src/flows/request/flow.ts";
 import { copy } from "../../../src/index.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { testFolder } from "../../support/cli.ts";
-import { changed, ENCODERS, textOf, withChecksum } from "./plans.ts";
-import { makeSource } from "./processes.ts";
+import { changed, ENCODERS, makeSource, textOf, withChecksum } from "./support.ts";
 
 const DIRECT = { chunks: [48, 8, 8], threads: 1, maxMemory: "200kB", strategy: "direct" } as const;
 let text = "";

@@ -9,7 +9,7 @@ import { filesOf } from "../../interop/trees.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { testFolder } from "../../support/cli.ts";
 import { drawsAll } from "../../support/samples.ts";
-import { endsIn, LARGE, makeSource, mustRun, SMALL, stagesOf, startShare } from "./processes.ts";
+import { endsIn, LARGE, makeSource, mustRun, SMALL, stagesOf, startShare } from "./support.ts";
 
 /** Processes of each stage. */
 const COUNT = drawsAll ? 8 : 2;

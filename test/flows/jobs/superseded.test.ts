@@ -14,7 +14,7 @@ import { filesOf } from "../../interop/trees.ts";
 import { testFolder } from "../../support/cli.ts";
 import { keysOf } from "../../support/consume.ts";
 import { given } from "../../support/given.ts";
-import { ENCODERS, textOf } from "./plans.ts";
+import { ENCODERS, textOf } from "./support.ts";
 
 test("a process that is too slow changes nothing of a folder that was published without it", async () => {
   const folder = await testFolder();

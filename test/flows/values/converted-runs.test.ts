@@ -12,7 +12,7 @@ import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { contentsOf } from "../../support/consume.ts";
 import { given } from "../../support/given.ts";
-import { ENCODERS, textOf } from "../jobs/plans.ts";
+import { ENCODERS, textOf } from "../jobs/support.ts";
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder.path, name);

@@ -33,23 +33,16 @@ async function failure(changes: unknown): Promise<string> {
   return [code, error.message, details.hint ?? ""].join(" | ");
 }
 
-describe("names and globs", () => {
-  test.each([
-    ["a name of no array", { ff: { dataType: "int8" } }, /`arrays` names `ff`, .* Did you mean `f`\?/],
-    ["a glob of no array", { "z*": { dataType: "int8" } }, /The arrays are c, f, half/],
-    [
-      "a glob of texts",
-      { "s*": { dataType: "int8" } },
-      /`s\*` matches only .* hold no numbers .* Give the name/,
-    ],
-    ["a glob of coordinates", { "x*": { dataType: "int8" } }, /`x\*` matches only coordinates/],
-  ])("%s", async (_, changes, expected) => {
-    expect(await failure(changes)).toMatch(expected);
-  });
-});
+describe("changes of values are refused", () => {
+  const int8 = { dataType: "int8" };
 
-describe("options of other types", () => {
   test.each([
+    // names and globs
+    ["a name of no array", { ff: int8 }, /`arrays` names `ff`, .* Did you mean `f`\?/],
+    ["a glob of no array", { "z*": int8 }, /The arrays are c, f, half/],
+    ["a glob of texts", { "s*": int8 }, /`s\*` matches only .* hold no numbers .* Give the name/],
+    ["a glob of coordinates", { "x*": int8 }, /`x\*` matches only coordinates/],
+    // options of other types
     ["no object", "int8", /option `arrays` \(expected an object/],
     ["a list", [1], /option `arrays` \(expected an object/],
     ["an array without options", { f: null }, /options must be an object/],
@@ -65,13 +58,7 @@ describe("options of other types", () => {
     ["an attribute", { f: { attributes: { a: () => 1 } } }, /JSON cannot hold/],
     ["overflow", { f: { dataType: "int8", overflow: "wrap" } }, /option `overflow`/],
     ["overflow alone", { f: { overflow: "clamp" } }, /`overflow` has no effect/],
-  ])("%s", async (_, changes, expected) => {
-    expect(await failure(changes)).toMatch(expected);
-  });
-});
-
-describe("what no array can become", () => {
-  test.each([
+    // what no array can become
     ["texts", { s: { dataType: "float32" } }, /`s`: only values that are numbers/],
     ["numbers to texts", { f: { dataType: "string" } }, /can only become numbers or times/],
     ["numbers to structures", { f: { dataType: [["a", "<i4"]] } }, /can only become numbers or times/],
@@ -82,38 +69,16 @@ describe("what no array can become", () => {
     ["complex numbers packed", { c: { pack: "int16" } }, /complex64 cannot be cast to int16/],
     ["unpacked where nothing is packed", { i: { unpack: true } }, /`i`: the values are not packed/],
     ["of the other sign", { u: { dataType: "int32" } }, /`_Unsigned` .* --unpack/],
-    ["fill value that was", { half: { dataType: "int8" } }, /`half`: .* stored as int8 .*0\.5.*--fill-value/],
+    ["fill value that was", { half: int8 }, /`half`: .* stored as int8 .*0\.5.*--fill-value/],
     ["fill value beyond the type", { i: { fillValue: 1e9 } }, /new fill value cannot be stored as int16/],
     ["NaN as fill value of integers", { i: { fillValue: Number.NaN } }, /stored as int16 .*found NaN/],
     ["text as fill value", { i: { fillValue: "abc" } }, /stored as int16 .*found abc/],
-  ])("%s", async (_, changes, expected) => {
-    expect(await failure(changes)).toMatch(expected);
-  });
-});
-
-describe("values that the type cannot hold", () => {
-  test.each([
-    [
-      "a fraction",
-      { f: { dataType: "int8" } },
-      /chunk 0 of `f` .* 1 value of the chunk .* first at \[0\] .*0\.5/,
-    ],
-    [
-      "a number beyond",
-      { i: { dataType: "uint8" } },
-      /2 of 2 values .* stored as uint8, the first at \[4\] .*400/,
-    ],
-    [
-      "NaN, also with clamp",
-      { f: { dataType: "int8", overflow: "clamp" } },
-      /first at \[3\] .*found NaN.*`fillValue`/,
-    ],
+    // values that the type cannot hold
+    ["a fraction", { f: int8 }, /chunk 0 of `f` .* 1 value of the chunk .* at \[0\] .*0\.5/],
+    ["a number beyond", { i: { dataType: "uint8" } }, /2 of 2 values .* as uint8, .* first at \[4\] .*400/],
+    ["NaN, also with clamp", { f: { ...int8, overflow: "clamp" } }, /at \[3\] .*found NaN.*`fillValue`/],
     ["neither true nor false", { i: { dataType: "bool" } }, /stored as bool, the first at \[2\]/],
-    [
-      "packed",
-      { i: { pack: { dataType: "int8", scale: 1 } } },
-      /stored as int8, the first at \[4\] .*found 400/,
-    ],
+    ["packed", { i: { pack: { ...int8, scale: 1 } } }, /as int8, the first at \[4\] .*found 400/],
   ])("%s", async (_, changes, expected) => {
     expect(await failure(changes)).toMatch(expected);
   });
@@ -203,14 +168,6 @@ describe("modules", () => {
       code: "invalid-option",
       message: expect.stringMatching(expected),
       details: { url: pathToFileURL(file).href },
-    });
-  });
-
-  test("that throw are named with the chunk", async () => {
-    const file = await moduleOf("throws.mjs", "export default () => { throw new Error('no value'); };");
-    await expect(mapped(file)).rejects.toMatchObject({
-      code: "codec-error",
-      details: { url: pathToFileURL(file).href, path: "a", coords: expect.any(Array) },
     });
   });
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { failureText } from "../../../../src/cli/text/failure.ts";
 import type { FlowEvent } from "../../../../src/flows/events.ts";
 import { planFlow } from "../../../../src/flows/request/flow.ts";
@@ -14,9 +14,12 @@ import type { SharedScheduler } from "../../../../src/flows/run/executors/shared
 import { WorkerPool } from "../../../../src/flows/run/executors/worker-pool.ts";
 import type { WorkerSettings } from "../../../../src/flows/run/executors/worker-settings.ts";
 import { runPlan } from "../../../../src/flows/run/run-plan.ts";
+import { digest, rechunk } from "../../../../src/index.ts";
 import { FolderWatch } from "../../../../src/stores/directory/missing-values.ts";
 import { DirectoryStore } from "../../../../src/stores/directory.ts";
+import { MemoryStore } from "../../../../src/stores/memory.ts";
 import { onRetry } from "../../../../src/stores/remote/retry-events.ts";
+import { S3Store } from "../../../../src/stores/s3.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
 import { temporaryFolder } from "../../../stores/temporary-folder.ts";
@@ -25,6 +28,7 @@ import { contentsOf, digestOf, keysOf, valuesIn } from "../../../support/consume
 import { given, givenKeys } from "../../../support/given.ts";
 import { makeArray } from "../../../support/made-array.ts";
 import { rechunked } from "../../../support/recipes.ts";
+import { withBucket } from "../../../support/s3-environment.ts";
 import { samples } from "../../../support/samples.ts";
 import { scriptAfter, waitFor, workerScript } from "../../../support/worker-script.ts";
 
@@ -257,12 +261,12 @@ describe("tasks in threads", () => {
     const failed = new Set<string>();
     const server = await serveValues(await valuesIn(new DirectoryStore(source)));
     const failOnce: Fault = (response, { url, method }) => {
-      if (method !== "GET" || failed.has(url) || !url.endsWith("7.0.0")) return false;
-      failed.add(url);
-      response.writeHead(503).end();
-      return true;
+      const fails = method === "GET" && url.endsWith("7.0.0") && !failed.has(url);
+      if (fails) response.writeHead(503).end();
+      if (fails) failed.add(url);
+      return fails;
     };
-    server.faults.push(...Array.from({ length: 5000 }, () => failOnce));
+    server.faults.push(...Array(5000).fill(failOnce));
     const retried: string[] = [];
     const unwatch = onRetry(({ key }) => retried.push(key));
     try {
@@ -436,4 +440,33 @@ describe("threads that share no memory, as those of a page that is not isolated"
     expect((await planned(250e3, source)).execution.threads).toBe(1);
     expect((await planned(600e3, source)).execution).not.toHaveProperty("singleThreadReason");
   });
+});
+
+const CHUNK = 1024;
+const ARRAY = { shape: [4 * CHUNK, 4 * CHUNK], chunks: [CHUNK, CHUNK], dataType: "uint8", codec: "none" };
+
+/** The memories that the values lie in which a class of stores is given. */
+function memoriesOf(values: { readonly set: S3Store["set"] }): Set<ArrayBufferLike> {
+  const memories = new Set<ArrayBufferLike>();
+  const set = values.set;
+  vi.spyOn(values, "set").mockImplementation(function (this: S3Store, key, bytes, options) {
+    if (bytes.length >= CHUNK * CHUNK) memories.add(bytes.buffer);
+    return set.call(this, key, bytes, options);
+  });
+  return memories;
+}
+
+it("a run works in the kernels' memory in one thread, too, of stores that know their specs, and of no others", async () => {
+  const source = await given({ at: place(), ...ARRAY, values: (i) => 1 + ((i * 7) % 251) });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const kernels = memoriesOf(S3Store.prototype);
+  await withBucket(async (_, bucket) => {
+    const target = `s3://${bucket}/out.zarr`;
+    await rechunk(source, target, { chunks: [512, 4096] });
+    expect(await digest(target)).toEqual(await digest(source));
+  });
+  expect(kernels.size).toBe(1);
+  const own = memoriesOf(MemoryStore.prototype);
+  await rechunk(source, new MemoryStore(), { chunks: [512, 4096] });
+  expect(own.size).toBeGreaterThan(1);
 });
