@@ -29,6 +29,9 @@ const STRING: DataType = { kind: "string" };
 const BINARY: DataType = { kind: "binary" };
 const OBJECT: DataType = { kind: "object" };
 
+const numbers = (size: 4 | 8, tolerance: number) =>
+  ({ dataType: FLOAT(size), content: "numbers", tolerance }) as const;
+
 export const LABELS = ["", "one", "zwei", "üç"] as const;
 
 const INNER = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] as const;
@@ -41,40 +44,21 @@ function inner(name: string, configuration: JsonObject = {}): JsonObject {
 }
 
 export const CODEC_SAMPLES: readonly CodecSample[] = [
-  {
-    name: "cast_value",
-    configuration: { data_type: "int16", rounding: "nearest-even", out_of_range: "clamp" },
-    dataType: FLOAT(8),
-    content: "numbers",
-    tolerance: 0.5,
-  },
+  { name: "cast_value", configuration: { data_type: "int16", out_of_range: "clamp" }, ...numbers(8, 0.5) },
   { name: "cast_value", configuration: { data_type: "int64" }, dataType: INT(4) },
-  {
-    name: "scale_offset",
-    configuration: { scale: 4, offset: -3 },
-    dataType: FLOAT(8),
-    content: "numbers",
-    tolerance: 1e-9,
-  },
+  { name: "scale_offset", configuration: { scale: 4, offset: -3 }, ...numbers(8, 1e-9) },
   { name: "scale_offset", configuration: { scale: 1, offset: 0 }, dataType: INT(2) },
   { name: "transpose", configuration: { order: [0] }, dataType: INT(4) },
   { name: "transpose", configuration: { order: "F" }, dataType: STRING },
 
-  ...(["end", "start"] as const).flatMap((index_location): CodecSample[] =>
-    [FLOAT(4), STRING].map((dataType) => ({
-      name: "sharding_indexed",
-      configuration: {
-        chunk_shape: [8],
-        codecs: [
-          dataType === STRING ? inner("vlen-utf8") : inner("bytes", { endian: "little" }),
-          inner("zlib", { level: 1 }),
-        ],
-        index_codecs: [inner("bytes", { endian: "little" }), inner("crc32c")],
-        index_location,
-      },
-      dataType,
-      itemsMultiple: 8,
-    })),
+  ...["end", "start"].flatMap((index_location) =>
+    [FLOAT(4), STRING].map((dataType): CodecSample => {
+      const little = inner("bytes", { endian: "little" });
+      const codecs = [dataType === STRING ? inner("vlen-utf8") : little, inner("zlib", { level: 1 })];
+      const index = { index_codecs: [little, inner("crc32c")], index_location };
+      const configuration = { chunk_shape: [8], codecs, ...index };
+      return { name: "sharding_indexed", configuration, dataType, itemsMultiple: 8 };
+    }),
   ),
   { name: "json2", configuration: {}, dataType: OBJECT },
   { name: "json2", configuration: {}, dataType: INT(4) },
@@ -102,48 +86,25 @@ export const CODEC_SAMPLES: readonly CodecSample[] = [
   { name: "adler32", configuration: { location: "end" } },
   { name: "astype", configuration: { decode_dtype: "|u1", encode_dtype: "<f8" } },
   { name: "astype", configuration: { decode_dtype: "<i8", encode_dtype: ">i8" }, dataType: RAW(8) },
-  {
-    name: "astype",
-    configuration: { decode_dtype: "<f8", encode_dtype: "<f4" },
-    dataType: FLOAT(8),
-    content: "numbers",
-    tolerance: 1e-3,
-  },
+  { name: "astype", configuration: { decode_dtype: "<f8", encode_dtype: "<f4" }, ...numbers(8, 1e-3) },
   { name: "base64", configuration: {} },
-  {
-    name: "bitround",
-    configuration: { keepbits: 12 },
-    dataType: FLOAT(4),
-    content: "numbers",
-    tolerance: 0.5,
-  },
+  { name: "bitround", configuration: { keepbits: 12 }, ...numbers(4, 0.5) },
   { name: "bitround", configuration: { keepbits: 10 }, dataType: FLOAT(2) },
   ...INNER.flatMap((cname) =>
-    ["noshuffle", "shuffle", "bitshuffle"].map(
-      (shuffle): CodecSample => ({
-        name: "blosc",
-        variant: cname,
-        configuration: { cname, clevel: 5, shuffle, blocksize: 512 },
-        dataType: RAW(4),
-      }),
-    ),
+    ["noshuffle", "shuffle", "bitshuffle"].map((shuffle): CodecSample => {
+      const configuration = { cname, clevel: 5, shuffle, blocksize: 512 };
+      return { name: "blosc", variant: cname, configuration, dataType: RAW(4) };
+    }),
   ),
   { name: "blosc", variant: "lz4", configuration: { cname: "lz4", shuffle: "shuffle" }, dataType: RAW(3) },
   { name: "blosc", variant: "stored", configuration: { cname: "lz4", clevel: 0 } },
   { name: "bz2", configuration: { level: 1 } },
   { name: "bz2", configuration: { level: 9 } },
-  {
-    name: "categorize",
-    configuration: { labels: [...LABELS], dtype: "|O" },
-    dataType: STRING,
-    content: "labels",
-  },
-  {
-    name: "categorize",
-    configuration: { labels: [...LABELS], dtype: "<U4", astype: "<u2" },
-    dataType: { kind: "fixed-text", size: 16 },
-    content: "labels",
-  },
+  ...([STRING, { kind: "fixed-text", size: 16 }] as const).map((dataType): CodecSample => {
+    const types: JsonObject = dataType === STRING ? { dtype: "|O" } : { dtype: "<U4", astype: "<u2" };
+    const configuration: JsonObject = { labels: [...LABELS], ...types };
+    return { name: "categorize", configuration, dataType, content: "labels" };
+  }),
   { name: "crc32", configuration: {} },
   { name: "crc32", configuration: { location: "end" } },
   { name: "crc32c", configuration: {} },
@@ -154,9 +115,7 @@ export const CODEC_SAMPLES: readonly CodecSample[] = [
   {
     name: "fixedscaleoffset",
     configuration: { offset: 3, scale: 100, dtype: "<f4", astype: "<i4" },
-    dataType: FLOAT(4),
-    content: "numbers",
-    tolerance: 0.02,
+    ...numbers(4, 0.02),
   },
   { name: "fletcher32", configuration: {} },
   { name: "gzip", configuration: { level: 0 } },
@@ -169,24 +128,9 @@ export const CODEC_SAMPLES: readonly CodecSample[] = [
   { name: "lzma", configuration: {} },
   { name: "lzma", configuration: { preset: 0, check: 4 } },
   { name: "lzma", configuration: { format: 2, preset: 1 } },
-  {
-    name: "lzma",
-    configuration: {
-      format: 3,
-      filters: [
-        { id: 3, dist: 4 },
-        { id: 33, preset: 1 },
-      ],
-    },
-  },
+  { name: "lzma", configuration: { format: 3, filters: [{ id: 3, dist: 4 } as JsonObject, { id: 33 }] } },
   { name: "packbits", configuration: {}, content: "flags" },
-  {
-    name: "quantize",
-    configuration: { digits: 2, dtype: "<f8", astype: "<f4" },
-    dataType: FLOAT(8),
-    content: "numbers",
-    tolerance: 0.01,
-  },
+  { name: "quantize", configuration: { digits: 2, dtype: "<f8", astype: "<f4" }, ...numbers(8, 0.01) },
   { name: "shuffle", configuration: { elementsize: 1 } },
   { name: "shuffle", configuration: { elementsize: 4 }, dataType: RAW(4) },
   { name: "shuffle", configuration: { elementsize: 7 }, dataType: RAW(7) },

@@ -2,6 +2,7 @@ import type { ChunkData, VariableData } from "../../src/codecs/chunk-data.ts";
 import type { Buffers } from "../../src/util/buffers.ts";
 import { cStrides } from "../../src/util/shape.ts";
 import { type CodecSample, itemSizeOf, LABELS } from "./codec-samples.ts";
+import { variableData } from "./support.ts";
 
 /** What the codec of `sample` may be given, made of any bytes; its own bytes are taken from `buffers`. */
 export function sampleChunk(sample: CodecSample, bytes: Uint8Array, buffers: Buffers): ChunkData {
@@ -40,13 +41,9 @@ function variableChunk(sample: CodecSample, bytes: Uint8Array, buffers: Buffers)
     found.push(itemOf(sample, bytes.subarray(start + 1, start + 1 + length)));
     start += 1 + length;
   }
-  const count = itemCount(sample, found.length);
-  const items = Array.from({ length: count }, (_, i) => found[i] ?? itemOf(sample, bytes.subarray(0, 0)));
-  const offsets = new Uint32Array(count + 1);
-  for (const [i, { length }] of items.entries()) offsets[i + 1] = (offsets[i] ?? 0) + length;
-  const taken = buffers.take(offsets[count] ?? 0);
-  for (const [i, item] of items.entries()) taken.set(item, offsets[i]);
-  return { kind: "variable", bytes: taken, offsets, shape: [count] };
+  const length = itemCount(sample, found.length);
+  const items = Array.from({ length }, (_, i) => found[i] ?? itemOf(sample, bytes.subarray(0, 0)));
+  return variableData(items, [length], buffers);
 }
 
 function itemOf({ dataType, content, configuration }: CodecSample, bytes: Uint8Array): Uint8Array {

@@ -172,11 +172,13 @@ export async function variableCodec(
 export function variableData(
   items: readonly Uint8Array[],
   shape: readonly number[],
-  buffers: GuardedBuffers,
+  buffers: Buffers,
 ): VariableData {
   const offsets = new Uint32Array(items.length + 1);
   for (const [i, { length }] of items.entries()) offsets[i + 1] = (offsets[i] ?? 0) + length;
-  return { kind: "variable", bytes: buffers.copyOf(Buffer.concat(items)), offsets, shape };
+  const bytes = buffers.take(offsets[items.length] ?? 0);
+  bytes.set(Buffer.concat(items));
+  return { kind: "variable", bytes, offsets, shape };
 }
 
 export function itemsOf({ bytes, offsets }: Pick<VariableData, "bytes" | "offsets">): Uint8Array[] {

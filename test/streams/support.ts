@@ -9,6 +9,7 @@ import { chunkRegion } from "../../src/streams/selection.ts";
 import { type ReadableStream, TransformStream } from "../../src/streams/web.ts";
 import type { Buffers } from "../../src/util/buffers.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
+import { variableData as dataOf, itemsOf as variableItems } from "../codecs/support.ts";
 
 /** Fails the tests of the calling file after which a rejection was left without a handler. */
 export function failOnUnhandledRejections(): void {
@@ -185,10 +186,7 @@ export function itemsOf(data: ChunkData | undefined): number[][] {
 
 export function stringsOf(data: ChunkData | undefined): string[] {
   if (data?.kind !== "variable") throw new Error("variable data expected");
-  const { bytes, offsets } = data;
-  return Array.from({ length: offsets.length - 1 }, (_, i) =>
-    new TextDecoder().decode(bytes.slice(offsets[i], offsets[i + 1])),
-  );
+  return variableItems(data).map((item) => new TextDecoder().decode(item));
 }
 
 export function variableData(
@@ -196,10 +194,9 @@ export function variableData(
   shape: readonly number[],
   buffers: Buffers,
 ): VariableData {
-  const encoded = strings.map((text) => new TextEncoder().encode(text));
-  const offsets = new Uint32Array(strings.length + 1);
-  for (const [i, { length }] of encoded.entries()) offsets[i + 1] = (offsets[i] ?? 0) + length;
-  const bytes = buffers.take(offsets[strings.length] ?? 0);
-  for (const [i, item] of encoded.entries()) bytes.set(item, offsets[i]);
-  return { kind: "variable", bytes, offsets, shape };
+  return dataOf(
+    strings.map((text) => new TextEncoder().encode(text)),
+    shape,
+    buffers,
+  );
 }
