@@ -10,7 +10,7 @@ import { inMemoryOrder, orderOf, transposesOf } from "../../src/meta/memory-orde
 import { recoded } from "../../src/meta/recode.ts";
 import { wholeShards, withoutShards, withShards } from "../../src/meta/reshard.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
-import { codec } from "./helpers.ts";
+import { named } from "./helpers.ts";
 
 const plain = (text: string) => {
   const [codec] = askedCodecs(text as CodecText).codecs;
@@ -20,23 +20,23 @@ const plain = (text: string) => {
 describe("askedCodecs", () => {
   it.each([
     ["none", undefined],
-    ["zstd", codec("zstd", { level: 3 })],
-    ["gzip:1", codec("gzip", { level: 1 })],
+    ["zstd", named("zstd", { level: 3 })],
+    ["gzip:1", named("gzip", { level: 1 })],
     [
       "blosc:zstd:9:bitshuffle",
-      codec("blosc", { cname: "zstd", clevel: 9, shuffle: "bitshuffle", blocksize: 0 }),
+      named("blosc", { cname: "zstd", clevel: 9, shuffle: "bitshuffle", blocksize: 0 }),
     ],
-    ['{"id": "zlib", "level": 2}', codec("zlib", { level: 2 })],
+    ['{"id": "zlib", "level": 2}', named("zlib", { level: 2 })],
     [
       '{"id": "blosc", "shuffle": 2}',
-      codec("blosc", { cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 }),
+      named("blosc", { cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 }),
     ],
-    ['{"name": "zstd", "configuration": {"level": 7}}', codec("zstd", { level: 7 })],
-    ['{"name": "numcodecs.zlib", "configuration": {"level": 2}}', codec("zlib", { level: 2 })],
-    ['{"id": "gzip"}', codec("gzip", { level: 5 })],
-    ['{"name": "gzip"}', codec("gzip", { level: 5 })],
-    ['{"name": "zstd", "configuration": {"checksum": true}}', codec("zstd", { level: 3, checksum: true })],
-    ['{"name": "crc32c"}', codec("crc32c")],
+    ['{"name": "zstd", "configuration": {"level": 7}}', named("zstd", { level: 7 })],
+    ['{"name": "numcodecs.zlib", "configuration": {"level": 2}}', named("zlib", { level: 2 })],
+    ['{"id": "gzip"}', named("gzip", { level: 5 })],
+    ['{"name": "gzip"}', named("gzip", { level: 5 })],
+    ['{"name": "zstd", "configuration": {"checksum": true}}', named("zstd", { level: 3, checksum: true })],
+    ['{"name": "crc32c"}', named("crc32c")],
   ])("reads %s", (text, expected) => expect(plain(text)).toEqual(expected));
 
   it.each([
@@ -124,16 +124,16 @@ describe("askedCodec", () => {
   };
 
   it("takes the settings of the name alone where none are given", () => {
-    expect(asked({ name: "zstd" })).toEqual(codec("zstd", { level: 3 }));
-    expect(asked(codec("blosc", { cname: "zstd" }))).toEqual(
-      codec("blosc", { cname: "zstd", clevel: 5, shuffle: "shuffle", blocksize: 0 }),
+    expect(asked({ name: "zstd" })).toEqual(named("zstd", { level: 3 }));
+    expect(asked(named("blosc", { cname: "zstd" }))).toEqual(
+      named("blosc", { cname: "zstd", clevel: 5, shuffle: "shuffle", blocksize: 0 }),
     );
-    expect(asked(codec("gzip", { level: null })).configuration).toEqual({ level: 5 });
-    expect(asked(codec("mine", { own: 1 })).configuration).toEqual({ own: 1 });
+    expect(asked(named("gzip", { level: null })).configuration).toEqual({ level: 5 });
+    expect(asked(named("mine", { own: 1 })).configuration).toEqual({ own: 1 });
   });
 
   it.each([
-    [codec("zstd", { levle: 1 }), "zstd has no setting `levle`"],
+    [named("zstd", { levle: 1 }), "zstd has no setting `levle`"],
     [{ name: "zstd", configuration: {}, level: 1 }, "a codec has no member `level`"],
     [{ name: "zstd", configuration: 5 }, "the configuration of zstd is not an object"],
   ])("refuses %j", (config, reason) => {
@@ -144,12 +144,12 @@ describe("askedCodec", () => {
 });
 
 describe("the codecs of an array that becomes those that are asked for", () => {
-  const bytes = codec("bytes", { endian: "little" });
-  const big = codec("bytes", { endian: "big" });
-  const order = codec("transpose", { order: [1, 0] });
-  const zstd = (level: number) => codec("zstd", { level });
-  const crc32c = codec("crc32c");
-  const delta = codec("delta", { dtype: "<i4" });
+  const bytes = named("bytes", { endian: "little" });
+  const big = named("bytes", { endian: "big" });
+  const order = named("transpose", { order: [1, 0] });
+  const zstd = (level: number) => named("zstd", { level });
+  const crc32c = named("crc32c");
+  const delta = named("delta", { dtype: "<i4" });
 
   const typeOf = (name: string): DataType => parseDataTypeOption(name).dataType;
 
@@ -159,17 +159,17 @@ describe("the codecs of an array that becomes those that are asked for", () => {
     return all.map(({ name, configuration }) => ({ name, configuration }));
   }
 
-  const text = codec("vlen-utf8");
-  const plain = codec("bytes");
-  const deltaOf = (dtype: string) => codec("delta", { dtype });
-  const shards = (...codecs: CodecConfig[]) => codec("sharding_indexed", { chunk_shape: [2], codecs });
+  const text = named("vlen-utf8");
+  const plain = named("bytes");
+  const deltaOf = (dtype: string) => named("delta", { dtype });
+  const shards = (...codecs: CodecConfig[]) => named("sharding_indexed", { chunk_shape: [2], codecs });
   const FILTERED = [bytes, delta, zstd(3), crc32c];
   const TURNED = [order, big, delta, zstd(3), crc32c];
-  const scale = codec("fixedscaleoffset", { offset: 10, scale: 100, astype: "<i2", dtype: "<f8" });
-  const SCALED = [bytes, scale, deltaOf("<i2"), codec("shuffle", { elementsize: 2 })];
-  const KEPT = codec("transpose", { order: [0, 1] });
-  const CAST = codec("cast_value", { data_type: "int16" });
-  const ROUNDED = shards(bytes, codec("bitround", { keepbits: 4 }), zstd(9));
+  const scale = named("fixedscaleoffset", { offset: 10, scale: 100, astype: "<i2", dtype: "<f8" });
+  const SCALED = [bytes, scale, deltaOf("<i2"), named("shuffle", { elementsize: 2 })];
+  const KEPT = named("transpose", { order: [0, 1] });
+  const CAST = named("cast_value", { data_type: "int16" });
+  const ROUNDED = shards(bytes, named("bitround", { keepbits: 4 }), zstd(9));
 
   it.each<[string, CodecConfig[], string, string, CodecConfig[]]>([
     ["a compressor, for compressors alone", FILTERED, "int32", "zstd:9", [bytes, delta, zstd(9), crc32c]],
@@ -210,13 +210,13 @@ describe("the codecs of an array that becomes those that are asked for", () => {
       [CAST, bytes, zstd(1)],
     ],
     ["no byte order where nothing needs one", [], "uint8", "bytes:big", [plain]],
-    ["booleans as bits", [plain], "bool", "packbits", [plain, codec("packbits")]],
+    ["booleans as bits", [plain], "bool", "packbits", [plain, named("packbits")]],
     [
       "what makes bytes of text",
       [text, zstd(3)],
       "string",
       "gzip:1,crc32c",
-      [text, codec("gzip", { level: 1 }), crc32c],
+      [text, named("gzip", { level: 1 }), crc32c],
     ],
     ["codecs in shards", [shards(bytes, zstd(3)), crc32c], "float32", "bitround:4,zstd:9", [ROUNDED, crc32c]],
   ])("takes %s", (_, codecs, dataType, text, expected) =>
@@ -243,32 +243,31 @@ describe("the codecs of an array that becomes those that are asked for", () => {
 });
 
 describe("codecs", () => {
-  const blosc = (cname: string) => codec("blosc", { cname });
+  const blosc = (cname: string) => named("blosc", { cname });
   const shards = (...codecs: CodecConfig[]) =>
-    codec("sharding_indexed", { codecs: codecs.map(({ name, configuration }) => ({ name, configuration })) });
+    named("sharding_indexed", { codecs: codecs.map(({ name, configuration }) => ({ name, configuration })) });
 
   it.each<[string, ...CodecConfig[][]]>([
-    ["none", [], [codec("transpose", { order: [1, 0] }), codec("bytes"), codec("crc32c")]],
-    ["none", [codec("vlen-utf8")], [shards(codec("bytes"), codec("crc32c"))]],
-    ["lz4", [codec("bytes"), codec("lz4")], [codec("bytes"), blosc("lz4hc")]],
-    ["lz4", [codec("bytes"), codec("delta"), blosc("snappy")]],
-    ["zstd", [codec("bytes"), blosc("zstd")], [shards(codec("bytes"), codec("zstd"))]],
-    ["deflate", [codec("bytes"), blosc("zlib")], [codec("bytes"), codec("v1.gzip")]],
-    ["other", [codec("bytes"), codec("lzma"), codec("crc32c")], [codec("bytes"), codec("no-such-codec")]],
+    ["none", [], [named("transpose", { order: [1, 0] }), named("bytes"), named("crc32c")]],
+    ["none", [named("vlen-utf8")], [shards(named("bytes"), named("crc32c"))]],
+    ["lz4", [named("bytes"), named("lz4")], [named("bytes"), blosc("lz4hc")]],
+    ["lz4", [named("bytes"), named("delta"), blosc("snappy")]],
+    ["zstd", [named("bytes"), blosc("zstd")], [shards(named("bytes"), named("zstd"))]],
+    ["deflate", [named("bytes"), blosc("zlib")], [named("bytes"), named("v1.gzip")]],
+    ["other", [named("bytes"), named("lzma"), named("crc32c")], [named("bytes"), named("no-such-codec")]],
   ])("takes as long as the slowest: %s", (expected, ...lists) => {
     for (const codecs of lists) expect(slowestOf(codecs.map(costClassOf))).toBe(expected);
   });
 });
 
 describe("arrays", () => {
-  const codec = (name: string, configuration = {}) => ({ name, configuration });
   const plain: ArrayMetadata = {
     kind: "array",
     shape: [10, 20],
     dataType: { kind: "uint", size: 1 },
     chunkGrid: { chunkShape: [2, 5] },
     chunkKeyEncoding: { name: "default", separator: "/" },
-    codecs: [codec("transpose", { order: [1, 0] }), codec("bytes"), codec("gzip", { level: 1 })],
+    codecs: [named("transpose", { order: [1, 0] }), named("bytes"), named("gzip", { level: 1 })],
     fillValue: { bytes: new Uint8Array(1) },
     attributes: {},
   };
@@ -290,8 +289,8 @@ describe("arrays", () => {
     });
 
     it("behind a transpose hold chunks of the array's dimensions", () => {
-      const inner = codec("sharding_indexed", { chunk_shape: [5, 2], codecs: [codec("bytes")] });
-      const array = { ...sharded, codecs: [codec("transpose", { order: [1, 0] }), inner] };
+      const inner = named("sharding_indexed", { chunk_shape: [5, 2], codecs: [named("bytes")] });
+      const array = { ...sharded, codecs: [named("transpose", { order: [1, 0] }), inner] };
       const within = withinShards(array);
       expect(within).toMatchObject({ dimensions: [1, 0], shardShape: [4, 20], chunksPerShard: [2, 4] });
       expect(within?.inner.chunkGrid).toEqual({ chunkShape: [2, 5] });
@@ -309,8 +308,8 @@ describe("arrays", () => {
       const [own] = sharded.codecs;
       if (own === undefined) throw new Error("no codec");
       for (const codecs of [
-        [own, codec("crc32c")],
-        [codec("cast_value"), own],
+        [own, named("crc32c")],
+        [named("cast_value"), own],
       ]) {
         const array = { ...sharded, codecs };
         expect(withinShards(array)).toBeUndefined();
@@ -323,7 +322,7 @@ describe("arrays", () => {
 });
 
 describe("the order of items", () => {
-  const transpose = (...order: number[]) => codec("transpose", { order });
+  const transpose = (...order: number[]) => named("transpose", { order });
 
   it("puts an order into transposes and finds it there", () => {
     expect(transposesOf("C", 3)).toEqual([]);
@@ -347,7 +346,7 @@ describe("the order of items", () => {
       fillValue: { bytes: new Uint8Array(1) },
       attributes: {},
     });
-    const bytes = codec("bytes");
+    const bytes = named("bytes");
     for (const kept of [array(bytes), array(transpose(2, 1, 0), bytes)])
       expect(inMemoryOrder(kept)).toBe(kept);
     expect(inMemoryOrder(array(transpose(1, 0, 2), bytes)).codecs).toEqual([bytes]);

@@ -13,7 +13,7 @@ import {
   readInteger,
 } from "../../src/meta/number-bytes.ts";
 import { JsonNumber, type JsonObject } from "../../src/util/json-value.ts";
-import { codec, hex, json } from "./helpers.ts";
+import { hex, json, named } from "./helpers.ts";
 
 describe("data types as people write them", () => {
   it.each<[DataTypeOption | string, string, string | undefined]>([
@@ -32,7 +32,7 @@ describe("data types as people write them", () => {
     ["bytes", "binary", undefined],
     ["binary", "binary", undefined],
     [json('[["x", "<i4"], ["y", ">f8", [2]]]') as never, "struct{x: int32, y: float64[2]}", "little"],
-    [codec("numpy.datetime64", { unit: "D", scale_factor: 1 }) as never, "datetime64[D]", "little"],
+    [named("numpy.datetime64", { unit: "D", scale_factor: 1 }) as never, "datetime64[D]", "little"],
     [{ kind: "complex", size: 16 }, "complex128", "little"],
   ])("%j", (option, words, endian) => {
     const stored = parseDataTypeOption(option);
@@ -100,7 +100,7 @@ it.each<[string, JsonObject, string]>([
     "sharding_indexed",
     {
       chunk_shape: [32, 32],
-      codecs: [codec("bytes", { endian: "little" }), codec("zstd", { level: 3 })],
+      codecs: [named("bytes", { endian: "little" }), named("zstd", { level: 3 })],
     },
     "sharding_indexed([32, 32], bytes(little) + zstd(3))",
   ],

@@ -15,7 +15,7 @@ import { layoutV2 } from "../../src/meta/v2/v2.ts";
 import { DRAFT_2019 } from "../../src/meta/v3-draft/form.ts";
 import { layoutDraft } from "../../src/meta/v3-draft/layout.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
-import { arrayWith, bytesOf, codec, failure, json, lostPointers, refusal, writeWith } from "./helpers.ts";
+import { arrayWith, bytesOf, failure, json, lostPointers, named, refusal, writeWith } from "./helpers.ts";
 
 const v2 = formatNamed("v2");
 const v3 = formatNamed("v3");
@@ -66,13 +66,13 @@ describe("from v2 to v3 and back", () => {
     const { codecs, ...rest } = moved.v3;
     expect(rest).toEqual({
       ...{ zarr_format: 3, node_type: "array", shape: [20, 30], data_type: "int32", fill_value: 42 },
-      chunk_grid: codec("regular", { chunk_shape: [10, 15] }),
-      chunk_key_encoding: codec("v2", { separator: "/" }),
+      chunk_grid: named("regular", { chunk_shape: [10, 15] }),
+      chunk_key_encoding: named("v2", { separator: "/" }),
       ...{ attributes: { units: "m" }, dimension_names: ["y", "x"], storage_transformers: [] },
     });
     const blosc = { typesize: 4, cname: "lz4", clevel: 5, shuffle: "shuffle", blocksize: 0 };
-    const listed = [codec("transpose", { order: [1, 0] }), codec("bytes", { endian: "big" })];
-    expect(codecs).toEqual([...listed, codec("blosc", blosc)]);
+    const listed = [named("transpose", { order: [1, 0] }), named("bytes", { endian: "big" })];
+    expect(codecs).toEqual([...listed, named("blosc", blosc)]);
     expect(moved.zarray).toEqual(ZARRAY);
     expect(moved.zattrs).toEqual({ _ARRAY_DIMENSIONS: ["y", "x"], units: "m" });
   });
@@ -102,7 +102,7 @@ describe("from v2 to v3 and back", () => {
   it("keeps the bytes of items where filters turn their order", () => {
     const moved = throughV3({ filters: [{ id: "delta", dtype: ">i4", astype: "<i2" }] });
     const filter = { dtype: "<i4", astype: "<i2" };
-    const listed = [codec("numcodecs.delta", filter), codec("bytes", { endian: "little" })];
+    const listed = [named("numcodecs.delta", filter), named("bytes", { endian: "little" })];
     expect(moved.v3.codecs.slice(1, 3)).toEqual(listed);
     expect(moved.zarray).toMatchObject({ dtype: "<i4", filters: [{ id: "delta", ...filter }] });
   });
@@ -122,8 +122,8 @@ describe("from v3 to v2", () => {
   const bits = { data_type: "float64", fill_value: "0x7ff8000000000001" };
   const document = {
     ...{ ...bits, shape: [4], zarr_format: 3, node_type: "array", ext: { must_understand: false } },
-    ...{ chunk_grid: codec("regular", { chunk_shape: [2] }), chunk_key_encoding: { name: "v2" } },
-    codecs: [codec("bytes", { endian: "little" }), "crc32c", codec("gzip", { level: 5 })],
+    ...{ chunk_grid: named("regular", { chunk_shape: [2] }), chunk_key_encoding: { name: "v2" } },
+    codecs: [named("bytes", { endian: "little" }), "crc32c", named("gzip", { level: 5 })],
   };
   const array: ArrayMetadata = arrayWith(v3, { "zarr.json": document });
 
@@ -283,9 +283,9 @@ describe("keys", () => {
     it.each([
       ["default", encoding("default", "/")],
       [{ name: "default" }, encoding("default", "/")],
-      [codec("default", { separator: "." }), encoding("default", ".")],
+      [named("default", { separator: "." }), encoding("default", ".")],
       [{ name: "v2" }, encoding("plain", ".")],
-      [codec("v2", { separator: "/" }), encoding("plain", "/")],
+      [named("v2", { separator: "/" }), encoding("plain", "/")],
       [{ name: "v2", must_understand: false, configuration: {} }, encoding("plain", ".")],
     ])("reads %j", (json, expected) => {
       expect(parseChunkKeyEncoding(json as JsonValue, "/chunk_key_encoding")).toEqual(expected);
@@ -293,9 +293,9 @@ describe("keys", () => {
     });
 
     it.each([
-      [codec("default", { separator: "-" }), "invalid-metadata", "/configuration/separator"],
+      [named("default", { separator: "-" }), "invalid-metadata", "/configuration/separator"],
       [{ name: "fancy" }, "unsupported-extension", ""],
-      [codec("default", { base: 16 }), "unsupported-extension", "/configuration/base"],
+      [named("default", { base: 16 }), "unsupported-extension", "/configuration/base"],
       [{ name: "default", configuration: [] }, "invalid-metadata", "/configuration"],
       [{}, "invalid-metadata", "/name"],
       [{ name: 3 }, "invalid-metadata", "/name"],
@@ -312,7 +312,7 @@ function parse(dataType: unknown, fillValue: unknown) {
     node_type: "array",
     shape: [2],
     data_type: dataType,
-    chunk_grid: codec("regular", { chunk_shape: [2] }),
+    chunk_grid: named("regular", { chunk_shape: [2] }),
     chunk_key_encoding: { name: "default" },
     codecs: [{ name: "bytes" }],
     fill_value: fillValue,
@@ -322,9 +322,9 @@ function parse(dataType: unknown, fillValue: unknown) {
 }
 
 it("text of a fixed length whose `bytes` state no byte order is little-endian, with a note", () => {
-  const parsed = parse(codec("fixed_length_utf32", { length_bytes: 8 }), "");
+  const parsed = parse(named("fixed_length_utf32", { length_bytes: 8 }), "");
   expect(parsed?.metadata).toMatchObject({
-    codecs: [codec("bytes", { endian: "little" })],
+    codecs: [named("bytes", { endian: "little" })],
   });
   expect(parsed?.findings).toMatchObject([
     { message: expect.stringContaining("no byte order is stated for text") },

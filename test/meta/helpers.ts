@@ -9,8 +9,8 @@ export function json(text: string): JsonValue {
   return parseJson(bytesOf(text), { allowNonFinite: () => true });
 }
 
-/** A codec as the model and v3 have it. */
-export const codec = (name: string, configuration: object = {}) => ({
+/** A codec, a grid or a data type as v3 has it. */
+export const named = (name: string, configuration: object = {}) => ({
   name,
   configuration: configuration as JsonObject,
 });

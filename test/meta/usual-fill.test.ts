@@ -4,18 +4,18 @@ import { slice, validate } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { all } from "../support/consume.ts";
 import { givenKeys } from "../support/given.ts";
-import { codec } from "./helpers.ts";
+import { named } from "./helpers.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
 const V2 = { zarr_format: 2, shape: [2], chunks: [2], compressor: null, filters: null, order: "C" };
 const V3 = {
   ...{ zarr_format: 3, node_type: "array", shape: [2] },
-  chunk_grid: codec("regular", { chunk_shape: [2] }),
+  chunk_grid: named("regular", { chunk_shape: [2] }),
   chunk_key_encoding: { name: "default" },
 };
 const VLEN = { dtype: "|O", filters: [{ id: "vlen-utf8" }] };
-const LITTLE = [codec("bytes", { endian: "little" })];
+const LITTLE = [named("bytes", { endian: "little" })];
 
 /** `raw` is the JSON of the fill value, as its writer spelled it. */
 async function stored(document: Members, raw: string): Promise<MemoryStore> {

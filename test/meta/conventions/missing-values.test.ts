@@ -3,7 +3,7 @@ import type { ArrayMetadata, ZarrFormat } from "../../../src/meta/array-metadata
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../../src/meta/formats.ts";
-import { codec } from "../helpers.ts";
+import { named } from "../helpers.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -33,9 +33,9 @@ function v3(zarr: Json): ArrayMetadata {
     zarr_format: 3,
     node_type: "array",
     shape: [4],
-    chunk_grid: codec("regular", { chunk_shape: [2] }),
-    chunk_key_encoding: codec("default", { separator: "/" }),
-    codecs: [codec("bytes", { endian: "little" })],
+    chunk_grid: named("regular", { chunk_shape: [2] }),
+    chunk_key_encoding: named("default", { separator: "/" }),
+    codecs: [named("bytes", { endian: "little" })],
     attributes: {},
     storage_transformers: [],
     dimension_names: ["x"],
@@ -255,5 +255,5 @@ test("formats that have no readers of CF conventions keep fill value and attribu
 });
 
 function grid(chunk_shape: readonly number[]): Json {
-  return codec("regular", { chunk_shape });
+  return named("regular", { chunk_shape });
 }

@@ -3,7 +3,7 @@ import type { NodeMetadata } from "../../../src/meta/array-metadata.ts";
 import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
 import type { Documents } from "../../../src/meta/format.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../../src/meta/formats.ts";
-import { codec } from "../helpers.ts";
+import { named } from "../helpers.ts";
 
 const encode = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 const array = {
@@ -86,7 +86,7 @@ test.each([{ elementsize: 0 }, { elementsize: "0" }, {}])(
   "netCDF-C shuffles by the item size where it states %j, and the size is written",
   (stated) => {
     const { metadata, written, findings } = shuffledV2([{ id: "shuffle", ...stated }]);
-    expect(metadata.codecs[1]).toMatchObject(codec("shuffle", { elementsize: 8 }));
+    expect(metadata.codecs[1]).toMatchObject(named("shuffle", { elementsize: 8 }));
     expect(written.filters).toEqual([{ id: "shuffle", elementsize: 8 }]);
     expect(findings.filter(({ kind }) => kind === "values")).toEqual([]);
   },
@@ -127,13 +127,13 @@ test.each(["shuffle", "numcodecs.shuffle"])("%s of NCZarr in v3 shuffles by the 
     node_type: "array",
     shape: [4],
     data_type: "int16",
-    chunk_grid: codec("regular", { chunk_shape: [4] }),
+    chunk_grid: named("regular", { chunk_shape: [4] }),
     chunk_key_encoding: { name: "default" },
     fill_value: 0,
-    codecs: [codec("bytes", { endian: "little" }), { name }],
+    codecs: [named("bytes", { endian: "little" }), { name }],
     attributes: attributesOfNcZarr,
   };
   expect(parsed("v3", new Map([["zarr.json", encode(document)]]))).toMatchObject({
-    codecs: [{ name: "bytes" }, codec("shuffle", { elementsize: 2 })],
+    codecs: [{ name: "bytes" }, named("shuffle", { elementsize: 2 })],
   });
 });

@@ -9,11 +9,11 @@ import type { JsonObject, JsonValue } from "../../../src/util/json-value.ts";
 import { writeJson } from "../../../src/util/json-write.ts";
 import {
   arrayWith,
-  codec,
   failure,
   hex,
   json,
   lostPointers,
+  named,
   parseWith,
   refusal,
   writeWith,
@@ -65,8 +65,8 @@ describe("the example of the specification", () => {
       chunkGrid: { chunkShape: [10000, 100] },
       chunkKeyEncoding: { name: "plain", separator: "." },
       codecs: [
-        codec("bytes", { endian: "little" }),
-        codec("blosc", { cname: "lz4", clevel: 3, shuffle: "shuffle", blocksize: 0 }),
+        named("bytes", { endian: "little" }),
+        named("blosc", { cname: "lz4", clevel: 3, shuffle: "shuffle", blocksize: 0 }),
       ],
       fillValue: { bytes: Uint8Array.of(42, 0, 0, 0) },
     });
@@ -225,7 +225,7 @@ describe("order F", () => {
 
   it("is the layout of blosc chunks", () => {
     const array = arrayWith(v1, withOrder("blosc", LZ4));
-    expect(array.codecs[0]).toEqual(codec("transpose", { order: [1, 0] }));
+    expect(array.codecs[0]).toEqual(named("transpose", { order: [1, 0] }));
     expect(metaOf(array)).toMatchObject({ order: "F" });
   });
 
@@ -265,7 +265,7 @@ describe("order F", () => {
   it("takes the place of an order that is neither", () => {
     const array = arrayWith(v1, withOrder("blosc", LZ4));
     const names = (...order: number[]) => {
-      const codecs = [codec("transpose", { order }), ...array.codecs.slice(1)];
+      const codecs = [named("transpose", { order }), ...array.codecs.slice(1)];
       const shape = [4, 5, 6];
       return namesOf(v1.adopt?.({ ...array, shape, chunkGrid: { chunkShape: shape }, codecs }));
     };

@@ -3,11 +3,11 @@ import { layoutV2, v2Format } from "../../../src/meta/v2/v2.ts";
 import { JsonNumber } from "../../../src/util/json-value.ts";
 import {
   arrayWith,
-  codec,
   failure,
   hex,
   json,
   lostPointers,
+  named,
   parseWith,
   textOf,
   writeWith,
@@ -45,7 +45,7 @@ describe("the examples of the specification", () => {
       dataType: { kind: "int", size: 4 },
       chunkGrid: { chunkShape: [10, 10] },
       chunkKeyEncoding: { name: "plain", separator: "." },
-      codecs: [codec("bytes", { endian: "little" }), codec("zlib", { level: 1 })],
+      codecs: [named("bytes", { endian: "little" }), named("zlib", { level: 1 })],
       attributes: {},
     });
     expect(hex(array.fillValue.bytes)).toBe("2a000000");
@@ -117,7 +117,7 @@ describe("reading and writing again", () => {
     const array = arrayWith(v2, { ".zarray": { ...ZARRAY, filters: [], fill_value: 42 } });
     const changed = {
       ...array,
-      codecs: [...array.codecs.slice(0, 1), codec("shuffle", { elementsize: 4 })],
+      codecs: [...array.codecs.slice(0, 1), named("shuffle", { elementsize: 4 })],
       fillValue: { ...array.fillValue, bytes: Uint8Array.of(1, 0, 0, 0) },
     };
     expect(JSON.parse(writeWith(v2, changed)[".zarray"] ?? "")).toMatchObject({
@@ -444,7 +444,7 @@ describe("errors", () => {
 
 describe("what v2 cannot hold", () => {
   const array = arrayWith(v2, { ".zarray": ZARRAY });
-  const bytes = codec("bytes", { endian: "little" });
+  const bytes = named("bytes", { endian: "little" });
 
   it.each([
     [
@@ -452,14 +452,14 @@ describe("what v2 cannot hold", () => {
       { chunkKeyEncoding: { name: "default", separator: "/" } as const },
       ["/chunk_key_encoding"],
     ],
-    ["shards", { codecs: [codec("sharding_indexed", { chunk_shape: [5, 5] })] }, ["/codecs/0"]],
+    ["shards", { codecs: [named("sharding_indexed", { chunk_shape: [5, 5] })] }, ["/codecs/0"]],
     [
       "another order",
-      { shape: [1, 1, 1], codecs: [codec("transpose", { order: [2, 0, 1] }), bytes] },
+      { shape: [1, 1, 1], codecs: [named("transpose", { order: [2, 0, 1] }), bytes] },
       ["/codecs/0"],
     ],
-    ["a codec of v3 alone", { codecs: [codec("cast_value"), bytes] }, ["/codecs/0"]],
-    ["a codec that is not known", { codecs: [bytes, codec("nosuch")] }, ["/codecs/1"]],
+    ["a codec of v3 alone", { codecs: [named("cast_value"), bytes] }, ["/codecs/0"]],
+    ["a codec that is not known", { codecs: [bytes, named("nosuch")] }, ["/codecs/1"]],
     [
       "times without a unit",
       { dataType: { kind: "datetime", size: 8, unit: "generic", scale: 1 } as const },
@@ -469,7 +469,7 @@ describe("what v2 cannot hold", () => {
       "ZEP 7's layout",
       {
         dataType: { kind: "string" } as const,
-        codecs: [codec("zep0007", { offset_size: 4 })],
+        codecs: [named("zep0007", { offset_size: 4 })],
       },
       ["/codecs/0"],
     ],
@@ -539,7 +539,7 @@ describe("codecs of objects", () => {
 
     it("an order in front of it cannot be written", () => {
       const metadata = arrayWith(v2, { ".zarray": zarray({ order: "C", filters: [{ id }] }) });
-      const transpose = codec("transpose", { order: [1, 0] });
+      const transpose = named("transpose", { order: [1, 0] });
       const error = failure(() =>
         v2.write({ ...metadata, codecs: [transpose, ...metadata.codecs] }, v2.layout("")),
       );

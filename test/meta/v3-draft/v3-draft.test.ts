@@ -5,9 +5,9 @@ import { PROTOCOL } from "../../../src/meta/v3-draft/form.ts";
 import {
   arrayWith,
   bytesOf,
-  codec,
   failure,
   lostPointers,
+  named,
   parseWith,
   textOf,
   writeWith,
@@ -47,8 +47,8 @@ describe("an array", () => {
       chunkGrid: { chunkShape: [10, 15] },
       chunkKeyEncoding: { name: "plain", separator: "." },
       codecs: [
-        codec("transpose", { order: [1, 0] }),
-        codec("bytes", { endian: "big" }),
+        named("transpose", { order: [1, 0] }),
+        named("bytes", { endian: "big" }),
         { name: "gzip", configuration: { level: 1 }, stated: { pointer: "/compressor/codec" } },
       ],
       attributes: { units: "m" },
@@ -317,9 +317,9 @@ describe("from v3", () => {
   const array: ArrayMetadata = {
     ...arrayOf({ data_type: "<f4" }),
     codecs: [
-      codec("transpose", { order: [1, 0] }),
-      codec("bytes", { endian: "little" }),
-      codec("zstd", { level: 3 }),
+      named("transpose", { order: [1, 0] }),
+      named("bytes", { endian: "little" }),
+      named("zstd", { level: 3 }),
     ],
     fillValue: { bytes: Uint8Array.of(1, 0, 0xc0, 0x7f) },
     dimensionNames: ["y", "x"],
@@ -350,7 +350,7 @@ describe("from v3", () => {
 
   it("cannot hold another order than C and F", () => {
     const turned = arrayOf({ shape: [4, 4, 4], chunk_grid: { type: "regular", chunk_shape: [2, 2, 2] } });
-    const codecs = [codec("transpose", { order: [2, 0, 1] }), ...turned.codecs];
+    const codecs = [named("transpose", { order: [2, 0, 1] }), ...turned.codecs];
     expect(lostPointers(() => writeWith(draft, { ...turned, codecs }))).toEqual(["/codecs/0"]);
   });
 
@@ -365,7 +365,7 @@ describe("from v3", () => {
       failure(() => writeWith(v3, { ...extended, chunkKeyEncoding: array.chunkKeyEncoding })),
     ).toMatchObject({ code: "loss-refused", details: { pointers: ["/data_type"] } });
     const text = writeWith(v3, arrayOf({ chunk_memory_layout: "F" }))["zarr.json"] ?? "";
-    expect(JSON.parse(text).codecs[0]).toEqual(codec("transpose", { order: [1, 0] }));
+    expect(JSON.parse(text).codecs[0]).toEqual(named("transpose", { order: [1, 0] }));
   });
 });
 

@@ -3,11 +3,10 @@ import { parseV3DataType, writeV3DataType } from "../../../src/meta/v3/data-type
 import { parseFillV3, writeFillV3 } from "../../../src/meta/v3/fill-value.ts";
 import type { JsonValue } from "../../../src/util/json-value.ts";
 import { writeJson } from "../../../src/util/json-write.ts";
-import { codec, hex, json, refusal } from "../helpers.ts";
+import { hex, json, named, refusal } from "../helpers.ts";
 
 describe("data types of v3", () => {
   const parse = (type: unknown) => parseV3DataType(type as JsonValue, "/data_type");
-  const named = (name: string, configuration: object) => ({ name, configuration });
 
   describe("parseV3DataType", () => {
     it.each([
@@ -121,11 +120,11 @@ describe("data types of v3", () => {
 });
 
 const STRUCT = JSON.stringify(
-  codec("struct", {
+  named("struct", {
     fields: [
       { name: "a", data_type: "int32" },
       { name: "b", data_type: "float64" },
-      { name: "s", data_type: codec("null_terminated_bytes", { length_bytes: 3 }) },
+      { name: "s", data_type: named("null_terminated_bytes", { length_bytes: 3 }) },
     ],
   }),
 );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 import { typeAfter } from "../../../src/meta/v3/cast.ts";
 import { layoutV3, v3 } from "../../../src/meta/v3/v3.ts";
-import { arrayWith, codec, failure, hex, lostPointers, parseWith, refusal, writeWith } from "../helpers.ts";
+import { arrayWith, failure, hex, lostPointers, named, parseWith, refusal, writeWith } from "../helpers.ts";
 import { ARRAY, codecsOf, GROUP, LITTLE, read, written } from "./documents.ts";
 
 describe("reading and writing again", () => {
@@ -24,7 +24,7 @@ describe("reading and writing again", () => {
     ["names instead of objects", { chunk_key_encoding: "default", codecs: ["bytes"], data_type: "uint8" }],
     ["objects instead of names", { data_type: { name: "int32" } }],
     ["encodings without configuration", { chunk_key_encoding: { name: "v2" } }],
-    ["empty configurations", { data_type: "int8", codecs: [codec("bytes")] }],
+    ["empty configurations", { data_type: "int8", codecs: [named("bytes")] }],
     ["what may be ignored", { ext: { must_understand: false, x: 1 } }],
     ["raw bits", { data_type: "r24", fill_value: [1, 2, 3], codecs: ["bytes"] }],
     ["old names", { data_type: "complex_float32", fill_value: [0, 1] }],
@@ -33,24 +33,24 @@ describe("reading and writing again", () => {
       "unknown members of codecs",
       { codecs: [LITTLE, { name: "gzip", configuration: { level: 1, mtime: 0 }, note: 1 }] },
     ],
-    ["unknown codecs", { codecs: [codec("nosuch", { a: 1 }), LITTLE] }],
-    ["the codec `endian`", { codecs: [codec("endian", { endian: "big" })] }],
-    ["a transpose by letter", { codecs: [codec("transpose", { order: "F" }), LITTLE] }],
-    ["filters", { codecs: [codec("numcodecs.delta", { dtype: "<i4" }), LITTLE] }],
+    ["unknown codecs", { codecs: [named("nosuch", { a: 1 }), LITTLE] }],
+    ["the codec `endian`", { codecs: [named("endian", { endian: "big" })] }],
+    ["a transpose by letter", { codecs: [named("transpose", { order: "F" }), LITTLE] }],
+    ["filters", { codecs: [named("numcodecs.delta", { dtype: "<i4" }), LITTLE] }],
     [
       "filters over big-endian bytes",
       {
         codecs: [
-          codec("numcodecs.quantize", { digits: 2, dtype: "float32", astype: "<f4" }),
-          codec("numcodecs.bitround", { keepbits: 5 }),
-          codec("bytes", { endian: "big" }),
+          named("numcodecs.quantize", { digits: 2, dtype: "float32", astype: "<f4" }),
+          named("numcodecs.bitround", { keepbits: 5 }),
+          named("bytes", { endian: "big" }),
         ],
         data_type: "float32",
         fill_value: 0.5,
       },
     ],
-    ["filters that leave their type out", { codecs: [codec("numcodecs.delta"), LITTLE] }],
-    ["strings", { data_type: "string", fill_value: "", codecs: [codec("vlen-utf8")] }],
+    ["filters that leave their type out", { codecs: [named("numcodecs.delta"), LITTLE] }],
+    ["strings", { data_type: "string", fill_value: "", codecs: [named("vlen-utf8")] }],
     ["ZEP 7's strings", { data_type: { name: "string" }, fill_value: null, codecs: [] }],
     [
       "ZEP 7's strings with `bytes`",
@@ -60,9 +60,9 @@ describe("reading and writing again", () => {
       "shards",
       {
         codecs: [
-          codec("sharding_indexed", {
+          named("sharding_indexed", {
             chunk_shape: [5, 5],
-            codecs: ["bytes", codec("numcodecs.zlib", { level: 1 })],
+            codecs: ["bytes", named("numcodecs.zlib", { level: 1 })],
             index_codecs: [LITTLE, { name: "crc32c" }],
           }),
         ],
@@ -72,7 +72,7 @@ describe("reading and writing again", () => {
     [
       "structures",
       {
-        data_type: codec("struct", { fields: [{ name: "a", data_type: "int16" }] }),
+        data_type: named("struct", { fields: [{ name: "a", data_type: "int16" }] }),
         fill_value: { a: 7 },
         codecs: [LITTLE],
       },
@@ -84,7 +84,7 @@ describe("reading and writing again", () => {
 
   it("writes structures in their new form only", () => {
     const old = {
-      data_type: codec("structured", {
+      data_type: named("structured", {
         fields: [
           ["a", "int16"],
           ["b", "int16"],
@@ -96,7 +96,7 @@ describe("reading and writing again", () => {
     const node = parseWith(v3, { "zarr.json": { ...ARRAY, ...old } });
     expect(node?.findings).toEqual([expect.objectContaining({ pointer: "/codecs/0/configuration/endian" })]);
     expect(written(read(old))).toMatchObject({
-      data_type: codec("struct", {
+      data_type: named("struct", {
         fields: [
           { name: "a", data_type: "int16" },
           { name: "b", data_type: "int16" },
@@ -109,7 +109,7 @@ describe("reading and writing again", () => {
 
   it("drops what no longer says the same", () => {
     const array = read({
-      codecs: [LITTLE, codec("gzip", { level: 1, mtime: 0 })],
+      codecs: [LITTLE, named("gzip", { level: 1, mtime: 0 })],
       data_type: { name: "int32" },
     });
     const gzip = { ...array.codecs[1], name: "gzip", configuration: { level: 9 } };
@@ -120,7 +120,7 @@ describe("reading and writing again", () => {
     };
     expect(written(changed)).toMatchObject({
       data_type: "uint32",
-      codecs: [LITTLE, codec("gzip", { level: 9 })],
+      codecs: [LITTLE, named("gzip", { level: 9 })],
     });
     const fill = { ...array.fillValue, bytes: Uint8Array.of(1, 0, 0, 0) };
     expect(written({ ...array, fillValue: fill }).fill_value).toBe(1);
@@ -147,7 +147,7 @@ describe("what an array says", () => {
       attributes: { units: "m" },
       dimensionNames: ["y", null],
     });
-    expect(codecsOf(read())).toEqual([LITTLE, codec("zstd", { level: 0 })]);
+    expect(codecsOf(read())).toEqual([LITTLE, named("zstd", { level: 0 })]);
     expect(hex(read().fillValue.bytes)).toBe("2a000000");
     expect(read().codecs.map(({ stated }) => stated?.pointer)).toEqual(["/codecs/0", "/codecs/1"]);
   });
@@ -172,14 +172,14 @@ describe("what an array says", () => {
   });
 
   it("reports members that a codec does not have", () => {
-    const codecs = [LITTLE, codec("gzip", { level: 1, mtime: 0 })];
+    const codecs = [LITTLE, named("gzip", { level: 1, mtime: 0 })];
     const node = parseWith(v3, { "zarr.json": { ...ARRAY, codecs } });
     expect(node?.findings).toEqual([expect.objectContaining({ pointer: "/codecs/1" })]);
-    expect(codecsOf(read({ codecs }))[1]).toEqual(codec("gzip", { level: 1 }));
+    expect(codecsOf(read({ codecs }))[1]).toEqual(named("gzip", { level: 1 }));
   });
 
   it("reports orders of a draft, and consolidated metadata that it passes over", () => {
-    const codecs = [codec("transpose", { order: "F" }), LITTLE];
+    const codecs = [named("transpose", { order: "F" }), LITTLE];
     expect(parseWith(v3, { "zarr.json": { ...ARRAY, codecs } })?.findings).toMatchObject([
       { pointer: "/codecs/0" },
     ]);
@@ -191,65 +191,65 @@ describe("what an array says", () => {
 });
 
 describe("filters of items", () => {
-  const delta = codec("numcodecs.delta", { dtype: "<i4", astype: "<i2" });
+  const delta = named("numcodecs.delta", { dtype: "<i4", astype: "<i2" });
 
   it("stand behind `bytes` in the normal list, in its byte order", () => {
     expect(codecsOf(read({ codecs: [delta, LITTLE] }))).toEqual([
       LITTLE,
-      codec("delta", { dtype: "<i4", astype: "<i2" }),
+      named("delta", { dtype: "<i4", astype: "<i2" }),
     ]);
-    const big = codec("bytes", { endian: "big" });
-    expect(codecsOf(read({ codecs: [codec("transpose", { order: [1, 0] }), delta, big] }))).toEqual([
-      codec("transpose", { order: [1, 0] }),
+    const big = named("bytes", { endian: "big" });
+    expect(codecsOf(read({ codecs: [named("transpose", { order: [1, 0] }), delta, big] }))).toEqual([
+      named("transpose", { order: [1, 0] }),
       big,
-      codec("delta", { dtype: ">i4", astype: ">i2" }),
+      named("delta", { dtype: ">i4", astype: ">i2" }),
     ]);
   });
 
   it("get the type of their place where they leave it out", () => {
-    const codecs = [codec("numcodecs.astype", { encode_dtype: "<i8" }), codec("numcodecs.delta"), LITTLE];
+    const codecs = [named("numcodecs.astype", { encode_dtype: "<i8" }), named("numcodecs.delta"), LITTLE];
     expect(codecsOf(read({ codecs })).slice(1)).toEqual([
-      codec("astype", { encode_dtype: "<i8", decode_dtype: "<i4" }),
-      codec("delta", { dtype: "<i8" }),
+      named("astype", { encode_dtype: "<i8", decode_dtype: "<i4" }),
+      named("delta", { dtype: "<i8" }),
     ]);
   });
 
   it("go back before `bytes`, whose order is that of the last items", () => {
     const codecs: CodecConfig[] = [
-      codec("bytes", { endian: "big" }),
-      codec("delta", { dtype: ">i4", astype: "<i2" }),
-      codec("shuffle", { elementsize: 2 }),
-      codec("blosc", { cname: "lz4", clevel: 5, shuffle: "auto", blocksize: 0 }),
+      named("bytes", { endian: "big" }),
+      named("delta", { dtype: ">i4", astype: "<i2" }),
+      named("shuffle", { elementsize: 2 }),
+      named("blosc", { cname: "lz4", clevel: 5, shuffle: "auto", blocksize: 0 }),
     ];
     expect(written({ ...read(), codecs }).codecs).toEqual([
       delta,
       LITTLE,
-      codec("numcodecs.shuffle", { elementsize: 2 }),
-      codec("blosc", { typesize: 1, cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 }),
+      named("numcodecs.shuffle", { elementsize: 2 }),
+      named("blosc", { typesize: 1, cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 }),
     ]);
   });
 
   it("name types in that order: zarr-python views items as the type that is named", () => {
     const codecs: CodecConfig[] = [
-      codec("bytes", { endian: "big" }),
-      codec("delta", { dtype: ">i4", astype: ">i2" }),
+      named("bytes", { endian: "big" }),
+      named("delta", { dtype: ">i4", astype: ">i2" }),
     ];
     expect(written({ ...read(), codecs }).codecs).toEqual([
-      codec("numcodecs.delta", { dtype: ">i4", astype: ">i2" }),
-      codec("bytes", { endian: "big" }),
+      named("numcodecs.delta", { dtype: ">i4", astype: ">i2" }),
+      named("bytes", { endian: "big" }),
     ]);
   });
 
   it("are a loss where their byte orders do not meet, or behind a codec of bytes", () => {
-    const mixed = [LITTLE, codec("delta", { dtype: ">i4" })];
+    const mixed = [LITTLE, named("delta", { dtype: ">i4" })];
     expect(lostPointers(() => written({ ...read(), codecs: mixed }))).toEqual(["/codecs/0"]);
-    const late: CodecConfig[] = [LITTLE, codec("gzip", { level: 1 }), codec("delta", { dtype: "<i4" })];
+    const late: CodecConfig[] = [LITTLE, named("gzip", { level: 1 }), named("delta", { dtype: "<i4" })];
     expect(lostPointers(() => written({ ...read(), codecs: late }))).toEqual(["/codecs/2"]);
   });
 
   it("tell blosc the size of their items", () => {
-    const blosc = codec("blosc", { cname: "zstd", clevel: 1, shuffle: "auto", blocksize: 0 });
-    const codecs = [LITTLE, codec("delta", { dtype: "<i4", astype: "<i2" }), blosc];
+    const blosc = named("blosc", { cname: "zstd", clevel: 1, shuffle: "auto", blocksize: 0 });
+    const codecs = [LITTLE, named("delta", { dtype: "<i4", astype: "<i2" }), blosc];
     expect(written({ ...read(), codecs }).codecs[2].configuration).toMatchObject({
       typesize: 2,
       shuffle: "shuffle",
@@ -264,31 +264,31 @@ describe("codecs of the numcodecs package", () => {
   it("have their normal names and forms", () => {
     const codecs = [
       LITTLE,
-      codec("numcodecs.blosc", { cname: "lz4", clevel: 5, shuffle: 2 }),
-      codec("numcodecs.crc32c", { location: "start" }),
-      codec("numcodecs.nosuch"),
-      codec("packbits"),
+      named("numcodecs.blosc", { cname: "lz4", clevel: 5, shuffle: 2 }),
+      named("numcodecs.crc32c", { location: "start" }),
+      named("numcodecs.nosuch"),
+      named("packbits"),
     ];
     expect(codecsOf(read({ codecs })).slice(1)).toEqual([
-      codec("blosc", { cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 }),
-      codec("crc32c", { location: "start" }),
-      codec("numcodecs.nosuch"),
-      codec("v3.packbits"),
+      named("blosc", { cname: "lz4", clevel: 5, shuffle: "bitshuffle", blocksize: 0 }),
+      named("crc32c", { location: "start" }),
+      named("numcodecs.nosuch"),
+      named("v3.packbits"),
     ]);
   });
 
   it("are written under their names, with a configuration always", () => {
     const codecs: CodecConfig[] = [
       LITTLE,
-      codec("zlib", { level: 1 }),
-      codec("crc32"),
-      codec("crc32c", { location: "start" }),
-      codec("crc32c", { location: "end" }),
+      named("zlib", { level: 1 }),
+      named("crc32"),
+      named("crc32c", { location: "start" }),
+      named("crc32c", { location: "end" }),
     ];
     expect(written({ ...read(), codecs }).codecs.slice(1)).toEqual([
-      codec("numcodecs.zlib", { level: 1 }),
-      codec("numcodecs.crc32"),
-      codec("numcodecs.crc32c", { location: "start" }),
+      named("numcodecs.zlib", { level: 1 }),
+      named("numcodecs.crc32"),
+      named("numcodecs.crc32c", { location: "start" }),
       { name: "crc32c" },
     ]);
   });
@@ -296,7 +296,7 @@ describe("codecs of the numcodecs package", () => {
 
 describe("shards", () => {
   const sharding = (members: object = {}) =>
-    codec("sharding_indexed", {
+    named("sharding_indexed", {
       chunk_shape: [5, 3],
       codecs: [LITTLE],
       index_codecs: [LITTLE, "crc32c"],
@@ -309,12 +309,12 @@ describe("shards", () => {
       chunkShape: [10, 15],
       innerChunkShape: [5, 3],
     });
-    const transpose = (order: number[]) => codec("transpose", { order });
+    const transpose = (order: number[]) => named("transpose", { order });
     const transposed = read({ codecs: [transpose([1, 0]), sharding({ chunk_shape: [3, 5] })] });
     expect(transposed.chunkGrid.innerChunkShape).toEqual([5, 3]);
     const turned = read({
       shape: [4, 6, 10],
-      chunk_grid: codec("regular", { chunk_shape: [4, 6, 10] }),
+      chunk_grid: named("regular", { chunk_shape: [4, 6, 10] }),
       dimension_names: null,
       codecs: [transpose([2, 0, 1]), sharding({ chunk_shape: [5, 2, 3] })],
     });
@@ -323,32 +323,32 @@ describe("shards", () => {
 
   it("have normal codecs inside", () => {
     const inner = sharding({
-      codecs: [codec("numcodecs.delta", { dtype: "<i4" }), "bytes"],
+      codecs: [named("numcodecs.delta", { dtype: "<i4" }), "bytes"],
     });
     expect(failure(() => read({ codecs: [inner] })).details.pointer).toBe(
       "/codecs/0/configuration/codecs/1/configuration/endian",
     );
-    const codecs = [codec("numcodecs.delta", { dtype: "<i4" }), LITTLE];
+    const codecs = [named("numcodecs.delta", { dtype: "<i4" }), LITTLE];
     expect(
       codecsOf(read({ codecs: [sharding({ codecs, index_location: undefined })] }))[0]?.configuration,
     ).toEqual({
       chunk_shape: [5, 3],
-      codecs: [LITTLE, codec("delta", { dtype: "<i4" })],
-      index_codecs: [LITTLE, codec("crc32c")],
+      codecs: [LITTLE, named("delta", { dtype: "<i4" })],
+      index_codecs: [LITTLE, named("crc32c")],
       index_location: "end",
     });
   });
 
   it("are written from their normal form", () => {
     const array = read({
-      codecs: [sharding({ codecs: [LITTLE, codec("numcodecs.zlib", { level: 1 })] })],
+      codecs: [sharding({ codecs: [LITTLE, named("numcodecs.zlib", { level: 1 })] })],
     });
     const [own] = codecsOf(array);
-    const changed = codec("sharding_indexed", { ...own?.configuration, index_location: "end" });
+    const changed = named("sharding_indexed", { ...own?.configuration, index_location: "end" });
     expect(written({ ...array, codecs: [changed] }).codecs).toEqual([
-      codec("sharding_indexed", {
+      named("sharding_indexed", {
         chunk_shape: [5, 3],
-        codecs: [LITTLE, codec("numcodecs.zlib", { level: 1 })],
+        codecs: [LITTLE, named("numcodecs.zlib", { level: 1 })],
         index_codecs: [LITTLE, { name: "crc32c" }],
         index_location: "end",
       }),
@@ -363,7 +363,7 @@ describe("shards", () => {
     [{ codecs: undefined }, "/codecs"],
     [{ codecs: [] }, "/codecs"],
     [{ index_codecs: undefined }, "/index_codecs"],
-    [{ index_codecs: [LITTLE, codec("gzip", { level: 1 })] }, "/index_codecs/1"],
+    [{ index_codecs: [LITTLE, named("gzip", { level: 1 })] }, "/index_codecs/1"],
     [{ index_codecs: ["bytes"] }, "/index_codecs/0/configuration/endian"],
     [{ index_location: "middle" }, "/index_location"],
   ])("refuse %j", (members, pointer) => {
@@ -387,9 +387,9 @@ describe("variable data", () => {
     read({ data_type, fill_value, codecs });
 
   it("have ZEP 7's layout where no vlen codec stands", () => {
-    const layout = (offset_size: number) => codec("zep0007", { offset_size });
-    const gzip = codec("gzip", { level: 1 });
-    const transpose = codec("transpose", { order: [1, 0] });
+    const layout = (offset_size: number) => named("zep0007", { offset_size });
+    const gzip = named("gzip", { level: 1 });
+    const transpose = named("transpose", { order: [1, 0] });
     expect(codecsOf(strings([]))).toEqual([layout(4)]);
     expect(codecsOf(strings([transpose, gzip], "LargeString"))).toEqual([transpose, layout(8), gzip]);
     expect(codecsOf(strings([LITTLE, gzip], "binary"))).toEqual([layout(4), gzip]);
@@ -399,12 +399,12 @@ describe("variable data", () => {
   });
 
   it("have the registered form with one, in shards too", () => {
-    expect(codecsOf(strings(["vlen-utf8"]))).toEqual([codec("vlen-utf8")]);
+    expect(codecsOf(strings(["vlen-utf8"]))).toEqual([named("vlen-utf8")]);
     const sharding = (codecs: unknown[]) =>
-      codec("sharding_indexed", { chunk_shape: [5, 5], codecs, index_codecs: [LITTLE] });
-    expect(strings([sharding(["vlen-utf8"])]).codecs[0]?.configuration.codecs).toEqual([codec("vlen-utf8")]);
+      named("sharding_indexed", { chunk_shape: [5, 5], codecs, index_codecs: [LITTLE] });
+    expect(strings([sharding(["vlen-utf8"])]).codecs[0]?.configuration.codecs).toEqual([named("vlen-utf8")]);
     expect(strings([sharding([])]).codecs[0]?.configuration.codecs).toEqual([
-      codec("zep0007", { offset_size: 4 }),
+      named("zep0007", { offset_size: 4 }),
     ]);
   });
 
@@ -412,7 +412,7 @@ describe("variable data", () => {
     [["vlen-bytes"], "LargeBinary", "invalid-metadata", "/codecs"],
     [["bytes"], "bytes", "unsupported-data-type", "/data_type"],
     [["bytes"], "variable_length_bytes", "unsupported-data-type", "/data_type"],
-    [[codec("bytes", { endian: "big" })], "string", "unsupported-codec", "/codecs/0/configuration/endian"],
+    [[named("bytes", { endian: "big" })], "string", "unsupported-codec", "/codecs/0/configuration/endian"],
   ])("refuse %j for %s", (codecs, type, code, pointer) => {
     expect(failure(() => strings(codecs, type))).toMatchObject({ code, details: { pointer } });
   });
@@ -455,15 +455,15 @@ describe("errors", () => {
     [{ codecs: [{ name: "bytes", configuration: 3 }] }, "invalid-metadata", "/codecs/0/configuration"],
     [{ codecs: ["bytes"] }, "invalid-metadata", "/codecs/0/configuration/endian"],
     [
-      { codecs: [codec("bytes", { endian: "middle" })] },
+      { codecs: [named("bytes", { endian: "middle" })] },
       "invalid-metadata",
       "/codecs/0/configuration/endian",
     ],
-    [{ codecs: [LITTLE, codec("numcodecs.delta", { dtype: "<i4" })] }, "invalid-metadata", "/codecs"],
+    [{ codecs: [LITTLE, named("numcodecs.delta", { dtype: "<i4" })] }, "invalid-metadata", "/codecs"],
     [
       {
         data_type: "uint8",
-        codecs: [codec("numcodecs.astype", { encode_dtype: "<i4" }), "bytes"],
+        codecs: [named("numcodecs.astype", { encode_dtype: "<i4" }), "bytes"],
       },
       "invalid-metadata",
       "/codecs/1/configuration/endian",
@@ -519,13 +519,13 @@ describe("what v3 cannot hold", () => {
   it.each([
     [
       "objects",
-      { dataType: { kind: "object" } as const, codecs: [codec("json2")] },
+      { dataType: { kind: "object" } as const, codecs: [named("json2")] },
       ["/data_type", "/codecs/0"],
     ],
     ["sub-arrays", struct({ shape: [1] }), ["/data_type"]],
     ["padding", struct({ name: "" }), ["/data_type"]],
     ["byte orders of fields", struct({ endian: "big" }), ["/data_type"]],
-    ["codecs of v2 alone", { codecs: [LITTLE, codec("base64")] }, ["/codecs/1"]],
+    ["codecs of v2 alone", { codecs: [LITTLE, named("base64")] }, ["/codecs/1"]],
     ["names of another format", { extra: { zarrFormat: "v2", json: { "a/b": 1 } } as const }, ["/a~1b"]],
   ])("%s", (_, members, pointers) => {
     expect(failure(() => written({ ...read(), ...members }))).toMatchObject({
@@ -559,7 +559,7 @@ describe("what v3 holds in another form where chunks are made anew", () => {
       { name: "a", data_type: "int32" },
       {
         name: "b",
-        data_type: codec("struct", { fields: ["x", "y"].map((name) => ({ name, data_type: "int32" })) }),
+        data_type: named("struct", { fields: ["x", "y"].map((name) => ({ name, data_type: "int32" })) }),
       },
     ]);
     expect(codecsOf(adopted)[0]).toEqual(LITTLE);
@@ -567,7 +567,7 @@ describe("what v3 holds in another form where chunks are made anew", () => {
 
   it("leaves all others as they are", () => {
     const one = { kind: "struct", size: 8, fields: [field("x"), field("y")] } as const;
-    const array = { ...read(), dataType: one, codecs: [codec("bytes", { endian: "big" })] };
+    const array = { ...read(), dataType: one, codecs: [named("bytes", { endian: "big" })] };
     expect(v3.adopt?.(array)).toBe(array);
     expect(v3.adopt?.(read())).toEqual(read());
   });
@@ -608,14 +608,14 @@ describe("casts", () => {
     node_type: "array",
     shape: [4, 6],
     data_type: "float64",
-    chunk_grid: codec("regular", { chunk_shape: [4, 6] }),
+    chunk_grid: named("regular", { chunk_shape: [4, 6] }),
     chunk_key_encoding: { name: "default" },
     fill_value: 0,
     codecs,
     ...rest,
   });
-  const cast = (data_type: string) => codec("cast_value", { data_type });
-  const little = codec("bytes", { endian: "little" });
+  const cast = (data_type: string) => named("cast_value", { data_type });
+  const little = named("bytes", { endian: "little" });
 
   /** The codecs, read and written again without what the document stated. */
   function rewritten(document: unknown): unknown {
@@ -626,7 +626,7 @@ describe("casts", () => {
   }
 
   it("each cast counts from its place on", () => {
-    const list = [cast("int16"), codec("transpose", { order: [1, 0] }), cast("uint8")];
+    const list = [cast("int16"), named("transpose", { order: [1, 0] }), cast("uint8")];
     const types = [0, 1, 2, 3].map((n) =>
       typeAfter({ dataType: { kind: "bool", size: 1 } }, list.slice(0, n), ""),
     );
@@ -645,9 +645,9 @@ describe("casts", () => {
       [
         "a scale, a cast and a transpose",
         [
-          codec("scale_offset", { offset: 5, scale: 2 }),
+          named("scale_offset", { offset: 5, scale: 2 }),
           cast("int32"),
-          codec("transpose", { order: [1, 0] }),
+          named("transpose", { order: [1, 0] }),
           little,
         ],
       ],
@@ -655,7 +655,7 @@ describe("casts", () => {
         "a cast in front of shards",
         [
           cast("int16"),
-          codec("sharding_indexed", {
+          named("sharding_indexed", {
             chunk_shape: [2, 3],
             codecs: [little],
             index_codecs: [little, { name: "crc32c" }],
@@ -663,11 +663,11 @@ describe("casts", () => {
           }),
         ],
       ],
-      ["bits", [cast("uint8"), codec("packbits", { last_bit: 3 })]],
+      ["bits", [cast("uint8"), named("packbits", { last_bit: 3 })]],
     ])("%s is written as it is read", (_, codecs) => expect(rewritten(zarr(codecs))).toEqual(codecs));
 
     it("filters behind a cast work on its type", () => {
-      const codecs = [cast("int16"), codec("numcodecs.delta"), little];
+      const codecs = [cast("int16"), named("numcodecs.delta"), little];
       const metadata = arrayWith(v3, { "zarr.json": zarr(codecs) });
       expect(metadata.codecs.map(({ name, configuration }) => [name, configuration])).toEqual([
         ["cast_value", { data_type: "int16" }],
@@ -682,7 +682,7 @@ describe("casts", () => {
           ({ name }) => name,
         );
       expect(names([{ name: "packbits" }])).toEqual(["v3.packbits"]);
-      expect(names([codec("numcodecs.packbits"), { name: "bytes" }])).toEqual(["bytes", "packbits"]);
+      expect(names([named("numcodecs.packbits"), { name: "bytes" }])).toEqual(["bytes", "packbits"]);
     });
 
     it("a type that is not known, and a missing byte order, are named at their places", () => {
