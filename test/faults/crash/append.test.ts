@@ -11,6 +11,7 @@ import { given } from "../../support/given.ts";
 import { IS_LONG } from "./cases.ts";
 import { Cut } from "./cut.ts";
 import { filePlace, newFolder } from "./places.ts";
+import { nameOf } from "./states.ts";
 
 const folder = newFolder();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -69,6 +70,8 @@ test.each([
     expect(counting.calls).toBeGreaterThan(10);
 
     const wrong: string[] = [];
+    // where the same is left, the same is read, and the next run does the same
+    const seen = new Set<string>();
     for (const [i, kind] of (["kill", "fail", "abort"] as const).entries()) {
       for (let call = IS_LONG ? 0 : i; call < counting.calls; call += IS_LONG ? 1 : 3) {
         await place.reset(old);
@@ -76,6 +79,9 @@ test.each([
           () => undefined,
           (error: unknown) => error,
         );
+        const left = place.everything && `${failure === undefined} ${nameOf(place.everything())}`;
+        if (left !== undefined && seen.has(left)) continue;
+        if (left !== undefined) seen.add(left);
         const where = `${kind} at ${call} of ${counting.calls}`;
         const found = await read(at);
         for (const name of NAMES) {
