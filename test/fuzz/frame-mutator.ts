@@ -124,19 +124,10 @@ export class FrameMutator {
     if (at < 0 || at + width > this.#length) return;
     const little = !this.#random.oneIn(3);
     const stated = this.#read(at, width, little);
-    const values = [
-      stated + 1n,
-      stated - 1n,
-      0n,
-      -1n,
-      1n,
-      stated * 2n,
-      stated / 2n,
-      2n ** 31n,
-      2n ** 31n - 1n,
-    ];
+    const near = [stated + 1n, stated - 1n, 0n, -1n, 1n, stated * 2n, stated / 2n];
     const small = BigInt(this.#random.below(2 * this.#length + 2));
-    this.#write(at, width, little, this.#random.pick([...values, small, small]));
+    const values = [...near, 2n ** 31n, 2n ** 31n - 1n, small, small];
+    this.#write(at, width, little, this.#random.pick(values));
   }
 
   #read(at: number, width: number, little: boolean): bigint {

@@ -75,40 +75,11 @@ function accept(text: string): void {
 }
 
 const HOSTILE: readonly unknown[] = [
-  ...[
-    -1,
-    0,
-    1,
-    0.5,
-    2 ** 31,
-    2 ** 53,
-    1e300,
-    true,
-    null,
-    "",
-    "..",
-    "../x",
-    "a/../../b",
-    "/etc/passwd",
-    "a\\b",
-    "a\0b",
-  ],
-  ...[
-    "__proto__",
-    "constructor",
-    "\ud800",
-    [],
-    {},
-    [1e9, 1e9],
-    [0, 0],
-    [-1, 4],
-    [[1], [2]],
-    { kind: "memory", name: "x" },
-  ],
-  ...[
-    { kind: "http", url: "http://user:secret@host/" },
-    { kind: "s3", bucket: "b", prefix: "../x" },
-  ],
+  ...[-1, 0, 1, 0.5, 2 ** 31, 2 ** 53, 1e300, true, null, [], {}, [1e9, 1e9], [0, 0], [-1, 4], [[1], [2]]],
+  ...["", "..", "../x", "a/../../b", "/etc/passwd", "a\\b", "a\0b", "__proto__", "constructor", "\ud800"],
+  { kind: "memory", name: "x" },
+  { kind: "http", url: "http://user:secret@host/" },
+  { kind: "s3", bucket: "b", prefix: "../x" },
 ];
 
 /** A plan of which one to three values were changed, as a number says. */

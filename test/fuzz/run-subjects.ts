@@ -29,14 +29,8 @@ const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 
 /** A changed ledger says of no task that it is done whose values are not all held. */
 function ledgerSeeds(): Seed[] {
-  const identity = {
-    source: "a",
-    target: "b",
-    arrays: "c",
-    documents: "d",
-    options: "e",
-    sourceDocuments: "f",
-  };
+  const places = { source: "a", target: "b", arrays: "c" };
+  const identity = { ...places, documents: "d", options: "e", sourceDocuments: "f" };
   const begin = [
     ledgerLine({ format: LEDGER_FORMAT, begun: "2026-11-23T00:00:00Z", identity }),
     ledgerLine({ session: { at: "2026-11-23T00:00:00Z", boot: "x", fsync: false } }),

@@ -39,7 +39,6 @@ export async function runCli(cwd: string, ...args: readonly string[]): Promise<R
   return { code, bytes, stdout: bytes.toString(), stderr };
 }
 
-/** Runs the command, which must succeed. Returns its standard output. */
 /** The words of the command that continues a run, as its failure prints them. */
 export function continuing(stderr: string): readonly string[] {
   const [, words] = /^ {2}to continue(?:, [^:]+)?: zarrflow (.+)$/m.exec(stderr) ?? [];
@@ -48,6 +47,7 @@ export function continuing(stderr: string): readonly string[] {
   return [...words.matchAll(/'([^']*)'|[^ ]+/g)].map(([word, quoted]) => quoted ?? word);
 }
 
+/** Runs the command, which must succeed. Returns its standard output. */
 export async function zarrflow(...args: readonly string[]): Promise<Buffer> {
   requireBuild();
   const { code, bytes, stderr } = await runCli(".", ...args);

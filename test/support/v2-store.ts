@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { coordsOf, product } from "../../src/util/shape.ts";
-import { testFolder } from "./cli.ts";
 
 /** A little Zarr v2 array, written by hand: plain JSON and raw chunks. */
 export interface V2Array {
@@ -93,19 +92,4 @@ function stringChunk(strings: readonly string[]): Uint8Array {
   const word = (n: number) => new Uint8Array(Uint32Array.of(n).buffer);
   const texts = strings.map((text) => new TextEncoder().encode(text));
   return Buffer.concat([word(texts.length), ...texts.flatMap((text) => [word(text.length), text])]);
-}
-
-/** A folder with `g.zarr` in it: a group with attributes and one array `t` of 4 x 6 items in 2 x 2 chunks. */
-export async function folderWithGroup(): Promise<string> {
-  const cwd = await testFolder();
-  const t: V2Array = {
-    shape: [4, 6],
-    chunks: [2, 3],
-    dtype: "<f4",
-    items: ramp(24),
-    dimensions: ["y", "x"],
-    fillValue: 0,
-  };
-  await writeV2Group(join(cwd, "g.zarr"), { t }, { title: "é" });
-  return cwd;
 }
