@@ -4,17 +4,7 @@ import { walk } from "../../src/hierarchy/open/walk.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
 import { givenKeys } from "../support/given.ts";
-
-const ARRAY = {
-  zarr_format: 2,
-  shape: [4],
-  chunks: [4],
-  dtype: "<i4",
-  compressor: null,
-  fill_value: 0,
-  order: "C",
-  filters: null,
-};
+import { ZARRAY } from "./stores.ts";
 
 /** A group `g` with an array `g/a` whose attributes have so many characters; it notes what buffers it takes. */
 class Counting extends MemoryStore {
@@ -32,10 +22,10 @@ class Counting extends MemoryStore {
 
 async function store(characters: number, isConsolidated = false): Promise<Counting> {
   const attributes = { text: "x".repeat(characters) };
-  const metadata = { ".zgroup": { zarr_format: 2 }, "a/.zarray": ARRAY, "a/.zattrs": attributes };
+  const metadata = { ".zgroup": { zarr_format: 2 }, "a/.zarray": ZARRAY, "a/.zattrs": attributes };
   const below = isConsolidated
     ? { "g/.zmetadata": { zarr_consolidated_format: 1, metadata } }
-    : { "g/a/.zarray": ARRAY, "g/a/.zattrs": attributes };
+    : { "g/a/.zarray": ZARRAY, "g/a/.zattrs": attributes };
   return givenKeys({ "g/.zgroup": { zarr_format: 2 }, ...below }, new Counting());
 }
 
