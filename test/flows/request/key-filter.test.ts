@@ -67,6 +67,11 @@ describe.each(["v2", "v3"] as const)("a filtered copy in %s", (zarrFormat) => {
     expect(keys.filter((key) => key.startsWith("2024/t2m")).length).toBeGreaterThan(4);
   });
 
+  test("goes with a change on the way", async () => {
+    await copy("memory:filter-source", "memory:filter-target", { include: "t2m", codec: "zlib:1" });
+    expect(await nodesOf()).toEqual(["2023", "2023/t2m", "2024", "2024/t2m"]);
+  });
+
   test("refuses a name to include that nothing has, and patterns of which none matches", async () => {
     const failure = (glob: string, hint: string) => ({
       code: "invalid-option",
