@@ -84,14 +84,15 @@ const floats = (size: number): Uint8Array => {
   const values = Array.from({ length: 300 }, (_, i) => (i - 150) ** 3 / 977);
   return bytesOf(size === 4 ? Float32Array.from(values) : Float64Array.from(values));
 };
+const caseOf = (config: CodecCase["config"], dtype: string, bytes: Uint8Array): CodecCase => ({
+  config,
+  dtype,
+  bytes,
+});
 const filterCases: CodecCase[] = [
   ...[2, 4, 8].flatMap((size) =>
-    [0, 1, 5, size === 2 ? 9 : 20, { 2: 10, 4: 23, 8: 52 }[size] ?? 0].map(
-      (keepbits): CodecCase => ({
-        config: { id: "bitround", keepbits },
-        dtype: `<f${size}`,
-        bytes: floats(size),
-      }),
+    [0, 1, 5, size === 2 ? 9 : 20, { 2: 10, 4: 23, 8: 52 }[size] ?? 0].map((keepbits) =>
+      caseOf({ id: "bitround", keepbits }, `<f${size}`, floats(size)),
     ),
   ),
   ...[-2, -1, 0, 1, 3].flatMap((digits) =>
@@ -100,9 +101,9 @@ const filterCases: CodecCase[] = [
       { dtype: "<f8", astype: "<f4" },
       { dtype: "<f4" },
       { dtype: "<f4", astype: "<f2" },
-    ].map((types): CodecCase => {
+    ].map((types) => {
       const bytes = floats(types.dtype === "<f8" ? 8 : 4).slice(400, 1200);
-      return { config: { id: "quantize", digits, ...types }, dtype: types.dtype, bytes };
+      return caseOf({ id: "quantize", digits, ...types }, types.dtype, bytes);
     }),
   ),
   ...[
@@ -111,49 +112,34 @@ const filterCases: CodecCase[] = [
     { offset: 100, scale: 0.5, dtype: "<f4", astype: "<i2" },
     { offset: -4000, scale: 100, dtype: ">f8", astype: ">i8" },
     { offset: 1e6, scale: 1, dtype: "<f4", astype: "<f8" },
-  ].map((setting): CodecCase => {
+  ].map((setting) => {
     const bytes = floats(setting.dtype.endsWith("8") ? 8 : 4);
     const swapped = setting.dtype.startsWith(">") ? Buffer.from(bytes).swap64() : bytes;
-    return { config: { id: "fixedscaleoffset", ...setting }, dtype: setting.dtype, bytes: swapped };
+    return caseOf({ id: "fixedscaleoffset", ...setting }, setting.dtype, swapped);
   }),
-  ...[
-    ["<f8", "<f4"],
-    ["<f4", "<f8"],
-    ["<f8", "<i4"],
-    ["<i4", "|u1"],
-    ["<i4", ">f8"],
-    ["<i8", "<i2"],
-  ].map(([decode_dtype = "", encode_dtype = ""]): CodecCase => {
-    const bytes = decode_dtype.includes("f")
-      ? floats(Number(decode_dtype[2]))
-      : (smooth[decode_dtype] ?? noise(8));
-    return { config: { id: "astype", decode_dtype, encode_dtype }, dtype: decode_dtype, bytes };
+  ...["<f8 <f4", "<f4 <f8", "<f8 <i4", "<i4 |u1", "<i4 >f8", "<i8 <i2"].map((types) => {
+    const [decode_dtype = "", encode_dtype = ""] = types.split(" ");
+    const isFloat = decode_dtype.includes("f");
+    const bytes = isFloat ? floats(Number(decode_dtype[2])) : (smooth[decode_dtype] ?? noise(8));
+    return caseOf({ id: "astype", decode_dtype, encode_dtype }, decode_dtype, bytes);
   }),
-  ...[0, 1, 7, 8, 9, 16, 17, 250].map(
-    (length): CodecCase => ({
-      config: { id: "packbits" },
-      dtype: "|b1",
-      bytes: noise(length).map((byte) => byte & 1),
-    }),
+  ...[0, 1, 7, 8, 9, 16, 17, 250].map((length) =>
+    caseOf(
+      { id: "packbits" },
+      "|b1",
+      noise(length).map((byte) => byte & 1),
+    ),
   ),
-  ...[1, 2, 3, 4, 8, 16, 31].map(
-    (elementsize): CodecCase => ({
-      config: { id: "shuffle", elementsize },
-      dtype: "|u1",
-      bytes: noise(elementsize * 77),
-    }),
+  ...[1, 2, 3, 4, 8, 16, 31].map((elementsize) =>
+    caseOf({ id: "shuffle", elementsize }, "|u1", noise(elementsize * 77)),
   ),
   ...["crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3", "base64"].flatMap((id) =>
-    [2, 4, 46, 1000, 70_000].map(
-      (length): CodecCase => ({ config: { id }, dtype: "|u1", bytes: noise(length) }),
-    ),
+    [2, 4, 46, 1000, 70_000].map((length) => caseOf({ id }, "|u1", noise(length))),
   ),
   ...["crc32", "crc32c", "adler32"].flatMap((id) =>
-    ["start", "end"].map(
-      (location): CodecCase => ({ config: { id, location }, dtype: "|u1", bytes: noise(99) }),
-    ),
+    ["start", "end"].map((location) => caseOf({ id, location }, "|u1", noise(99))),
   ),
-  { config: { id: "jenkins_lookup3", initval: 77 }, dtype: "|u1", bytes: noise(55) },
+  caseOf({ id: "jenkins_lookup3", initval: 77 }, "|u1", noise(55)),
 ];
 
 /** Codecs of numcodecs from bytes to bytes, in every setting that makes a difference. */
