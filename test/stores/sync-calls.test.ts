@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { asyncFileCalls, type FileCalls } from "../../src/stores/files/file-calls.ts";
@@ -103,8 +103,10 @@ describe("values that a directory copies from another", () => {
     const from = new DirectoryStore(folder.next());
     await from.set("a", text("value"));
     const root = folder.next();
-    const copyFile: FileCalls["copyFile"] = async (...call) => {
-      await asyncFileCalls.copyFile(...call);
+    const copies: string[] = [];
+    const copyFile: FileCalls["copyFile"] = async (path, to) => {
+      copies.push(basename(to));
+      await asyncFileCalls.copyFile(path, to);
       throw Object.assign(new Error("no space"), { code: "ENOSPC", syscall: "copyfile" });
     };
     for (const exclusive of [false, true]) {
@@ -113,6 +115,8 @@ describe("values that a directory copies from another", () => {
       await expect(copied).rejects.toMatchObject({ code: "no-space", details: { key: "b" } });
       expect(readdirSync(root)).toEqual([]);
     }
+    // but for who is alone, under another name first
+    expect(copies).toEqual([expect.stringMatching(/^\.zarrflow-/), "b"]);
   });
 });
 

@@ -4,21 +4,13 @@ declare module "serve-handler" {
   export default function handler(
     request: IncomingMessage,
     response: ServerResponse,
-    config: {
-      readonly public: string;
-      readonly cleanUrls: boolean;
-      readonly directoryListing: boolean;
-      readonly etag: boolean;
-    },
+    config: Readonly<Record<string, string | boolean>>,
   ): Promise<void>;
 }
 
 declare module "http-server" {
   import type { Server } from "node:http";
-  export function createServer(options: {
-    readonly root: string;
-    readonly cache: number;
-    readonly showDir: "false";
-    readonly autoIndex: "false";
-  }): { readonly server: Server };
+
+  type Options = Readonly<Record<string, string | number>>;
+  export function createServer(options: Options): { readonly server: Server };
 }

@@ -113,6 +113,7 @@ describe("a directory", () => {
     ["a count of zip64 with lost digits", { zip64: true, claims: { entries: 3 + 65_536 } }],
     ["fewer entries stated, and bytes that fit them", { claims: { entries: 2, size: 2 * 49 } }],
     ["a place outside", { claims: { offset: 1_000_000 } }],
+    ["bytes before it that zip64 does not count", { zip64: true, before: new Uint8Array(9) }],
   ])("with %s is refused, and the file closed", async (_, archive) => {
     const reader = new BytesReader(buildZip(named(3), archive));
     const fault = { code: "corrupt-store", details: { store: "zip test.zip" } };
