@@ -26,7 +26,11 @@ const FIXED_HEAP = ["--max-semi-space-size=4", "--expose-gc"];
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder.path, name);
-const scriptAt = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const scripts = {
+  appends: fileURLToPath(new URL("append-frames.mjs", import.meta.url)),
+  reads: fileURLToPath(new URL("read-corpora.mjs", import.meta.url)),
+  stages: fileURLToPath(new URL("stages.mjs", import.meta.url)),
+};
 
 describePeaks("peak resident memory of copies", LONG, () => {
   test.each([
@@ -161,7 +165,7 @@ describePeaks("peak resident memory of rechunks", LONG, () => {
   test("of stages between two grids does not grow with the array", async () => {
     const rechunk = async (count: number) => {
       const place = folder.next("stages");
-      const peak = await peakMemoryOfNode(...FIXED_HEAP, scriptAt("stages.mjs"), place, `${count}`);
+      const peak = await peakMemoryOfNode(...FIXED_HEAP, scripts.stages, place, `${count}`);
       const target = await openArray(`${place}/target.zarr`);
       const { data } = await target.slice([[count - 2, null], 4, [0, 2]]).read();
       expect([...data]).toEqual([count, count - 1, count + 1, count]);
@@ -177,12 +181,7 @@ describePeaks("peak resident memory of other flows", LONG, () => {
   test("does not grow with the number of frames that are appended to a zip", async () => {
     const append = async (count: number) => {
       const target = folder.next("movie.zarr.zip");
-      const peak = await peakMemoryOfNode(
-        ...FIXED_HEAP,
-        scriptAt("append-frames.mjs"),
-        `${target}/movie`,
-        `${count}`,
-      );
+      const peak = await peakMemoryOfNode(...FIXED_HEAP, scripts.appends, `${target}/movie`, `${count}`);
       const movie = await openArray(`${target}/movie`);
       expect(movie.shape).toEqual([count, 256, 512]);
       const { data } = await slice(movie, { time: [count - 2, null], y: 0, x: 0 }).read();
@@ -315,7 +314,7 @@ describePeaks("peak resident memory of a process that reads", LONG, () => {
     });
     writeFileSync(at(`${corpus}.jsonl`), lines.join("\n"));
     await expectPeaks(`a process that reads ${lines.length} of ${corpus}`, { peak: 300 * MB }, () =>
-      peakMemoryOfNode(scriptAt("read-corpora.mjs"), at(`${corpus}.jsonl`)),
+      peakMemoryOfNode(scripts.reads, at(`${corpus}.jsonl`)),
     );
   });
 });
