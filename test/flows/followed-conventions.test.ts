@@ -341,6 +341,8 @@ describe("attributes of CF", () => {
     for (const path of ["landpoint", "row_size"]) expect(await attributesAt(to, path)).toEqual({});
     expect(await attributesAt(to, "station_index")).toEqual(instance);
     expect(warnings).toHaveLength(2);
+    const other = await sliced(url, { slice: { obs: [0, 4] } });
+    expect(await attributesAt(other.to, "landpoint")).toEqual({ compress: "lat lon" });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { consolidate, readConsolidatedV2 } from "../../src/meta/consolidated.ts";
+import { consolidate, readConsolidatedV2, sameDocument } from "../../src/meta/consolidated.ts";
 import { readConsolidatedV3 } from "../../src/meta/v3/consolidated.ts";
 import { bytesOf, json, refusal, textOf } from "./helpers.ts";
 
@@ -137,4 +137,8 @@ describe("v3", () => {
   ])("refuses %j", (document, pointer) => {
     expect(refusal(() => readConsolidatedV3(bytesOf(document), ""))).toBe(`invalid-metadata ${pointer}`);
   });
+});
+
+it("documents that are no objects are not compared", () => {
+  expect(refusal(() => sameDocument(bytesOf({}), bytesOf([1])))).toBe("invalid-metadata ");
 });

@@ -42,6 +42,7 @@ describe("data types as people write them", () => {
 
   it.each([
     ["flaot32", "Did you mean `float32`?"],
+    ["struct", "type string of NumPy"],
     ["int", "Did you mean `int8`?"],
     ["<f3", "Use bool"],
     ["|O", "Use bool"],

@@ -11,6 +11,7 @@ import { type StoreRequest, withRequestLog } from "../../src/stores/with/request
 import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, EncodedChunk } from "../../src/streams/chunk.ts";
 import { decodeChunks, encodeChunks, readChunks, regrid, writeChunks } from "../../src/streams/index.ts";
+import { locateChunk } from "../../src/streams/locate-chunks.ts";
 import { ShardIndexes } from "../../src/streams/shards.ts";
 import { streamFrom } from "../../src/streams/web.ts";
 import { mergeRanges } from "../../src/util/merge-ranges.ts";
@@ -259,4 +260,19 @@ test("the index that was wanted last is kept, however large", () => {
   expect([kept.get("small"), kept.get("large")]).toEqual([undefined, large]);
   kept.set("small", small);
   expect([kept.get("small"), kept.get("large")]).toEqual([small, undefined]);
+});
+
+test("a part of a chunk has the length of all of it, and all parts of a shard one version", async () => {
+  const array = (await openArray(await shardedStore())).innerChunks();
+  const part = (size: number) =>
+    locateChunk(
+      array as never,
+      { coords: [0, 0], part: { range: { offset: 2, length: 4, size } } } as never,
+      { maxEncodedSize: 100 },
+    );
+  const { range, version } = await part(48);
+  expect(range?.length).toBe(4);
+  await expect(part(46)).rejects.toMatchObject({ code: "corrupt-chunk" });
+  array.shards?.confirm([0, 1], version);
+  expect(() => array.shards?.confirm([1, 1], `another than ${version}`)).toThrow("replaced");
 });

@@ -1,4 +1,5 @@
 // @module-tag slow
+
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +9,9 @@ import { planFlow } from "../../../src/flows/request/flow.ts";
 import type { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { openJointInPlace } from "../../../src/stores/target/joint/value-build.ts";
+import { encodedLock, newLockRecord } from "../../../src/stores/target/lock-record.ts";
 import type { JointRun } from "../../../src/stores/target/options.ts";
+import { assertNoneInside } from "../../../src/stores/target/runs-inside.ts";
 import { openTargetBuild } from "../../../src/stores/target.ts";
 import { filesOf } from "../../interop/trees.ts";
 import { testFolder } from "../../support/cli.ts";
@@ -124,4 +127,29 @@ test("no process begins while the run is being finished", async () => {
   await ending.catch(() => {});
   await finishPlan(file, { encoders: ENCODERS }).catch(() => {});
   expect((await readdir(folder)).sort()).toEqual(["out.zarr", "src.zarr"]);
+});
+
+test("no process begins in a bucket while the run is finished, and what was ready once is not asked again", async () => {
+  const store = new ConditionalStore();
+  let asked = 0;
+  const open = (share: JointRun["share"]) =>
+    openJointInPlace(store, {
+      ifExists: "error",
+      joint: { ...jointRun(share), assertReady: async () => void asked++ },
+    });
+  const share = { stage: 0, index: 0, count: 1 };
+  await (await open(share)).publish();
+  await open(undefined); // and ends before it publishes
+  await expect(open(share)).rejects.toMatchObject({ code: "locked" });
+  expect(asked).toBe(2);
+  await (await open(undefined)).publish();
+  expect(asked).toBe(2);
+});
+
+test("a run inside a target is found by its lock where the store lists locks among its keys", async () => {
+  const store = new ConditionalStore();
+  await assertNoneInside(store);
+  await store.set("a/b/.zarrflow-lock", encodedLock(await newLockRecord()));
+  await expect(assertNoneInside(store)).rejects.toMatchObject({ code: "locked" });
+  await assertNoneInside(store, { breakLock: true });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chunkRefs } from "../../../src/flows/plan/chunk-refs.ts";
 import { chunkVisits } from "../../../src/flows/plan/chunk-visits.ts";
+import { largestSlab } from "../../../src/flows/plan/slabs.ts";
 import { searchWindow } from "../../../src/flows/plan/window-search.ts";
 import { type Axis, chunksHit } from "../../../src/streams/chunks-hit.ts";
 import { product } from "../../../src/util/shape.ts";
@@ -135,4 +136,17 @@ describe("the window that is searched", () => {
     const { shape } = searchWindow({ dimensions, ...grids, maxChunks: 64, wantedChunks: 1 });
     expect(product(shape)).toBeLessThanOrEqual(64);
   });
+});
+
+test("the largest slab holds whole chunks, and no more items than it may", () => {
+  for (const maxItems of [1, 7, 50, 99, 300, 1000]) {
+    const [rows = 0, columns = 0] = largestSlab(
+      { start: [0, 0], step: [1, 1], shape: [100, 10] },
+      [7, 4],
+      maxItems,
+    );
+    expect(rows * columns).toBeLessThanOrEqual(maxItems);
+    if (rows > 7 && rows < 100) expect(rows % 7).toBe(0);
+  }
+  expect(largestSlab({ start: [0], step: [1], shape: [100] }, [7], 50)).toEqual([49]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { openArray, rechunk } from "../../../src/index.ts";
 import type { ArrayMetadata, NodeMetadata } from "../../../src/meta/array-metadata.ts";
 import { packingOf, unpacked } from "../../../src/meta/conventions/cf/packing.ts";
 import type {
@@ -8,7 +9,9 @@ import type {
   ItemPlacing,
 } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions, followConventions } from "../../../src/meta/conventions/conventions.ts";
+import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
+import { given } from "../../support/given.ts";
 
 const nodes: ConventionNode[] = [
   { path: "", metadata: { kind: "group", attributes: { title: "a" } } },
@@ -125,4 +128,11 @@ describe("levels that are both cut", () => {
     expect(multiscales).toEqual({ layout: [{ asset: "0" }, { asset: "1" }] });
     expect(notes).toEqual([{ path: "", message: expect.stringContaining("fit each other") }]);
   });
+});
+
+it("attributes of chunks that are no numbers stay when chunks change", async () => {
+  const attributes = { _ChunkSizes: null, chunksizes: [null, 2] };
+  const to = new MemoryStore();
+  await rechunk(await given({ dataType: "int8", shape: [2, 2], attributes }), to, { chunks: [1, 2] });
+  expect((await openArray(to)).attributes).toEqual(attributes);
 });

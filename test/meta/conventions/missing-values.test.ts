@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { openArray } from "../../../src/hierarchy/open/open.ts";
 import type { ArrayMetadata, ZarrFormat } from "../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
+import { missingValueOf } from "../../../src/meta/conventions/missing-value.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../../src/meta/formats.ts";
+import { given } from "../../support/given.ts";
 import { named } from "../helpers.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -257,3 +260,10 @@ test("formats that have no readers of CF conventions keep fill value and attribu
 function grid(chunk_shape: readonly number[]): Json {
   return named("regular", { chunk_shape });
 }
+
+test("scalars of v3 are variables without stating that they have no dimensions, and those of v2 are not", async () => {
+  const store = await given({ dataType: "int16", shape: [], values: [1], attributes: { _FillValue: -1 } });
+  const { metadata } = await openArray(store);
+  expect(missingValueOf(metadata, "v3")).toEqual(Uint8Array.of(255, 255));
+  expect(missingValueOf(metadata, "v2")).toBeUndefined();
+});

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
-import { multiscalesOf } from "../../../src/meta/conventions/ome/multiscales.ts";
+import { axesByArray, multiscalesOf } from "../../../src/meta/conventions/ome/multiscales.ts";
 import { omeZarr } from "../../../src/meta/conventions/ome/ome.ts";
 import { fromPlain } from "../../../src/util/json-plain.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
@@ -201,4 +201,18 @@ describe("OME-Zarr 0.5 to Zarr v2", () => {
     expect(nodes).toEqual(later);
     expect(notes).toMatchObject([{ path: "", message: expect.stringContaining("0.6") }]);
   });
+});
+
+test("axes of an array are those of the outermost image that states them", () => {
+  const image = (path: string, names?: readonly string[]) => ({
+    multiscales: [
+      { version: "0.4", ...(names && { axes: names.map((name) => ({ name })) }), datasets: [{ path }] },
+    ],
+  });
+  const nodes = [
+    group("", image("a/0", ["y", "x"])),
+    group("a", image("0", ["v", "u"])),
+    group("b", image("0")),
+  ];
+  expect([...axesByArray(nodes)]).toEqual([["a/0", ["y", "x"]]]);
 });

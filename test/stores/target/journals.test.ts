@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { deleteAll } from "../../../src/stores/target/delete-all.ts";
 import { FileJournal } from "../../../src/stores/target/file-journal.ts";
-import { checkedLine } from "../../../src/stores/target/whole-lines.ts";
+import { checkedLine, wholeLines } from "../../../src/stores/target/whole-lines.ts";
 import { type StoreRequest, withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { all, drain } from "../../support/consume.ts";
 import { settled } from "../../support/until.ts";
@@ -88,4 +88,10 @@ it.each([
   expect(new Set(deleted).size).toBe(chunks + 4);
   expect(await all(store.list(""))).toEqual([]);
   expect(seen.filter(({ operation }) => operation === "list")).toHaveLength(listings);
+});
+
+it("a line that is too long is left out to its end, in however many parts it comes", async () => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+  const parts = ["x".repeat(1024 * 1024 + 1), `${checkedLine("its end")}${checkedLine("next")}`].map(bytesOf);
+  expect(await all(wholeLines(parts))).toEqual(["next"]);
 });

@@ -1,9 +1,13 @@
 // @module-tag slow
+
 import { describe, expect, it } from "vitest";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { isWritable, type StoreSpec, type TargetBuild } from "../../../src/stores/store.ts";
+import { ResumedZip } from "../../../src/stores/target/resumed-zip.ts";
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
+import type { ZipWriter } from "../../../src/stores/zip/zip-writer.ts";
+import { crc32 } from "../../../src/util/crc32.ts";
 import { keysOf } from "../../support/consume.ts";
 import { type S3Server, withBucket } from "../../support/s3-environment.ts";
 import { refusal } from "../s3-server.ts";
@@ -189,4 +193,18 @@ describe("a zip that is built in S3", () => {
       await build.discard();
       expect([server.uploads.size, server.objects.size]).toEqual([0, 0]);
     }));
+});
+
+it("a value of an unfinished zip can be written again as a stream, another value cannot", async () => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+  const entry = { name: bytesOf("a/0"), size: 5, crc32: crc32(bytesOf("value")) };
+  const zip = new ResumedZip({ description: "a.zip" } as ZipWriter, [entry] as never);
+  const write = async (text: string) => {
+    const writer = await zip.openWriter("a/0");
+    for (const letter of text) await writer.write(bytesOf(letter));
+    await writer.commit();
+  };
+  await write("value");
+  for (const other of ["other", "longer"])
+    await expect(write(other)).rejects.toMatchObject({ code: "target-not-empty" });
 });
