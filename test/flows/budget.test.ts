@@ -2,7 +2,15 @@
 import { describe, expect, it } from "vitest";
 import { type PlannedFlow, planFlow } from "../../src/flows/request/flow.ts";
 import { runFlow } from "../../src/flows/run/run-flow.ts";
-import { copy, openArray, planSlice, rechunk, slice, type ZarrArray, type ZarrflowError } from "../../src/index.ts";
+import {
+  copy,
+  openArray,
+  planSlice,
+  rechunk,
+  slice,
+  type ZarrArray,
+  type ZarrflowError,
+} from "../../src/index.ts";
 import { namedMemoryStore } from "../../src/stores/memory.ts";
 import { coordsOf, product } from "../../src/util/shape.ts";
 import { testFolder } from "../support/cli.ts";
