@@ -10,24 +10,24 @@ import type { Plan, PlannedDocument } from "../plan/plan.ts";
 
 export interface LoadDocumentsOptions {
   readonly source: Store;
-  /** Documents of the source that were read before, and will be held to be unchanged. */
+  /** Documents of the source that were read before; the caller checks that they have not changed. */
   readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
-  /** Of nodes that are there. */
+  /** Documents of existing nodes. */
   readonly others?: Documents;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The documents to publish, in order, consolidated metadata last; these list `others` too, of nodes that are there.
+ * Returns the documents to publish in order, consolidated metadata last. Consolidated metadata lists `others` too.
  *
- * @throws `source-changed` where one is gone since the plan was made.
+ * @throws `source-changed` if a document was removed after the plan was made.
  */
 export async function loadDocuments(
   { publication, execution }: Plan,
   { source, wasRead = () => undefined, others = new Map(), signal }: LoadDocumentsOptions,
 ): Promise<Map<string, Uint8Array>> {
   const encoder = new TextEncoder();
-  // Keys are set first, so that the order is the plan's however the values come.
+  // Setting the keys first keeps the order of the plan, whatever order the values arrive in.
   const documents = new Map<string, Uint8Array>(
     publication.documents.map(({ key }) => [key, new Uint8Array(0)]),
   );
@@ -55,7 +55,7 @@ export async function loadDocuments(
   );
 }
 
-/** Documents in two parts: attributes, by which nothing is a node, so that they may be there before all others; and these. */
+/** Separates attribute documents, which do not make a node visible and so can be written first, from all others. */
 export function attributesApart(documents: Documents): {
   readonly attributes: Documents;
   readonly nodes: Documents;
@@ -66,7 +66,7 @@ export function attributesApart(documents: Documents): {
 }
 
 export interface PublishOptions {
-  /** Requests in flight. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
   readonly hierarchy: HierarchyKeys;
   readonly onWritten: (key: string, bytes: Uint8Array) => void;
@@ -74,9 +74,9 @@ export interface PublishOptions {
 }
 
 /**
- * Writes documents: attributes first, then each after those that are listed before it of the same node, of nodes below it
- * and above it; documents of nodes side by side are written at the same time. Into a zip they go by their depth, those
- * of the root first.
+ * Writes documents: attributes first, then every other document after the ones listed before it that belong to the same
+ * node, to nodes below it or to nodes above it. Documents of unrelated nodes are written concurrently. A zip gets one
+ * document at a time, the ones of the root first.
  */
 export async function publishDocuments(
   documents: Documents,
@@ -95,7 +95,7 @@ export async function publishDocuments(
     return bytes.length;
   };
   const keys = [...documents.keys()];
-  // nobody sees a zip before it is whole: readers find the root of one that is far away at its begin
+  // A zip is not read before it is complete; readers of a remote zip find the root at its beginning.
   const waves = store.singleWriter ? [keys.sort(byDepth)] : inWaves(keys, hierarchy);
   for (const wave of waves) {
     const left = processSync([wave], writeSync, signal);
@@ -103,13 +103,13 @@ export async function publishDocuments(
   }
 }
 
-/** Larger documents are not worth blocking the thread. */
+/** Larger documents are written asynchronously: they would block the thread for too long. */
 const MAX_SYNC_BYTES = 2 ** 20;
 
-/** Keys of documents in waves, of which each may be written when the one before it is. */
+/** Groups keys of documents into waves. A wave can be written once the one before it is complete. */
 function inWaves(keys: readonly string[], { nodeOf }: HierarchyKeys): string[][] {
   const waves: string[][] = [];
-  /** The first wave after all documents so far of a path's node, and of that and the nodes below it. */
+  /** The first wave after every document so far of a node; below, also after those of the nodes below it. */
   const afterNode = new Map<string, number>();
   const afterTree = new Map<string, number>();
   for (const key of keys) {

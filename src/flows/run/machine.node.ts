@@ -15,5 +15,5 @@ const here: Machine = {
   parquet: () => import("hyparquet-writer"),
 };
 
-/** What flows have of this machine besides files: a place for scratch objects, optional packages. */
+/** Features that flows need from the machine besides files: a place for scratch objects and optional packages. */
 export const machine: Machine | undefined = here;

@@ -9,7 +9,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
 import type { convertedArray } from "../values/converted-array.ts";
 
-/** The two arrays of a job: of inner chunks, where they are sharded. */
+/** The two arrays of a job; for sharded arrays, views of their inner chunks. */
 export interface JobArrays<S extends Store = Store> {
   readonly source: ZarrArray;
   readonly target: ZarrArray<DataTypeName, S>;
@@ -19,13 +19,13 @@ interface OpenJobOptions<S extends Store> extends StoreOptions {
   readonly plan: Plan;
   readonly source: Store;
   readonly target: S;
-  /** The target's documents by key, which need not be in the store yet. */
+  /** Documents of the target by key; they need not be in the store yet. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
-  /** Documents of the source that were read before, and will be held to be unchanged. */
+  /** Documents of the source that were read before; the caller checks that they have not changed. */
   readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
 }
 
-/** Opens the arrays of a job. @throws `source-changed` where the source's is gone. */
+/** Opens the arrays of a job. @throws `source-changed` if the source array no longer exists. */
 export async function openJob<S extends Store>(
   job: ArrayJob,
   { plan, source, target, documents, wasRead, signal }: OpenJobOptions<S>,
@@ -63,7 +63,7 @@ async function converted(...asked: Parameters<typeof convertedArray>): Promise<Z
   return convertedArray(...asked);
 }
 
-/** How the source of a job is opened again: as it was for the plan, whatever had to be looked for then. */
+/** Options that open the source of a job as it was opened for the plan, including everything that was detected then. */
 function readingOf({ source }: Plan, job: ArrayJob): Pick<OpenNodeOptions, "zarrFormat" | "v1Order" | "v2"> {
   const { zarrFormat, chunkKeyEncoding } = job.source;
   return { ...source.reading, zarrFormat, v2: { separator: chunkKeyEncoding.separator } };

@@ -27,9 +27,9 @@ import { runningOptions } from "./running-options.ts";
 import type { SourceKeys } from "./source-keys.ts";
 
 /**
- * Checks that a run of what was planned can begin, without writing anything.
+ * Checks that the plan can start, without writing anything.
  *
- * @throws `target-exists`, `target-not-empty`, `locked` and the like, as the run would.
+ * @throws `target-exists`, `target-not-empty`, `locked` and other errors, as the run would.
  */
 export async function assertFlow(planned: PlannedFlow, given: RunOptions): Promise<void> {
   const { options, end } = runningOptions(planned, given);
@@ -41,8 +41,8 @@ export async function assertFlow(planned: PlannedFlow, given: RunOptions): Promi
 }
 
 /**
- * Runs what was planned, perhaps as one of several processes, and closes it. What it was planned with holds, events and the
- * signal included; options of the run add to that.
+ * Runs a planned flow, possibly as one of several processes, and closes it. The options of the plan remain in force,
+ * including events and the signal; the options of the run are added to them.
  *
  * @throws `invalid-option` for an option of planning; otherwise as `copy`.
  */
@@ -68,13 +68,13 @@ export async function runFlow(
   }
 }
 
-/** Bytes that buffers may take at most: as predicted, where all that is done is what the plan counts. */
+/** Upper bound of buffer memory in bytes: the predicted peak if the plan accounts for all work of the run. */
 function memoryOfRun({ budget, totals, publication }: Plan, { resume, verify }: RunOptions): number {
   const isPredicted = !resume && verify !== "values" && publication.existing !== "update";
   return isPredicted ? totals.predictedPeak : budget.maxMemory;
 }
 
-/** The part that a process has of a run that several carry out, and what that run is. */
+/** One process's part of a distributed run, with the identity of that run. */
 export interface IdentifiedPart extends RunPart {
   readonly identity: RunIdentity;
 }
@@ -103,10 +103,10 @@ async function runOpened(
   };
   const { zarrFormat, existing, documents } = plan.publication;
   const place = await planned.probe.around();
-  // only what publishes changes the groups around the target
+  // Only the process that publishes changes the groups around the target.
   const home = part?.joint.share ? undefined : await planned.probe.hierarchy(zarrFormat, options);
   const { breakLock, signal } = options;
-  // a run above that begins later sees this one, or is seen then
+  // A run above that starts later sees the lock of this one; otherwise this check sees its lock.
   const assertNoneAbove = async () => {
     if (place) await assertUnlockedAbove(place, { breakLock, signal });
   };
@@ -167,8 +167,8 @@ async function runOpened(
 }
 
 /**
- * The build of a plan's target. Where it is replaced at its place, the groups around it do not list it any more from
- * before its first key is deleted.
+ * Opens the build of a plan's target. If the target is replaced in place, the groups around it stop listing it before
+ * its first key is deleted.
  */
 async function openHidden(
   plan: Plan,
@@ -188,13 +188,13 @@ async function openHidden(
   }
 }
 
-/** Loaded on use: few runs ask for it. */
+/** Loaded on demand: few runs use it. */
 async function allKeysOf(source: Store, plan: Plan, options: StoreOptions): Promise<SourceKeys> {
   const { sourceKeys } = await import("./source-keys.ts");
   return sourceKeys(source, plan, options);
 }
 
-/** What a run reports that had nothing to do. */
+/** Report of a run that had nothing to do. */
 export const NOTHING_DONE: RunReport = {
   tasks: 0,
   chunksRead: 0,

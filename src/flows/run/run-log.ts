@@ -9,11 +9,11 @@ import { RunProgress } from "./run-progress.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
 
-/** Counts what a run does, enters it in the ledger, and reports it now and then. */
+/** Counts the work of a run, records it in the ledger and emits progress events at intervals. */
 export class RunLog {
   readonly ledger: Ledger;
   readonly #onEvent: (event: FlowEvent) => void;
-  /** The bytes that are in buffers now. */
+  /** Returns the number of bytes in buffers now. */
   expectedBytes: () => number;
   readonly #counts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
   #keys = 0;
@@ -26,7 +26,7 @@ export class RunLog {
   #reportedAt = 0;
   readonly #progress: RunProgress;
 
-  /** @param expectedBytes returns the bytes that are in buffers now */
+  /** @param expectedBytes returns the number of bytes in buffers now */
   constructor(
     plan: StagedPlan,
     ledger: Ledger,
@@ -43,7 +43,7 @@ export class RunLog {
     return { ...this.#counts };
   }
 
-  /** For the next event: arrays are told of once. */
+  /** Progress for the next event. Each change of an array is reported once. */
   takeProgress(): Progress {
     const keysKept = this.#kept;
     const requests = requestsNow();
@@ -62,22 +62,22 @@ export class RunLog {
     return this.#keys;
   }
 
-  /** Of an update: keys that were up to date, and those that were deleted. */
+  /** Counts of an update: keys that were up to date, and keys that were deleted. */
   get existing(): { readonly keysKept: number; readonly keysDeleted: number } {
     return { keysKept: this.#kept, keysDeleted: this.#deleted };
   }
 
-  /** Whether something is done that a run which resumes this one need not do again. */
+  /** True if something is done that a resuming run need not do again. */
   get hasDoneAny(): boolean {
     return this.#counts.tasks + this.#copied > 0;
   }
 
-  /** What was copied by a run that this one resumes. */
+  /** Keys and bytes that an earlier run copied, and that this run keeps. */
   get resumed(): { readonly keys: number; readonly bytes: number } {
     return this.#resumed;
   }
 
-  /** Tasks that a run which this one resumes has done. */
+  /** Notes tasks that an earlier run completed. */
   tasksResumed(done: TaskSet): void {
     this.#progress.tasksDoneBefore(done);
   }
@@ -94,7 +94,7 @@ export class RunLog {
     this.keysKept(1);
   }
 
-  /** What was found to be right will be found again. */
+  /** Prepares for a second pass over the keys that were up to date: they count once. */
   repeat(): void {
     this.#progress.repeat();
   }
@@ -113,7 +113,7 @@ export class RunLog {
     this.#onEvent(event);
   }
 
-  /** What tasks did in whichever threads. */
+  /** Adds the work of tasks, in whichever thread they ran. */
   tasksNoted({ thread, tasks, reads, bytesRead, writes, stored }: TaskStats): void {
     const ended = tasks.filter(({ end }) => end).length;
     const before = this.#threads.get(thread)?.tasks ?? 0;
@@ -140,12 +140,12 @@ export class RunLog {
     this.#reportProgress();
   }
 
-  /** The threads that noted tasks. */
+  /** The threads that reported tasks. */
   get threads(): readonly ThreadReport[] {
     return [...this.#threads.values()].sort((a, b) => a.thread - b.thread);
   }
 
-  /** The most bytes that were in buffers of tasks at one time, where other threads had some. */
+  /** Peak of bytes in task buffers, as noted by `notePeak`; 0 unless other threads had buffers. */
   get peak(): number {
     return this.#peak;
   }
@@ -154,7 +154,7 @@ export class RunLog {
     this.#peak = Math.max(this.#peak, bytes);
   }
 
-  /** A key that was copied as it is, outside any task; without a checksum where nobody saw its bytes. */
+  /** Notes a key that was copied byte for byte, outside any task. No checksum is given if its bytes were not seen. */
   keyCopied(key: string, size: number, checksum?: number): void {
     this.#counts.chunksRead++;
     this.#counts.chunksWritten++;
@@ -181,7 +181,7 @@ export class RunLog {
     this.#nowAndThen(() => ({ type: "verify", keys, allKeys: this.#keys }));
   }
 
-  /** All is done. */
+  /** Reports the end of the run. */
   ended(report: RunReport): void {
     this.#progress.end();
     this.emit({ type: "progress", progress: this.takeProgress() });

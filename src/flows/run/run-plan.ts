@@ -28,43 +28,45 @@ import { redoLost } from "./scratch/redo-lost.ts";
 import { withScratch } from "./scratch/with-scratch.ts";
 import { type Verified, verifyTarget } from "./verify-target.ts";
 
-/** What one of several processes does of a joint run; without a share, it ends the run. */
+/** One process's part of a distributed run. A part without a shard of the work ends the run. */
 export interface RunPart {
   readonly joint: JointRun;
-  /** The tasks that this process need not run: those that are done, and those of others. */
+  /** Returns the tasks that this process skips: those that are done, and those of other processes. */
   readonly notToRun: (done: TaskSet) => TaskSet;
-  /** Whether it copies a key; absent where it copies none. */
+  /** True if this process copies the key; absent if it copies none. */
   readonly hasKey?: (key: string) => boolean;
-  /** Holds that so much is done that the run can be ended. */
+  /** Checks that enough is done for the run to end. */
   readonly assertDone?: (done: TaskSet) => void;
 }
 
 export interface RunPlanOptions extends WithWorkersOptions {
   readonly build: TargetBuild;
-  /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
+  /** Checks, once everything is read, that the source has not changed since planning. @throws `source-changed` */
   readonly assertUnchanged?: (options: StoreOptions) => Promise<void>;
   /** Documents of the source that were read before, and that `assertUnchanged` checks. */
   readonly wasRead?: (key: string) => Uint8Array | undefined;
-  /** What the run is, as its ledger says. Absent: no run can resume it. */
+  /** Identity of the run for its ledger. Without it no run can resume this one. */
   readonly identity?: RunIdentity;
-  /** What its tasks were cut for, and the options that decide what it writes: for runs that resume it. */
+  /**
+   * Settings for runs that resume this one: the pace that its tasks were sized for, and options that affect the output.
+   */
   readonly planned?: Pick<PlannedFlow, "pace" | "settings">;
-  /** Whether the target's values are on the disk when they are written. */
+  /** True if values of the target must be flushed to disk when they are written. */
   readonly fsync?: boolean;
-  /** Present where several processes carry out the run. */
+  /** Present if several processes carry out the run. */
   readonly part?: RunPart | undefined;
   readonly stop?: AbortSignal | undefined;
   readonly writeEmpty?: boolean;
-  /** What is read back before the target is published. */
+  /** Data to read back before the target is published. */
   readonly verify?: Verification;
   readonly onEvent?: (event: FlowEvent) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a plan: tasks, keys copied as they are, documents, verification, and at last the publication. Of a build that an earlier run left
- * unfinished, what that has done is not done again. On any failure the target is discarded, or kept where that was asked
- * for and may help, and the first failure is thrown as it was.
+ * Runs a plan: tasks, keys copied byte for byte, documents, verification, then publication. Work that an earlier,
+ * unfinished run completed is not repeated. On failure the target is discarded, or kept if that was requested and a
+ * later run can use it; the first failure is thrown unchanged.
  */
 export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions): Promise<RunReport> {
   const { build } = others;
@@ -112,12 +114,12 @@ export async function runPlan(plan: Plan, { signal, ...others }: RunPlanOptions)
   }
 }
 
-/** Entries of a zip that were read in parts alone, as reports have it. */
+/** The count of zip entries that were read only in parts, and so not checked, for reports. */
 export function uncheckedIn({ checks }: Store): Pick<RunReport, "uncheckedEntries"> {
   return checks ? { uncheckedEntries: checks.unchecked } : {};
 }
 
-/** The ledger of a run, and what those that it resumes have done. */
+/** Opens the ledger of a run and reads the completed work of the runs that it resumes. */
 async function openLedger(
   plan: Plan,
   { build, identity, planned, verify = false, fsync = false, part, signal }: RunPlanOptions,
@@ -141,10 +143,12 @@ async function openLedger(
   return { ledger, before };
 }
 
-/** Failures after which nobody can go on with what was done: it is wrong, or of another source, or another run's. */
+/**
+ * Failures that make the work done so far useless: it is wrong, comes from another source or belongs to another run.
+ */
 const LOSING: readonly ErrorCode[] = ["differs", "source-changed", "locked"];
 
-/** Whether a run that fails leaves what it has done to one that resumes it. */
+/** True if a failed run keeps its work for a run that resumes it. */
 function isKept(
   error: unknown,
   { build, stop }: Pick<RunPlanOptions, "build" | "stop">,
@@ -155,7 +159,9 @@ function isKept(
   return hasDoneAny && !(isZarrflowError(error) && LOSING.includes(error.code));
 }
 
-/** Everything that goes into the target before it is published; returns what was verified. */
+/**
+ * Writes everything that goes into the target before it is published. Returns the counts of verified keys and arrays.
+ */
 async function fill(
   plan: Plan,
   options: RunPlanOptions & Pick<RunTasksOptions, "threads"> & { readonly before: DoneBefore },
@@ -170,7 +176,7 @@ async function fill(
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
   const publish = (some: Documents) =>
     publishDocuments(some, build.store, { concurrency, hierarchy, onWritten, signal });
-  // A single writer's target cannot be read before it is finished: its documents may come first.
+  // A single-writer target cannot be read before it is finished, so its documents may come first.
   if (build.store.singleWriter) await publish(documents);
   const maxMemory = budget.limit;
   const keeping = {
@@ -223,13 +229,13 @@ async function fill(
     await unchanged;
     return {};
   }
-  // nothing is read back for nothing
+  // Check the source first, so that no data are read back in vain.
   if (verify !== false) await unchanged;
   const readBack = (target: Store, before?: Verified) =>
     verifyTarget(plan, { source, target, documents, verify, before, budget, buffers, log, signal });
   let verified: Verified = {};
   let left: Documents = documents;
-  // What lies at its place is checked before the documents that show it are written; attributes show nothing.
+  // Data at their final place are verified before the documents that make them visible are written. Attributes do not.
   if (build.isInPlace) {
     if (verify !== false) verified = await readBack(build.store);
     const { keys, bytes } = before.written;
@@ -244,7 +250,7 @@ async function fill(
     left = nodes;
     const checks = [unchanged, held, sole, publish(attributes)];
     await Promise.allSettled(checks);
-    for (const check of checks) await check; // of several failures the one that least can be done about
+    for (const check of checks) await check; // of several failures, throw the one that is hardest to recover from
   } else await unchanged;
   if (!build.store.singleWriter) await publish(left);
   if (verify === false) return verified;

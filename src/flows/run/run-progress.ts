@@ -6,24 +6,24 @@ import { itemBytes } from "../plan/task-memory.ts";
 import { nearest } from "../target/nearest-node.ts";
 import type { TaskSet } from "./ledger/task-set.ts";
 
-/** Arrays that one event names, at most. */
+/** Maximum number of arrays that one event names. */
 const MAX_ARRAYS = 8;
 
 interface Work {
   readonly job: ArrayJob;
   readonly bytes: number;
-  /** Tasks that a run before has done, and this one. */
+  /** Tasks done by an earlier run; `tasks` counts those of this run. */
   before: number;
   tasks: number;
   reads: number;
   writes: number;
-  /** Keys that will be noted again. */
+  /** Keys that will be noted a second time. */
   repeated: number;
-  /** 0 to 1. */
+  /** Completed part, from 0 to 1. */
   part: number;
 }
 
-/** How far each array of a plan is, in bytes of items. */
+/** Tracks the progress of each array of a plan, in bytes of items. */
 export class RunProgress {
   readonly totals: ProgressTotals;
   readonly #plan: StagedPlan;
@@ -55,7 +55,7 @@ export class RunProgress {
     return { arraysDone: this.#done, bytesDone: Math.round(this.#bytes) };
   }
 
-  /** The arrays that went on since this was asked for last. */
+  /** Returns the arrays that progressed since the last call. */
   takeArrays(): ArrayProgress[] {
     const latest = [...this.#touched].slice(-MAX_ARRAYS).reverse();
     this.#touched = new Set();
@@ -66,7 +66,7 @@ export class RunProgress {
     }));
   }
 
-  /** Tasks that a run before has done. */
+  /** Notes tasks that an earlier run completed. */
   tasksDoneBefore(done: TaskSet): void {
     if (done.size === 0) return;
     for (let task = 0; task < this.totals.tasks; task++) {
@@ -88,19 +88,19 @@ export class RunProgress {
     this.#note(this.#ofTask(task), { tasks: 1 });
   }
 
-  /** A key of the target is as it is to be. */
+  /** Notes a key of the target that is complete. */
   keyDone(key: string): void {
     const work = nearest(key, this.#byPath);
     if (work?.repeated) work.repeated--;
     else this.#note(work, { reads: 1, writes: 1 });
   }
 
-  /** The keys that were noted follow once more. */
+  /** Announces that the keys noted so far will be noted again. */
   repeat(): void {
     for (const work of this.#work.values()) work.repeated = work.reads;
   }
 
-  /** All is done, chunks that are missing too. */
+  /** Marks all arrays as complete, including those with missing chunks. */
   end(): void {
     for (const work of this.#work.values()) this.#update(work, 1);
   }
@@ -127,13 +127,16 @@ export class RunProgress {
   }
 }
 
-/** Reading is half of the work, writing the other; what ended is done, whether or not its chunks were there. */
+/**
+ * Completed part of an array. Reading and writing are half of the work each; a finished task counts as a whole, even if
+ * its chunks were missing.
+ */
 function partOf({ job, before, tasks, reads, writes }: Work): number {
   const chunks = (ratio(reads, job.chunksRead) + ratio(writes, job.chunksWritten)) / 2;
   if (job.tasks === 0) return Math.min(1, chunks);
   const all = tasksOf(job);
   const ended = (before + tasks) / all;
-  // It is done when its last task ends, whatever its chunks were counted as.
+  // An array is complete when its last task ends, regardless of its chunk counts.
   return ended >= 1 ? 1 : Math.min(0.999, Math.max(ended, before / all + chunks));
 }
 

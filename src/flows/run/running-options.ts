@@ -5,18 +5,18 @@ import type { EventOptions } from "../events.ts";
 import type { PlannedFlow } from "../request/flow.ts";
 import { type FlowOptions, PLANNING_OPTIONS, RUN_OPTIONS, type RunOptions } from "../request/flow-options.ts";
 
-/** What a run is done with, until it ends. */
+/** The options of a run while it is in progress. */
 export interface RunningOptions {
   readonly options: FlowOptions;
-  /** The run follows the signals no more. */
+  /** Stops following the signals. */
   end(): void;
 }
 
 /**
- * What something planned is run with: what it was planned with, and what is given to the run. Either signal ends the run,
- * and both hear its events.
+ * Combines the options of the plan with those of the run. Either signal aborts the run, and both callbacks receive its
+ * events.
  *
- * @throws `invalid-option` for an option that is not one of runs.
+ * @throws `invalid-option` for an option that does not apply to runs.
  */
 export function runningOptions(
   { options: planned }: Pick<PlannedFlow, "options">,

@@ -7,19 +7,19 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { TextHashSum } from "../../util/text-hash.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** All keys of a source at one time. */
+/** A snapshot of all keys of a source. */
 export interface SourceKeys {
-  /** What they come to, as a text: how many there are, their bytes, and a hash of each key with its version. */
+  /** Summary of the keys as text: their number, their total bytes, and a hash of each key with its version. */
   readonly state: string;
-  /** @throws `source-changed` where a key was added or removed since, or has another version. */
+  /** @throws `source-changed` if a key was added, removed or changed since. */
   assertUnchanged(options: StoreOptions): Promise<void>;
 }
 
 /**
- * Looks at every key below the source of a plan, whether the plan reads it or not. A version is what the store has: the
- * entity tag, the CRC-32, or the file's time; at the least the size.
+ * Takes a snapshot of every key below the source of a plan, including keys that the plan does not read. The version of
+ * a key is its entity tag, its CRC-32 or the time of its file, whichever the store has; its size is always included.
  *
- * @throws `unsupported-operation` for a store that cannot list its keys.
+ * @throws `unsupported-operation` if the store cannot list its keys.
  */
 export async function sourceKeys(store: Store, plan: Plan, options: StoreOptions): Promise<SourceKeys> {
   const state = await keysState(store, plan, options);

@@ -10,22 +10,21 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { processSync } from "../keys/sync-fast-path.ts";
 
-/** A document as it was when the flow began: its version, or where the store knows none what is in it. */
+/** State of a document when the flow began: its version or, if the store has no versions, its size and checksum. */
 type DocumentState = string | { readonly size: number; readonly crc32: number };
 
 interface WatchedDocument {
   readonly store: Store;
   readonly key: string;
-  /** What was read. */
+  /** The bytes that were read. */
   readonly bytes: Uint8Array;
   readonly state: DocumentState;
   readonly maxMetadata: number | undefined;
 }
 
 /**
- * What a flow reads, as it was when the flow began. At the end, before what was made of it appears, it must be the same:
- * of a source that somebody removed or replaced, chunks would seem to be missing, which read as the fill value, or would
- * be those of two versions.
+ * Detects changes of the source during a flow. The check comes at the end, before the result becomes visible. If the
+ * source was removed or replaced in the meantime, its chunks may have read as missing, or may come from two versions.
  */
 export class SourceWatch {
   readonly #places = new Map<Store, string | undefined>();
@@ -34,9 +33,10 @@ export class SourceWatch {
   readonly #read = new Map<string, Uint8Array>();
 
   /**
-   * Begins to watch the stores in which nodes lie. Takes place before chunks are read.
+   * Starts watching the stores of the nodes. Call it before any chunk is read.
    *
-   * @param isShared whether others, such as the target, may lie beside the nodes: only chunks of these count as missing
+   * @param isShared true if other data, such as the target, may be stored beside the nodes: only chunks of the nodes
+   * then count as missing
    */
   static async begin(
     nodes: Iterable<ZarrNode>,
@@ -59,9 +59,9 @@ export class SourceWatch {
   }
 
   /**
-   * Checks that the stores are those that were opened, and the documents of all nodes those that were read: one request
-   * a document, by which it is not read again where the store knows versions. Chunks that were found missing must be
-   * missing since before, where the store can tell.
+   * Checks that the stores are still those that were opened, and that the documents of all nodes have not changed. Each
+   * document takes one request, which does not read it again if the store has versions. Chunks that were found missing
+   * must have been missing from the start, if the store can tell.
    *
    * @throws `source-changed` with the first difference.
    */
@@ -81,17 +81,19 @@ export class SourceWatch {
     for (const missing of this.#missing) await missing.assertUnchanged({ signal });
   }
 
-  /** Keys of the documents, with the size and the CRC-32 of what was read. */
+  /** Keys of the documents, with the size and CRC-32 of the bytes that were read. */
   states(): (readonly [key: string, size: number, crc32: number])[] {
     return [...this.#read].map(([key, bytes]) => [key, bytes.length, crc32(bytes)]);
   }
 
-  /** A document as it was read, which `assertUnchanged` holds to be what is stored; undefined where it was not read. */
+  /**
+   * Returns a document as it was read, which `assertUnchanged` compares with the store; undefined if it was not read.
+   */
   document(store: Store, key: string): Uint8Array | undefined {
     return this.#documents.get(store)?.get(key)?.bytes;
   }
 
-  /** Nothing is noted any more. */
+  /** Stops watching for missing chunks. */
   end(): void {
     for (const missing of this.#missing) missing.end();
   }
@@ -111,7 +113,7 @@ export class SourceWatch {
   }
 }
 
-/** Looks by calls that block whether a document has its version still; undefined where that is not certain. */
+/** Checks the version of a document with blocking calls. Returns undefined unless it is certain to be the same. */
 function bytesIfSame({ store, key, state }: WatchedDocument): number | undefined {
   if (typeof state !== "string") return undefined;
   let version: string | undefined;

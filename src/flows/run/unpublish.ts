@@ -6,26 +6,29 @@ import { formatNamed } from "../../meta/formats.ts";
 import { joinKey } from "../../meta/join-key.ts";
 import { nearest } from "../target/nearest-node.ts";
 
-/** Arrays that leave consolidated metadata one by one, before all of them do: each writes these anew. */
+/**
+ * Number of arrays that are removed from consolidated metadata one by one. Each removal rewrites it; after that, all
+ * arrays go at once.
+ */
 const HIDDEN_SINGLY = 16;
 
 /**
- * The documents of a target that is changed at its place. Nodes are taken out of view before what lies below them
- * changes, so that whoever reads it meanwhile, or after a run that was cut, finds no array of old and new chunks.
+ * Manages the documents of a target that is updated in place. A node is hidden before the chunks below it change, so
+ * that readers never find an array of old and new chunks, neither during the update nor after an interrupted one.
  */
 export class Unpublisher {
   readonly #store: DocumentStore;
   readonly #nodes: ReadonlyMap<string, ZarrNode>;
   readonly #options: ReadDocumentOptions;
-  /** What documents hold; undefined for those that are not there. */
+  /** Current bytes of documents; undefined for those that do not exist. */
   readonly #now: Map<string, Uint8Array | undefined>;
   readonly #unpublished = new Map<ZarrNode, Promise<void>>();
   #consolidated: Promise<ConsolidatedMetadata> | undefined;
-  /** How many arrays have left the consolidated metadata, one after the other. */
+  /** Number of arrays that were removed from the consolidated metadata so far. */
   #hidden = 0;
   #hiding: Promise<void> = Promise.resolve();
 
-  /** @param store the target's; one that only records changes shows what would come of it */
+  /** @param store the store of the target; one that only records changes gives a dry run */
   constructor(store: DocumentStore, nodes: ReadonlyMap<string, ZarrNode>, options: ReadDocumentOptions) {
     this.#store = store;
     this.#nodes = nodes;
@@ -33,7 +36,7 @@ export class Unpublisher {
     this.#now = new Map([...nodes.values()].flatMap(({ documents }) => [...documents]));
   }
 
-  /** Looks at documents that are none of the nodes'. */
+  /** Reads documents that do not belong to the known nodes. */
   async look(keys: Iterable<string>): Promise<void> {
     for (const key of keys) {
       if (!this.#now.has(key))
@@ -41,18 +44,18 @@ export class Unpublisher {
     }
   }
 
-  /** Those of the documents that are not there, or with other bytes. */
+  /** Returns the documents that do not exist or have other bytes. */
   outdated(documents: Documents): Map<string, Uint8Array> {
     return new Map([...documents].filter(([key, bytes]) => !sameBytes(bytes, this.#now.get(key))));
   }
 
-  /** Before anything else: takes documents away that are not to be there any more. */
+  /** Deletes obsolete documents, before any other change. */
   async begin(extra: readonly string[]): Promise<void> {
     if (extra.length > 0) await this.#hideKeys((key) => extra.includes(key));
     for (const key of extra) await this.#delete(key);
   }
 
-  /** Takes the array that has a chunk at a key, if any, out of view; done once for each. */
+  /** Hides the array that has a chunk at this key, if there is one. Each array is hidden once. */
   async before(key: string): Promise<void> {
     const [first] = this.#nodes.values();
     if (first === undefined) return;
@@ -70,7 +73,7 @@ export class Unpublisher {
     for (const key of documents.keys()) if (key !== layout.attributesKey) await this.#delete(key);
   }
 
-  /** Takes the array at a path out of consolidated metadata; from the seventeenth on all arrays, in one go. */
+  /** Removes the array at a path from consolidated metadata; from the 17th array on, removes all arrays at once. */
   #hide(path: string): Promise<void> {
     this.#hiding = this.#hiding.then(async () => {
       this.#hidden++;

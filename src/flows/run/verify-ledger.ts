@@ -12,17 +12,17 @@ export interface VerifyLedgerOptions {
   readonly buffers: Buffers;
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called with how many keys are right so far. */
+  /** Called with the number of keys verified so far. */
   readonly onKeys?: (keys: number) => void;
-  /** How many keys at the begin of the ledger were compared before. */
+  /** Number of keys at the beginning of the ledger that were verified before. */
   readonly done?: number;
 }
 
 /**
  * Reads back every key of a ledger and compares size and checksum.
  *
- * @returns how many keys were compared, those before included
- * @throws `differs` naming the first key that is not what was written.
+ * @returns the number of verified keys, including those verified before
+ * @throws `differs` naming the first key that differs from what was written.
  */
 export async function verifyLedger(
   store: Store,

@@ -6,7 +6,7 @@ import type { RunLog } from "./run-log.ts";
 import { type VerifyLedgerOptions, verifyLedger } from "./verify-ledger.ts";
 import type { VerifyValuesOptions } from "./verify-values.ts";
 
-/** What was read back so far, and found right. */
+/** Counts of keys and arrays that were read back and verified. */
 export type Verified = Pick<RunReport, "keysVerified" | "arraysVerified">;
 
 export interface VerifyTargetOptions
@@ -15,12 +15,12 @@ export interface VerifyTargetOptions
   readonly verify: Verification;
   readonly buffers: BufferPool;
   readonly log: RunLog;
-  /** What was read back before; more keys may have been written after it. */
+  /** Counts from an earlier verification; more keys may have been written since. */
   readonly before?: Verified | undefined;
 }
 
 /**
- * Reads back what a run wrote, as far as that was asked for.
+ * Reads back the output of a run, to the extent that `verify` requests.
  *
  * @throws as `verifyLedger` and `verifyValues`.
  */

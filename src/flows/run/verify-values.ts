@@ -8,9 +8,9 @@ import { openJob } from "./open-job.ts";
 export interface VerifyValuesOptions extends StoreOptions {
   readonly source: Store;
   readonly target: Store;
-  /** The target's documents by key, which need not be in the store yet. */
+  /** Documents of the target by key; they need not be in the store yet. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
-  /** Bytes that the buffers of both arrays may take. */
+  /** Maximum number of bytes in the buffers of both arrays together. */
   readonly maxMemory: number;
   readonly onEvent: (event: ReadEvent) => void;
 }
@@ -18,8 +18,8 @@ export interface VerifyValuesOptions extends StoreOptions {
 /**
  * Reads all items of every array of a plan from source and target, and compares them.
  *
- * @returns how many arrays were compared
- * @throws `differs` naming the array, and the first item that is another one; `budget-too-small`.
+ * @returns the number of arrays compared
+ * @throws `differs` with the path of the array and its first different item; `budget-too-small`.
  */
 export async function verifyValues(
   plan: Plan,

@@ -10,11 +10,11 @@ import type { TaskEvents, TaskRunner } from "./task-runner.ts";
 
 export interface InlineOptions {
   readonly budget: Admission;
-  /** Gets what tasks do, as it happens. */
+  /** Receives the work of tasks as it happens. */
   readonly note?: (stats: TaskStats) => void;
-  /** Tasks that need not be run. */
+  /** Tasks to skip. */
   readonly done?: TaskSet;
-  /** Aborted when no more tasks are to begin. */
+  /** Abort it to prevent further tasks from starting. */
   readonly stop?: AbortSignal | undefined;
   /** Called when all tasks of a stage have ended. */
   readonly stageEnded?: (stage: number) => Promise<void>;
@@ -23,9 +23,9 @@ export interface InlineOptions {
 
 /**
  * Runs all tasks of a plan in this thread, stage by stage and in order, as many at once as the budget admits. The first
- * failure aborts the signal that the others were given.
+ * failure aborts the signal of the other tasks.
  *
- * @throws that failure; `aborted` when it was stopped before the last task.
+ * @throws that failure; `aborted` if the run was stopped before its last task.
  */
 export async function runInline(
   plan: TaskPlan,

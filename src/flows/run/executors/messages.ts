@@ -11,75 +11,75 @@ import type { SlabPlan } from "../../plan/slabs.ts";
 import type { Slab } from "../../slabs/slab.ts";
 import type { SharedRun } from "./shared-scheduler.ts";
 
-/** What a worker begins with, whatever it works on. */
+/** Start message of a worker, for any kind of work. */
 export interface WorkerStart<Work> {
   readonly work: Work;
   readonly source: StoreSpec;
-  /** How its server is reached, which no spec says. */
+  /** Access settings of the source's server that no spec contains. */
   readonly access: Pick<StoreAccess, "headers" | "query">;
-  /** What distinguishes the source from one that takes its place, where its store can tell. */
+  /** Version that identifies the source, to detect a replacement; undefined if its store has none. */
   readonly sourceVersion: string | undefined;
-  /** What all threads share: what is next, what is leased, and whether to stop. */
+  /** State shared by all threads: the next tasks, the leased memory and the stop flag. */
   readonly control: SharedRun;
-  /** Where all threads count their requests to servers; undefined for one that counts for itself. */
+  /** Shared counters of server requests; undefined if the worker counts only its own. */
   readonly counters: ThreadCounters | undefined;
 }
 
-/** What a worker receives. */
+/** Messages to a worker. */
 export type ToWorker<Work> =
   | { readonly type: "start"; readonly start: WorkerStart<Work> }
-  /** Buffers of results that are not needed any more. */
+  /** Buffers of results that are no longer needed. */
   | { readonly type: "back"; readonly buffers: readonly ReturnedBuffer[] }
-  /** Tasks that have ended in other threads, which share no memory with it. */
+  /** Number of tasks that have ended in other threads, for a worker without shared memory. */
   | { readonly type: "ended"; readonly tasks: number }
-  /** No more tasks are to begin; `atOnce`: those in flight are to end, too. */
+  /** No further tasks may start; with `atOnce`, tasks in flight end too. */
   | { readonly type: "stop"; readonly atOnce: boolean };
 
-/** What a worker sends to the thread that started it. */
+/** Messages from a worker to the thread that started it. */
 export type FromWorker<Result> =
   | { readonly type: "result"; readonly result: Result }
   | { readonly type: "retry"; readonly retry: Omit<Retry, "error">; readonly error: unknown }
   | { readonly type: "missing"; readonly note: MissingNote }
-  /** Tasks that have ended in it, where it shares no memory with others. */
+  /** Number of tasks that have ended in the worker, if it shares no memory. */
   | { readonly type: "ended"; readonly tasks: number }
-  /** What it has read of values in parts, whose checksums it cannot check alone. */
+  /** Parts of values that the worker read; checking their checksums needs the parts of all threads. */
   | { readonly type: "parts"; readonly parts: readonly ReadPart[] }
   | { readonly type: "failed"; readonly error: unknown }
-  /** The most bytes that it had in buffers, which nobody else has counted. */
+  /** The worker has finished; `ownPeak` is its peak of buffer bytes, unless it is counted in shared memory. */
   | { readonly type: "done"; readonly ownPeak: number };
 
-/** The buffer of a value or a slab, by its number. */
+/** The buffer of a value or a slab, identified by its number. */
 export interface ReturnedBuffer {
   readonly number: number;
   readonly buffer: ArrayBuffer;
 }
 
-/** What a worker works on: tasks of a plan, or slabs of an array. */
+/** The work of a worker: tasks of a plan, or slabs of an array. */
 export type AnyWork = TasksWork | SlabsWork;
 
-/** Tasks of a plan, of which each thread claims the next ones. */
+/** Tasks of a plan. Each thread claims the next ones. */
 export interface TasksWork {
   readonly kind: "tasks";
   readonly plan: Plan;
-  /** The build, which the thread writes itself; absent where it hands over what it encodes. */
+  /** The target, if the thread writes it directly; absent if it transfers encoded chunks to another thread. */
   readonly target: StoreSpec | undefined;
   readonly scratch: StoreSpec | undefined;
   readonly documents: ReadonlyMap<string, Uint8Array>;
-  /** Tasks that an earlier run has done, a bit each. */
+  /** Tasks completed by an earlier run, as a bit set. */
   readonly done: Uint8Array;
   readonly writeEmpty: boolean;
   readonly checksums: boolean;
 }
 
-/** What threads that run tasks send: what these did, and values to be stored, whose buffers go back. */
+/** Results from threads that run tasks: reports, and values to be stored, whose buffers are sent back. */
 export type TasksResult =
   | { readonly kind: "notes"; readonly notes: TaskStats }
   | { readonly kind: "values"; readonly values: readonly TransferredValue[] };
 
-/** Slabs of an array, of which each thread claims the next one. */
+/** Slabs of an array. Each thread claims the next one. */
 export interface SlabsWork {
   readonly kind: "slabs";
-  /** The array's, with the documents that describe it. */
+  /** Path of the array; `documents` are those that describe it. */
   readonly path: string;
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly reading: FormatOptions & { readonly zarrFormat: ZarrFormat };
@@ -88,28 +88,28 @@ export interface SlabsWork {
   readonly concurrency: number;
 }
 
-/** What threads that read slabs send: a slab, in the start of a buffer that goes back. */
+/** A slab read by a thread, at the start of a buffer that is sent back. */
 export interface SlabResult {
   readonly number: number;
   readonly slab: Slab;
 }
 
-/** Slabs that a thread has read and that were not taken yet. */
+/** Maximum number of slabs that a thread has read and nobody has taken yet. */
 export const MAX_WAITING = 2;
 
-/** An encoded chunk on its way to the thread that stores it. */
+/** An encoded chunk in transfer to the thread that stores it. */
 export interface TransferredValue {
   readonly number: number;
   readonly key: string;
   readonly bytes: Uint8Array;
 }
 
-/** What tasks did since the last report. */
+/** Work of tasks since the last report. */
 export interface TaskStats {
   readonly thread: number;
-  /** Tasks that began, ended and failed, in order. */
+  /** Tasks that started, ended or failed, in order. */
   readonly tasks: readonly TaskNote[];
-  /** Chunks that each task read, and wrote. */
+  /** Number of chunks read, and below written, by each task. */
   readonly reads: ReadonlyMap<number, number>;
   readonly bytesRead: number;
   readonly writes: ReadonlyMap<number, number>;
@@ -118,13 +118,13 @@ export interface TaskStats {
 
 export interface TaskNote {
   readonly task: number;
-  /** Present when it ends. */
+  /** Present when the task has ended. */
   readonly end?: { readonly bytes: number; readonly ms: number };
-  /** Present when it fails, as the first of its run. */
+  /** Present if the task has failed, as the first one of its run. */
   readonly failure?: { readonly error: unknown };
 }
 
-/** The same with the error of a failed task in another form: packed for a message, or unpacked. */
+/** Replaces the errors of failed tasks: `form` packs them for a message or unpacks them. */
 export function withErrors(stats: TaskStats, form: (error: unknown) => unknown): TaskStats {
   const tasks = stats.tasks.map((note) =>
     note.failure ? { ...note, failure: { error: form(note.failure.error) } } : note,
@@ -132,7 +132,7 @@ export function withErrors(stats: TaskStats, form: (error: unknown) => unknown):
   return { ...stats, tasks };
 }
 
-/** Errors as plain objects: a clone of ours would lose its class. */
+/** A ZarrflowError as a plain object: structured cloning would lose its class. */
 interface PackedError {
   readonly code: ErrorCode;
   readonly reason: string;

@@ -5,11 +5,11 @@ import type { WorkerSettings } from "./worker-settings.ts";
 
 export { noteMissing } from "../../../stores/directory/missing-values.ts";
 
-/** The script of a worker thread: it lies beside this one, unless somebody put the library into a bundle of theirs. */
+/** The script of a worker thread. It is beside this module, unless the library was bundled. */
 const SCRIPT = new URL("./worker.js", import.meta.url);
 /**
- * What a worker's young objects may take. V8 doubles it whenever enough of them have outlived a collection, which a long
- * run comes to: up to 48 MB, though hardly any live longer than a chunk.
+ * Limit of a worker's young generation. V8 doubles it whenever enough objects survive a collection, so that a long run
+ * would reach 48 MB, although hardly any object outlives its chunk.
  */
 const YOUNG_MB = 6;
 

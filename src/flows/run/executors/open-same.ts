@@ -3,10 +3,10 @@ import { type OpenStoreOptions, openStore } from "../../../stores/url.ts";
 import { sourceChanged } from "../../../stores/version.ts";
 
 /**
- * Opens again what another thread has open.
+ * Opens a store that another thread has open.
  *
- * @param version what that thread's store says, where it can tell
- * @throws `source-changed` where another one has taken its place.
+ * @param version of the store in that thread, if it has one
+ * @throws `source-changed` if another store has taken its place.
  */
 export async function openSame(
   spec: StoreSpec,

@@ -1,14 +1,17 @@
 import type { PoolThread, ThreadEvents } from "./pool-thread.ts";
 import { READY, registeredWorker } from "./registered-worker.ts";
 
-/** A worker whose script has not answered by then does not. */
+/** Maximum time for a worker's script to load and respond. */
 const LOADING_MS = 30_000;
 
 export function canStartThreads(): boolean {
   return registeredWorker() !== undefined;
 }
 
-/** Starts a worker of the page. Its script says when it is ready: only an event tells that it cannot be loaded. */
+/**
+ * Starts a worker of the page. Its script sends a message when it is ready; a failure to load it shows only as an error
+ * event.
+ */
 export function startThread(): PoolThread {
   const start = registeredWorker();
   if (start === undefined) throw new Error("no worker is registered");
@@ -44,5 +47,5 @@ export function startThread(): PoolThread {
   };
 }
 
-/** What is missing in folders is found in Node alone. */
+/** Does nothing: only Node watches folders for missing values. */
 export function noteMissing(): void {}

@@ -1,13 +1,13 @@
 import { builtin } from "../../../util/platform.node.ts";
 
-/** How a worker talks to its pool. */
+/** Connection of a worker to its pool. */
 export interface PoolPort {
   post(message: unknown, buffers: readonly ArrayBuffer[]): void;
   listen(take: (message: unknown) => void): void;
   close(): void;
 }
 
-/** That of a worker thread of Node, or of a page's worker. */
+/** Returns the port of a Node worker thread or of a web worker. */
 export function poolPort(): PoolPort {
   const port = builtin("node:worker_threads")?.parentPort;
   if (port) {

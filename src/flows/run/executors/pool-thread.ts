@@ -1,31 +1,31 @@
 import type { MissingNote } from "../../../stores/directory/missing-values.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
-/** What the threads of Node, or of a page, are started by. */
+/** Starts threads, in Node or in a page. */
 export interface Threads {
-  /** Whether their script is there. */
+  /** True if their script is available. */
   canStartThreads(settings: WorkerSettings): boolean;
-  /** @throws where one cannot be started. */
+  /** @throws if a thread cannot be started. */
   startThread(settings: WorkerSettings): PoolThread;
-  /** Takes note of a folder in which another thread found a value missing. */
+  /** Notes a folder in which another thread found a value missing. */
   noteMissing(note: MissingNote): void;
 }
 
-/** A thread beside this one. */
+/** A worker thread, seen from the thread that started it. */
 export interface PoolThread {
-  /** Resolves when it takes messages; rejects where its script cannot be loaded. */
+  /** Resolves when the thread accepts messages; rejects if its script cannot be loaded. */
   readonly ready: Promise<void>;
   listen(events: ThreadEvents): void;
   post(message: unknown, buffers?: readonly ArrayBuffer[]): void;
-  /** Whether it keeps the process alive. */
+  /** Sets whether the thread keeps the process alive. */
   keepProcess(keep: boolean): void;
-  /** Ends it, whatever it does; resolves when it is gone. */
+  /** Terminates the thread immediately; resolves when it has ended. */
   terminate(): Promise<unknown>;
 }
 
 export interface ThreadEvents {
   readonly onMessage: (message: unknown) => void;
-  /** It cannot go on. */
+  /** Called when the thread cannot continue. */
   readonly onFailure: (error: Error) => void;
   readonly onExit: () => void;
 }

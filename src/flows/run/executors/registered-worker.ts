@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 
-/** What flows use of a web worker. */
+/** The members of a web worker that flows use. */
 export interface PageWorker {
   postMessage(message: unknown, transfer: ArrayBuffer[]): void;
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
@@ -8,17 +8,18 @@ export interface PageWorker {
   terminate(): void;
 }
 
-/** What the script of a worker sends when it has been loaded. */
+/** Message that a worker's script sends when it has loaded. */
 export const READY = "zarrflow: ready";
 
 let registered: (() => PageWorker) | undefined;
 
 /**
- * Says how a page starts a worker whose script calls `serveThread` of `zarrflow/worker`. From then on the page's flows
- * run their tasks in several threads, which share what there is to do, and the memory budget, where the page is isolated
- * (`crossOriginIsolated`), and have a fixed part of it elsewhere. Node needs none.
+ * Registers a function that starts a web worker of a page. The worker's script must call `serveThread` of
+ * `zarrflow/worker`. From then on, the flows of the page run their tasks in several threads. In an isolated page
+ * (`crossOriginIsolated`) the threads share their tasks and the memory budget; in others each thread has a fixed part
+ * of both. Not needed in Node.
  *
- * @throws `invalid-option` for what is not a function.
+ * @throws `invalid-option` unless `start` is a function.
  */
 export function registerWorker(start: () => PageWorker): void {
   if (typeof start !== "function") {
@@ -28,7 +29,7 @@ export function registerWorker(start: () => PageWorker): void {
   registered = start;
 }
 
-/** What starts a worker; undefined where the page has not said it. */
+/** The registered function; undefined if the page has registered none. */
 export function registeredWorker(): (() => PageWorker) | undefined {
   return registered;
 }

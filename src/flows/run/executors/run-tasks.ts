@@ -17,31 +17,31 @@ import type { OtherThreads } from "./threads.ts";
 export interface RunTasksOptions {
   readonly source: Store;
   readonly build: TargetBuild;
-  /** Where scratch objects lie, and by which spec another thread opens the same place. */
+  /** Store of the scratch objects, with the spec by which other threads open it. */
   readonly scratch?: Scratch | undefined;
-  /** Documents of the source that were read before, and will be held to be unchanged. */
+  /** Documents of the source that were read before; the caller checks that they have not changed. */
   readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
-  /** The target's documents by key. */
+  /** Documents of the target by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly buffers: BufferPool;
-  /** Bytes that tasks may lease. */
+  /** Maximum number of bytes that tasks may lease. */
   readonly maxMemory: number;
   readonly log: RunLog;
   readonly writeEmpty?: boolean | undefined;
   readonly checksums?: boolean | undefined;
-  /** Tasks that an earlier run has done. */
+  /** Tasks completed by an earlier run. */
   readonly done: TaskSet;
-  /** Aborted when no more tasks are to begin. */
+  /** Abort it to prevent further tasks from starting. */
   readonly stop?: AbortSignal | undefined;
-  /** Undefined where this thread alone can open the stores. */
+  /** Undefined if only this thread can open the stores. */
   readonly threads: OtherThreads | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs all tasks of a plan: in threads, where others can open the same stores, else in this one.
+ * Runs all tasks of a plan: in several threads if they can open the same stores, otherwise in this thread.
  *
- * @throws the first failure of any task; `aborted` when it was stopped before its last one.
+ * @throws the first failure of any task; `aborted` if the run was stopped before its last task.
  */
 export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<void> {
   if (plan.stages.every((tasks) => tasks === 0)) return;
@@ -58,7 +58,7 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
 async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {
   const { source, build, scratch, documents, maxMemory, log, note, writeEmpty, checksums } = options;
   const { wasRead, done, stop, signal } = options;
-  // Stores of a program may keep, or take away, what they are given.
+  // Stores supplied by the program may keep or detach the buffers that they receive.
   const leave = [plan.source.store, plan.target.store].some((spec) => !storeTraits(spec).isReopenable);
   const { buffers, close } = taskBuffers(plan, { limit: maxMemory, leave });
   log.expectedBytes = () => options.buffers.taken + buffers.taken;

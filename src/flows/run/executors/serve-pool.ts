@@ -18,30 +18,32 @@ import { SharedScheduler } from "./shared-scheduler.ts";
 
 const STOPPED = new ZarrflowError("aborted", "the run has stopped");
 
-/** What a worker thread works with. */
+/** Everything that a worker thread uses to do its work. */
 export interface WorkerContext<Result> {
   readonly control: SharedScheduler;
-  /** Aborted when the thread is to stop. */
+  /** Aborted to stop the thread. */
   readonly stop: AbortController;
-  /** The source, opened again. */
+  /** The source, opened by this thread. */
   readonly source: Store;
-  /** Opens what this thread alone writes in. */
+  /** Opens a store in which only this thread writes. */
   openExclusive(spec: StoreSpec): Promise<Store>;
   send(result: Result, buffers?: readonly ArrayBuffer[]): void;
-  /** Calls `take` with the buffers that come back. */
+  /** Calls `take` with the buffers that are sent back. */
   onBack(take: (buffers: readonly ReturnedBuffer[]) => void): void;
 }
 
-/** Reports the folders in which values of the source are missing: who began the run looks at them when all is read. */
+/**
+ * Reports folders in which values of the source are missing. The thread that started the run checks them after reading.
+ */
 export type WatchMissing = (
   source: StoreSpec,
   onNote: (note: MissingNote) => void,
 ) => { end(): void } | undefined;
 
 /**
- * The worker's side of a `WorkerPool`: waits until it is given what to work on, does that, and reports how it ended.
+ * Runs the worker's side of a `WorkerPool`: waits for work, does it and reports how it ended.
  *
- * @param work done when it is asked for; where that stops since the run has stopped, it failed for no reason of its own
+ * @param work does the work; after the run has stopped, its failure is not reported as the worker's own
  */
 export async function servePool<Work, Result>(
   work: (what: Work, context: WorkerContext<Result>) => Promise<void>,
@@ -53,7 +55,7 @@ export async function servePool<Work, Result>(
     port.post(message, buffers);
   let take: (buffers: readonly ReturnedBuffer[]) => void = () => {};
   let control: SharedScheduler | undefined;
-  // It comes when what the run works on has been opened, while this thread was loading its scripts.
+  // The message arrives once the sources and targets are open; this thread loads its scripts in the meantime.
   const start = await new Promise<WorkerStart<Work> | undefined>((resolve) => {
     port.listen((received) => {
       const message = received as ToWorker<Work>;
@@ -76,7 +78,7 @@ export async function servePool<Work, Result>(
       shared.tellBy(() => post({ type: "ended", tasks: shared.endedBut(0) }));
       const open = async (spec: StoreSpec, version: string | undefined, exclusive: boolean) => {
         const store = await openSame(spec, version, { exclusive });
-        // No message reaches a thread that blocks: each of its calls looks whether it is to stop.
+        // A blocking thread receives no messages, so each call checks whether the thread must stop.
         return withBlockingCalls(store, () => {
           shared.beat();
           return shared.isStopped ? Promise.reject(STOPPED) : undefined;
@@ -101,7 +103,7 @@ export async function servePool<Work, Result>(
     }
     post({ type: "done", ownPeak: control?.ownPeak ?? 0 });
   } catch (error) {
-    // Who made it stop reports why.
+    // The thread that stopped the run reports the reason.
     if (error === STOPPED) post({ type: "done", ownPeak: control?.ownPeak ?? 0 });
     else post({ type: "failed", error: packError(error) });
   }

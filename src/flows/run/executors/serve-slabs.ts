@@ -9,7 +9,7 @@ import { MAX_WAITING, type ReturnedBuffer, type SlabResult, type SlabsWork } fro
 import type { WorkerContext } from "./serve-pool.ts";
 import { loopTasks } from "./task-loop.ts";
 
-/** Runs the tasks of slabs that are dealt to a worker thread. */
+/** Runs the slab tasks dealt to a worker thread. */
 export async function serveSlabs(
   { path, documents, maxMemory, reading: how, ...work }: SlabsWork,
   { control, stop, source, send, onBack }: WorkerContext<SlabResult>,
@@ -29,7 +29,7 @@ export async function serveSlabs(
   await source.close?.();
 }
 
-/** Hands slabs to the thread that gives them to their reader: copies in buffers that come back. */
+/** Sends slabs to the thread that passes them to their reader, as copies in buffers that are sent back. */
 class SlabSender {
   readonly #send: (result: SlabResult, buffers: readonly ArrayBuffer[]) => void;
   readonly #free: ArrayBuffer[] = [];
@@ -40,14 +40,14 @@ class SlabSender {
     this.#send = send;
   }
 
-  /** What the other thread does not need any more. */
+  /** Receives buffers that the other thread no longer needs. */
   returned(buffers: readonly ReturnedBuffer[]): void {
     this.#free.push(...buffers.map(({ buffer }) => buffer));
     this.#waiting -= buffers.length;
     this.#changed();
   }
 
-  /** Sends a slab; waits first where the reader has taken too few of those before. */
+  /** Sends a slab, after waiting until the reader has taken enough of the slabs before it. */
   readonly offer: TakeSlab = async ({ region, data }, number, give, signal) => {
     const stopListening = onAbort(signal, () => this.#changed());
     while (this.#waiting === MAX_WAITING && !signal?.aborted) {

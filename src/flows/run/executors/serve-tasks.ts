@@ -9,7 +9,7 @@ import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
 import { TransferSink } from "./transfer-sink.ts";
 
-/** Runs the tasks that are dealt to a worker thread. */
+/** Runs the tasks dealt to a worker thread. */
 export async function serveTasks(
   { plan, target, scratch, documents, done, ...how }: TasksWork,
   { control, stop, source, openExclusive, send, onBack }: WorkerContext<TasksResult>,

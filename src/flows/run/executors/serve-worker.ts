@@ -3,7 +3,7 @@ import { servePool, type WatchMissing } from "./serve-pool.ts";
 import { serveSlabs } from "./serve-slabs.ts";
 import { serveTasks } from "./serve-tasks.ts";
 
-/** What a worker thread does, until the run ends. */
+/** Runs a worker thread until the run ends. */
 export function serveWorker(watchMissing?: WatchMissing): Promise<void> {
   return servePool<AnyWork, TasksResult | SlabResult>(
     (work, context) => (work.kind === "tasks" ? serveTasks(work, context) : serveSlabs(work, context)),

@@ -2,7 +2,7 @@ import type { Admission, Lease } from "../../../streams/byte-budget.ts";
 import { counterChange } from "../../../util/counter-change.ts";
 import { isMemoryShared } from "../../../util/shared-memory.ts";
 
-/** Places of the counters; after them, for each stage, how many of its tasks were dealt. */
+/** Indexes of the counters. One counter per stage follows them: the number of tasks dealt. */
 const STOPPED = 0;
 const LEASED = 1;
 const TURN = 2;
@@ -10,11 +10,11 @@ const ENDED = 3;
 const TAKEN = 4;
 const PEAK = 5;
 const BEATS = 6;
-/** Counts whatever another thread may wait for. */
+/** Incremented on every change that another thread may wait for. */
 const CHANGES = 7;
 const DEALT = 8;
 
-/** Bytes are counted by so many, so that 32 bits go up to two terabytes. */
+/** Bytes are counted in KiB, so that 32-bit counters reach two terabytes. */
 const UNIT = 1024;
 
 /** Consecutive tasks of a stage. */
@@ -23,39 +23,39 @@ export interface TaskRange {
   readonly count: number;
 }
 
-/** What a thread makes its own `SharedScheduler` of. */
+/** State from which a thread creates its own `SharedScheduler`. */
 export interface SharedRun {
   readonly stages: readonly number[];
   readonly maxMemory: number;
   readonly threads: number;
-  /** Null where threads share none: in pages that are not isolated. */
+  /** Null if the threads share no memory: in pages that are not isolated. */
   readonly memory: SharedArrayBuffer | null;
-  /** Which of them is given it. */
+  /** Number of the thread that receives this state. */
   readonly thread: number;
 }
 
 /**
- * What the threads of a run share: which tasks are dealt and how many have ended, the bytes that are leased and taken,
- * and whether to stop. Counters in shared memory: nobody sends a message to get a task. Where threads share no memory, each
- * has a fixed part of the tasks and of the bytes, and tells the others at the end of a stage how many tasks have ended.
+ * Shared state of the threads of a run: tasks dealt and ended, bytes leased and taken, and the stop flag. The counters
+ * are in shared memory, so no thread needs a message to get a task. Threads without shared memory each have a fixed
+ * part of the tasks and of the bytes, and report the number of ended tasks to the others at the end of a stage.
  */
 export class SharedScheduler implements Admission {
-  /** Hand it to a thread, which makes its own `SharedScheduler` of it. */
+  /** State for another thread, which creates its own `SharedScheduler` from it. */
   readonly shared: SharedRun;
   readonly #counters: Int32Array;
   readonly #stages: readonly number[];
   readonly #limit: number;
-  /** Called when something changes, where threads share no memory. */
+  /** Called on every change, if the threads share no memory. */
   readonly #waiting: (() => void)[] = [];
-  /** Tasks that have ended in other threads, by thread, where these share no memory. */
+  /** Number of tasks ended in each other thread, if the threads share no memory. */
   readonly #endedIn = new Map<number, number>();
   #tell: (() => void) | undefined;
 
   /**
-   * @param stages tasks of each stage
-   * @param maxMemory bytes that may be leased at one time, by all threads together
-   * @param memory that of a `SharedScheduler` of another thread; null where threads share none
-   * @param thread which this one is; 0 is the one that began
+   * @param stages number of tasks of each stage
+   * @param maxMemory maximum number of bytes leased at one time by all threads together
+   * @param memory memory of a `SharedScheduler` in another thread; null if the threads share none
+   * @param thread number of this thread; 0 is the one that started the run
    */
   constructor(
     stages: readonly number[],
@@ -70,12 +70,12 @@ export class SharedScheduler implements Admission {
     this.#limit = Math.floor(maxMemory / UNIT / (memory ? 1 : threads));
   }
 
-  /** What another thread has made. */
+  /** Creates the scheduler of this thread from the state of another thread's. */
   static of({ stages, maxMemory, threads, memory, thread }: SharedRun): SharedScheduler {
     return new SharedScheduler(stages, maxMemory, threads, memory, thread);
   }
 
-  /** All threads of the run. */
+  /** Number of threads of the run. */
   get threads(): number {
     return this.shared.threads;
   }
@@ -88,34 +88,34 @@ export class SharedScheduler implements Admission {
     return Atomics.load(this.#counters, STOPPED) !== 0;
   }
 
-  /** Stops all threads. Returns whether none had stopped them before. */
+  /** Stops all threads. Returns true on the first call in any thread. */
   stop(): boolean {
     const isFirst = Atomics.compareExchange(this.#counters, STOPPED, 0, 1) === 0;
     this.#changed();
     return isFirst;
   }
 
-  /** The most bytes in buffers at one time, of all threads that count here. */
+  /** Peak of bytes in buffers, over all threads that share these counters. */
   get peak(): number {
     return Atomics.load(this.#counters, PEAK) * UNIT;
   }
 
-  /** The peak of this thread's buffers that nobody else has counted; 0 where memory is shared. */
+  /** Peak of bytes in the buffers of this thread; 0 if it is counted in shared memory. */
   get ownPeak(): number {
     return this.#isShared ? 0 : this.peak;
   }
 
-  /** Bytes in buffers now. */
+  /** Number of bytes in buffers now. */
   get taken(): number {
     return Atomics.load(this.#counters, TAKEN) * UNIT;
   }
 
-  /** What the buffers of one thread may hold of `bytes` for all, and what counts them. */
+  /** One thread's share of `bytes`, with the callback that counts the buffers of that thread. */
   shareOf(bytes: number): { readonly limit: number; readonly onChange: (bytes: number) => void } {
     return { limit: Math.floor(bytes / this.threads), onChange: (taken) => this.count(taken) };
   }
 
-  /** Counts bytes that a thread took into buffers, or gave back where they are below 0. */
+  /** Counts bytes that a thread took into buffers; negative if it gave them back. */
   count(bytes: number): void {
     const units = Math.sign(bytes) * Math.ceil(Math.abs(bytes) / UNIT);
     const taken = Atomics.add(this.#counters, TAKEN, units) + units;
@@ -125,10 +125,10 @@ export class SharedScheduler implements Admission {
   }
 
   /**
-   * Deals tasks of a stage to who asks: neighbours together, fewer as the stage comes to its end.
+   * Deals consecutive tasks of a stage, fewer at a time towards the end of the stage.
    *
-   * @param most tasks that are dealt together
-   * @returns undefined when all are dealt, or the run has stopped.
+   * @param most maximum number of tasks dealt together
+   * @returns undefined when all tasks are dealt, or the run has stopped.
    */
   claim(stage: number, most = Number.POSITIVE_INFINITY): TaskRange | undefined {
     const tasks = this.#stages[stage] ?? 0;
@@ -144,7 +144,7 @@ export class SharedScheduler implements Admission {
     return undefined;
   }
 
-  /** Of equal runs of tasks, each thread has every so many-th. */
+  /** Deals equal ranges of tasks to the threads in turn: each thread computes its own. */
   #claimOwn(tasks: number, place: number, most: number): TaskRange | undefined {
     const { threads, thread } = this.shared;
     const each = Math.min(most, Math.max(1, Math.ceil(tasks / (8 * threads))));
@@ -152,12 +152,12 @@ export class SharedScheduler implements Admission {
     return first < tasks && !this.isStopped ? { first, count: Math.min(each, tasks - first) } : undefined;
   }
 
-  /** Records that a thread goes on with its task. */
+  /** Records that a thread is making progress in its task. */
   beat(): void {
     Atomics.add(this.#counters, BEATS, 1);
   }
 
-  /** A number that changes with whatever any thread does. */
+  /** A number that changes whenever any thread makes progress. */
   get progress(): number {
     return Atomics.load(this.#counters, BEATS) + Atomics.load(this.#counters, ENDED);
   }
@@ -167,19 +167,19 @@ export class SharedScheduler implements Admission {
     this.#changed();
   }
 
-  /** Tasks that are known to have ended, but for those that a thread has told of itself. */
+  /** Number of tasks known to have ended, without those that `thread` itself reported. */
   endedBut(thread?: number): number {
     let tasks = Atomics.load(this.#counters, ENDED);
     for (const [other, ended] of this.#endedIn) if (other !== thread) tasks += ended;
     return tasks;
   }
 
-  /** Where threads share no memory: `tell` tells others how many tasks have ended here. */
+  /** Sets the callback that reports the number of tasks ended here, if the threads share no memory. */
   tellBy(tell: () => void): void {
     if (!this.#isShared) this.#tell = tell;
   }
 
-  /** What another thread has told. */
+  /** Receives the number of tasks ended in another thread. */
   hear(thread: number, tasks: number): void {
     this.#endedIn.set(thread, tasks);
     this.#changed();
@@ -189,16 +189,16 @@ export class SharedScheduler implements Admission {
   async stageEnded(stage: number): Promise<void> {
     const tasks = this.#stages.slice(0, stage + 1).reduce((sum, n) => sum + n, 0);
     const isFirst = this.shared.thread === 0;
-    // the first thread hears of all, and then tells them
+    // the first thread collects the reports of all others before it sends its own
     if (!isFirst) this.#tell?.();
     await this.#until(() => this.endedBut() >= tasks);
     if (isFirst) this.#tell?.();
   }
 
   /**
-   * Waits until `bytes` fit beside what all threads have leased; who waits keeps those that come later from passing.
+   * Waits until `bytes` fit beside the leases of all threads. A waiting caller blocks all later ones.
    *
-   * @returns undefined when the run has stopped.
+   * @returns undefined if the run has stopped.
    */
   async acquire(bytes: number): Promise<Lease | undefined> {
     const units = Math.min(this.#limit, Math.ceil(bytes / UNIT));
@@ -228,7 +228,7 @@ export class SharedScheduler implements Admission {
     };
   }
 
-  /** Waits until something is so, in this thread or by another one. @returns false when the run has stopped first. */
+  /** Waits until a condition becomes true through any thread. @returns false if the run stopped first. */
   async #until(isSo: () => boolean): Promise<boolean> {
     for (;;) {
       const seen = Atomics.load(this.#counters, CHANGES);

@@ -12,23 +12,23 @@ import { loopTasks } from "./task-loop.ts";
 import { type PoolRun, WorkerPool } from "./worker-pool.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
-/** Decoded bytes; to start and to get warm takes a thread as much time as some hundred MiB take to read and decode. */
+/** Decoded bytes that justify a thread: starting and warming it up takes as long as decoding several hundred MiB. */
 const WORTH_A_THREAD = 2 ** 30;
 
 export interface SlabThreadsOptions {
-  /** Opens the array's store again. */
+  /** Spec by which other threads open the store of the array. */
   readonly source: StoreSpec;
-  /** The most threads, this one among them. */
+  /** Maximum number of threads, including this one. */
   readonly threads: number;
   readonly maxMemory: number;
   readonly worker?: WorkerSettings | undefined;
 }
 
 /**
- * Slabs in C order, made by tasks in this thread and in others, which are started: each is dealt the next one that nobody
- * has begun. Undefined where there is too little to do, or to hold.
+ * Reads slabs in C order with tasks in this thread and in workers that it starts. Each thread is dealt the next slab
+ * that nobody has begun. Returns undefined if there is too little work or memory.
  *
- * @throws (what is returned) the first failure of any thread.
+ * @throws (the iterator) the first failure of any thread.
  */
 export async function slabsOfThreads(
   slabs: SlabReading,
@@ -54,7 +54,7 @@ export async function slabsOfThreads(
   const work = { kind: "slabs" as const, path, documents, reading, plan, ...each };
   const pool = await WorkerPool.start<SlabsWork, SlabResult>(threads, worker);
   if (pool.threads === 1) return undefined;
-  // They keep the process only while somebody waits for a slab: slabs may be dropped, which nobody reports.
+  // Workers keep the process alive only while a reader waits for a slab: a reader may drop the iterator without notice.
   pool.keepProcess(false);
   const control = new SharedScheduler(plan.stages, maxMemory, threads);
   return runInOrder(slabs, pool, { work, source, control });

@@ -3,23 +3,26 @@ import { BufferPool } from "../../../streams/buffer-pool.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { strategyNamed } from "../../plan/strategies/strategies.ts";
 
-/** The buffers of one thread's tasks. */
+/** Buffers for the tasks of one thread. */
 export interface TaskBuffers {
   readonly buffers: BufferPool;
   close(): void;
 }
 
 export interface TaskBuffersOptions {
-  /** Bytes that they may hold together. */
+  /** Maximum number of bytes in all of them. */
   readonly limit: number;
   readonly onChange?: (bytes: number) => void;
-  /** Whether buffers are handed to others, who may take them away: those of the kernels' memory stay in it. */
+  /**
+   * True if buffers are handed to code that may detach them. Buffers in kernel memory cannot leave it, so none are
+   * used.
+   */
   readonly leave?: boolean;
 }
 
 /**
- * Buffers for the tasks of one thread: in the memory of the kernels, where these have enough to do, so that values are read
- * and written and chunks are encoded and decoded where they lie.
+ * Creates buffers for the tasks of one thread. If there is enough to decode, they are in the memory of the kernels,
+ * where values are read and written and chunks are encoded and decoded without copies.
  */
 export function taskBuffers(
   { jobs }: Pick<Plan, "jobs">,

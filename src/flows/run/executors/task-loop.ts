@@ -7,31 +7,31 @@ import type { SharedScheduler } from "./shared-scheduler.ts";
 import { TaskReporter } from "./task-reporter.ts";
 import type { TaskRunner } from "./task-runner.ts";
 
-/** Messages from another thread take time: one reports many events. */
+/** Messages between threads take time, so one message reports many events. */
 const REPORT_INTERVAL_MS = 50;
 
 export interface TaskLoopOptions {
   readonly control: SharedScheduler;
-  /** Called now and then with what tasks did. */
+  /** Called at intervals with the work of tasks. */
   readonly note: (notes: TaskStats) => void;
-  /** Tasks that need not be run. */
+  /** Tasks to skip. */
   readonly done?: TaskSet;
-  /** Aborted with the first failure, so that other tasks of this thread end. */
+  /** Aborted on the first failure, to end the other tasks of this thread. */
   readonly stop: AbortController;
-  /** The most tasks that are dealt together; 1 where somebody waits for them in order. */
+  /** Maximum number of tasks dealt together; 1 if a reader waits for them in order. */
   readonly dealtAtOnce?: number;
   /**
-   * Called when all tasks of a stage before the last have ended, in whichever threads: those of the next have buffers of
+   * Called when all tasks of a stage except the last have ended in all threads. Tasks of the next stage use buffers of
    * other sizes.
    */
   readonly stageEnded?: (stage: number) => Promise<void>;
 }
 
 /**
- * What each thread of a run does: runs the tasks that it is dealt, stage by stage, each under a lease, and reports what
- * they did. The first failure stops all threads.
+ * Runs the tasks dealt to this thread, stage by stage, each with a memory lease, and reports their work. The first
+ * failure stops all threads.
  *
- * @throws that failure, when all tasks of this thread have ended.
+ * @throws that failure, once all tasks of this thread have ended.
  */
 export async function loopTasks(
   plan: TaskPlan,
@@ -41,7 +41,7 @@ export async function loopTasks(
   const thread = builtin("node:worker_threads")?.threadId ?? control.shared.thread;
   const reporter = new TaskReporter(thread, REPORT_INTERVAL_MS, note);
   const { driver, tasksAtOnce } = plan.execution;
-  // Calls that block leave nothing to a second task of the same thread.
+  // Blocking calls leave no time for a second task in the same thread.
   const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / control.threads);
   const runTasks = async (stage: number) => {
     const claim = () => control.claim(stage, dealtAtOnce);

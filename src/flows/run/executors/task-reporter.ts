@@ -4,7 +4,7 @@ import type { TaskEvents } from "./task-runner.ts";
 
 const REPORT_AFTER_VALUES = 1000;
 
-/** Collects what tasks of a thread do, and reports it: now and then as one message, or each event as it happens. */
+/** Collects the work of a thread's tasks and reports it: in one message per interval, or each event as it happens. */
 export class TaskReporter {
   readonly #thread: number;
   readonly #report: (notes: TaskStats) => void;
@@ -13,14 +13,14 @@ export class TaskReporter {
   #reads = new Map<number, number>();
   #writes = new Map<number, number>();
   #bytesRead = 0;
-  /** The first task is reported as it starts. */
+  /** Initially in the past, so that the start of the first task is reported immediately. */
   #reported = Number.NEGATIVE_INFINITY;
 
   readonly #interval: number;
 
   /**
    * @param thread in which the tasks run; 0 is the main thread
-   * @param interval milliseconds between two messages; 0: each event is reported as it happens
+   * @param interval milliseconds between two messages; 0 reports each event as it happens
    */
   constructor(thread: number, interval: number, report: (notes: TaskStats) => void) {
     this.#thread = thread;
@@ -29,9 +29,10 @@ export class TaskReporter {
   }
 
   /**
-   * Runs a task and notes its start, what it does, and its end.
+   * Runs a task and notes its start, its work and its end.
    *
-   * @param isFirst asked when the task fails: whether nothing has failed or stopped the run before. Only then is the failure noted.
+   * @param isFirst called if the task fails; returns true if nothing failed or stopped the run before. Only such a
+   * failure is noted.
    */
   async around(
     task: number,
@@ -71,7 +72,7 @@ export class TaskReporter {
     this.#reportWhenDue();
   }
 
-  /** Reports all that has not been reported. */
+  /** Reports everything that has not been reported. */
   flush(): void {
     this.#reported = performance.now();
     const notes = {

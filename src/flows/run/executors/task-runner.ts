@@ -4,34 +4,34 @@ import { loopTask } from "../tasks/loop-task.ts";
 import { runTask } from "../tasks/run-task.ts";
 import type { TaskContext } from "../tasks/task-context.ts";
 
-/** What the tasks of a job read and write. */
+/** The arrays that the tasks of a job read and write. */
 export type TaskArrays = Pick<TaskContext, "source" | "target" | "readChunks">;
 
-/** What tasks are run with, in one thread. */
+/** Settings with which one thread runs tasks. */
 export interface TaskWork extends Pick<TaskContext, "buffers" | "scratch"> {
   readonly plan: Pick<TaskPlan, "execution">;
-  /** Threads that run tasks at the same time, each with its share of the requests in flight. */
+  /** Number of threads that run tasks at the same time. They share the requests in flight equally. */
   readonly threads: number;
   /** Opens the arrays of a job. */
   readonly open: (job: ArrayJob, signal: AbortSignal) => Promise<TaskArrays>;
   readonly writeEmpty?: boolean | undefined;
-  /** Whether the ledger gets the checksums of values. */
+  /** True if the ledger needs checksums of values. */
   readonly checksums?: boolean | undefined;
   readonly driver: Driver;
 }
 
-/** What is reported of a task while it runs. */
+/** Callbacks that report the work of a running task. */
 export type TaskEvents = Pick<TaskContext, "onRead" | "onWritten" | "onStored">;
 
 export type TaskRunner = (task: Task, events: TaskEvents, signal: AbortSignal) => Promise<void>;
 
 const DRIVERS = { streams: runTask, loop: loopTask };
 
-/** Arrays that stay open: tasks of one array follow one another. */
+/** Maximum number of open arrays. Tasks of one array follow one another. */
 const MAX_OPEN = 16;
 
 /**
- * Runs tasks, whichever thread they are dealt to; the arrays of their jobs are opened once.
+ * Creates a function that runs tasks and opens the arrays of each job once.
  *
  * @throws (the runner) as `open` and `runTask`.
  */
@@ -49,7 +49,7 @@ export function taskRunner(work: TaskWork): TaskRunner {
     }
     const both = work.open(job, signal);
     arrays.set(job, both);
-    // one that could not be opened, or was aborted with its task, is opened again
+    // try again after a failure, or after an abort together with the task
     both.catch(() => arrays.get(job) === both && arrays.delete(job));
     return both;
   };

@@ -4,20 +4,23 @@ import type { StoreSpec } from "../../../stores/store.ts";
 import { builtin, isNode } from "../../../util/platform.node.ts";
 import { registeredWorker } from "./registered-worker.ts";
 
-/** What of a flow says whether its tasks can run in other threads. */
+/** Properties of a flow that decide if its tasks can run in other threads. */
 export interface Reach {
-  /** The spec by which the source was opened; undefined for an object of the program's. */
+  /** Spec of the source; undefined for an object of the program. */
   readonly source: StoreSpec | undefined;
   readonly target: StoreSpec;
-  /** Where scratch objects go, if that is asked for. */
+  /** Place for scratch objects, if one was requested. */
   readonly scratch?: StoreSpec | undefined;
-  /** Whether requests, or bytes, of a second are limited. */
+  /** True if requests or bytes per second are limited. */
   readonly isPaced: boolean;
-  /** Whether values are computed by a function of this process. */
+  /** True if a function of this process computes values. */
   readonly hasFunction?: boolean;
 }
 
-/** Why all tasks of a flow run in the thread that started it; undefined where others can run them too. */
+/**
+ * Returns the reason why all tasks of a flow run in the thread that started it; undefined if other threads can run
+ * them.
+ */
 export function singleThreadReason({
   source,
   target,
@@ -43,12 +46,12 @@ export function singleThreadReason({
   return undefined;
 }
 
-/** An object of the program's, or a zip in one. */
+/** True for an object of the program, or a zip in one. */
 function isObject(spec: StoreSpec): boolean {
   return spec.kind === "zip-value" ? isObject(spec.store) : spec.kind === "object";
 }
 
-/** Cores that this process may use. */
+/** Number of cores available to this process. */
 export async function coresAvailable(): Promise<number> {
   return builtin("node:os")?.availableParallelism() ?? navigator.hardwareConcurrency ?? 1;
 }

@@ -1,2 +1,2 @@
-/** The threads that there are here, loaded on use. */
+/** Loads the thread implementation of this platform on demand. */
 export const loadThreads = () => import("./node-thread.ts");

@@ -13,10 +13,10 @@ import { loopTasks } from "./task-loop.ts";
 import { taskRunner } from "./task-runner.ts";
 import type { PoolRun, WorkerPool } from "./worker-pool.ts";
 
-/** The threads that run tasks beside the one that began a flow. */
+/** Threads that run tasks beside the one that started the flow. */
 export interface OtherThreads {
   readonly pool: WorkerPool<TasksWork, TasksResult>;
-  /** Opens the source in each of them. */
+  /** Spec by which each thread opens the source. */
   readonly sourceSpec: StoreSpec;
 }
 
@@ -27,24 +27,23 @@ export interface ThreadsOptions extends OtherThreads {
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly writeEmpty?: boolean | undefined;
   readonly checksums?: boolean | undefined;
-  /** Tasks that an earlier run has done. */
+  /** Tasks completed by an earlier run. */
   readonly done: TaskSet;
-  /** Called now and then with what tasks did, whichever thread they ran in. */
+  /** Called at intervals with the work of tasks in any thread. */
   readonly note: (notes: TaskStats) => void;
   readonly control: SharedScheduler;
-  /** Aborted when no more tasks are to begin. */
+  /** Abort it to prevent further tasks from starting. */
   readonly stop?: AbortSignal | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs all tasks of a plan in this thread and in workers beside it. Which task is whose is decided by a counter that they
- * share. A build that can be opened again is written by the thread that encodes; one with a single writer is written
- * here, and others hand over what they encoded. Files are read and written by calls that block; between them this thread
- * sees to events now and then.
+ * Runs all tasks of a plan in this thread and in workers. A shared counter assigns the tasks. If other threads can open
+ * the target, each thread writes what it encodes; a single-writer target is written here, and workers transfer their
+ * encoded chunks. Files are read and written with blocking calls; this thread handles events between them at intervals.
  *
- * @throws the first failure of any thread, when all have ended; `resource-limit` for a worker that ran out of memory,
- *   `transient` for one that ended without giving a reason; `aborted` when it was stopped before the last task.
+ * @throws the first failure of any thread, once all have ended; `resource-limit` if a worker ran out of memory,
+ * `transient` if one ended without a reason; `aborted` if the run was stopped before its last task.
  */
 export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<void> {
   const { source, sourceSpec, build, control, note, signal, pool } = options;
@@ -101,7 +100,7 @@ function workOf(plan: Plan, { build, scratch, documents, ...options }: ThreadsOp
   };
 }
 
-/** The tasks that are dealt to this thread. */
+/** Runs the tasks dealt to this thread. */
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
   const { source, build, scratch, documents, control, note, done, writeEmpty, checksums } = options;
   const concurrency = new BlockingIo();

@@ -5,17 +5,17 @@ import { nextTurn } from "../../../util/blocking-io.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import type { ReturnedBuffer, TransferredValue } from "./messages.ts";
 
-/** Values below this travel together, copied into one buffer. */
+/** Values smaller than this are copied into one buffer and sent together. */
 const SMALL = 32 * 1024;
-/** A batch of small values is sent when it has so many bytes, or when the thread has nothing else to do. */
+/** A batch of small values is sent when it has this many bytes, or when the thread is idle. */
 const BATCH = 256 * 1024;
 
 /** Sends values, and their buffers, to the thread that stores them. */
 export type SendValues = (values: readonly TransferredValue[], buffers: readonly ArrayBuffer[]) => void;
 
 /**
- * The target of a thread that does not write it: values are handed to the main thread, large ones with their buffers, and
- * `set` resolves when they are stored.
+ * Target of a thread that does not write it: it transfers values to the main thread, large ones with their buffers.
+ * `set` resolves when the value is stored.
  */
 export class TransferSink implements WritableStore {
   readonly description = "the main thread's target";
@@ -27,7 +27,7 @@ export class TransferSink implements WritableStore {
   #batchBytes = 0;
   #next = 0;
 
-  /** @param buffers where values come from, and the buffers of large ones return to when they are stored */
+  /** @param buffers pool of the values' buffers; large ones return to it once they are stored */
   constructor(sendValues: SendValues, buffers: Pick<BufferPool, "returned">) {
     this.#sendValues = sendValues;
     this.#buffers = buffers;
@@ -52,7 +52,7 @@ export class TransferSink implements WritableStore {
     return stored;
   }
 
-  /** What the main thread has stored. */
+  /** Receives the values that the main thread has stored. */
   stored(values: readonly ReturnedBuffer[]): void {
     for (const { number, buffer } of values) {
       this.#waiting.get(number)?.(buffer);

@@ -1,16 +1,16 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 
-/** How long no thread may do anything: no task of any size takes so long between two calls of its stores. */
+/** Maximum time without progress of any thread. No task takes that long between two calls of its stores. */
 const PATIENCE_MS = 30 * 60_000;
-/** It is looked at so often in that time: a process that was asleep looks once more before it gives up. */
+/** Number of checks in that time. After the machine was asleep, one more check follows before the watch gives up. */
 const LOOKS = 30;
 
 /**
- * Watches whether threads that are waited for still do something.
+ * Watches threads for progress.
  *
- * @param progress a number that changes with whatever they do; undefined while nobody waits for them
- * @param onHang called once with the error, when it has not changed for too long
- * @returns what ends the watch
+ * @param progress a number that changes with any progress; undefined while nobody waits for the threads
+ * @param onHang called once with an error after too long without progress
+ * @returns a function that ends the watch
  */
 export function watchThreads(
   progress: () => number | undefined,
@@ -32,7 +32,7 @@ export function watchThreads(
       }),
     );
   }, patience / LOOKS);
-  // Threads that are waited for keep the process.
+  // The timer need not keep the process alive: threads that somebody waits for do.
   (timer as { unref?: () => void }).unref?.();
   return () => clearInterval(timer);
 }

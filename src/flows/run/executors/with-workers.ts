@@ -8,15 +8,15 @@ import type { WorkerSettings } from "./worker-settings.ts";
 
 export interface WithWorkersOptions {
   readonly source: Store;
-  /** How worker threads are started. */
+  /** Settings for starting worker threads. */
   readonly worker?: WorkerSettings;
 }
 
 /**
- * Starts the threads that run tasks of a plan beside this one, and ends them whatever comes of `run`. A thread takes as
- * long to load its scripts as this one to open what they work on: so they are started before that.
+ * Runs a callback with worker threads beside this one and ends them afterwards, even on failure. Loading the scripts of
+ * a thread takes as long as opening the stores here, so the threads are started first.
  *
- * @param run gets none where this thread alone can open the stores, or has nothing to do
+ * @param run called without threads if only this thread can open the stores, or if there is nothing to do
  * @throws what `run` throws.
  */
 export async function withWorkers<T>(

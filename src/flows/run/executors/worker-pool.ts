@@ -11,44 +11,43 @@ import { loadThreads } from "./thread.node.ts";
 import { watchThreads } from "./watchdog.ts";
 import type { WorkerSettings } from "./worker-settings.ts";
 
-/** Workers that are asked to stop have so long to end by themselves: to terminate one that starts may end the process. */
+/** Time for workers to stop by themselves. Terminating a worker during its start may end the process. */
 const GRACE_MS = 300;
 
-/** What the workers of a pool do together with the thread that started them. */
+/** A run that the workers of a pool carry out together with the thread that started them. */
 export interface PoolRun<Work, Result> {
   readonly work: Work;
-  /** Opens the source in each of them. */
+  /** Spec by which each worker opens the source. */
   readonly source: StoreSpec;
   readonly sourceVersion: string | undefined;
   readonly control: SharedScheduler;
   /**
-   * Receives each result. Buffers that came with it are given back when they are not needed any more; what this throws ends
-   * the run.
+   * Receives each result, and gives buffers back when they are no longer needed. An error that it throws ends the run.
    */
   readonly onResult: (result: Result, giveBack: GiveBack) => void | Promise<void>;
-  /** Whether this thread waits for the workers; always by default. They are watched meanwhile. */
+  /** True while this thread waits for the workers; always by default. Meanwhile a watchdog checks their progress. */
   readonly isAwaited?: () => boolean;
 }
 
 export type GiveBack = (buffers: readonly ReturnedBuffer[]) => void;
 
-/** A worker, and whether it reported that it has done all. */
+/** A worker and its state. */
 interface PoolWorker {
   readonly thread: PoolThread;
-  /** 1 and up: 0 is the thread that started the pool. */
+  /** Number from 1; 0 is the thread that started the pool. */
   readonly number: number;
-  /** Resolves when it has done all; rejects with why it failed. */
+  /** Resolves when the worker has finished; rejects with its failure. */
   readonly ended: Promise<void>;
   readonly counters: ThreadCounters | undefined;
   isDone: boolean;
 }
 
 /**
- * Worker threads beside this one. They load their scripts as soon as they are started; what they work on is opened
- * meanwhile, and they are given to `run`. Each takes what it works on from the scheduler that all threads share.
+ * A pool of worker threads. They load their scripts as soon as they start, while the sources and targets are opened;
+ * `run` then gives them their work. Each thread claims its part from the shared scheduler.
  *
- * @typeParam Work what they work on
- * @typeParam Result what they send, as often as they have something
+ * @typeParam Work the work that all workers do
+ * @typeParam Result the results that workers send, any number of times
  */
 export class WorkerPool<Work, Result> {
   readonly #workers: PoolWorker[] = [];
@@ -60,10 +59,10 @@ export class WorkerPool<Work, Result> {
   #unwatch = () => {};
 
   /**
-   * Starts the workers of a run of so many threads, this one among them; none where their script is not there, or cannot
-   * be loaded.
+   * Starts workers for a run with the given number of threads, including this one. Starts none if their script is
+   * missing or cannot be loaded.
    *
-   * @throws what starting one throws, when those before it have ended.
+   * @throws the failure to start one, once those already started have ended.
    */
   static async start<Work, Result>(
     threads: number,
@@ -91,16 +90,16 @@ export class WorkerPool<Work, Result> {
     this.#patience = patience;
   }
 
-  /** Threads that work, this one among them. */
+  /** Number of threads that work, including this one. */
   get threads(): number {
     return this.#workers.length + 1;
   }
 
   /**
-   * Resolves when all workers have done all.
+   * Resolves when all workers have finished.
    *
-   * @throws the first failure of any of them: its own; `resource-limit` where one is out of memory; `transient` where
-   *   one crashed, ended without giving a reason, or hangs.
+   * @throws the first failure of any worker: its own; `resource-limit` if it ran out of memory; `transient` if it
+   * crashed, ended without a reason or hangs.
    */
   async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
     this.#listener = run;
@@ -125,28 +124,28 @@ export class WorkerPool<Work, Result> {
     await Promise.race([Promise.all(this.#workers.map(({ ended }) => ended)), hang]);
   }
 
-  /** Whether workers keep the process alive: they do unless they are released. */
+  /** Sets whether workers keep the process alive. They do by default. */
   keepProcess(keep: boolean): void {
     for (const { thread } of this.#workers) thread.keepProcess(keep);
   }
 
-  /** The most bytes that workers had in buffers which share no memory with this thread. */
+  /** Sum of the peaks of buffer bytes in workers that share no memory with this thread. */
   get ownPeaks(): number {
     return this.#ownPeaks;
   }
 
-  /** What workers that have done all have read of values in parts: one alone cannot check their checksums. */
+  /** Parts of values that finished workers read. Checking their checksums needs the parts of all threads. */
   get parts(): readonly ReadPart[] {
     return this.#parts;
   }
 
-  /** Lets no more tasks begin; `atOnce`: ends those in flight, too. */
+  /** Prevents further tasks from starting; with `atOnce`, also ends those in flight. */
   stop(atOnce = true): void {
     this.#control?.stop();
     for (const { thread } of this.#workers) thread.post({ type: "stop", atOnce } satisfies ToWorker<Work>);
   }
 
-  /** Ends all, whatever they do; resolves when they are gone. */
+  /** Ends all workers immediately; resolves when they are gone. */
   async end(): Promise<void> {
     this.#unwatch();
     const busy = this.#workers.filter(({ isDone }) => !isDone);
@@ -160,7 +159,7 @@ export class WorkerPool<Work, Result> {
     }
     const gone = workers.map(async ({ thread, isDone }) => {
       const end = thread.terminate();
-      // One that has done all holds nothing that anybody waits for.
+      // A worker that has finished holds nothing that anybody waits for.
       if (!isDone) await end;
     });
     await Promise.all(gone);
@@ -213,7 +212,7 @@ export class WorkerPool<Work, Result> {
         },
       });
     });
-    // It may fail before anybody looks at this.
+    // The promise may reject before anybody awaits it.
     ended.catch(() => {});
     const counters = counterThread();
     const worker: PoolWorker = { thread, number, ended, counters, isDone: false };
@@ -221,7 +220,7 @@ export class WorkerPool<Work, Result> {
   }
 }
 
-/** Why a worker thread ended that threw an error. */
+/** Error for a worker thread that threw. */
 function crashError(error: Error): ZarrflowError {
   if (!("code" in error) || error.code !== "ERR_WORKER_OUT_OF_MEMORY") {
     const hint = "Run again with one thread (--threads 1). If that works, please report this.";
@@ -240,7 +239,7 @@ function crashError(error: Error): ZarrflowError {
   );
 }
 
-/** Why a worker thread ended that gave no reason. */
+/** Error for a worker thread that ended without a reason. */
 function exitError(): ZarrflowError {
   return new ZarrflowError("transient", "a worker thread ended before its work was done", {
     hint: "Run again; with one thread (--threads 1) if that happens again.",

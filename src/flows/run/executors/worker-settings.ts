@@ -1,4 +1,4 @@
-/** Node's limits of a worker's memory, in megabytes. */
+/** Memory limits of a Node worker, in megabytes. */
 export interface WorkerLimits {
   readonly maxYoungGenerationSizeMb?: number;
   readonly maxOldGenerationSizeMb?: number;
@@ -6,13 +6,13 @@ export interface WorkerLimits {
   readonly stackSizeMb?: number;
 }
 
-/** How worker threads are started and watched. */
+/** Settings for starting and watching worker threads. */
 export interface WorkerSettings {
-  /** The script of a worker thread; by default the one that lies beside the library. */
+  /** Script of a worker thread; by default the one beside the library. */
   readonly script?: URL;
   readonly resourceLimits?: WorkerLimits;
-  /** Threads that are started, the main one among them; by default as planned, where there is enough to do. */
+  /** Number of threads, including the main one; by default as planned, if there is enough work. */
   readonly threads?: number;
-  /** Milliseconds for which no thread may do anything; half an hour by default. */
+  /** Maximum number of milliseconds without progress of any thread; half an hour by default. */
   readonly patience?: number | undefined;
 }

@@ -6,39 +6,39 @@ import { TextHashSet } from "../../../util/text-hash.ts";
 import { type LedgerEntry, parseLedgerLine } from "./ledger-lines.ts";
 import { TaskSet } from "./task-set.ts";
 
-/** What the runs that a run resumes have done, and need not be done again. */
+/** Work completed by earlier runs that need not be repeated. */
 export interface DoneBefore {
   readonly tasks: TaskSet;
-  /** What these tasks wrote. */
+  /** Totals of the values that these tasks wrote. */
   readonly written: { readonly keys: number; readonly bytes: number };
-  /** Documents and what was copied without tasks, by key and size. */
+  /** Documents, and values that were copied without tasks, by key and size. */
   readonly values: TextHashSet;
-  /** Where their scratch objects are, if they wrote some since the machine's last start. */
+  /** Place of their scratch objects, if they wrote any since the last boot of the machine. */
   readonly scratch?: StoreSpec | undefined;
 }
 
 export interface DoneBeforeOptions extends StoreOptions {
-  /** How many tasks the plan has. */
+  /** Number of tasks of the plan. */
   readonly tasks: number;
   readonly holds: NonNullable<TargetBuild["holds"]>;
-  /** Requests in flight. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
 }
 
-/** A task that has ended, or a key that was copied, as a ledger says. */
+/** A task that ended or a key that was copied, according to a ledger. */
 interface Claim {
   readonly task?: number;
   readonly entries: readonly LedgerEntry[];
 }
 
-/** For a run that resumes none. */
+/** Initial state of a run that resumes no other. */
 export function nothingDone(tasks: number): DoneBefore {
   return { tasks: TaskSet.empty(tasks), written: { keys: 0, bytes: 0 }, values: new TextHashSet() };
 }
 
 /**
- * Reads in a ledger what has been done, and looks whether the target has it: a task counts as done if it ended, and all of
- * its values are there.
+ * Reads the completed work from a ledger and checks it against the target: a task counts as done if it ended and all of
+ * its values exist.
  */
 export async function doneBefore(
   journal: Pick<Journal, "lines" | "boot">,

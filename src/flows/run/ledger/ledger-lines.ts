@@ -3,25 +3,25 @@ import { isObject } from "../../../util/check-options.ts";
 import type { PlanPace, StoreProfiles } from "../../plan/store-profile.ts";
 import type { Settings } from "../../request/settings.ts";
 
-/** What a run has done, as lines of JSON in the order in which it was done. */
+/** The progress of a run as lines of JSON, in the order of events. */
 export type LedgerLine = LedgerHeader | LedgerSession | LedgerEntry | LedgerTask | LedgerScratch;
 
 export const LEDGER_FORMAT = "zarrflow-ledger/2";
 
-/** The first line: what is being done, each part as a hash. */
+/** First line: identity and settings of the run. */
 export interface LedgerHeader {
   readonly format: typeof LEDGER_FORMAT;
   readonly begun: string;
   readonly identity: RunIdentity;
-  /** What the plan assumed of stores over a network; absent: none is. */
+  /** Network performance that the plan assumed of its stores; absent if no store is remote. */
   readonly profiles?: StoreProfiles;
-  /** What its tasks were cut for. */
+  /** Resources that the tasks were sized for. */
   readonly pace?: PlanPace;
-  /** The options that decide what it writes, as texts. */
+  /** Options that affect the output, as texts. */
   readonly settings?: Settings;
 }
 
-/** What must be the same for a run to go on with what another has done. */
+/** Hashes that must match before a run can resume another. */
 export interface RunIdentity {
   readonly source: string;
   readonly target: string;
@@ -31,40 +31,40 @@ export interface RunIdentity {
   readonly documents: string;
   /** Options that change the bytes of chunks. */
   readonly options: string;
-  /** The contents of the source's metadata documents. */
+  /** Contents of the source's metadata documents. */
   readonly sourceDocuments: string;
   /** All keys of the source with their versions, if the run was to check them. */
   readonly sourceKeys?: string;
 }
 
-/** A process that goes on with the run; what follows is its. */
+/** Start of a process that continues the run; the lines that follow belong to it. */
 export interface LedgerSession {
   readonly session: {
     readonly at: string;
-    /** The machine's start, where the system has it: what was written before another one may have been lost. */
+    /** Identifies the boot of the machine, if the system can: unsynced writes from before another boot may be lost. */
     readonly boot?: string;
-    /** Whether values are on the disk when they are recorded. */
+    /** True if values are flushed to disk before they are recorded. */
     readonly fsync: boolean;
   };
 }
 
-/** A value that is in the target: under which key, how large, and its CRC-32 where that is known. */
+/** A value in the target, with its key and size, and its CRC-32 if known. */
 export interface LedgerEntry {
   /** Number of the task that wrote it; absent for documents and keys copied without tasks. */
   readonly task?: number;
   readonly key: string;
   readonly size: number;
-  /** Absent where the bytes did not pass through this process. */
+  /** Absent if the bytes did not pass through this process. */
   readonly crc32?: number;
 }
 
-/** A task that has ended, and how many values it wrote: all of them are recorded before. */
+/** A task that has ended, and the number of values it wrote, all of which were recorded before. */
 export interface LedgerTask {
   readonly end: number;
   readonly keys: number;
 }
 
-/** Where the scratch objects of the tasks that follow are. */
+/** Place of the scratch objects of the tasks that follow. */
 export interface LedgerScratch {
   readonly scratch: StoreSpec;
 }
@@ -73,7 +73,7 @@ export function ledgerLine(line: LedgerLine): string {
   return JSON.stringify(line);
 }
 
-/** What a line says; undefined for one that says nothing that can be used: it was cut, or somebody edited it. */
+/** Parses a line; undefined if it is truncated or otherwise unusable. */
 export function parseLedgerLine(text: string): LedgerLine | undefined {
   let line: unknown;
   try {
@@ -84,7 +84,7 @@ export function parseLedgerLine(text: string): LedgerLine | undefined {
   return isObject(line) && isLine(line as Fields) ? (line as unknown as LedgerLine) : undefined;
 }
 
-/** The format that a ledger's first line names; undefined where it names none. */
+/** The format named by the first line of a ledger; undefined if there is none. */
 export function ledgerFormat(text: string): string | undefined {
   return /^\{"format":"(zarrflow-ledger\/[^"\\]{1,100})"/.exec(text)?.[1];
 }

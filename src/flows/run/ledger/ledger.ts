@@ -12,22 +12,22 @@ import {
 
 export type { LedgerEntry } from "./ledger-lines.ts";
 
-/** What is done, so that it can be verified, and a run that was cut can be resumed. */
+/** Record of completed work, by which a run can be verified, and resumed after an interruption. */
 export interface Ledger {
   record(entry: LedgerEntry): void;
-  /** A task has ended; its values have been recorded. */
+  /** Records the end of a task, after all its values. */
   taskEnded(task: number): void;
-  /** Where the scratch objects of the tasks that follow are. */
+  /** Records the place of the scratch objects of the tasks that follow. */
   scratchOpened(spec: StoreSpec): void;
   /**
-   * All entries recorded so far, in order, by earlier runs too that this one resumes; without those of tasks that were run
-   * again later.
+   * All entries in order, including those of earlier runs that this run resumes, except those of tasks that ran again
+   * later.
    */
   entries(): AsyncIterable<LedgerEntry>;
   close(): Promise<void>;
 }
 
-/** For runs that nobody asks afterwards what they wrote. */
+/** Ledger of a run that is neither verified nor resumed. */
 export const noLedger: Ledger = {
   record() {},
   taskEnded() {},
@@ -36,7 +36,7 @@ export const noLedger: Ledger = {
   async close() {},
 };
 
-/** For targets that have no place to keep a ledger. */
+/** Ledger for targets with no place to store one. */
 export class MemoryLedger implements Ledger {
   readonly #entries: LedgerEntry[] = [];
 
@@ -56,20 +56,20 @@ export class MemoryLedger implements Ledger {
 }
 
 export interface JournalLedgerOptions {
-  /** What the run is; absent where the journal says so already, as it is resumed. */
+  /** Identity of the run; absent when resuming, since the journal already contains it. */
   readonly identity: RunIdentity | undefined;
-  /** What its plan assumes of stores over a network. */
+  /** Network performance that the plan assumes of its stores. */
   readonly profiles?: StoreProfiles | undefined;
   readonly pace?: PlanPace | undefined;
   readonly settings?: Settings | undefined;
-  /** Whether values are on the disk when they are recorded. */
+  /** True if values are flushed to disk before they are recorded. */
   readonly fsync: boolean;
 }
 
 /** A ledger that outlives its process. */
 export class JournalLedger implements Ledger {
   readonly #journal: Journal;
-  /** How many values the tasks under way have written. */
+  /** Number of values written so far by each task in progress. */
   readonly #keys = new Map<number, number>();
 
   private constructor(journal: Journal) {
@@ -109,7 +109,7 @@ export class JournalLedger implements Ledger {
 
   scratchOpened(spec: StoreSpec): void {
     this.#journal.append(ledgerLine({ scratch: spec }));
-    this.#journal.flush().catch(() => {}); // what is added next fails with that
+    this.#journal.flush().catch(() => {}); // the next append reports the failure
   }
 
   async *entries(): AsyncIterable<LedgerEntry> {

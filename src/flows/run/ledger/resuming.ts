@@ -10,13 +10,16 @@ import type { RunIdentity } from "./ledger-lines.ts";
 import { assertSameRun } from "./run-identity.ts";
 import { unfinishedRun } from "./unfinished-run.ts";
 
-/** How a run takes the place of its target where there is an unfinished one. */
+/** Options that let a run resume an unfinished build at its target. */
 export interface Resuming extends Pick<TargetBuildOptions, "resume" | "onUnfinished"> {
-  /** What is run, known when the target is taken: the unfinished run may have found stores nearer or farther. */
+  /**
+   * Returns the plan to run, which is known once the target is taken: the unfinished run may have measured other
+   * network performance.
+   */
   readonly plan: () => Plan;
 }
 
-/** @param identityOf what a run of a plan is */
+/** @param identityOf returns the identity of a run of a plan */
 export function resuming(
   planned: Pick<PlannedFlow, "plan" | "planWith" | "pace" | "settings">,
   identityOf: (plan: Plan) => RunIdentity,
@@ -43,9 +46,9 @@ export function resuming(
 }
 
 /**
- * The tasks of an unfinished run with as many threads and requests, and as much memory, as this one may have.
+ * The tasks of an unfinished run, with no more threads, requests and memory than this run may use.
  *
- * @throws `plan-mismatch` where its largest task does not fit the memory budget
+ * @throws `plan-mismatch` if its largest task does not fit the memory budget
  */
 function atPace(unfinished: Plan, now: Plan, place: string): Plan {
   const { leaseBytes } = unfinished.budget;

@@ -8,7 +8,9 @@ import type { Plan } from "../../plan/plan.ts";
 import { differingSetting, type Settings } from "../../request/settings.ts";
 import type { RunIdentity } from "./ledger-lines.ts";
 
-/** What a run is, whatever memory, threads and requests it is given: those may be others when it is resumed. */
+/**
+ * The identity of a run. It is independent of memory, threads and requests, which may change when the run is resumed.
+ */
 export function runIdentity(
   { operation, source, target, jobs, stages, publication }: Plan,
   {
@@ -34,7 +36,7 @@ export function runIdentity(
   };
 }
 
-/** What of an array makes its tasks, and the bytes that they write. */
+/** The properties of an array that determine its tasks and the bytes that they write. */
 function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...job }: JobKind): unknown {
   const {
     expectedBytes: _expected,
@@ -47,7 +49,7 @@ function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...jo
   return { ...made, passes: passes?.map(({ box, tasks }) => ({ box, tasks })) };
 }
 
-/** A place, however its server lets whoever reads it in. */
+/** The location of a store, without settings for access to its server. */
 function withoutAccess(store: StoreSpec): StoreSpec {
   if (store.kind === "zip-value") return { ...store, store: withoutAccess(store.store) };
   if (store.kind !== "http" && store.kind !== "s3") return store;
@@ -57,7 +59,7 @@ function withoutAccess(store: StoreSpec): StoreSpec {
   return server;
 }
 
-/** What a relative path of a source begins at, where that is one. */
+/** The current folder, which matters if the path of the source is relative. */
 function folderOf(store: StoreSpec): string | undefined {
   if (store.kind === "zip-value") return folderOf(store.store);
   const isRelative = "path" in store && !/^(?:[/\\]|[A-Za-z]:)/.test(store.path);
@@ -77,9 +79,9 @@ const DIFFERENCES: readonly (readonly [keyof RunIdentity, string])[] = [
 ];
 
 /**
- * Checks that an unfinished run is the one that is to be resumed.
+ * Checks that an unfinished run is the one to resume.
  *
- * @throws `plan-mismatch`, and `source-changed` where the source's metadata are others now.
+ * @throws `plan-mismatch`, or `source-changed` if the metadata of the source have changed.
  */
 export function assertSameRun(
   found: RunIdentity,
@@ -89,7 +91,7 @@ export function assertSameRun(
     settings: { before = {}, now } = { now: {} },
   }: {
     readonly place: string;
-    /** Those of both runs. */
+    /** Settings of both runs. */
     readonly settings?: { readonly before?: Settings | undefined; readonly now: Settings };
   },
 ): void {

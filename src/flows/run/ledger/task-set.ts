@@ -1,13 +1,13 @@
-/** Numbers of tasks of a plan, a bit each. */
+/** A set of task numbers, stored as bits. */
 export class TaskSet {
-  /** Hand it to a thread, which makes its own `TaskSet` of it. */
+  /** The bits, from which another thread can create its own `TaskSet`. */
   readonly bits: Uint8Array;
 
   constructor(bits: Uint8Array) {
     this.bits = bits;
   }
 
-  /** Of a plan of so many tasks, none. */
+  /** An empty set for a plan with the given number of tasks. */
   static empty(tasks: number): TaskSet {
     return new TaskSet(new Uint8Array(Math.ceil(tasks / 8)));
   }

@@ -10,22 +10,22 @@ import {
   type RunIdentity,
 } from "./ledger-lines.ts";
 
-/** What there is to know of an unfinished run before anything it wrote is looked at. */
+/** Description of an unfinished run, read from its ledger alone. */
 export interface UnfinishedRun {
   readonly begun: string;
   readonly identity: RunIdentity;
-  /** What its plan assumed of stores over a network. */
+  /** Network performance that its plan assumed of its stores. */
   readonly profiles?: StoreProfiles;
   readonly pace?: PlanPace;
   readonly settings?: Settings;
-  /** Tasks that have ended, in one session or another. */
+  /** Number of tasks that ended, over all sessions. */
   readonly tasks: number;
-  /** Whether something that it wrote may not have got to the disk, as the machine has been started anew since. */
+  /** True if the machine has rebooted since, so that unsynced writes may be lost. */
   readonly mayBeLost: boolean;
 }
 
 /**
- * Reads what an unfinished run was; undefined where its ledger does not say.
+ * Reads the description of an unfinished run; undefined if its ledger has none.
  *
  * @throws `plan-mismatch` for a ledger of another version.
  */

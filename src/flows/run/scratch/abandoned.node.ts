@@ -13,46 +13,55 @@ import {
 } from "../../../stores/target/process-record.node.ts";
 import { type ProcessRecord, processRecordOf } from "../../../stores/target/process-record.ts";
 
-/** What the names of scratch folders begin with, after a dot. */
+/** First part of the name of a scratch folder, after a dot. */
 export const SCRATCH = "scratch";
 /** The file in a scratch folder that names its owner. */
 const OWNER = "owner.json";
-/** Those of a run with a target far away stay so long for one that resumes it. */
+/** Age up to which scratch objects of a run with a remote target are kept for a run that resumes it. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** A scratch folder that names no owner belongs to a run that was killed as it began, if its process is gone, or it is older than this. */
+/**
+ * A folder without an owner record belongs to a run that was killed at its start, if its process is gone or the folder
+ * is older than this.
+ */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** Whose a scratch folder is. */
+/** Owner record of a scratch folder. */
 interface ScratchOwner extends ProcessRecord {
-  /** Where its run keeps what it has done; "" where that is lost with the run. */
+  /** Place where the run keeps its progress; "" if nothing survives the run. */
   readonly keptBy: string;
-  /** Whether processes of several machines use it: no other run removes it. */
+  /** True if processes on several machines use the folder: no other run removes it. */
   readonly isJoint: boolean;
 }
 
-/** A name for a scratch folder: it ends in this process, which is known so before the folder is signed. */
+/**
+ * Returns a name for a scratch folder. It ends in a tag of this process, which identifies the owner before the folder
+ * is signed.
+ */
 export function scratchName(): string {
   return controlName(SCRATCH, processTag());
 }
 
-/** Leaves in a scratch folder whose it is; one that is kept stays as long as `keptBy`, where that is a path, or a week. */
+/**
+ * Writes the owner record of a scratch folder. The folder of a dead run is kept while `keptBy` exists if that is a
+ * path, otherwise for a week; without `keptBy` it is not kept.
+ */
 export function signScratch(folder: string, keptBy = ""): Promise<void> {
   return sign(folder, { ...thisProcess(), keptBy, isJoint: false });
 }
 
-/** Leaves word that processes of several machines use a scratch folder. */
+/** Marks a scratch folder as used by processes on several machines. */
 export function signJointScratch(folder: string): Promise<void> {
   return sign(folder, { keptBy: "", isJoint: true });
 }
 
 async function sign(folder: string, owner: ScratchOwner): Promise<void> {
-  // at one go: a run that is killed leaves the whole record or none
+  // Rename is atomic: a killed run leaves the whole record or none.
   const unfinished = join(folder, temporaryName(processTag()));
   await writeFile(unfinished, JSON.stringify(owner));
   await rename(unfinished, join(folder, OWNER));
 }
 
-/** Undefined for one that nobody has signed. */
+/** Returns undefined for a folder without an owner record. */
 async function ownerOf(folder: string): Promise<ScratchOwner | undefined> {
   try {
     const fields: { readonly [name: string]: unknown } =
@@ -65,7 +74,7 @@ async function ownerOf(folder: string): Promise<ScratchOwner | undefined> {
   }
 }
 
-/** Whether a folder is one of scratch objects of this user's that a run has left, for the one with the folder `run`. */
+/** True if the folder holds scratch objects that this user's earlier run kept for the target folder `run`. */
 export async function isKeptBy(folder: string, run: string | undefined): Promise<boolean> {
   try {
     const stat = await lstat(folder);
@@ -82,8 +91,9 @@ function isOurs(owner: number): boolean {
 }
 
 /**
- * Removes the scratch folders of this user's runs that were killed, and that no run can resume: also those kept by
- * `keptBy`, whose only run is the caller's, but for `left`. What cannot be looked at, or removed, is left.
+ * Removes scratch folders of this user whose runs were killed and cannot be resumed. This includes folders kept by
+ * `keptBy`, since only the caller can resume that run, but not `left`. Folders that cannot be inspected or removed are
+ * skipped.
  */
 export async function removeAbandoned(
   parent: string,
@@ -97,7 +107,7 @@ export async function removeAbandoned(
       if (stat.isDirectory() && isOurs(stat.uid) && (await isAbandoned(folder, stat.mtimeMs, keptBy)))
         await removeFolder(folder);
     } catch {
-      // another run removes it, or nobody may
+      // another run is removing it, or access is denied
     }
   }
 }
@@ -113,7 +123,10 @@ async function isAbandoned(folder: string, changed: number, run: string | undefi
   return isAbsolute(keptBy) ? !(await isThere(keptBy)) : keptBy === "" || Date.now() - changed > KEPT_MS;
 }
 
-/** Where the system does not tell a process from all others, one of that number may be another. */
+/**
+ * True if the owner has ended. If the system cannot identify a process exactly, another process may have reused its
+ * number.
+ */
 function isOver(owner: ScratchOwner): boolean {
   const state = processState(owner);
   if (state !== undefined) return state === "ended";

@@ -12,8 +12,8 @@ import { writeHeader } from "./piece-header.ts";
 import { fixedObject, type GatherOptions, type OpenPiece, variableObject } from "./scratch-objects.ts";
 
 /**
- * Sorts what comes by the boxes of the next stage, and passes all of it on as one scratch object when the stream ends:
- * an empty one, where nothing but missing chunks came.
+ * Sorts incoming chunks by the boxes of the next stage, and emits all of them as one scratch object when the stream
+ * ends. The object is empty if all chunks were missing.
  */
 export function gatherStage(task: ScratchTask, options: GatherOptions): Stage<DecodedChunk, EncodedChunk> {
   const { selection, buffers, chunk } = options;

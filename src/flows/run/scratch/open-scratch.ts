@@ -5,7 +5,10 @@ import { isNode } from "../../../util/platform.node.ts";
 import { machine } from "../machine.node.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
-/** The strategy that is asked for; `direct` where scratch objects have no place: in browsers, unless they are given one. */
+/**
+ * The requested strategy; by default `direct` if there is no place for scratch objects, as in browsers without a given
+ * one.
+ */
 export function possibleStrategy(
   strategy: GridStrategy | undefined,
   place: StoreSpec | undefined,
@@ -15,10 +18,11 @@ export function possibleStrategy(
 }
 
 /**
- * Makes an empty place for scratch objects, under a name of its own within the store that is given; or opens the one that
- * an earlier run has left, where it is there still.
+ * Creates an empty place for scratch objects, under a unique name within the given store. If an earlier run left one
+ * that still exists, opens that one.
  *
- * @throws `no-space` where a disk has less than is needed; `invalid-option` for what is neither a folder, a bucket nor memory.
+ * @throws `no-space` if the disk has too little free space; `invalid-option` for a place other than a folder, a bucket
+ * or memory.
  */
 export async function openScratch({ place, ...options }: OpenScratchOptions): Promise<Scratch> {
   if (place === undefined || place.kind === "directory") {
@@ -30,7 +34,7 @@ export async function openScratch({ place, ...options }: OpenScratchOptions): Pr
   return (await import("./scratch-store.ts")).openScratchStore(place, options);
 }
 
-/** Removes the folders of scratch objects that killed runs have left in a place, and that no run can resume any more. */
+/** Removes folders of scratch objects that killed runs left in a place and that no run can resume. */
 export async function removeLeftScratch(place: StoreSpec | undefined): Promise<void> {
   if (place !== undefined && place.kind !== "directory") return;
   await machine?.removeScratch(place?.path);

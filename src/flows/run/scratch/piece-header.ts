@@ -4,9 +4,9 @@ import { intersect } from "../../../streams/selection.ts";
 import { indexOf, product } from "../../../util/shape.ts";
 
 /**
- * The first byte of a piece's header: whether nothing but missing chunks went into it, none did, or some. Then a bit for
- * each target chunk that it touches, in C order, says whether any data did: a chunk of which there are none stays
- * missing.
+ * The first byte of a piece's header says whether no data went into the piece, only data, or some of each. One bit then
+ * follows for each target chunk that the piece touches, in C order: set if the chunk received data. A chunk without any
+ * data stays missing.
  */
 const NOTHING = 0;
 const ALL = 1;
@@ -15,7 +15,7 @@ const SOME = 2;
 /**
  * Writes the header of a piece.
  *
- * @param present what of the box came with data, where anything came without; undefined: all.
+ * @param present regions of the box that came with data, if any came without; undefined if all data are present.
  */
 export function writeHeader(
   header: Uint8Array,
@@ -45,7 +45,7 @@ export function writeEmptyHeader(header: Uint8Array): void {
   header[0] = NOTHING;
 }
 
-/** The parts of a piece, and whether there are data of each. */
+/** The parts of a piece, each with a flag that is true if its data are present. */
 export function* presentParts(
   header: Uint8Array,
   piece: Region,

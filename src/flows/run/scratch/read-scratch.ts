@@ -21,7 +21,7 @@ import { ENTRY_SIZE } from "./scratch-objects.ts";
 
 export interface ScratchReaderOptions {
   readonly scratch: Store;
-  /** What a target chunk is. */
+  /** Specification of a target chunk. */
   readonly chunk: ChunkSpec;
   readonly buffers: Buffers;
 }
@@ -32,29 +32,29 @@ export interface ReadScratchOptions extends ScratchReaderOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where the object of a task is written. */
+/** Returns the place where the object of a task is written. */
 export function scratchPlace({ job, pass }: ScratchTask, store: WritableStore): ChunkStore<WritableStore> {
   const grid = boxGrid(splitsOf(job, pass));
   return { store, path: job.path, chunkKey: (coords) => scratchKey(job, pass, indexOf(coords, grid)) };
 }
 
-/** A piece of an object of the pass before, and where it is. */
+/** A piece of an object of the previous pass, with its location. */
 export interface PlacedPiece extends Piece {
   readonly key: string;
   readonly coords: readonly number[];
 }
 
-/** A piece as it was read; `bytes: undefined` is one of nothing but missing chunks. */
+/** A piece after reading; `bytes: undefined` if all of its chunks were missing. */
 export interface ReadPiece extends PlacedPiece {
   readonly bytes: Uint8Array | undefined;
   readonly release?: () => void;
 }
 
 /**
- * Reads the pieces of the pass before that a task is made of, as chunks of the target's items: those of which there
- * are no data are missing chunks.
+ * Reads the pieces from the previous pass that a task needs, as chunks of the target's items. Parts without data become
+ * missing chunks.
  *
- * @throws `corrupt-store` when an object is gone or has another size; what the store throws.
+ * @throws `corrupt-store` if an object is gone or has another size; what the store throws.
  */
 export function readScratch(task: Task, options: ReadScratchOptions): ReadableStream<DecodedChunk> {
   const { inFlight, buffers, signal, concurrency } = options;
@@ -79,12 +79,12 @@ export function readScratch(task: Task, options: ReadScratchOptions): ReadableSt
   return streamFrom(unpacked(found));
 }
 
-/** Reads piece by piece: what `readScratch` does for its stream. */
+/** Reads single pieces, as `readScratch` does for its stream. */
 export interface ScratchReader {
-  /** Every piece that the task reads, in C order of the boxes that they are parts of. */
+  /** All pieces that the task reads, in C order of the boxes that they belong to. */
   readonly pieces: Iterable<PlacedPiece>;
   read(piece: PlacedPiece, context: StoreOptions): Promise<ReadPiece>;
-  /** The piece as decoded chunks: one, or more where some of it is missing. Takes ownership. */
+  /** Converts a piece to decoded chunks: several if parts of it are missing. Takes ownership. */
   chunksOf(piece: ReadPiece): Iterable<DecodedChunk>;
 }
 
@@ -106,7 +106,7 @@ export function scratchReader(task: Task, options: ScratchReaderOptions): Scratc
   };
 }
 
-/** Every piece that a task reads, in C order of the boxes that they are parts of. */
+/** All pieces that a task reads, in C order of the boxes that they belong to. */
 function* piecesOf(task: Task, stage: number): Generator<PlacedPiece> {
   const { job } = task;
   const region = itemsOf(task);
@@ -121,7 +121,7 @@ function* piecesOf(task: Task, stage: number): Generator<PlacedPiece> {
   }
 }
 
-/** The bytes of a piece, its header included; undefined where its object is empty. */
+/** Reads the bytes of a piece, including its header; undefined if its object is empty. */
 async function readPiece(
   { key, ordinal, itemsBefore, region }: PlacedPiece,
   header: number,
@@ -142,14 +142,14 @@ async function readPiece(
   return readRange(key, { offset, length }, options);
 }
 
-/** Exactly the range; undefined where the object is empty. */
+/** Reads exactly the given range; returns undefined if the object is empty. */
 async function readRange(
   key: string,
   range: { readonly offset: number; readonly length: number },
   { scratch, buffers, signal }: ScratchReaderOptions & StoreOptions,
 ): Promise<Uint8Array | undefined> {
   const taken = new BufferScope(buffers);
-  // A store that tries again asks again.
+  // A store that retries allocates again.
   const allocate = (found: number) => {
     taken.giveAll();
     return taken.take(Math.min(found, range.length));
@@ -178,7 +178,7 @@ interface Unpacking extends Pick<ScratchReaderOptions, "chunk" | "buffers"> {
   readonly chunkShape: readonly number[];
 }
 
-/** What was read as decoded chunks: a piece as a whole, or in parts where some of it is missing. */
+/** Splits a piece into decoded chunks: one if it is complete, more if parts of it are missing. */
 function* chunksOf(piece: ReadPiece, unpacking: Unpacking): Generator<DecodedChunk> {
   const { bytes, region, coords, release } = piece;
   const { header, chunk, chunkShape, buffers } = unpacking;
@@ -210,7 +210,7 @@ function unpack(bytes: Uint8Array, { shape }: Region, { dataType }: ChunkSpec): 
   return { kind: "variable", bytes: bytes.subarray(packed), offsets, shape };
 }
 
-/** A copy of a part of a piece. */
+/** Copies part of a piece. */
 function partOf(piece: DecodedChunk, part: Region, { chunk, buffers }: Unpacking): ChunkData | undefined {
   const spec = { ...chunk, shape: part.shape };
   const selection = wholeSelection(part.shape.map((n, d) => n + (part.start[d] ?? 0)));

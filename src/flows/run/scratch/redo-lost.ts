@@ -6,8 +6,8 @@ import type { TaskSet } from "../ledger/task-set.ts";
 import { scratchPlace } from "./read-scratch.ts";
 
 /**
- * Takes those of the tasks that are done out of them whose scratch objects are gone, and are needed: a later stage that
- * reads them is not done.
+ * Marks a completed task as not done if its scratch object is gone and still needed, that is, if a task of the next
+ * stage is not done.
  */
 export async function redoLost(
   plan: Plan,

@@ -16,14 +16,14 @@ import {
 } from "./abandoned.node.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
-/** Nobody else reads what is left here. */
+/** Mode of a scratch folder: other users have no access. */
 const PRIVATE = 0o700;
 
 /**
- * Makes a new folder for scratch objects in `parent`, which is made where it is missing; or takes over the one that an
- * earlier run has left. Those that killed runs have left there, and that no run can resume, are removed.
+ * Makes a new folder for scratch objects in `parent`, which is created if it is missing, or takes over the folder that
+ * an earlier run left. Removes folders that killed runs left there and that no run can resume.
  *
- * @throws `no-space` where less than `bytes` are free; `access-denied`.
+ * @throws `no-space` if fewer than `bytes` are free; `access-denied`.
  */
 export async function openScratchFolder(
   parent = tmpdir(),
@@ -63,7 +63,10 @@ export async function openScratchFolder(
   };
 }
 
-/** The folder of a run of several processes, which all write in it; whoever ends the run removes it. */
+/**
+ * Opens the scratch folder of a distributed run, which all its processes share. The process that ends the run removes
+ * it.
+ */
 async function openJointFolder(
   parent: string,
   { id, share }: NonNullable<OpenScratchOptions["joint"]>,
@@ -94,7 +97,7 @@ async function openJointFolder(
   };
 }
 
-/** Removes the folders of scratch objects that killed runs have left, and that no run can resume. */
+/** Removes folders of scratch objects that killed runs left and that no run can resume. */
 export function removeLeftFolders(parent = tmpdir()): Promise<void> {
   return removeAbandoned(parent);
 }

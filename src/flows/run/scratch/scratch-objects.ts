@@ -10,34 +10,34 @@ import type { Piece } from "../../plan/scratch-layout.ts";
 import { writeEmptyHeader } from "./piece-header.ts";
 
 export interface GatherOptions {
-  /** What a target chunk is. */
+  /** Specification of a target chunk. */
   readonly chunk: ChunkSpec;
-  /** What of that which comes are the items of the target. */
+  /** Part of the incoming data that becomes items of the target. */
   readonly selection: Selection;
   readonly buffers: Buffers;
 }
 
 export interface ObjectLayout {
   readonly box: Region;
-  /** How many pieces there are. */
+  /** Number of pieces. */
   readonly pieces: number;
-  /** Bytes in front of each piece. */
+  /** Header bytes in front of each piece. */
   readonly headerSize: number;
 }
 
-/** A piece of which some items have come. */
+/** A piece that has received some of its items. */
 export interface OpenPiece extends Piece {
   readonly assembly: Assembly;
 }
 
-/** A scratch object while items come to it. */
+/** A scratch object under construction. */
 export interface ScratchObject {
   begin(piece: Piece): Assembly;
-  /** Its bytes; none where no data came. */
+  /** Returns the bytes of the object; none if no data arrived. */
   finish(pieces: readonly OpenPiece[], writeHeader: (header: Uint8Array, piece: Piece) => void): Uint8Array;
 }
 
-/** Items of one size: each piece begins at a place that can be computed, and its items are put there at once. */
+/** Builds an object of items of one size. The start of each piece can be computed, so items are placed directly. */
 export function fixedObject(layout: ObjectLayout, itemSize: number, options: GatherOptions): ScratchObject {
   const { box, pieces, headerSize } = layout;
   const { buffers } = options;
@@ -69,12 +69,15 @@ export function fixedObject(layout: ObjectLayout, itemSize: number, options: Gat
   };
 }
 
-/** Bytes of an entry of the table in front of pieces of variable data: where each begins, and where the last one ends. */
+/**
+ * Bytes of an entry of the table in front of pieces of variable size. Entries give the start of each piece and the end
+ * of the last.
+ */
 export const ENTRY_SIZE = 8;
 
 /**
- * Items of varying size: a table of where each piece begins, as 64-bit little-endian numbers; then the pieces, each as
- * its header, the offsets of its items as 32-bit numbers, and their bytes.
+ * Builds an object of items of varying size. A table of the piece offsets, as 64-bit little-endian numbers, precedes
+ * the pieces. Each piece consists of its header, the offsets of its items as 32-bit numbers, and their bytes.
  */
 export function variableObject(layout: ObjectLayout, options: GatherOptions): ScratchObject {
   const { pieces, headerSize } = layout;

@@ -8,10 +8,10 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
 /**
- * Makes an empty place for scratch objects in a bucket or in memory, under a name of its own; or takes over the one in that
- * bucket that an earlier run has left.
+ * Creates an empty place for scratch objects in a bucket or in memory, under a unique name, or takes over the one that
+ * an earlier run left in the same bucket.
  *
- * @throws `invalid-option` for any other store; `locked` while another run uses what was left.
+ * @throws `invalid-option` for any other store; `locked` while another run uses the objects left there.
  */
 export async function openScratchStore(
   place: StoreSpec,
@@ -27,7 +27,7 @@ export async function openScratchStore(
       hint: "Give a folder or a prefix of a bucket.",
     });
   }
-  const lock = await PrefixLock.take(store, { joint: joint?.id }); // shows whoever cleans up that it is in use
+  const lock = await PrefixLock.take(store, { joint: joint?.id }); // shows cleaners that the place is in use
   const removeBelow = async (folder: string) => {
     for await (const { key } of store.list(folder)) await store.delete(key);
   };
@@ -61,7 +61,7 @@ export async function openScratchStore(
   };
 }
 
-/** The place that a run has left, where it is one of scratch objects below `place`. */
+/** The place that an earlier run left, if it contains scratch objects below `place`. */
 function leftBelow(place: StoreSpec, left: StoreSpec | undefined): StoreSpec | undefined {
   if (place.kind !== "s3" || left?.kind !== "s3" || left.bucket !== place.bucket) return undefined;
   const [, name = ""] = /(?:^|\/)([^/]*)$/.exec(left.prefix) ?? [];
@@ -70,7 +70,7 @@ function leftBelow(place: StoreSpec, left: StoreSpec | undefined): StoreSpec | u
     : undefined;
 }
 
-/** A place of its own below another; undefined where there can be none. */
+/** A new place below another; undefined if the store has no such places. */
 function below(place: StoreSpec, name: string): StoreSpec | undefined {
   if (place.kind === "s3") return keepPrivateAccess(place, { ...place, prefix: prefixBelow(place, name) });
   if (place.kind !== "memory") return undefined;

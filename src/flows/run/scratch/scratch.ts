@@ -1,28 +1,33 @@
 import type { StoreSpec, WritableStore } from "../../../stores/store.ts";
 import type { JointRun } from "../../../stores/target/options.ts";
 
-/** Where scratch objects lie while it runs. */
+/** The place of scratch objects during a run. */
 export interface Scratch {
   readonly store: WritableStore;
-  /** How a thread opens the same, as one of its `exclusive` owners; absent where no other can. */
+  /**
+   * Specification by which a thread opens the same store as one of its `exclusive` owners; absent if no other thread
+   * can.
+   */
   readonly spec?: StoreSpec;
-  /** Removes the objects of a pass that all have been read. */
+  /** Removes the objects of a pass once all of them are read. */
   removePass(pass: number): Promise<void>;
-  /** Leaves what is there to a run that resumes this one; removes it where that cannot be. */
+  /** Keeps the objects for a run that resumes this one, or removes them if no run can. */
   keep(): Promise<void>;
-  /** Removes all there is, and closes the store. */
+  /** Removes all objects and closes the store. */
   remove(): Promise<void>;
 }
 
 export interface OpenScratchOptions {
-  /** A folder or any other store; the system's folder for temporary files by default. */
+  /** A folder or any other store; the system's temporary folder by default. */
   readonly place: StoreSpec | undefined;
-  /** Bytes that will be written. */
+  /** Number of bytes that will be written. */
   readonly bytes: number;
-  /** The path, or for far targets another name, of where the run keeps what it has done; absent where it keeps nothing. */
+  /**
+   * The place where the run keeps its progress: a path or, for remote targets, another name. Absent if it keeps none.
+   */
   readonly keptBy?: string | undefined;
-  /** Where an earlier run has left scratch objects, which this one takes over. */
+  /** Scratch objects that an earlier run left and that this run takes over. */
   readonly left?: StoreSpec | undefined;
-  /** Present where several processes of a run have the same scratch objects, which stay until the last one removes them. */
+  /** Present if several processes share the scratch objects, which remain until the last process removes them. */
   readonly joint?: Pick<JointRun, "id" | "share"> | undefined;
 }

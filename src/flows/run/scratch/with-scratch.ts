@@ -3,13 +3,13 @@ import { openScratch } from "./open-scratch.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 
 export interface WithScratchOptions extends Pick<OpenScratchOptions, "keptBy" | "left" | "joint"> {
-  /** Whether scratch objects are left where they are after a failure. */
+  /** Returns true if the scratch objects are kept after this failure. */
   readonly isKept: (error: unknown) => boolean;
 }
 
 /**
- * Runs what needs a place for the scratch objects of a plan, if there are any, and removes that place afterwards; after a
- * failure only where nobody can go on with it.
+ * Runs a callback with a place for the scratch objects of a plan, if it needs one, and removes that place afterwards.
+ * After a failure it is kept if a later run can use it.
  *
  * @throws what `run` throws; as `openScratch`.
  */

@@ -13,24 +13,24 @@ import { isTaker, type TaskContext, type TaskItem, type TaskSource } from "./tas
 import { type TaskSink, taskSink } from "./task-sink.ts";
 import { taskSource } from "./task-source.ts";
 
-/** What a task consists of, before a driver runs it: its steps, one after the other, and where all of them write. */
+/** The parts of a task before a driver runs it: its consecutive steps and the sink that they share. */
 export interface TaskComposition {
   readonly steps: Iterable<Task>;
   readonly sink: TaskSink;
 }
 
-/** Where a step's items come from, and what is done with each. */
+/** The source of a step's items and the stages that process each item. */
 export interface StepComposition {
   readonly source: TaskSource;
   readonly stages: readonly Stage<TaskItem, TaskItem>[];
 }
 
-/** Composes a task. The driver composes each step when it begins. */
+/** Composes a task. Its steps are composed later, when the driver begins each of them. */
 export function composeTask(task: Task, context: TaskContext): TaskComposition {
   return { steps: task.kind === "scratch" ? [task] : stepsOf(task), sink: taskSink(task, context) };
 }
 
-/** Composes a step of a task by the job's strategy. */
+/** Composes a step of a task according to the strategy of its job. */
 export async function composeStep(step: Task, context: TaskContext): Promise<StepComposition> {
   return { source: await taskSource(step, context), stages: await stagesOf(step, context) };
 }
@@ -43,7 +43,7 @@ async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskIte
     .filter((name) => name !== "encode" || !isTaker(target));
   if (names.length === 0) return [];
   const { spec, strides } = await target.pipeline();
-  // What comes from scratch objects has the places of the target already.
+  // Items from scratch objects already have target positions.
   const selection = inFlightOf(step).isOfSource ? job.selection : wholeSelection(job.target.shape);
   const { shift } = job.selection;
   const made: Readonly<Record<StageName, () => Stage<TaskItem, TaskItem>>> = {

@@ -1,19 +1,19 @@
 /**
- * Writes of a task that are under way while it goes on: for a target whose one writer takes values in their turn, maybe
- * in another thread.
+ * Writes that stay in flight while their task continues. Used for a target whose single writer, possibly in another
+ * thread, takes values in turn.
  */
 export class PendingWrites {
   readonly #most: number;
   readonly #pending = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
 
-  /** @param most writes under way at one time; with 0 each is waited for */
+  /** @param most maximum number of writes in flight; 0 waits for each */
   constructor(most: number) {
     this.#most = most;
   }
 
   /**
-   * Waits until there is room for one more.
+   * Adds a write and waits while too many are in flight.
    *
    * @throws the first failure of any write.
    */
@@ -30,12 +30,12 @@ export class PendingWrites {
     if (this.#failure) throw this.#failure.error;
   }
 
-  /** Waits for all, whether they fail or not. */
+  /** Waits until all writes have settled. */
   async settle(): Promise<void> {
     await Promise.all(this.#pending);
   }
 
-  /** Waits for all. @throws the first failure. */
+  /** Waits for all writes. @throws the first failure. */
   async end(): Promise<void> {
     await this.settle();
     if (this.#failure) throw this.#failure.error;

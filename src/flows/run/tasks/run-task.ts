@@ -7,19 +7,19 @@ import { assertTask, type Task } from "../../plan/task.ts";
 import { composeStep, composeTask } from "./compose-task.ts";
 import type { TaskContext, TaskItem } from "./task-context.ts";
 
-/** A task, or a step of one, as streams that are not yet connected. */
+/** A task, or one of its steps, as streams that are not yet connected. */
 export interface TaskStages {
   readonly source: ReadableStream<TaskItem>;
   readonly stages: readonly TransformStream<TaskItem, TaskItem>[];
 }
 
-/** Where all steps of a task write: the target's chunks, or a scratch object. */
+/** Returns the sink of all steps of a task: chunks of the target, or a scratch object. */
 export function taskSink(task: Task, context: TaskContext): WritableStream<EncodedChunk> {
   assertRunnable(task, context);
   return composeTask(task, context).sink.stream();
 }
 
-/** The stages that a step of a task needs by its strategy. Any stage of your own may stand between them. */
+/** Returns the stages that the strategy needs for a step of a task. You can insert stages of your own between them. */
 export async function taskStages(step: Task, context: TaskContext): Promise<TaskStages> {
   assertRunnable(step, context);
   const { source, stages } = await composeStep(step, context);
@@ -27,10 +27,10 @@ export async function taskStages(step: Task, context: TaskContext): Promise<Task
 }
 
 /**
- * Runs one task as streams: the stages of its steps, one step after the other, into one sink. It may run twice; it
- * writes the same keys with the same bytes.
+ * Runs one task as streams, step after step into one sink. A task can run more than once: it writes the same keys with
+ * the same bytes.
  *
- * @throws the first failure of any stage, as it was thrown.
+ * @throws the first failure of any stage, unchanged.
  */
 export async function runTask(task: Task, context: TaskContext): Promise<void> {
   assertRunnable(task, context);
@@ -52,7 +52,7 @@ export async function runTask(task: Task, context: TaskContext): Promise<void> {
   }
 }
 
-/** A stream that has failed refuses to be closed with an error of its own; `closed` says why it failed. */
+/** Closes a stream. Closing a failed stream rejects with another error; `closed` rejects with the actual failure. */
 async function close(sink: WritableStream<TaskItem>): Promise<void> {
   const writer = sink.getWriter();
   writer.close().catch(() => {});
@@ -63,7 +63,7 @@ async function close(sink: WritableStream<TaskItem>): Promise<void> {
   }
 }
 
-/** @throws `invalid-option` for what is no task, or no context to run it in. */
+/** @throws `invalid-option` if the arguments are not a task and its context. */
 function assertRunnable(task: unknown, context: unknown): void {
   assertTask(task);
   const isContext = isObject(context) && "source" in context && "target" in context && "buffers" in context;

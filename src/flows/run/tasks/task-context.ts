@@ -7,23 +7,23 @@ import type { Awaitable } from "../../../util/awaitable.ts";
 import type { Buffers } from "../../../util/buffers.ts";
 import type { Task } from "../../plan/task.ts";
 
-/** What a task runs with: the job's arrays, and what all tasks of a run share. */
+/** The environment of a task: the arrays of its job, and everything that the tasks of a run share. */
 export interface TaskContext {
   readonly source: ChunkStore & ChunkCodec;
   readonly target: TaskTarget;
-  /** Where scratch objects lie; needed for plans of more than one stage. */
+  /** Store of the scratch objects; required for plans of more than one stage. */
   readonly scratch?: WritableStore | undefined;
   readonly buffers: Buffers;
-  /** Requests in flight. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
   readonly writeEmpty?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly onRead?: (chunk: EncodedChunk) => void;
   readonly onWritten?: (chunk: EncodedChunk & { readonly key: string }) => void;
   readonly onStored?: (value: StoredValue) => void;
-  /** Reads the source's chunks in a way of its own. */
+  /** Custom reader for the chunks of the source. */
   readonly readChunks?: ReadTaskChunks | undefined;
-  /** Whether `onStored` gets the CRC-32 of values, which only a verification needs. */
+  /** True if `onStored` needs the CRC-32 of values, which only verification uses. */
   readonly checksums?: boolean;
 }
 
@@ -33,22 +33,22 @@ export type ReadTaskChunks = (
   options: ReadChunksOptions,
 ) => TaskSource<EncodedChunk>;
 
-/** The items that a step of a task begins with: chunks of the source, or pieces of scratch objects. */
+/** The items that a step starts with: chunks of the source, or pieces of scratch objects. */
 export interface TaskSource<Item = TaskItem> {
-  /** Reads several items at one time, within the task's lease. */
+  /** Reads several items concurrently, within the lease of the task. */
   stream(): ReadableStream<Item>;
-  /** Reads one item after the other, for stores from which reading ahead gains nothing. */
+  /** Reads one item after another, for stores where reading ahead gains nothing. */
   each(visit: (item: Item) => Awaitable<void>): Promise<void>;
 }
 
-/** An array that a task writes, or who takes its chunks. */
+/** The array that a task writes, or a consumer of its decoded chunks. */
 export type TaskTarget = (ChunkStore<WritableStore> | ChunkTaker) & ChunkCodec;
 
-/** Takes the chunks of an array decoded, in place of a store. */
+/** Consumes the decoded chunks of an array in place of a store. */
 export interface ChunkTaker {
-  /** Takes ownership of the chunk's data; the task goes on when it resolves. */
+  /** Takes ownership of the chunk's data. The task continues when the promise resolves. */
   take(chunk: DecodedChunk, context: StoreOptions): Promise<void>;
-  /** Called while a chunk is not whole; its data stay the task's. */
+  /** Called while a chunk is incomplete; the task keeps ownership of its data. */
   readonly onGrowth?: OnGrowth | undefined;
 }
 
@@ -56,5 +56,5 @@ export function isTaker<T extends object>(target: T | ChunkTaker): target is T &
   return "take" in target;
 }
 
-/** A chunk on its way through the stages of a task. */
+/** A chunk that passes through the stages of a task. */
 export type TaskItem = EncodedChunk | DecodedChunk;

@@ -7,15 +7,16 @@ import type { Task } from "../../plan/task.ts";
 import { scratchPlace } from "../scratch/read-scratch.ts";
 import { type ChunkTaker, isTaker, type TaskContext, type TaskItem } from "./task-context.ts";
 
-/** Where all steps of a task write: the target's chunks, to a store or to who takes them; or a scratch object. */
+/** The destination of all steps of a task: target chunks for a store or a consumer, or a scratch object. */
 export interface TaskSink {
-  /** Writes several chunks at one time. */
+  /** Writes several chunks concurrently. */
   stream(): WritableStream<TaskItem>;
-  /** Writes chunk by chunk. */
+  /** Writes one chunk after another. */
   open(): OpenSink;
   /**
-   * Writes that a driver without streams leaves in flight while it goes on. With one writer, which may be another
-   * thread, a value waits its turn; all other targets that such a driver writes to answer at once.
+   * Number of writes that a driver without streams leaves in flight while it continues. It is 0 unless the target has a
+   * single writer, possibly in another thread, so that values wait their turn. All other targets of such a driver
+   * answer immediately.
    */
   readonly writesAhead: number;
 }
@@ -66,7 +67,7 @@ function takerSink(target: ChunkTaker, signal: AbortSignal | undefined): TaskSin
   return { open, stream: () => new WritableStream(open()), writesAhead: 0 };
 }
 
-/** Where scratch objects lie. */
+/** Returns the store of the scratch objects. */
 export function assertScratch({ scratch }: TaskContext): WritableStore {
   if (scratch) return scratch;
   throw new RangeError("a task of the staged strategy needs a place for scratch objects");

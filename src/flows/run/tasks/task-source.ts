@@ -58,14 +58,14 @@ async function scratchSource(task: Task, context: TaskContext): Promise<TaskSour
   };
 }
 
-/** How many items are read at one time, and what they may hold. */
+/** Limits on reading ahead: the number of concurrent reads, and the bytes that they may buffer. */
 function readAhead(task: Task, { concurrency }: TaskContext) {
   const { readAhead, bytesPerChunk } = inFlightOf(task);
   const inFlight = { budget: new ByteBudget(readAhead * bytesPerChunk), bytesPerChunk };
   return { concurrency: Math.min(concurrency, readAhead), inFlight };
 }
 
-/** The source chunks that a task reads; where parts of them can be decoded alone, only these parts. */
+/** The source chunks that a task reads, reduced to the parts that it needs where parts can be decoded separately. */
 async function chunksFor(task: Task, source: ChunkCodec): Promise<Iterable<ChunkRef>> {
   const { job } = task;
   const refs = readsOf(task);
