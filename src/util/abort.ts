@@ -1,20 +1,26 @@
 import { isZarrflowError, ZarrflowError } from "./errors.ts";
 
-/** What an abort fails with: `aborted`, whose cause is the reason; a failure of ours that ends other work is itself. */
+/**
+ * Returns the error that an abort causes: `aborted` with the reason as its cause, or the reason itself if it is a
+ * `ZarrflowError`.
+ */
 export function abortError(reason: unknown): ZarrflowError {
   if (isZarrflowError(reason)) return reason;
   return new ZarrflowError("aborted", "the signal was aborted", {}, { cause: reason });
 }
 
-/** @throws `aborted` once the signal is. */
+/** @throws `aborted` if the signal is aborted. */
 export function throwIfAborted(signal: Abortable | null | undefined): void {
   if (signal?.aborted) throw abortError(signal.reason);
 }
 
-/** What `onAbort` listens to. */
+/** A signal that `onAbort` can listen to. */
 export type Abortable = AbortSignal | RequestEnd;
 
-/** As an `AbortController` and its signal, of one request: a tenth of what these take, where nobody needs a signal. */
+/**
+ * A lightweight `AbortController` with its signal for one request. It costs a tenth of the platform's pair, and
+ * creates a platform signal only on demand.
+ */
 export class RequestEnd {
   aborted = false;
   reason: unknown;
@@ -28,7 +34,7 @@ export class RequestEnd {
     for (const call of this.#calls) call();
   }
 
-  /** Calls `call` once it is aborted, unless what is returned is called before. */
+  /** Calls `call` on abort, unless the returned function is called first. */
   listen(call: () => void): () => void {
     this.#calls.add(call);
     return () => void this.#calls.delete(call);
@@ -44,7 +50,7 @@ export class RequestEnd {
   }
 }
 
-/** For those who take nothing but a signal of the platform. */
+/** Converts to a platform signal, for APIs that accept nothing else. */
 export function platformSignal(signal: Abortable | null | undefined): AbortSignal | undefined {
   return (signal instanceof RequestEnd ? signal.signal : signal) ?? undefined;
 }
@@ -57,8 +63,8 @@ interface Listener {
 const listeners = new WeakMap<AbortSignal, Listener>();
 
 /**
- * Calls `call` once the signal is aborted, unless what is returned is called before. However many wait for one signal,
- * it has one listener: runtimes take many for a leak.
+ * Calls `call` when the signal is aborted, unless the returned function is called first. All callers share one
+ * listener per signal, because runtimes warn about a leak when a signal has many.
  */
 export function onAbort(signal: Abortable | null | undefined, call: () => void): () => void {
   if (!signal) return () => {};
@@ -89,8 +95,8 @@ function listenTo(signal: AbortSignal): Listener {
 const derived = new WeakMap<AbortSignal, AbortSignal>();
 
 /**
- * A signal that is aborted with the other, whose reason is an error of ours: what web streams and `fetch` throw of their
- * own is one, too. Each signal has one such, so that calls by the thousand listen to it once.
+ * Returns a signal that is aborted with the given one, with a `ZarrflowError` as its reason. Web streams and `fetch`
+ * then throw that error too. Each signal has only one such copy, so thousands of calls add a single listener.
  */
 export function signalOfOurs(signal: AbortSignal): AbortSignal {
   const known = derived.get(signal);
@@ -104,16 +110,16 @@ export function signalOfOurs(signal: AbortSignal): AbortSignal {
   return ours;
 }
 
-/** A signal that follows others. */
+/** A signal that follows other signals. */
 export interface FollowingSignal {
   readonly signal: AbortSignal;
-  /** The signal follows no more: the others, which may live long, do not refer to it. */
+  /** Stops following, so that long-lived signals no longer refer to this one. */
   end(): void;
 }
 
 /**
- * A new signal that is aborted with the first of others, with its reason, until it is ended. Web streams and others that
- * listen to a signal each by themselves are given one of their own, of which no runtime warns.
+ * Creates a signal that is aborted with the first of the others, and with its reason, until `end` is called. Web
+ * streams each add their own listener, so giving each one its own signal avoids the runtime's leak warning.
  */
 export function followSignals(...others: readonly (AbortSignal | null | undefined)[]): FollowingSignal {
   const controller = new AbortController();
@@ -130,7 +136,10 @@ export function followSignals(...others: readonly (AbortSignal | null | undefine
   };
 }
 
-/** What `work` gives, or `aborted` once the signal is; the work itself goes on unheard. */
+/**
+ * Settles like `work`, or rejects with `aborted` if the signal is aborted first; the work itself continues
+ * unobserved.
+ */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   if (!signal) return work;
   let stopListening = () => {};
@@ -146,7 +155,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | n
   }
 }
 
-/** What `items` gives, one after the other, or `aborted` once the signal is; work that does not end goes on unheard. */
+/** Yields `items` until the signal is aborted, then throws `aborted`; a pending step continues unobserved. */
 export async function* untilAborted<T>(
   items: AsyncIterable<T>,
   signal: AbortSignal | null | undefined,

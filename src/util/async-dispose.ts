@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** The name of the method that `await using` calls, also where the runtime does not know it yet. */
+/** The method name that `await using` calls, including in runtimes that lack `Symbol.asyncDispose`. */
 export const asyncDispose: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");

@@ -1,17 +1,17 @@
-/** A value that is there, or will be. */
+/** A value, or a promise of one. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Whether a value is still to come: anything with a `then`, as promises of other realms and libraries. */
+/** True if a value is still pending. Checks for `then`, so promises of other realms and libraries count too. */
 export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
   return typeof value === "object" && value !== null && "then" in value;
 }
 
-/** What `next` makes of a value: at once where the value is there. */
+/** Passes a value to `next`: synchronously if it is available, otherwise once its promise resolves. */
 export function after<T, R>(value: Awaitable<T>, next: (value: T) => R): Awaitable<R> {
   return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
-/** Hands items on, one after the other. */
+/** Calls `visit` for each item in turn, waiting for each call. */
 export async function visitEach<T>(
   items: AsyncIterable<T>,
   visit: (item: T) => Awaitable<void>,

@@ -1,35 +1,35 @@
-/** What a call of storage that answers at once takes, and for each MiB. */
+/** Expected time of a call to fast storage, and the extra time per MiB. */
 const CALL_MS = 1;
 const MIB_MS = 2;
-/** When calls have taken so much longer, it is a disk or a network that is waited for: */
+/** If calls have exceeded this by so much in total, the disk or network is slow. */
 const PATIENCE_MS = 50;
-/** for so long others are made in their place, that leave the thread free; twice as long where it goes on so. */
+/** Non-blocking calls are then used for this long; the time doubles while storage stays slow. */
 const MIN_SLOW_MS = 50;
 const MAX_SLOW_MS = 2000;
-/** After so long in calls that block, others may run: signals, progress, messages, calls that wait. */
+/** After so long in blocking calls, other work may run: signals, progress, messages, pending calls. */
 const TURN_MS = 15;
 
 /**
- * Judges calls of storage that block the thread, which for small values take a fifth of the time of those that do not:
- * whether storage answers at once, so that they are worth making, and when it is time for others to run.
+ * Decides when to use blocking storage calls. For small values these take a fifth of the time of non-blocking calls,
+ * but only if storage answers at once. Also tells when other work should get a turn.
  */
 export class BlockingIo {
-  /** Milliseconds that calls took longer than they may, less those that they took shorter. */
+  /** Milliseconds by which calls exceeded their expected time, less those that they saved. */
   #late = 0;
   #slowUntil = 0;
   #slowMs = MIN_SLOW_MS;
   #turned = performance.now();
 
-  /** Whether storage is waited for now: make calls that leave the thread free. */
+  /** True while storage is slow: use non-blocking calls. */
   get isSlow(): boolean {
     return this.#slowUntil > 0 && performance.now() < this.#slowUntil;
   }
 
   /**
-   * Makes a call that blocks, unless storage is waited for now.
+   * Makes a blocking call, unless storage is slow.
    *
-   * @param bytesOf the bytes that it moved
-   * @returns undefined where it was not made, or did not succeed
+   * @param bytesOf returns the number of bytes that the call moved
+   * @returns undefined if the call was skipped or failed
    */
   attempt<A, T>(call: (of: A) => T | undefined, of: A, bytesOf: (result: T) => number): T | undefined {
     if (this.isSlow) return undefined;
@@ -39,7 +39,7 @@ export class BlockingIo {
     return result;
   }
 
-  /** Notes a call that blocked since `began`, and the bytes that it moved. */
+  /** Records a blocking call that started at `began` and moved `bytes`. */
   #note(began: number, bytes: number): void {
     const now = performance.now();
     this.#late = Math.max(0, this.#late + now - began - CALL_MS - (bytes / 2 ** 20) * MIB_MS);
@@ -50,7 +50,7 @@ export class BlockingIo {
     } else if (this.#late === 0) this.#slowMs = MIN_SLOW_MS;
   }
 
-  /** What to wait for before the next call, where it is time to let others run. */
+  /** Returns a promise to await before the next call if other work is due a turn. */
   yield(): Promise<void> | undefined {
     if (performance.now() - this.#turned < TURN_MS) return undefined;
     return nextTurn().then(() => {
@@ -59,7 +59,7 @@ export class BlockingIo {
   }
 }
 
-/** Lets what is due run first: timers, signals, calls that have ended. For loops that wait for nothing. */
+/** Lets due work run: timers, signals, finished calls. For loops that otherwise never wait. */
 export function nextTurn(): Promise<void> {
   const { setImmediate: soon = setTimeout } = globalThis;
   return new Promise((resolve) => {

@@ -1,18 +1,20 @@
-/** A source of byte buffers that are given back after use, so that memory is reused and can be counted. */
+/** A source of byte buffers that are returned after use, so that memory is reused and can be counted. */
 export interface Buffers {
-  /** A buffer of exactly `byteLength` bytes, its content undefined; owned by the caller until given back. */
+  /** Returns a buffer of exactly `byteLength` bytes with undefined content. The caller owns it until `give`. */
   take(byteLength: number): Uint8Array;
-  /** Gives back the taken buffer that `view` shows (any part of it); it must not be used afterwards. Others are ignored. */
+  /**
+   * Takes back the buffer behind `view` (any part of it), which must not be used afterwards. Ignores other buffers.
+   */
   give(view: Uint8Array): void;
 }
 
-/** Buffers straight from the garbage collector, for callers without a budget. */
+/** Newly allocated buffers left to the garbage collector, for callers without a budget. */
 export const plainBuffers: Buffers = {
   take: (byteLength) => new Uint8Array(byteLength),
   give: () => {},
 };
 
-/** The bytes of all parts, one after the other, in a new buffer. */
+/** Concatenates all parts into a new buffer. */
 export function joinBytes(
   parts: readonly Uint8Array[],
   allocate: (byteLength: number) => Uint8Array = plainBuffers.take,

@@ -18,7 +18,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Bytes of a size such as `256MB` (10^6), `64MiB` (2^20), `1.5 GB`, or a plain number of bytes.
+ * Parses a size such as `256MB` (10^6), `64MiB` (2^20), `1.5 GB`, or a plain number of bytes.
  *
  * @throws `invalid-option`
  */
@@ -33,12 +33,12 @@ export function parseBytes(size: string | number): number {
   return Math.floor(Number(match[1]) * unit);
 }
 
-/** A size for people: `412 B`, `1.5 kB`, `256 MB`. */
+/** Formats a size for people: `412 B`, `1.5 kB`, `256 MB`. */
 export function formatBytes(bytes: number): string {
   return formatRounded(bytes, Math.round);
 }
 
-/** The same, never less than it is: a limit that is enough for so many bytes. */
+/** Like `formatBytes` but rounded up, so that the result is a sufficient limit. */
 export function formatEnoughBytes(bytes: number): string {
   return formatRounded(bytes, Math.ceil);
 }

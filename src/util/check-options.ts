@@ -5,9 +5,9 @@ import { firstOf } from "./name-lists.ts";
 import { nearestName } from "./nearest-name.ts";
 import { isShared, withShared } from "./shared-options.ts";
 
-/** What a value given by name must be. */
+/** A condition on an option's value. */
 export interface Rule {
-  /** What the value must be, in words. */
+  /** The condition in words, for error messages. */
   readonly expected: string;
   readonly holds: (value: unknown) => boolean;
 }
@@ -52,7 +52,7 @@ export const oneOf = (...choices: readonly string[]): Rule => ({
   holds: (value) => choices.includes(value as string),
 });
 
-/** What options of each name must be, wherever they are taken. */
+/** Rules by option name; an option obeys the same rule in every call. */
 const RULES: Readonly<Record<string, Rule>> = {
   context: { expected: "what `context` returns", holds: isShared },
   signal: { expected: "an AbortSignal", holds: isSignal },
@@ -141,14 +141,15 @@ const RULES: Readonly<Record<string, Rule>> = {
   ),
 };
 
-/** The names of all options of a type, so that a call can tell those that it has from others. */
+/** All option names of a type, so that a call can tell its options from others. */
 export type OptionNames<O> = { readonly [Name in keyof O]-?: true };
 
 /**
- * Options as they may be used, with those of their context: none but those of `names`, each of a type that its name
- * allows, without those that are undefined, and the signal as one whose reason is an error of ours.
+ * Checks options and merges in those of their context. Every option must be in `names` and obey its rule. Drops
+ * undefined options, and replaces the signal by one whose reason is a `ZarrflowError`.
  *
- * @throws `invalid-option` naming the option, what it must be, and what it is; of an unknown one, the name that it is near.
+ * @throws `invalid-option` with the option, the expected value and the actual one; for an unknown option, with the
+ * nearest name
  */
 export function checkedOptions<O extends object>(
   options: O & { readonly signal?: AbortSignal | undefined },
@@ -162,7 +163,7 @@ export function checkedOptions<O extends object>(
   return Object.fromEntries(signal ? [...given, ["signal", signalOfOurs(signal)]] : given) as O;
 }
 
-/** Checks that there are no options but those of `names`. @throws `invalid-option` with the name that is near. */
+/** Checks that every option is in `names`. @throws `invalid-option` with the nearest name. */
 export function assertKnown(
   options: object,
   names: Readonly<Record<string, true>>,
@@ -183,7 +184,7 @@ export function assertKnown(
   }
 }
 
-/** What other tools and the command call an option: its name here, and how it is written. */
+/** Names that other tools and the command use for an option: its name here, and how to write it. */
 const OTHER_NAMES: ReadonlyMap<string, readonly [option: string, written: string]> = new Map([
   ["update", ["ifExists", 'ifExists: "update"']],
   ["replace", ["ifExists", 'ifExists: "replace"']],
@@ -196,16 +197,16 @@ const OTHER_NAMES: ReadonlyMap<string, readonly [option: string, written: string
   ["tps", ["requestsPerSecond", "requestsPerSecond"]],
 ]);
 
-/** An option that does nothing in some situation. */
+/** An option that has no effect in some situation. */
 export interface IdleOption {
   readonly option: string;
-  /** The flag of the command, where it has another name. */
+  /** The command's flag, if its name differs. */
   readonly flag?: string;
-  /** What to write in its place, as a sentence; by default it is to be omitted. */
+  /** A sentence on what to write instead; by default "Omit it." */
   readonly instead?: string;
 }
 
-/** The error that says so. */
+/** Returns the error for an option without effect. */
 export function withoutEffect({ option, flag = option, instead }: IdleOption, reason: string): ZarrflowError {
   const name = flag === option ? `\`${option}\`` : `\`${option}\` (--${flag})`;
   return new ZarrflowError("invalid-option", `${name} has no effect: ${reason}`, {
@@ -213,7 +214,7 @@ export function withoutEffect({ option, flag = option, instead }: IdleOption, re
   });
 }
 
-/** Those of some options that have one of `names`. */
+/** Picks the options whose names are in `names`. */
 export function pickOptions<O extends object, Name extends string>(
   options: O,
   names: Readonly<Record<Name, true>>,
@@ -222,7 +223,7 @@ export function pickOptions<O extends object, Name extends string>(
   return Object.fromEntries(picked) as Pick<O, Name & keyof O>;
 }
 
-/** Holds that each value for which there is a rule is what that says, where it is there. @throws `invalid-option` */
+/** Checks values against the rules of the same name, ignoring undefined values. @throws `invalid-option` */
 export function assertRules(values: object, rules: Readonly<Record<string, Rule>>): void {
   for (const [name, value] of Object.entries(values)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
@@ -234,7 +235,7 @@ export function assertRules(values: object, rules: Readonly<Record<string, Rule>
   }
 }
 
-/** The value of an argument that must be a function or object of ours. @throws `invalid-option` */
+/** Returns an `invalid-option` error for a value of the wrong kind. */
 export function invalid(reason: string, expected: string, value: unknown): ZarrflowError {
   return new ZarrflowError("invalid-option", reason, { expected, found: kindOf(value) });
 }
@@ -260,7 +261,7 @@ function isPart(value: unknown): boolean {
   return count.holds(value.number) && count.holds(value.of) && Number(value.number) <= Number(value.of);
 }
 
-/** Whether a value says how often, and how long, a server is asked that is opened by URL. */
+/** True if a value is a valid `retry` option for servers that are opened by URL. */
 export function isRetry(value: unknown): boolean {
   if (!isObject(value)) return false;
   const rules: Readonly<Record<string, Rule>> = { attempts: count, timeout: duration };

@@ -1,12 +1,12 @@
 import { pause } from "./pause.ts";
 
-/** Without `Atomics.waitAsync` a counter is looked at so often. */
+/** Polling interval in runtimes without `Atomics.waitAsync`. */
 const LOOK_AGAIN_MS = 1;
-/** A wait ends after so long in any case. */
+/** Longest time that one wait takes. */
 const LONGEST_MS = 100;
 
 /**
- * Waits while a counter in shared memory has the value `seen`, or a moment; whoever changes it calls `Atomics.notify`.
+ * Waits until a counter in shared memory differs from `seen`, or for a moment. Writers must call `Atomics.notify`.
  *
  * @param keepsThread whether the wait keeps its thread alive, which `Atomics.waitAsync` alone does not
  */

@@ -1,8 +1,8 @@
 import { builtin } from "./platform.node.ts";
 
 /**
- * CRC-32 as in zip, gzip and PNG (reflected polynomial 0xedb88320), of `bytes` following a part whose CRC is `seed`.
- * Uses the runtime's own where it has one.
+ * CRC-32 as in zip, gzip and PNG (reflected polynomial 0xedb88320) of `bytes`, continuing from the CRC `seed`. Uses
+ * the runtime's implementation if it has one.
  */
 export function crc32(bytes: Uint8Array, seed = 0): number {
   best ??= native() ?? sliced;
@@ -11,7 +11,7 @@ export function crc32(bytes: Uint8Array, seed = 0): number {
 
 type Crc32 = (bytes: Uint8Array, seed: number) => number;
 
-/** Known when it is used: to load `node:zlib` takes a millisecond. */
+/** Chosen on first use, because loading `node:zlib` takes a millisecond. */
 let best: Crc32 | undefined;
 
 function native(): Crc32 | undefined {
@@ -35,7 +35,7 @@ function makeTables(): Uint32Array {
   return made;
 }
 
-/** In JavaScript, eight bytes a step ("slicing by 8"). */
+/** Computes the CRC in JavaScript, eight bytes per step ("slicing by 8"). */
 export function sliced(bytes: Uint8Array, seed: number): number {
   tables ??= makeTables();
   const table = tables;
@@ -60,7 +60,7 @@ export function sliced(bytes: Uint8Array, seed: number): number {
   return ~crc >>> 0;
 }
 
-/** The CRC-32 of a part followed by another, of their CRCs and the length of the second, without their bytes. */
+/** Combines the CRC-32 of two consecutive parts, given the length of the second; needs none of their bytes. */
 export function crc32OfBoth(first: number, second: number, secondLength: number): number {
   return (multiply(first, powerOfX(8 * secondLength)) ^ second) >>> 0;
 }
@@ -81,7 +81,7 @@ function powerOfX(exponent: number): number {
   return power;
 }
 
-/** The product of two polynomials over GF(2), modulo that of the CRC. */
+/** The product of two polynomials over GF(2), modulo the CRC's polynomial. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;

@@ -1,4 +1,4 @@
-/** A decimal number, exactly: `sign * digits * 10 ** exponent`; `digits` has no zeros at its ends, "" is zero. */
+/** An exact decimal number: `sign * digits * 10 ** exponent`; `digits` has no zeros at its ends, "" is zero. */
 interface Decimal {
   readonly negative: boolean;
   readonly digits: string;
@@ -17,7 +17,7 @@ export function parseDecimal(token: string): Decimal {
   return { negative: token.startsWith("-"), digits, exponent: digits === "" ? 0 : exponent };
 }
 
-/** The integer that a JSON number token stands for; undefined for a fraction or more than `maxDigits` digits. */
+/** Parses a JSON number token as an integer; undefined for a fraction or more than `maxDigits` digits. */
 export function parseInteger(token: string, maxDigits = 20): bigint | undefined {
   const { negative, digits, exponent } = parseDecimal(token);
   if (exponent < 0 || digits.length + exponent > maxDigits) return undefined;
@@ -25,9 +25,9 @@ export function parseInteger(token: string, maxDigits = 20): bigint | undefined 
   return negative ? -magnitude : magnitude;
 }
 
-/** The number that a text of digits, perhaps after a minus, stands for; undefined for any other text, such as `1e1`. */
+/** Parses digits with an optional minus; undefined for any other text, such as `1e1`, and for unsafe integers. */
 export function wholeNumber(text: string): number | undefined {
   if (!/^-?\d+$/.test(text)) return undefined;
-  const number = Number(text) + 0; // -0 is 0
+  const number = Number(text) + 0; // turns -0 into 0
   return Number.isSafeInteger(number) ? number : undefined;
 }

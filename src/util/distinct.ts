@@ -1,4 +1,4 @@
-/** The different ones of some JSON values, in the order in which they come first, and which of them each value is. */
+/** Returns the distinct JSON values in order of first appearance, and for each value its index among them. */
 export function distinct<T>(values: Iterable<T>): {
   readonly all: readonly T[];
   readonly which: readonly number[];

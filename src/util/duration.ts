@@ -3,7 +3,7 @@ import { ZarrflowError } from "./errors.ts";
 const UNITS: Readonly<Record<string, number>> = { "": 1000, ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
 
 /**
- * Milliseconds of a time such as `20s`, `500ms` or `1.5min`, or of a plain number of seconds.
+ * Converts a time such as `20s`, `500ms` or `1.5min`, or a plain number of seconds, to milliseconds.
  *
  * @throws `invalid-option`
  */
@@ -15,12 +15,12 @@ export function parseDuration(time: string | number): number {
   });
 }
 
-/** Whether `parseDuration` takes a value. */
+/** True if `parseDuration` accepts the value. */
 export function isDuration(value: unknown): boolean {
   return (typeof value === "string" || typeof value === "number") && millisecondsOf(value) > 0;
 }
 
-/** Not a number for what is no time, or for longer than a timer can wait. */
+/** Returns NaN if it is not a time, or is longer than a timer can wait. */
 function millisecondsOf(time: string | number): number {
   const [, number, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/.exec(String(time)) ?? [];
   const milliseconds = Number(number) * (UNITS[unit] ?? Number.NaN);

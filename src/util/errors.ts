@@ -1,6 +1,6 @@
 import { holdsCredentials, redact } from "./redact.ts";
 
-/** The closed list of error codes, each with the exit code the command ends with. */
+/** All error codes, each with the command's exit code. */
 export const EXIT_CODES = {
   "not-found": 3,
   "invalid-metadata": 4,
@@ -40,8 +40,8 @@ export const EXIT_CODES = {
 export type ErrorCode = keyof typeof EXIT_CODES;
 
 /**
- * The HTTP status with which a service that is built on zarrflow answers an error of each code: 4xx if another request may
- * succeed, 502 if the source or what reads it fails, 501 for what zarrflow does not support.
+ * The HTTP status for each error code, for services built on zarrflow: 4xx if another request may succeed, 502 if the
+ * source or reading it failed, 501 for anything that zarrflow does not support.
  *
  * @example
  * ```ts
@@ -96,8 +96,8 @@ export const HTTP_STATUS = {
 } as const satisfies Record<ErrorCode, number>;
 
 /**
- * Where an error happened and what was wrong; every field is optional, none ever holds a credential. Errors of some codes
- * have more: `DetailsByCode`.
+ * Where an error happened and what was wrong. Every field is optional; none contains a credential. Some codes have
+ * more fields: see `DetailsByCode`.
  */
 export interface ErrorDetails {
   /** Format of the metadata, such as `v2`. */
@@ -106,7 +106,7 @@ export interface ErrorDetails {
   store?: string;
   /** Path of the node inside its store; the root is "". */
   path?: string;
-  /** The place as the caller named it, where the message does. */
+  /** The location as the caller wrote it, if the message contains it. */
   url?: string;
   /** Store key of the document or chunk. */
   key?: string;
@@ -118,34 +118,34 @@ export interface ErrorDetails {
   value?: unknown;
   /** Name of the codec that failed. */
   codec?: string;
-  /** Name of its setting that is wrong. */
+  /** Name of the codec's invalid setting. */
   setting?: string;
-  /** What was promised: a byte count or words. */
+  /** Expected byte count, or a description. */
   expected?: number | string;
-  /** What came instead. */
+  /** The actual one. */
   found?: number | string;
-  /** How often a request was made that failed temporarily; absent where it was made once. */
+  /** Number of attempts of a request that failed temporarily; absent after a single attempt. */
   attempts?: number;
   /** Seconds that the attempts and the pauses between them took. */
   seconds?: number;
-  /** The way out, as a sentence. */
+  /** How to fix the problem, as a sentence. */
   hint?: string;
 }
 
-/** What errors of one code have among their details besides `ErrorDetails`. */
+/** Additional details of errors, by code. */
 export interface DetailsByCode {
   "loss-refused": {
-    /** JSON pointers to all that the format cannot represent, as `allowLoss` takes them. */
+    /** JSON pointers to everything that the format cannot represent, as `allowLoss` accepts them. */
     readonly pointers: readonly string[];
   };
   "budget-too-small": {
-    /** The smallest budget that is enough, in bytes. */
+    /** The smallest sufficient budget, in bytes. */
     readonly neededBytes: number;
   };
   transient: {
-    /** Seconds after which the server wants to be asked again. */
+    /** Seconds after which the server accepts another request. */
     readonly retryAfter?: number;
-    /** Whether the server asks for fewer requests, by all. */
+    /** True if the server asks all clients to send fewer requests. */
     readonly overload?: boolean;
   };
 }
@@ -160,14 +160,14 @@ export interface ErrorOf<Code extends ErrorCode> extends ZarrflowError {
   readonly details: DetailsOf<Code>;
 }
 
-/** Codes whose errors have no details but those that all may have. */
+/** Codes whose errors have only the common details. */
 export type PlainCode = Exclude<ErrorCode, keyof DetailsByCode>;
 
 const brand = Symbol.for("zarrflow.error");
 
 /**
- * The one error class: a closed `code`, a sentence, and `details` that outer layers fill in on the way up. What else the
- * details of a code hold is known after `isZarrflowError(error, code)`.
+ * The only error class: a `code` from a closed list, a sentence, and `details` that outer layers add to on the way
+ * up. After `isZarrflowError(error, code)`, TypeScript knows the details of that code.
  *
  * @example
  * ```ts
@@ -214,18 +214,18 @@ export class ZarrflowError extends Error {
     return EXIT_CODES[this.code];
   }
 
-  /** An error with the code, the reason and the details of another. */
+  /** Creates an error with the code, the reason and the details of another. */
   static like(
     { code, reason, details }: Pick<ZarrflowError, "code" | "reason" | "details">,
     options?: ErrorOptions,
   ): ZarrflowError {
-    // The details are those of the code, whichever that is.
+    // `details` matches `code`, which TypeScript cannot see here.
     return new ZarrflowError(code as PlainCode, reason, details, options);
   }
 
   /**
-   * Fills in details that are not known yet; keeps the error's identity and returns it. An abort is of no place: many
-   * calls may fail with one.
+   * Adds details that are not known yet, and returns the same error. Does nothing to `aborted`, because many calls
+   * may fail with one such error.
    */
   addContext(details: ErrorDetails): this {
     if (this.code === "aborted") return this;
@@ -238,7 +238,9 @@ export class ZarrflowError extends Error {
   }
 }
 
-/** Whether `error` is ours, and of the code where one is given, also when it comes from another copy of the package. */
+/**
+ * True if `error` is a `ZarrflowError`, also one from another copy of the package, and has `code` if one is given.
+ */
 export function isZarrflowError(error: unknown): error is ZarrflowError;
 export function isZarrflowError<Code extends ErrorCode>(error: unknown, code: Code): error is ErrorOf<Code>;
 export function isZarrflowError(error: unknown, code?: ErrorCode): error is ZarrflowError {
@@ -267,7 +269,7 @@ function describe(
   return `${subject.length ? `${subject.join(" ")}: ` : ""}${reason}${figures.length ? ` (${figures.join(", ")})` : ""}`;
 }
 
-/** The cause, or its words alone where these hold what must not be shown. */
+/** Returns the options, reducing the cause to its redacted message if that contained credentials. */
 function withoutSecretCause(options: ErrorOptions | undefined): ErrorOptions | undefined {
   const cause = options?.cause;
   if (!(cause instanceof Error) || !holdsCredentials(cause.message)) return options;

@@ -1,5 +1,6 @@
 /**
- * The bits of the float16 nearest to `value`, ties to even; too large becomes infinity, NaN the positive quiet one.
+ * Returns the bits of the nearest float16, ties to even. Too large values become infinity, NaN the positive quiet
+ * NaN.
  */
 export function toFloat16Bits(value: number): number {
   if (Number.isNaN(value)) return 0x7e00;
@@ -7,7 +8,7 @@ export function toFloat16Bits(value: number): number {
   const magnitude = Math.abs(value);
   if (magnitude >= 65520) return sign | 0x7c00;
   double[0] = magnitude;
-  // Below 2^-14 floats are subnormal: all in steps of 2^-24.
+  // Below 2^-14 floats are subnormal, in steps of 2^-24.
   const exponent = Math.max(((words[HIGH] as number) >>> 20) - 1023, -14);
   const steps = roundToEven(magnitude * (STEPS[exponent + 14] as number));
   return sign | (steps + (exponent + 14) * 1024);
@@ -15,9 +16,9 @@ export function toFloat16Bits(value: number): number {
 
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
-/** The word that has the exponent of a double. */
+/** Index of the word that contains a double's exponent. */
 const HIGH = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 1 : 0;
-/** Steps in 1, by the exponent of a float16. */
+/** Steps per unit, by float16 exponent. */
 const STEPS = Float64Array.from({ length: 30 }, (_, i) => 2 ** (24 - i));
 
 /** The value of float16 bits. */

@@ -1,8 +1,8 @@
 import { throwIfAborted, unlessAborted } from "./abort.ts";
 
 /**
- * What `find` gives for `key`: once for all who ask, so that a signal ends the wait of its own caller alone. What failed
- * is looked for again by who asks next.
+ * Returns the result of `find` for `key`, which runs once for all callers. A signal ends only its own caller's wait.
+ * After a failure the next caller runs `find` again.
  */
 export async function foundOnce<Key extends object, Value>(
   known: WeakMap<Key, Promise<Value>>,

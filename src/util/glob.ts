@@ -1,11 +1,12 @@
 import { ZarrflowError } from "./errors.ts";
 
 /**
- * Whether a glob matches a path. Within a name, `*` is any characters, `?` one, `[a-z]` one of these, `[!a-z]` one
- * of no others; `**` is any number of names; `{a,b}` one or the other; `\` makes the next character plain. A glob
- * without a slash means names at any depth, one with a slash a path from the root on.
+ * Returns a function that is true for paths that match a glob. Within a name, `*` matches any characters, `?` one,
+ * `[a-z]` one in the range, `[!a-z]` one outside it. `**` matches any number of names, `{a,b}` either alternative,
+ * and `\` makes the next character literal. A glob without a slash matches names at any depth, one with a slash
+ * matches paths from the root.
  *
- * @throws `invalid-option` for a bracket or brace that is not closed, and a glob that is empty.
+ * @throws `invalid-option` for an unclosed bracket or brace, and for an empty glob.
  */
 export function globMatcher(glob: string): (path: string) => boolean {
   const pattern = glob.replace(/^\/|\/$/g, "");
@@ -17,7 +18,7 @@ export function globMatcher(glob: string): (path: string) => boolean {
 
 const TOKEN = /\\(?<plain>.)|(?<names>(?<=^|\/)\*\*(?:\/|$))|\[(?<not>!?)(?<set>[^\]/]+)\]|(?<other>.)/gsu;
 
-/** The source of the regular expression that a glob means. */
+/** Translates a glob to the source of a regular expression. */
 function translated(pattern: string, glob: string): string {
   let braces = 0;
   let source = "";

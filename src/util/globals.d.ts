@@ -1,5 +1,5 @@
-// Types of the platform that the declarations of the package name. Where a program has those of the DOM or of Node, these
-// add nothing to them; where it has neither, they let it compile. Linting is off, as an empty interface is what merges.
+// Platform types that the package's declarations refer to. They merge with the types of the DOM or Node if the
+// program has them, and let it compile if it has neither. Linting is off because merging needs empty interfaces.
 interface AbortSignal {}
 interface Request {}
 interface RequestInit {}

@@ -1,12 +1,15 @@
 import { builtin } from "./platform.node.ts";
 
-/** A hash that is being computed. */
+/** An incremental hash. */
 export interface Hash {
   update(bytes: Uint8Array | string): Hash;
   digest(): Uint8Array;
 }
 
-/** What begins hashes: Node's, or of our own where there is none, which takes four times as long. */
+/**
+ * Returns a factory of SHA-256 hashes: Node's, or our own where Node's is unavailable, which takes four times as
+ * long.
+ */
 export async function hasher(): Promise<() => Hash> {
   const crypto = builtin("node:crypto");
   if (crypto) return () => crypto.createHash("sha256");

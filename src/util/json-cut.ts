@@ -3,26 +3,26 @@ import { type ParseJsonOptions, parseJson } from "./json-parse.ts";
 import type { JsonValue } from "./json-value.ts";
 import { TextParts } from "./text-parts.ts";
 
-/** Which values of a document are not made, but handed over as their text. */
+/** Selects values that are not parsed but returned as their text. */
 export interface JsonCut {
-  /** Levels of objects whose names are looked at, from the root on. */
+  /** Number of object levels, from the root, whose names are examined. */
   readonly levels: number;
-  /** Whether the value at these names is cut out. */
+  /** True if the value at these names is cut out. */
   readonly isCut: (names: readonly string[]) => boolean;
-  /** Whether members are cut out with their names, of which there may be many. */
+  /** Cuts out the names too, for objects with very many members. */
   readonly withNames?: boolean;
 }
 
 export interface CutJson {
-  /** The document with `null` in place of what was cut out, under no name where names were cut out too. */
+  /** The document, with `null` in place of the cut values; if names are cut too, an empty name replaces theirs. */
   readonly json: JsonValue;
-  /** What was cut out by its last name, as it stands in the document: views of its bytes. */
+  /** The text of each cut value by its last name, as views of the document's bytes. */
   readonly texts: TextParts;
 }
 
 /**
- * Reads JSON as `parseJson` does, but for the values that `cut` names: these are checked for their form, bare `NaN` is
- * taken in them, and no memory is taken for what they say.
+ * Reads JSON as `parseJson` does, except for the values that `cut` selects. Their syntax is checked, allowing bare
+ * `NaN`, but no memory is spent on their content.
  *
  * @throws as `parseJson`.
  */
@@ -32,7 +32,7 @@ export function parseJsonCut(bytes: Uint8Array, cut: JsonCut, options: ParseJson
   try {
     if (rest) return { json: parseJson(rest, options), texts: cutter.texts() };
   } catch (error) {
-    // Only the whole document has the line's number.
+    // Parse the whole document for an error with the right line number.
     parseJson(bytes, options);
     throw error;
   }
@@ -53,13 +53,13 @@ const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 
-/** Steps over a document; what is no JSON ends at -1. */
+/** Scans a document; methods return -1 for invalid JSON. */
 class JsonCutter {
   readonly #bytes: Uint8Array;
   readonly #cut: JsonCut;
   readonly #maxDepth: number;
   readonly #names: string[] = [];
-  /** Where each value begins and ends that is cut out, and from where on nothing of it stays. */
+  /** For each cut value: where it begins, where it ends, and where the removed text begins. */
   readonly #bounds: number[] = [];
   readonly #places = new Map<string, number>();
 
@@ -69,12 +69,12 @@ class JsonCutter {
     this.#maxDepth = maxDepth;
   }
 
-  /** What `rest` cuts out. */
+  /** The texts that `rest` cut out. */
   texts(): TextParts {
     return new TextParts(this.#bytes, this.#bounds, this.#places);
   }
 
-  /** The document without what is cut out; undefined where it is no JSON. */
+  /** The document without the cut values; undefined if it is not JSON. */
   rest(): Uint8Array | undefined {
     const [a, b, c] = this.#bytes;
     const start = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
@@ -107,7 +107,7 @@ class JsonCutter {
     return rest.subarray(0, size);
   }
 
-  /** Where the value ends that begins at `at` or behind space there. */
+  /** Returns the end of the value at `at`, after any space. */
   #value(at: number, depth: number): number {
     if (depth > this.#maxDepth) return -1;
     const start = this.#skipSpace(at);
@@ -141,13 +141,13 @@ class JsonCutter {
     }
   }
 
-  /** A member whose name counts: it lies in objects alone, all of whose names do. */
+  /** Scans a member whose name is examined; only objects, not lists, enclose it. */
   #member(start: number, end: number, from: number, depth: number): number {
     const name = nameOf(this.#bytes.subarray(start, end));
     if (name === undefined) return -1;
     this.#names.push(name);
     const isCut = this.#cut.isCut(this.#names);
-    // No names are looked at in what is cut out.
+    // Lengthens the path, so that names within the cut value are not examined.
     if (isCut) this.#names.push("");
     const at = isCut ? this.#skipSpace(from) : from;
     const after = this.#value(at, depth + 1);
@@ -183,7 +183,7 @@ class JsonCutter {
     }
   }
 
-  /** The last byte of an escape. */
+  /** Returns the position of the last byte of an escape. */
   #escape(at: number): number {
     const code = this.#bytes[at] ?? 0;
     if (code !== 0x75) return '"\\/bfnrt'.includes(String.fromCharCode(code)) ? at : -1;
@@ -238,7 +238,7 @@ function isHex(code = 0): boolean {
   return isDigit(code) || (letter >= 0x61 && letter <= 0x66);
 }
 
-/** The string that a token says; undefined where it is not UTF-8. */
+/** Decodes a string token; undefined if it is not UTF-8. */
 function nameOf(token: Uint8Array): string | undefined {
   try {
     const text = UTF8.decode(token);

@@ -2,8 +2,8 @@ import { parseDecimal } from "./decimal.ts";
 import { JsonNumber, type JsonValue } from "./json-value.ts";
 
 /**
- * Whether two JSON values are the same: names in any order, numbers by their exact decimal value, so that `1.0`
- * equals `1` and neighbours beyond 2^53 differ; `-0` is not `0`, and NaN equals NaN.
+ * True if two JSON values are equal. Names may be in any order. Numbers compare by exact decimal value: `1.0` equals
+ * `1`, and neighbours beyond 2^53 differ. `-0` is not `0`, and NaN equals NaN.
  */
 export function jsonEqual(a: JsonValue, b: JsonValue): boolean {
   if (isNumber(a) && isNumber(b)) return numbersEqual(a, b);

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "./errors.ts";
 import { type JsonPath, pointerOf } from "./json-pointer.ts";
 
-/** Where a document stops being JSON, and what it has there. */
+/** Where a document stops being valid JSON, and what was expected there. */
 interface Mistake {
   readonly place: { readonly line: number; readonly column: number };
   readonly path: JsonPath;

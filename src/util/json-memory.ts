@@ -1,30 +1,30 @@
 import { ZarrflowError } from "./errors.ts";
 import { JsonNumber, type JsonValue } from "./json-value.ts";
 
-/** Lists of up to so many items take no room for more. */
+/** Lists of up to this many items have no spare room. */
 const MAX_SHORT = 16;
 
-/** Values of up to so many bytes are never refused. */
+/** Values of up to this many bytes are always accepted. */
 const SMALL = 16 * 2 ** 20;
-/** How many times the bytes of a document its values may take, */
+/** Limit of the values' memory, as a multiple of the document's size. */
 const MAX_RATIO = 3.25;
-/** and with the document itself, beside what a runtime takes in which to make values. */
+/** Limit including the document itself, less a fixed amount that the runtime needs while it creates values. */
 const MAX_PEAK_RATIO = 6;
 const MAKING = 30 * 2 ** 20;
 
-/** Members for which an object has room from its begin. */
+/** Members that fit into a new object. */
 const MAX_INNER = 4;
-/** Members of an object that a runtime keeps as a shape, which objects share; with more it becomes a table. */
+/** Members up to which objects share a shape; a larger object becomes a table. */
 const MAX_SHAPED = 12;
 
-/** Strings that are kept once: so many, of so many characters. */
+/** Limits of deduplicated strings: their number, and the characters of each. */
 const MAX_WORDS = 4096;
 const MAX_WORD = 32;
 
-/** Characters from which on a string that is cut from another is a view of it. */
+/** Length from which a substring is a view of the original string. */
 const MIN_VIEW = 13;
 
-/** Bytes that values take at most while they are being made, as measured with V8. */
+/** Most bytes that each value takes while values are created, measured with V8. */
 const OBJECT = 56;
 const LIST = 48;
 const ITEM = 8;
@@ -36,9 +36,9 @@ const MEMBER_OF_TABLE = 144;
 const SHAPE = 400;
 
 /**
- * Bytes that the values of a document of `byteLength` may take: 3.25 times as many, less where reading it would take more
- * than six times its bytes, and 16 MiB at least. Who lets documents be larger than they are lets their values be dense;
- * undefined where nobody asked.
+ * Bytes that the values of a document of `byteLength` may take. This is 3.25 times the document, less if reading
+ * would take more than six times its bytes in total, and at least 16 MiB. A larger `maxMetadata` therefore allows
+ * denser values. Undefined for an undefined `byteLength`.
  */
 export function maxMemoryOf(byteLength: number): number;
 export function maxMemoryOf(byteLength: number | undefined): number | undefined;
@@ -48,12 +48,12 @@ export function maxMemoryOf(byteLength: number | undefined): number | undefined 
   return Math.max(SMALL, Math.min(most, MAX_RATIO * byteLength));
 }
 
-/** What objects of the same first names share; what follows them, by the next name. */
+/** A tree of member names: objects that begin with the same names share memory. Maps the next name to its subtree. */
 type Shape = Map<string, Shape>;
 
 /**
- * Counts the memory that the values of a document take, and refuses a document whose values take many times its bytes, as
- * those of `[[],[],[]` and of objects without a name in common do.
+ * Counts the memory that the values of a document take. Rejects documents whose values take many times their bytes,
+ * such as `[[],[],[]` or objects without common names.
  */
 export class JsonMemory {
   #left: number;
@@ -62,16 +62,16 @@ export class JsonMemory {
   readonly #words = new Map<string, string>();
   readonly #numbers = new Map<string, JsonNumber>();
 
-  /** Bytes of the text that strings hold which are cut from it; 0 once that is counted. */
+  /** Bytes of the text that substrings keep alive; 0 once counted. */
   #window = 0;
 
-  /** @param limit the bytes that values may take. */
+  /** @param limit bytes that the values may take. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#left = limit;
   }
 
-  /** Notes that strings are cut from now on from a text of so many bytes. */
+  /** Notes that further strings are cut from a text of so many bytes. */
   window(bytes: number): void {
     this.#window = bytes;
   }
@@ -81,17 +81,17 @@ export class JsonMemory {
   }
 
   /**
-   * @param index how many items came before.
-   * @param areNumbers whether all items up to this one are numbers, whose place holds them whatever they are.
+   * @param index number of items before this one
+   * @param areNumbers whether all items up to this one are numbers, which are stored in place
    */
   item(index: number, value: JsonValue, areNumbers: boolean): void {
     if (!areNumbers || isSmall(value)) this.#take(index < MAX_SHORT ? ITEM : 2 * ITEM);
   }
 
   /**
-   * The string, or one of the same text that came before: units and names of dimensions do again and again.
+   * Returns the string, or an equal one seen before: units and names of dimensions repeat often.
    *
-   * @param isCut whether it is cut from the window, and not made anew.
+   * @param isCut whether the string is a slice of the window and not newly created
    */
   string(text: string, isCut: boolean): string {
     const isWord = text.length <= MAX_WORD;
@@ -107,7 +107,7 @@ export class JsonMemory {
     if (!isSmall(value)) this.#take(FRACTION);
   }
 
-  /** A number that is kept as its token, or one of the same token that came before, as `0.0` and `1.0` do again and again. */
+  /** Returns a number kept as its token, or an equal one seen before: `0.0` and `1.0` repeat often. */
   numberAsText(token: string): JsonNumber {
     const known = this.#numbers.get(token);
     if (known !== undefined) return known;
@@ -117,13 +117,13 @@ export class JsonMemory {
     return number;
   }
 
-  /** Begins an object; its members come next, each with what the one before returned. */
+  /** Begins an object. Pass the returned shape to the first `member`, and each result to the next. */
   object(): Shape {
     this.#take(OBJECT);
     return this.#shapes;
   }
 
-  /** @param index how many members came before. */
+  /** @param index number of members before this one */
   member(shape: Shape, name: string, index: number): Shape {
     if (index >= MAX_SHAPED) {
       this.#take(MEMBER_OF_TABLE + name.length);
@@ -139,7 +139,7 @@ export class JsonMemory {
     return next;
   }
 
-  /** Counts the window, from when on a string is kept that is a view of it. */
+  /** Counts the window once a kept string is a view of it. */
   #hold(text: string): void {
     if (text.length < MIN_VIEW) return;
     this.#take(this.#window);
@@ -156,12 +156,12 @@ export class JsonMemory {
   }
 }
 
-/** Whether a value takes no memory but its place. */
+/** True if a value needs no memory beyond its slot. */
 function isSmall(value: JsonValue): boolean {
   return typeof value === "number" && value === (value | 0);
 }
 
-/** The items of all pieces, without room for more where they are few. */
+/** Joins all pieces, without spare room if they are few. */
 export function joined(pieces: readonly JsonValue[][]): JsonValue[] {
   const [first = [], ...others] = pieces;
   if (others.length > 0) return ([] as JsonValue[]).concat(...pieces);

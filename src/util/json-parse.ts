@@ -5,21 +5,21 @@ import { isExact, readShortNumber } from "./json-short-number.ts";
 import { type JsonNumber, type JsonObject, type JsonValue, setMember } from "./json-value.ts";
 import { JsonWindow } from "./json-window.ts";
 
-/** How values of arrays are read, whose memory their decoder bounds. */
+/** Options for reading array values, whose memory the decoder limits. */
 export const JSON_VALUES: ParseJsonOptions = {
   allowNonFinite: () => true,
   maxMemory: Number.POSITIVE_INFINITY,
 };
 
-/** Bytes of the largest document: no runtime has longer strings. */
+/** Largest document in bytes, from the longest string that runtimes allow. */
 const MAX_DOCUMENT = 2 ** 29 - 25;
 
 export interface ParseJsonOptions {
-  /** Whether a bare `NaN`, `Infinity` or `-Infinity` may stand at `path`; by default nowhere. */
+  /** True if a bare `NaN`, `Infinity` or `-Infinity` is allowed at `path`; by default nowhere. */
   readonly allowNonFinite?: (path: JsonPath) => boolean;
   /** Largest document, in bytes. */
   readonly maxBytes?: number;
-  /** Bytes that values may take; by default a multiple of the document: see `maxMemoryOf`. */
+  /** Bytes that values may take; the default depends on the document's size: see `maxMemoryOf`. */
   readonly maxMemory?: number | undefined;
   /** Deepest nesting of lists and objects. */
   readonly maxDepth?: number;
@@ -28,19 +28,20 @@ export interface ParseJsonOptions {
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
-/** Lists of so many items are made of pieces, which spares the copies of a list that grows. */
+/** Longer lists are built from pieces of this length, which avoids copying a growing list. */
 const PIECE = 2 ** 13;
-/** Characters that are there from the start of each token on, unless the document ends: more than an error shows. */
+/** Characters available from the start of each token, unless the document ends: more than an error shows. */
 const AHEAD = 64;
-/** Characters of an escape. */
+/** Characters of the longest escape. */
 const MAX_ESCAPE = 6;
 
 /**
- * Reads JSON without loss: numbers that JavaScript would change come as `JsonNumber`. A byte order mark is taken,
- * of equal names the last wins, and every name becomes an own property, `__proto__` too. Does not keep `bytes`. Takes
- * memory for six times the document at most, and a little that does not grow with it: see `JsonMemory`.
+ * Reads JSON without loss: numbers that JavaScript would change become `JsonNumber`. Accepts a byte order mark. The
+ * last of equal names wins, and every name becomes an own property, even `__proto__`. Does not keep `bytes`. Takes at
+ * most six times the document's memory, and a small constant amount: see `JsonMemory`.
  *
- * @throws `invalid-metadata` with line and column; `resource-limit` when too large or nested too deep.
+ * @throws `invalid-metadata` with line and column; `resource-limit` if the document is too large or nested too
+ * deeply.
  */
 export function parseJson(bytes: Uint8Array, options: ParseJsonOptions = {}): JsonValue {
   const { maxBytes = MAX_DOCUMENT, maxMemory } = options;
@@ -59,7 +60,7 @@ class JsonParser {
   readonly #path: (string | number)[] = [];
   #at = 0;
   #depth = 0;
-  /** Whether the last token was cut from the text as it stands there. */
+  /** True if the last token is a slice of the text. */
   #isCut = true;
 
   constructor(
@@ -128,7 +129,10 @@ class JsonParser {
     return list;
   }
 
-  /** The items of a list. Most lists are short, and are made of their items at once: one that grows takes room for more. */
+  /**
+   * Reads the items of a list. Creates short lists, the usual ones, from all items at once, because growing lists
+   * allocate spare room.
+   */
   #items(): JsonValue[] {
     const a = this.#item(0, true);
     let areNumbers = typeof a === "number";
@@ -141,7 +145,7 @@ class JsonParser {
     if (!this.#take(","))
       return this.#ended(areNumbers ? [a as number, b as number, c as number] : [a, b, c]);
     const pieces: JsonValue[][] = [];
-    // Two literals, here and above: a runtime keeps apart how numbers alone, and how all else, are held.
+    // Two literals, here and above: runtimes store lists of numbers differently from other lists.
     let piece: JsonValue[] = areNumbers ? [a as number, b as number, c as number] : [a, b, c];
     pieces.push(piece);
     let count = 3;
@@ -174,7 +178,7 @@ class JsonParser {
     return this.#memory.string(token, this.#isCut);
   }
 
-  /** A string between its quotes. */
+  /** Reads a string, including its quotes. */
   #token(): string {
     let start = this.#at++;
     let isPlain = true;
@@ -217,7 +221,7 @@ class JsonParser {
     }
     let start = this.#at;
     if (this.#matches(NUMBER)) {
-      // a long one may go on after the window
+      // a long number may continue after the window
       while (this.#at === this.#text.length && this.#readOn(start)) {
         start = 0;
         this.#at = 0;
@@ -262,7 +266,7 @@ class JsonParser {
     return true;
   }
 
-  /** Steps over what `pattern` matches here, if it does. */
+  /** Steps over a match of `pattern` at the current position; false if there is none. */
   #matches(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     if (!pattern.test(this.#text)) return false;
@@ -280,7 +284,7 @@ class JsonParser {
     } while (this.#at + AHEAD > this.#text.length && this.#readOn(this.#at));
   }
 
-  /** Goes on to text that begins at `start`, with more after it; false when there is no more. */
+  /** Moves the window to begin at `start` and to extend further; false at the end of the document. */
   #readOn(start: number): boolean {
     if (this.#window.isLast) return false;
     this.#text = this.#window.next(this.#text, start);

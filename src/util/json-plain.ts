@@ -12,12 +12,12 @@ export type PlainValue =
   | PlainValue[]
   | { [name: string]: PlainValue };
 
-/** Digits of the longest integer that becomes a bigint: the work grows faster than they do. */
+/** Digits of the longest integer that becomes a bigint, because parsing time grows faster than the digits. */
 const MAX_DIGITS = 4096;
 
 /**
- * Turns every `JsonNumber` into the nearest number, or a bigint where it is an integer beyond 2^53 of at most 4096
- * digits.
+ * Turns every `JsonNumber` into the nearest number, or into a bigint if it is an integer beyond 2^53 whose token has
+ * at most 4096 characters.
  */
 export function toPlain(value: JsonObject): { [name: string]: PlainValue };
 export function toPlain(value: JsonValue): PlainValue;
@@ -34,10 +34,10 @@ export function toPlain(value: JsonValue): PlainValue {
 }
 
 /**
- * Takes plain JavaScript values as JSON; members that are `undefined` are left out, as `JSON.stringify` does.
+ * Converts plain JavaScript values to JSON, omitting `undefined` members as `JSON.stringify` does.
  *
- * @throws `invalid-option` with the pointer of a value that JSON cannot hold; `resource-limit` when it is nested
- *   more than 1000 deep, as a cycle is.
+ * @throws `invalid-option` with the pointer of a value that JSON cannot represent; `resource-limit` for nesting
+ * deeper than 1000, including cycles.
  */
 export function fromPlain(value: unknown): JsonValue {
   return convert(value, "", 0);

@@ -1,20 +1,20 @@
-/** Digits that any double holds. */
+/** Digits that a double always represents exactly. */
 const MAX_DIGITS = 15;
 
-/** Powers of ten that doubles hold without loss. */
+/** Powers of ten that doubles represent exactly. */
 const POWERS = Array.from({ length: MAX_DIGITS + 1 }, (_, i) => Number(`1e${i}`));
 
 const ZERO = 0x30;
 const MINUS = 0x2d;
 const POINT = 0x2e;
 
-/** What was found last; one for all, so that nothing is made for each number. */
+/** The last result, reused to avoid an allocation per number. */
 const found = { value: 0, end: 0 };
 
 /**
- * The number that begins at `at` of a text and where it ends, without a string for its token; valid until the next
- * call. Undefined for anything but a number of up to 15 digits that JavaScript would write in the same way: those with
- * an exponent, `-0`, and `1.0`.
+ * Returns the number at `at` and where it ends, without creating a string for its token; valid until the next call.
+ * Handles only numbers of up to 15 digits that JavaScript writes in the same way. Undefined for all others, including
+ * exponents, `-0` and `1.0`.
  */
 export function readShortNumber(
   text: string,
@@ -38,7 +38,7 @@ export function readShortNumber(
       if (whole + ++decimals > MAX_DIGITS) return undefined;
       digits = 10 * digits + code - ZERO;
     }
-    // JavaScript writes no zero at the end, and an exponent for what is below a millionth.
+    // JavaScript writes no trailing zero, and an exponent for values below a millionth.
     if (decimals === 0 || digits % 10 === 0) return undefined;
   }
   if (code === 0x65 || code === 0x45 || (digits === 0 && isNegative)) return undefined;
@@ -53,15 +53,15 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= ZERO + 9;
 }
 
-/** Whole numbers that JavaScript's own say as they are: those without more digits. */
+/** Integers that JavaScript always represents exactly, because they have few digits. */
 const SHORT_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
 
-/** Whether JavaScript's number says all that the token says. */
+/** True if converting the token to a number and back gives the same token. */
 export function isExact(token: string): boolean {
   if (SHORT_INTEGER.test(token)) return true;
   const value = Number(token);
   return (
-    // The same as of `String`, which keeps what it gives in a cache.
+    // Same result as `String`, which keeps its results in a cache.
     JSON.stringify(value) === token &&
     (!Number.isInteger(value) || Number.isSafeInteger(value) || token.includes("e"))
   );

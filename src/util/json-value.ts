@@ -1,6 +1,6 @@
-/** A number token whose text JavaScript's own number would not give back, such as `1.0` or `18446744073709551615`. */
+/** A number token that a JavaScript number would not reproduce, such as `1.0` or `18446744073709551615`. */
 export class JsonNumber {
-  /** The token as it stood in the document. */
+  /** The token as written in the document. */
   readonly text: string;
 
   constructor(text: string) {

@@ -1,19 +1,22 @@
 import { ZarrflowError } from "./errors.ts";
 
-/** Bytes of a document that are text at a time: as many as a runtime keeps apart from small values, which it moves. */
+/**
+ * Bytes of a document that are decoded at a time. Runtimes store strings of this size apart from small values, and do
+ * not move them.
+ */
 const WINDOW = 2 ** 18;
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The text of a document, of which no more than a window is there at a time: strings that are cut from it hold the window
- * that they come from, and not the whole text.
+ * The text of a document, one window at a time. Strings that are cut from it keep only their window alive, not the
+ * whole text.
  */
 export class JsonWindow {
   readonly #bytes: Uint8Array;
   /** The first byte after a byte order mark. */
   readonly #start: number;
-  /** The first byte that is text now, and the first that is not yet. */
+  /** Bounds of the decoded bytes. */
   #from: number;
   #to: number;
 
@@ -25,15 +28,15 @@ export class JsonWindow {
     this.#to = this.#start;
   }
 
-  /** Whether the document ends with what is text now. */
+  /** True if the window reaches the document's end. */
   get isLast(): boolean {
     return this.#to === this.#bytes.length;
   }
 
   /**
-   * The text from character `at` of the window on, with more after it than there was.
+   * Moves the window to begin at its character `at`, and to extend further than before. Returns its text.
    *
-   * @throws `invalid-metadata` for what is not UTF-8.
+   * @throws `invalid-metadata` if the document is not UTF-8.
    */
   next(text: string, at: number): string {
     this.#from = this.byteAt(text, at);
@@ -55,7 +58,7 @@ export class JsonWindow {
     return text.length === this.#to - this.#from;
   }
 
-  /** The byte of the document at which character `at` of the window begins. */
+  /** The document's byte at which character `at` of the window begins. */
   byteAt(text: string, at: number): number {
     if (this.#isAscii(text)) return this.#from + at;
     let bytes = this.#from;
@@ -67,7 +70,7 @@ export class JsonWindow {
     return bytes;
   }
 
-  /** The line and the column of a byte, in characters as JavaScript counts them, both from 1. */
+  /** Line and column of a byte, from 1, in UTF-16 code units. */
   placeOf(end: number): { readonly line: number; readonly column: number } {
     let line = 1;
     let column = 1;
@@ -81,7 +84,7 @@ export class JsonWindow {
     return { line, column };
   }
 
-  /** Where the last character ends that is whole before byte `most`. */
+  /** Returns the end of the last character that is complete before byte `most`. */
   #lastBefore(most: number): number {
     if (most >= this.#bytes.length) return this.#bytes.length;
     let end = most;

@@ -4,21 +4,21 @@ import { JsonNumber, type JsonValue } from "./json-value.ts";
 import { sortUtf8 } from "./utf8-order.ts";
 
 export interface WriteJsonOptions {
-  /** Spaces a level; 0 (the default) puts all on one line. */
+  /** Spaces per level; 0 (the default) writes a single line. */
   readonly indent?: number;
-  /** Names in the order of their code points instead of their own. */
+  /** Sorts names by code point. */
   readonly sortNames?: boolean;
-  /** Escapes every character beyond printable ASCII. */
+  /** Escapes every character outside printable ASCII. */
   readonly ascii?: boolean;
-  /** What becomes of NaN and infinities: refused, `null`, or the bare token that only lenient readers take. */
+  /** How NaN and infinities are written: rejected, `null`, or a bare token that only lenient readers accept. */
   readonly nonFinite?: "refuse" | "null" | "token";
 }
 
 /**
- * Writes JSON; a `JsonNumber` keeps its text. With `{ indent: 4, sortNames: true, ascii: true }` the bytes are
+ * Writes JSON; a `JsonNumber` keeps its text. With `{ indent: 4, sortNames: true, ascii: true }` the bytes equal
  * those of Python's `json.dumps(value, indent=4, sort_keys=True, ensure_ascii=True)`.
  *
- * @throws `loss-refused` with the pointer of a number that is not finite, unless `nonFinite` says otherwise.
+ * @throws `loss-refused` with the pointer of a number that is not finite, depending on `nonFinite`.
  */
 export function writeJson(value: JsonValue, options: WriteJsonOptions = {}): string {
   const { indent = 0, sortNames = false, ascii = false, nonFinite = "refuse" } = options;
@@ -61,7 +61,9 @@ export function writeJson(value: JsonValue, options: WriteJsonOptions = {}): str
   return write(value);
 }
 
-/** A float as Python's `repr` prints it: the shortest digits that read back the same, with a point or an exponent. */
+/**
+ * Formats a float as Python's `repr` does: the shortest digits that read back the same, with a point or an exponent.
+ */
 export function formatFloat(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";
@@ -76,7 +78,7 @@ export function formatFloat(value: number): string {
   return `${sign}${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** Integers as such up to 2^53, all else as floats. */
+/** Formats safe integers as integers, other numbers as floats. */
 function formatNumber(value: number): string {
   return Number.isSafeInteger(value) && !Object.is(value, -0) ? String(value) : formatFloat(value);
 }

@@ -1,33 +1,33 @@
-/** Bytes between two ranges that are read together, at most. */
+/** Default for the largest gap between two ranges that are read together, in bytes. */
 const MAX_BETWEEN = 64 * 2 ** 10;
-/** Bytes that are read together, at most. */
+/** Default for the longest range that is read at once, in bytes. */
 export const MAX_TOGETHER = 2 ** 20;
 
-/** A run of bytes within a value. */
+/** A range of bytes within a value. */
 interface Run {
   readonly offset: number;
   readonly length: number;
 }
 
-/** A range that is read in one request, and what lies in it. */
+/** A range to read in one request, and the parts that it contains. */
 export interface MergedRange<T> extends Run {
   readonly parts: readonly T[];
 }
 
 export interface MergeOptions<T> {
-  /** @default 65,536 */
+  /** Largest gap between two parts, in bytes. @default 65,536 */
   readonly mostBetween?: number;
-  /** @default 1,048,576 */
+  /** Longest merged range, in bytes. @default 1,048,576 */
   readonly mostTogether?: number;
   /**
-   * Whether parts may be read together as a range of so many bytes.
+   * True if the parts may be merged into a range of `length` bytes.
    *
    * @default always
    */
   readonly fits?: (parts: readonly T[], length: number) => boolean;
 }
 
-/** Merges ranges of one value that lie near one another, so that few requests read them; in their order in the value. */
+/** Merges nearby ranges of one value, so that fewer requests read them. The result is in order of offset. */
 export function mergeRanges<T extends { readonly range: Run }>(
   parts: readonly T[],
   { mostBetween = MAX_BETWEEN, mostTogether = MAX_TOGETHER, fits = () => true }: MergeOptions<T> = {},

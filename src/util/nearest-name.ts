@@ -1,4 +1,4 @@
-/** The name that differs least from `name`, if it is near enough to be a typing error; case is ignored. */
+/** Finds the name nearest to `name` if it may be a typing error, or one that it abbreviates; ignores case. */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let least = mostMistakes(name) + 1;
@@ -12,7 +12,7 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   return nearest ?? [...names].find((candidate) => isAbbreviation(name, candidate));
 }
 
-/** Mistakes that a typed name of some length may have: one of two to five letters, none of a single one. */
+/** Number of mistakes accepted: none in a single letter, one in two to five letters. */
 function mostMistakes(name: string): number {
   return name.length < 2 ? 0 : Math.max(1, Math.floor(name.length / 3));
 }
@@ -21,7 +21,7 @@ function isAbbreviation(name: string, candidate: string): boolean {
   return name.length > 1 && candidate.toLowerCase().startsWith(name.toLowerCase());
 }
 
-/** How many letters are to be added, left out, changed, or swapped with the next, to make one name of another. */
+/** Number of letters to insert, delete, change, or swap with the next, to turn one name into the other. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

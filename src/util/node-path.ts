@@ -1,8 +1,7 @@
 import { ZarrflowError } from "./errors.ts";
 
 /**
- * The normal form of a node's path: `\` becomes `/`, slashes at the ends go, runs of slashes become one. The root
- * is "".
+ * Normalises a node's path: turns `\` into `/`, and removes repeated, leading and trailing slashes. The root is "".
  *
  * @throws `path-not-allowed` when a segment is `.` or `..`.
  */
@@ -22,21 +21,21 @@ export function normalisePath(path: string): string {
   return normal;
 }
 
-/** Paths, most of them, that are in their normal form. */
+/** Matches most paths that are already normal. */
 const NORMAL = /^[^./\\]+(?:\/[^./\\]+)*$/;
 
-/** Paths of the groups that a node lies in, the root first; none for the root. */
+/** Paths of a node's ancestor groups, the root first; none for the root. */
 export function ancestorPaths(path: string): string[] {
   const names = path === "" ? [] : path.split("/");
   return names.map((_, length) => names.slice(0, length).join("/"));
 }
 
-/** The path of a node as seen from one above it; "" for that itself. */
+/** The path of a node relative to an ancestor; "" for the ancestor itself. */
 export function belowPath(root: string, path: string): string {
   return path.slice(root.length).replace(/^\//, "");
 }
 
-/** Whether a node is a group, or lies in it. */
+/** True if a node is the group or a descendant. */
 export function isAtOrBelow(path: string, group: string): boolean {
   return group === "" || path === group || path.startsWith(`${group}/`);
 }
@@ -46,7 +45,7 @@ export function lastName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The path of the group that a node is in, or of the folder that a key is in; "" for what is at the root, and for that itself. */
+/** The path of a node's group, or of a key's folder; "" at the root. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

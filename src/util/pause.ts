@@ -1,5 +1,5 @@
 import { abortError, onAbort, throwIfAborted } from "./abort.ts";
-/** Waits so many milliseconds. @throws `aborted` once the signal is. */
+/** Waits so many milliseconds. @throws `aborted` if the signal is aborted. */
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     throwIfAborted(signal);

@@ -1,9 +1,9 @@
-/** A constructor or function of the platform, as the program's own types have it: `typeof globalThis[Name]`. */
+/** A global constructor or function, typed as the program sees it: `typeof globalThis[Name]`. */
 export type OfPlatform<Name extends string> =
   typeof globalThis extends Readonly<Record<Name, infer Found>> ? Found : undefined;
 
 /** The platform's `fetch`. */
 export type Fetch = OfPlatform<"fetch">;
 
-/** Bytes in a buffer of their own; TypeScript before 5.7 does not tell these from others. */
+/** Bytes with a buffer of their own; TypeScript before 5.7 does not distinguish them. */
 export type OwnBytes = ReturnType<Uint8Array["slice"]>;

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-/** Modules of Node that are used where they are there. */
+/** Node modules that are used if available. */
 export interface Builtins {
   readonly "node:crypto": typeof import("node:crypto");
   readonly "node:dns": typeof import("node:dns");
@@ -14,7 +14,9 @@ export interface Builtins {
   readonly "node:zlib": typeof import("node:zlib");
 }
 
-/** Whether modules of Node are here, as in Deno and Bun; `platform.browser.ts` stands for this module elsewhere. */
+/**
+ * True where Node modules exist, which includes Deno and Bun; elsewhere `platform.browser.ts` replaces this module.
+ */
 export const isNode = true as boolean;
 
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
@@ -23,14 +25,14 @@ export const isOnWindows = (): boolean => process.platform === "win32";
 
 export const currentFolder = (): string => process.cwd();
 
-/** The URL that a path means in a page, or in a worker of one; undefined where there is none. */
+/** Resolves a path in a page, or in a page's worker; undefined outside browsers. */
 export const pageUrl = (_path: string): string | undefined => undefined;
 
-/** A module of Node, loaded when it is asked for: `node:zlib` takes a millisecond. */
+/** Loads a Node module on demand: `node:zlib` takes a millisecond. */
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] | undefined {
   return (process.getBuiltinModule?.(name) ?? createRequire(import.meta.url)(name)) as Builtins[Name];
 }
 
-/** The kernels, where a runtime compiles no WebAssembly at run time but takes modules of it, as workerd does. */
+/** Precompiled kernels, for runtimes such as workerd that import WebAssembly modules but cannot compile them. */
 export const compiledKernels: Readonly<Record<"reading" | "codecs", WebAssembly.Module>> | undefined =
   undefined;

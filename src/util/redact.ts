@@ -1,10 +1,10 @@
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 const HIDDEN = "***";
 
-/** A sign as it is, or percent-encoded, any number of times. */
+/** A character, plain or percent-encoded any number of times. */
 const encodable = (sign: string, hex: string) => `(?:${sign}|%(?:25)*(?:${hex}))`;
 
-/** The start of a URL that has a host, as parsers of URLs read it: with slashes of both kinds, and as many as there are. */
+/** The start of a URL with a host, as URL parsers read it: slashes of both kinds, in any number. */
 const SCHEME = [
   String.raw`(?<![\w+.-])(?!file:)[a-z][\w+.-]+:[\\/][\\/\t\r\n]*`,
   String.raw`\bfile:\/{1,2}`,
@@ -12,10 +12,13 @@ const SCHEME = [
   String.raw`(?<![\w+.-])[a-z][\w+.-]*%(?:25)*3a${encodable(String.raw`[\\/]`, "2f|5c")}+`,
 ].join("|");
 
-/** A quote or bracket amid a word, which ends nothing. */
+/** A quote or bracket within a word, which does not end the value. */
 const ODD = String.raw`["'<>](?=[\w!$%&*+=~-])`;
 
-/** A user's name and password in front of a host; the password may hold what should be encoded there, such as a slash. */
+/**
+ * A user's name and password in front of a host. The password may contain characters that should be encoded, such as
+ * a slash.
+ */
 const USER = new RegExp(
   [
     `(${SCHEME})(?:`,
@@ -27,7 +30,9 @@ const USER = new RegExp(
   "gi",
 );
 
-/** Names of parameters whose values let others in, or help them to: of clouds, and as services mostly have them. */
+/**
+ * Names of parameters whose values grant access or help to: those of clouds, and names that services commonly use.
+ */
 const SECRETS = [
   String.raw`x-(?:amz|goog|ms|oss)-[\w-]+`,
   String.raw`(?:[\w.-]*[_.-])?(?:sig|sign|pass|pwd|pw|auth|authorization|hmac)`,
@@ -38,26 +43,29 @@ const SECRETS = [
 
 const SECRET_NAME = new RegExp(String.raw`^(?:\w+\[)?(?:${SECRETS})\]?$`, "i");
 
-/** A parameter's name between the sign in front of it and its `=`. */
+/** A parameter's name between its separator and `=`. */
 const NAME = new RegExp(
   String.raw`${encodable("[?&;#]", "3f|26|3b|23")}((?:[\w.~[\]+-]|%(?!(?:25)*(?:3f|26|3b|23|3d)))+)${encodable("=", "3d")}`,
   "gi",
 );
 
-/** A parameter's value, up to what ends it. */
+/** A parameter's value, up to its end. */
 const VALUE = new RegExp(
   String.raw`(?:[^&;#\s|'"<>)\\\x60]|${ODD}|\)(?=[\w%])|;(?=[\w%])(?![^&;#=\s|'"]*?${encodable("=", "3d")}))*`,
   "y",
 );
 
-/** Queries of URLs that this process was given, by their own text: not all parameters that let others in are called so. */
+/**
+ * Queries of URLs that this process was given, hidden by their text, because parameters that grant access can have
+ * any name.
+ */
 const secrets = new Set<string>();
-/** The longest first: one may begin as another. */
+/** Longest first, because one may be a prefix of another. */
 let longestFirst: readonly string[] = [];
-/** The most that are kept: the oldest are forgotten. */
+/** The most queries to keep; the oldest are dropped. */
 const MAX_SECRETS = 100;
 
-/** Has a query, with its `?`, left out of whatever `redact` is given from now on. */
+/** Makes `redact` hide a query (with its `?`) from now on. */
 export function keepSecret(query: string): void {
   const isKnown = secrets.delete(query);
   secrets.add(query);
@@ -67,7 +75,7 @@ export function keepSecret(query: string): void {
   longestFirst = [...secrets].flatMap(formsOf).sort((a, b) => b.length - a.length);
 }
 
-/** A query as it is, and as it reads once the parameters with known names are hidden, if others are left then. */
+/** The query as given, and its form with the known parameters hidden if that leaves others visible. */
 function formsOf(query: string): string[] {
   const shown = withoutParameters(query);
   const isAllHidden = shown
@@ -77,12 +85,12 @@ function formsOf(query: string): string[] {
   return shown === query || isAllHidden ? [query] : [query, shown];
 }
 
-/** What a quick look finds in any text that may hold a secret. */
+/** Matches every text that may contain a secret, for a quick check. */
 const SUSPICIOUS = /@|=|%(?:25)*(?:3d|40)/i;
 
 /**
- * A text without the credentials that URLs in it hold: users in front of a host, and the values of parameters such as
- * `sig`, `token` and `X-Amz-Signature`.
+ * Removes the credentials of URLs in a text: users in front of a host, and the values of parameters such as `sig`,
+ * `token` and `X-Amz-Signature`.
  */
 export function redact(given: string): string {
   let text = SUSPICIOUS.test(given) ? withoutParameters(given.replace(USER, `$1${HIDDEN}@`)) : given;
@@ -107,7 +115,7 @@ function withoutParameters(text: string): string {
   return shown + text.slice(end);
 }
 
-/** A name without percent-encoding, however often it was applied. */
+/** Decodes percent-encoding, however often it was applied. */
 function decoded(name: string): string {
   const once = name.replace(/%(?:25)*([2-7][\da-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
@@ -115,7 +123,7 @@ function decoded(name: string): string {
   return once === name ? name : decoded(once);
 }
 
-/** Whether a text names a user, or a parameter that is a secret. */
+/** True if a text contains a user or a secret parameter. */
 export function holdsCredentials(text: string): boolean {
   return redact(text) !== text;
 }

@@ -1,6 +1,6 @@
 const BLOCK = 64;
 
-/** SHA-256, piece by piece, which the digests of browsers cannot do. @see FIPS 180-4, 6.2 */
+/** Incremental SHA-256, which the digests of browsers lack. @see FIPS 180-4, 6.2 */
 export class Sha256 {
   readonly #state = fractions(8, 1 / 2);
   readonly #words = new Int32Array(BLOCK);
@@ -67,7 +67,7 @@ function turned(word: number, bits: number): number {
 
 let constants: Int32Array | undefined;
 
-/** The first 32 bits after the point of the roots of the first primes. */
+/** The first 32 fractional bits of the roots of the first primes. */
 function fractions(count: number, power: number): Int32Array {
   const found = new Int32Array(count);
   for (let n = 2, i = 0; i < count; n++) {

@@ -5,7 +5,7 @@ export function product(shape: readonly number[]): number {
   return items;
 }
 
-/** Strides, in items, of C order (last dimension fastest) without gaps. */
+/** Strides of contiguous C order (last dimension fastest), in items. */
 export function cStrides(shape: readonly number[]): number[] {
   const strides = new Array<number>(shape.length);
   let stride = 1;
@@ -35,7 +35,7 @@ export function indexOf(coords: readonly number[], shape: readonly number[]): nu
   return index;
 }
 
-/** All coords of a box of `shape` in C order. Each is a new array. */
+/** All coords of a box of `shape` in C order, each a new array. */
 export function* coordsOf(shape: readonly number[]): Generator<number[]> {
   const items = product(shape);
   for (let i = 0; i < items; i++) yield coordsAt(i, shape);

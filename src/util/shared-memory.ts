@@ -1,4 +1,4 @@
-/** Whether threads can share memory: in pages, only in those that are isolated (`crossOriginIsolated`). */
+/** True if threads can share memory; pages can only if they are isolated (`crossOriginIsolated`). */
 export function isMemoryShared(): boolean {
   return typeof SharedArrayBuffer === "function";
 }

@@ -1,18 +1,18 @@
 import { parseBytes } from "./byte-size.ts";
 import { ZarrflowError } from "./errors.ts";
 
-/** Under which a context keeps what its calls have in common. */
+/** Key of the options that a context shares among its calls. */
 export const SHARED: unique symbol = Symbol("shared options");
 
-/** Options that hold for every call that is given them as `context`. */
+/** Options that apply to every call that receives them as `context`. */
 export interface SharedOptions {
   readonly [SHARED]: Readonly<Record<string, unknown>>;
 }
 
-/** Limits that all calls keep to together: none of them can have another one. */
+/** Limits that apply to all calls together, so that a call cannot change them. */
 const LIMITS = ["concurrency", "requestsPerSecond", "bytesPerSecond"];
 
-/** Listeners that hear events of their call and pass them on to the context. */
+/** Listeners that already pass their call's events on to the context. */
 const joint = new WeakSet<object>();
 
 type Options = Readonly<Record<string, unknown>>;
@@ -22,10 +22,10 @@ export function isShared(value: unknown): value is SharedOptions {
 }
 
 /**
- * Options of a call, with those of its context that it does not state itself.
+ * Merges a call's options with those of its context; the call's own options win.
  *
- * @param names what the call takes
- * @throws `invalid-option` for what only the context can say, and for more memory than it has
+ * @param names the options that the call accepts
+ * @throws `invalid-option` for options that only the context may set, and for more memory than it has
  */
 export function withShared<O extends object>(options: O, names: Readonly<Record<string, true>>): O {
   const own = { ...options } as Options;
@@ -39,7 +39,7 @@ export function withShared<O extends object>(options: O, names: Readonly<Record<
   return { ...options, ...Object.fromEntries(common), ...(onEvent && { onEvent }) };
 }
 
-/** The options that a call states itself. */
+/** Returns only the options that the call itself sets. */
 export function withoutShared<O extends object>(options: O): O {
   const all = { ...options } as Options;
   if (!isShared(all.context)) return options;

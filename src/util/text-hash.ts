@@ -1,7 +1,7 @@
-/** Three numbers of 32 bits that tell texts apart. Whoever wants two texts of the same finds them: this is no signature. */
+/** A 96-bit hash in three words. It is not cryptographic: collisions can be constructed. */
 type Words = readonly [number, number, number];
 
-/** 96 bits that tell texts apart, as 24 hexadecimal digits. */
+/** A 96-bit hash of a text, as 24 hexadecimal digits. */
 export function textHash(text: string): string {
   return hexOf(hashWords(text));
 }
@@ -10,7 +10,7 @@ function hexOf(words: readonly number[]): string {
   return words.map((word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** Each takes every character in, by multiplication and rotation, as MurmurHash3 does. */
+/** Mixes every character into each word by multiplication and rotation, as MurmurHash3 does. */
 function hashWords(text: string): Words {
   let [a, b, c] = [0x9e3779b9, 0x85ebca6b, 0x165667b1];
   for (let i = 0; i < text.length; i++) {
@@ -26,7 +26,7 @@ function rotated(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits));
 }
 
-/** Lets every bit change about half of all others (the end of MurmurHash3). */
+/** Lets every bit affect about half of the others (MurmurHash3's finalizer). */
 function mixed(word: number): number {
   let mixing = word ^ (word >>> 16);
   mixing = Math.imul(mixing, 0x85ebca6b);
@@ -35,12 +35,12 @@ function mixed(word: number): number {
   return (mixing ^ (mixing >>> 16)) >>> 0;
 }
 
-/** A hash of texts in whatever order: two that were given the same texts, each as often, are equal. */
+/** A hash of texts in any order: two sums are equal if they received the same texts equally often. */
 export class TextHashSum {
   readonly #words = new Uint32Array(3);
   #count = 0;
 
-  /** How many texts were added. */
+  /** Number of texts added. */
   get count(): number {
     return this.#count;
   }
@@ -60,7 +60,7 @@ export class TextHashSum {
 const WORDS = 3;
 const FIRST_SLOTS = 64;
 
-/** A set of texts by 96 bits of each: it takes 12 to 48 bytes for a text, however long that is. */
+/** A set of texts that stores only 96 bits of each: 12 to 48 bytes per text, whatever its length. */
 export class TextHashSet {
   /** An empty slot begins with 0. */
   #slots = new Uint32Array(WORDS * FIRST_SLOTS);
@@ -83,7 +83,7 @@ export class TextHashSet {
     if (2 * WORDS * this.#size > this.#slots.length) this.#grow();
   }
 
-  /** Where the words are, or where they would be put. */
+  /** Position of the words, or of their future slot. */
   #placeOf([a, b, c]: Words): number {
     const slots = this.#slots;
     for (let place = WORDS * (c % (slots.length / WORDS)); ; place = (place + WORDS) % slots.length) {

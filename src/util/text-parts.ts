@@ -1,20 +1,20 @@
 type Parts = ReadonlyMap<string, Uint8Array>;
-/** What maps give to go through them, which TypeScript 5.4 and 6 name differently. */
+/** Iterators of maps, which TypeScript 5.4 and 6 name differently. */
 type Names = ReturnType<Parts["keys"]>;
 type Values = ReturnType<Parts["values"]>;
 type Entries = ReturnType<Parts["entries"]>;
 
 /**
- * Named parts of a document's bytes. A part is a view that is made when it is asked for: of the hundreds of thousands that
- * one document may have, few are.
+ * Named parts of a document's bytes. Creates a view only on access: a document may have hundreds of thousands of
+ * parts, and few are read.
  */
 export class TextParts implements Parts {
   readonly #bytes: Uint8Array;
-  /** Where each part begins and ends. */
+  /** Start and end of each part. */
   readonly #bounds: readonly number[];
   readonly #places: ReadonlyMap<string, number>;
 
-  /** @param places where in `bounds` a part's bounds are, by its name. */
+  /** @param places index of each part's start in `bounds`, by name. */
   constructor(bytes: Uint8Array, bounds: readonly number[], places: ReadonlyMap<string, number>) {
     this.#bytes = bytes;
     this.#bounds = bounds;
@@ -54,7 +54,7 @@ export class TextParts implements Parts {
     for (const [name, part] of this) call(part, name, this);
   }
 
-  /** The same parts under other names; without those that get none. */
+  /** Renames the parts, dropping those without a new name. */
   renamed(nameOf: (name: string) => string | undefined): TextParts {
     if (this.#haveNames(nameOf)) return this;
     const places = new Map<string, number>();

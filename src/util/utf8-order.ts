@@ -1,6 +1,6 @@
 /**
- * Orders strings by their UTF-8 bytes. This is the order of code points, which differs from JavaScript's own, by
- * UTF-16 code units, where a character beyond U+FFFF meets one of U+E000 to U+FFFF.
+ * Compares strings by their UTF-8 bytes, which is code point order. JavaScript compares UTF-16 code units, which
+ * differs for characters beyond U+FFFF against U+E000 to U+FFFF.
  */
 export function compareUtf8(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
@@ -12,14 +12,16 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Sorts strings by their UTF-8 bytes, in place. JavaScript's own order is the same but where there are surrogates. */
+/**
+ * Sorts strings by their UTF-8 bytes, in place. Uses JavaScript's faster built-in order if there are no surrogates.
+ */
 export function sortUtf8(strings: string[]): string[] {
   return strings.some((text) => SURROGATE.test(text)) ? strings.sort(compareUtf8) : strings.sort();
 }
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Lifts surrogates, which stand for the highest code points, above the rest. */
+/** Ranks surrogates, which encode the highest code points, above all others. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -2,8 +2,8 @@ import { abortError, onAbort, throwIfAborted } from "./abort.ts";
 import type { OfPlatform } from "./platform-types.ts";
 
 /**
- * The one place that picks the streams: the runtime's own, or the ponyfill where async iteration is lacking.
- * The two kinds cannot be mixed in one chain, so everything here takes them from this module.
+ * The stream classes that the whole package uses: the runtime's own, or the ponyfill if these lack async iteration.
+ * The two cannot be mixed in one chain, so all other modules import them from here.
  */
 export let ReadableStream: OfPlatform<"ReadableStream"> = globalThis.ReadableStream;
 export let TransformStream: OfPlatform<"TransformStream"> = globalThis.TransformStream;
@@ -14,7 +14,7 @@ export type WritableStream<T> = globalThis.WritableStream<T>;
 
 let ponyfill: Promise<void> | undefined;
 
-/** Loads the ponyfill where it is needed: whatever opens, or makes, a store or a node waits for that. */
+/** Loads the ponyfill if needed. Everything that opens or creates a store or a node awaits this first. */
 export async function loadStreams(): Promise<void> {
   if (typeof ReadableStream === "function" && Symbol.asyncIterator in ReadableStream.prototype) return;
   ponyfill ??= import("web-streams-polyfill").then((streams) => {
@@ -23,7 +23,10 @@ export async function loadStreams(): Promise<void> {
   await ponyfill;
 }
 
-/** A stream that pulls from an iterable when read, or as far ahead as is said, and closes it when cancelled. */
+/**
+ * Creates a stream that pulls from an iterable on demand, or ahead as `ahead` says, and closes the iterator on
+ * cancel.
+ */
 export function streamFrom<T>(
   items: AsyncIterable<T> | Iterable<T>,
   ahead: QueuingStrategy<T> = { highWaterMark: 0 },
@@ -49,12 +52,12 @@ interface UnreadPages<T> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The pages that streams are made of, for as long as nobody has read from these. */
+/** Sources of the streams made from pages that nobody has read from yet. */
 const unread = new WeakMap<ReadableStream<unknown>, UnreadPages<unknown>>();
 
 /**
- * A stream of what is on pages, each of which is asked for when the one before has been read. Fails with the signal's
- * reason once that is aborted, whatever has not been read then.
+ * Creates a stream of the items on pages. Requests each page after the previous one has been read. On abort the
+ * stream fails at once with an `aborted` error, even if items are unread.
  */
 export function streamFromPages<T>(
   pages: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,
@@ -100,8 +103,8 @@ export function streamFromPages<T>(
 }
 
 /**
- * What a stream holds, page by page. One that was made of pages, and has not been read from, gives these as they are, which
- * spares each item 2 us on its way; of any other stream each item is a page.
+ * Yields the content of a stream page by page. An unread stream made from pages yields them directly, which saves 2
+ * us per item; for any other stream each item is a page.
  */
 export async function* pagesFrom<T>(stream: ReadableStream<T>): AsyncGenerator<readonly T[]> {
   const whole = unread.get(stream) as UnreadPages<T> | undefined;
@@ -120,7 +123,7 @@ export async function* pagesFrom<T>(stream: ReadableStream<T>): AsyncGenerator<r
   }
 }
 
-/** Pages that are asked for ahead of whoever reads them, until so many items wait; empty ones are passed over. */
+/** Streams non-empty pages, reading ahead until `maxItems` items wait. */
 export function pagesAhead<T>(
   pages: AsyncIterable<readonly T[]>,
   maxItems: number,
