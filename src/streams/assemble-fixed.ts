@@ -19,7 +19,7 @@ export interface FixedAssemblyOptions {
   readonly buffers: Buffers;
 }
 
-/** A target chunk of fixed-size items: one buffer, taken with the first data that is not missing. */
+/** A target chunk of items of fixed size. Its one buffer is taken when the first data arrive that are not missing. */
 export class FixedAssembly implements Assembly {
   readonly #options: FixedAssemblyOptions;
   readonly #itemSize: number;
@@ -65,7 +65,7 @@ export class FixedAssembly implements Assembly {
     return this.#data;
   }
 
-  /** Where an item of the target lies in this chunk's layout. */
+  /** Position of a target item in the layout of this chunk, in items. */
   #placeOf(item: readonly number[]): number {
     const { region, strides } = this.#options;
     let place = 0;

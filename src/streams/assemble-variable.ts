@@ -16,14 +16,16 @@ export interface VariableAssemblyOptions {
   readonly buffers: Buffers;
 }
 
-/** The items that one source piece gave: item `i` goes to place `places[i]` of the target chunk. */
+/** Items copied from one source piece: item `i` goes to position `places[i]` of the target chunk. */
 interface Part {
   readonly bytes: Uint8Array;
   readonly lengths: Uint32Array;
   readonly places: Uint32Array;
 }
 
-/** A target chunk of items of varying size: compact copies of what each piece gave, merged when all are there. */
+/**
+ * A target chunk of items of varying size. Keeps a compact copy of the items of each piece and merges them at the end.
+ */
 export class VariableAssembly implements Assembly {
   readonly #options: VariableAssemblyOptions;
   readonly #parts: Part[] = [];

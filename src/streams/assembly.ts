@@ -3,22 +3,22 @@ import type { HeapBox } from "../codecs/kernels/kernel-types.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 
-/** A target chunk while its items arrive. */
+/** A target chunk that is being filled with items. */
 export interface Assembly {
-  /** Takes the items of `piece` that lie in `region` of the target; the piece stays the caller's. */
+  /** Adds the items of `piece` that cover `region` of the target. The caller keeps ownership of the piece. */
   add(piece: DecodedChunk, region: Region): void;
   /**
-   * Begins the chunk, and returns where items such as these are put: only for who copies some of them there. Undefined where
-   * `add` alone does that.
+   * Starts the chunk and returns the box to copy items of this size to. Call it only if you copy some of them there.
+   * Undefined if such items can only be added with `add`.
    */
   boxFor?(items: FixedData): HeapBox | undefined;
-  /** The data of a chunk that is not whole, in which its items have their places; undefined as long as there are none. */
+  /** The data of an incomplete chunk, with its items in place; undefined until data have arrived. */
   readonly begun?: FixedData | undefined;
-  /** The whole chunk's data, or undefined when nothing but missing chunks went into it. */
+  /** Returns the data of the complete chunk, or undefined if all its pieces were missing chunks. */
   finish(): ChunkData | undefined;
 }
 
-/** The error for a piece whose items cannot go into the chunk; `expected` and `found` say what items are. */
+/** The error for a piece with items of another type than the chunk's; `expected` and `found` describe the items. */
 export function otherItems(piece: DecodedChunk, expected: string, found: string): ZarrflowError {
   return new ZarrflowError("invalid-option", "the items do not have the target's data type", {
     coords: piece.coords,

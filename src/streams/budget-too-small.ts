@@ -1,15 +1,19 @@
 import { formatEnoughBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
-/** A budget of fewer bytes is taken for one whose unit was forgotten. */
+/** Below this number of bytes, the error assumes that the unit was forgotten. */
 const MIN_PLAUSIBLE = 1000;
 
-/** @throws `budget-too-small` naming the smallest budget that works. */
+/**
+ * Checks that a plan fits the memory budget.
+ *
+ * @throws `budget-too-small` naming the smallest budget that works.
+ */
 export function assertBudget(needed: number, maxMemory: number, path: string, wayOut?: string): void {
   if (needed > maxMemory) throw budgetTooSmall(needed, maxMemory, path, wayOut);
 }
 
-/** The error of a budget that nothing fits, with the smallest that works. */
+/** The error for a budget that no plan fits; it names the smallest budget that works. */
 export function budgetTooSmall(
   needed: number,
   maxMemory: number,

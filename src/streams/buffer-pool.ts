@@ -1,35 +1,35 @@
 import type { Buffers } from "../util/buffers.ts";
 import { pooledSize } from "./pooled-size.ts";
 
-/** Where a pool's buffers come from, if not from the garbage collector. */
+/** Memory that a pool takes its buffers from, in place of the garbage collector. */
 export interface BufferSource {
-  /** The one buffer that all it gives away are views of. */
+  /** The one buffer that all allocated buffers are views of. */
   readonly memory: ArrayBufferLike;
-  /** @returns undefined where it has no room. */
+  /** @returns undefined if there is no room. */
   allocate(byteLength: number): Uint8Array | undefined;
-  /** Where the buffer begins that `view` shows a part of. */
+  /** Start of the allocated buffer that `view` belongs to. */
   beginOf(view: Uint8Array): number;
   release(buffer: Uint8Array): void;
 }
 
 export interface BufferPoolOptions {
-  /** Called with the bytes that are taken, and, below 0, with those that are given back. */
+  /** Called with the change in taken bytes: positive when a buffer is taken, negative when it is given back. */
   readonly onChange?: ((bytes: number) => void) | undefined;
   readonly source?: BufferSource | undefined;
 }
 
-/** What a buffer is known by: itself, or where it begins in the source's memory. */
+/** Identifies a buffer: its `ArrayBuffer`, or its start in the memory of the source. */
 type Place = ArrayBufferLike | number;
 
 /**
- * Buffers that are reused instead of left to the garbage collector, so that a process's peak follows its leases.
- * Sizes are rounded up to a quarter of a power of two; the spare pages are never touched.
+ * Reuses buffers instead of leaving them to the garbage collector, so that the memory of a process follows its leases.
+ * Sizes are rounded up to a quarter of a power of two; the pages of the excess are never touched.
  */
 export class BufferPool implements Buffers {
-  /** Bytes that free and taken buffers may hold together; beyond it free ones are let go. */
+  /** Limit of free and taken bytes together; buffers given back beyond it are not kept. */
   readonly limit: number;
   readonly #free = new Map<number, Uint8Array[]>();
-  /** With their sizes: one that was transferred to a thread no longer knows its own. */
+  /** Taken buffers with their sizes: a buffer that was transferred to a thread no longer knows its own size. */
   readonly #taken = new Map<Place, { readonly buffer: Uint8Array; readonly size: number }>();
   readonly #onChange: (bytes: number) => void;
   readonly #source: BufferSource | undefined;
@@ -43,7 +43,7 @@ export class BufferPool implements Buffers {
     this.#source = source;
   }
 
-  /** Bytes in buffers taken now. */
+  /** Bytes of the buffers taken now. */
   get taken(): number {
     return this.#takenBytes;
   }
@@ -73,7 +73,7 @@ export class BufferPool implements Buffers {
     else this.#keep(buffer);
   }
 
-  /** Takes back the buffer of a view that was transferred to another thread, which has sent it here again. */
+  /** Puts back the buffer of a view that was transferred to another thread and sent back. */
   returned(view: Uint8Array, sent: ArrayBuffer): void {
     const place = this.#placeOf(view);
     const taken = this.#taken.get(place);
@@ -81,7 +81,7 @@ export class BufferPool implements Buffers {
       this.#taken.set(place, { ...taken, buffer: new Uint8Array(sent) });
   }
 
-  /** Lets all free buffers go. */
+  /** Drops all free buffers. */
   clear(): void {
     for (const buffers of this.#free.values()) for (const buffer of buffers) this.#letGo(buffer);
     this.#free.clear();
@@ -125,9 +125,9 @@ export class BufferPool implements Buffers {
   }
 
   /**
-   * Bytes that free and taken buffers may hold together when one of `size` is taken. A source takes buffers back for
-   * any size, so that no more is ever held of it than was taken at one time; what is left to the garbage collector
-   * stays for long, and is better kept.
+   * Limit of free and taken bytes together while a buffer of `size` is taken. A source can reuse released memory for
+   * any size, so it never has to hold more than the peak. Memory left to the garbage collector stays in use for long,
+   * so such buffers are better kept.
    */
   #mostHeld(size: number): number {
     return this.#source ? Math.min(this.limit, Math.max(this.#peak, this.#takenBytes + size)) : this.limit;

@@ -1,6 +1,6 @@
 import type { Buffers } from "../util/buffers.ts";
 
-/** The buffers that one piece of work has taken, so that all can be given back when it fails. */
+/** Tracks the buffers that one piece of work has taken, so that all can be given back if it fails. */
 export class BufferScope implements Buffers {
   readonly #buffers: Buffers;
   readonly #taken: Uint8Array[] = [];
@@ -29,7 +29,7 @@ export class BufferScope implements Buffers {
     for (const bytes of this.#taken.splice(0)) this.#buffers.give(bytes);
   }
 
-  /** Buffers may be parts of one memory: they differ by where they lie in it. */
+  /** Finds a taken buffer by memory and offset: several buffers may be views of one memory. */
   #placeOf({ buffer, byteOffset, byteLength }: Uint8Array): number {
     return this.#taken.findIndex((taken) => {
       const end = taken.byteOffset + taken.byteLength;

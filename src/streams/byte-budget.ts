@@ -1,18 +1,18 @@
 import { abortError, onAbort, throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
-/** Bytes that were admitted; given back once. */
+/** Bytes that were admitted. Releasing a lease again has no effect. */
 export interface Lease {
   readonly bytes: number;
   release(): void;
 }
 
-/** Admits work by bytes, of one thread (`ByteBudget`) or of all threads of a run. */
+/** Admits work by bytes, for one thread (`ByteBudget`) or for all threads of a run. */
 export interface Admission {
   /**
-   * Waits until `bytes` fit beside what is leased.
+   * Waits until `bytes` fit beside the leases that are held.
    *
-   * @returns undefined where the run was stopped by another thread.
+   * @returns undefined if another thread stopped the run.
    */
   acquire(bytes: number, signal?: AbortSignal): Promise<Lease | undefined>;
 }
@@ -23,21 +23,21 @@ interface Waiter {
 }
 
 /**
- * Admits work by bytes, first come first served. A lease is taken once, before a task's first read, and given back
- * when its last write is committed; nothing in between acquires, so no stage ever waits on another's memory.
+ * Admits work by bytes, first come, first served. A task takes one lease before its first read and releases it after
+ * its last write is committed. It acquires nothing in between, so no stage ever waits for another stage's memory.
  */
 export class ByteBudget implements Admission {
-  /** Bytes that may be leased at one time. */
+  /** The most bytes that may be leased at one time. */
   readonly limit: number;
   #leased = 0;
   #peak = 0;
   readonly #waiting: Waiter[] = [];
   readonly #shared: ByteBudget | undefined;
-  /** Leases of the shared budget that were not given back. */
+  /** Leases of the shared budget that were not released yet. */
   readonly #held = new Set<Lease>();
   #isClosed = false;
 
-  /** @param shared a budget of several of these, from which each lease is taken too */
+  /** @param shared a budget of several `ByteBudget`s; each lease is taken from it too */
   constructor(limit: number, shared?: ByteBudget) {
     this.limit = limit;
     this.#shared = shared;
@@ -54,9 +54,9 @@ export class ByteBudget implements Admission {
   }
 
   /**
-   * Waits until `bytes` fit beside what is leased.
+   * Waits until `bytes` fit beside the leases that are held.
    *
-   * @throws `budget-too-small` when they never will; `aborted` when the signal is first.
+   * @throws `budget-too-small` if they never will; `aborted` if the signal comes first.
    */
   async acquire(bytes: number, signal?: AbortSignal): Promise<Lease> {
     await this.#admitted(bytes, signal);
@@ -70,7 +70,7 @@ export class ByteBudget implements Admission {
     }
   }
 
-  /** Leases `bytes` where they fit at once, and nobody waits; undefined where not. */
+  /** Leases `bytes` without waiting; returns undefined if they do not fit now or others are waiting. */
   acquireNow(bytes: number): Lease | undefined {
     if (this.#waiting.length > 0 || this.#leased + bytes > this.limit) return undefined;
     const shared = this.#shared?.acquireNow(bytes);
@@ -80,7 +80,11 @@ export class ByteBudget implements Admission {
     return shared ? this.#with(shared, own) : own;
   }
 
-  /** Waits until `count` times `bytes` fit, and gives as many leases. @throws as `acquire` */
+  /**
+   * Waits until `count` leases of `bytes` each fit, and takes them all.
+   *
+   * @throws as `acquire`
+   */
   async acquireEach(count: number, bytes: number, signal?: AbortSignal): Promise<Lease[]> {
     await this.#admitted(count * bytes, signal);
     const own = Array.from({ length: count }, () => this.#lease(bytes));
@@ -94,14 +98,16 @@ export class ByteBudget implements Admission {
     }
   }
 
-  /** Gives back what is leased of the shared budget still: what it was leased for has ended, perhaps before its end. */
+  /**
+   * Releases the leases of the shared budget that are still held. Call it when the work has ended, even by an error.
+   */
   close(): void {
     this.#isClosed = true;
     for (const lease of this.#held) lease.release();
     this.#held.clear();
   }
 
-  /** A lease of both budgets. */
+  /** Combines a lease of the shared budget and one of this budget. */
   #with(shared: Lease | undefined, own: Lease): Lease {
     if (shared === undefined) return own;
     if (this.#isClosed) shared.release();

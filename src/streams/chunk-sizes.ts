@@ -1,19 +1,19 @@
 import { pooledParts } from "./pooled-size.ts";
 
-/** What a chunk takes at most, in bytes. */
+/** Upper bounds of what a chunk takes, in bytes. */
 export interface ChunkSizes {
   readonly decodedSize: number;
   readonly maxEncodedSize: number;
-  /** What codecs hold at one time besides what they are given and what they give. */
+  /** Bytes that codecs hold at one time besides their input and their output. */
   readonly scratchSize: number;
 }
 
-/** Bytes of pooled buffers between the codecs of a chain: at most two at one time. */
+/** Bytes of pooled buffers between the codecs of a chain: at most two buffers at one time. */
 export function pooledScratch({ scratchSize }: Pick<ChunkSizes, "scratchSize">): number {
   return pooledParts(scratchSize, 2);
 }
 
-/** A grid of chunks that may lie in shards, and what a chunk takes. */
+/** A grid of chunks, possibly in shards, and the size of a chunk. */
 export interface ShardSizes extends Pick<ChunkSizes, "maxEncodedSize"> {
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
@@ -21,7 +21,7 @@ export interface ShardSizes extends Pick<ChunkSizes, "maxEncodedSize"> {
   readonly shardShape?: readonly number[];
 }
 
-/** Chunks of a shard along each dimension; undefined without shards. */
+/** Chunks in a shard along each dimension; undefined without shards. */
 export function chunksPerShard({
   chunkShape,
   shardShape,

@@ -1,8 +1,8 @@
 import type { Selection } from "./selection.ts";
 
 /**
- * One dimension of a selection, in items: a run of `count` results, one each `step` items from `start`, over source chunks.
- * After `cycle` items comes the first one again; absent: the run does not go so far.
+ * One dimension of a selection, in items: `count` results, one every `step` items from `start`, over chunks of the
+ * source. After `cycle` items the first one follows again; `cycle` is absent if the results do not reach that far.
  */
 export interface Axis {
   readonly start: number;
@@ -12,7 +12,7 @@ export interface Axis {
   readonly cycle?: number;
 }
 
-/** The dimensions of a selection over chunks of a shape. */
+/** The dimensions of a selection over chunks of `chunkShape`. */
 export function axesOver({ start, step, shape, cycle }: Selection, chunkShape: readonly number[]): Axis[] {
   return shape.map((count, d) => ({
     start: start[d] ?? 0,
@@ -23,7 +23,10 @@ export function axesOver({ start, step, shape, cycle }: Selection, chunkShape: r
   }));
 }
 
-/** The results of an axis before the cycle ends, and those after, which begin anew; undefined where none are after. */
+/**
+ * Splits an axis where its cycle ends: the results before the seam, and those after, which start from the first item
+ * again. Undefined if there are none after.
+ */
 export function atSeam({
   cycle,
   ...axis
@@ -35,13 +38,13 @@ export function atSeam({
   return { before, after: { ...axis, start: start + step * seam - cycle, count: count - seam } };
 }
 
-/** Source chunks along a dimension, ascending; computed, not listed. */
+/** Source chunks along a dimension, ascending; computed on demand, not listed. */
 export interface ChunkRun {
   readonly count: number;
   at(index: number): number;
 }
 
-/** A run of chunks, and whether a chunk is in it. */
+/** A run of chunks that can be searched. */
 export interface ChunkSet extends ChunkRun {
   has(chunk: number): boolean;
 }
@@ -67,7 +70,7 @@ export function chunksHit(axis: Axis, first: number, count: number): ChunkSet {
   return { count: count === 0 ? 0 : chunkOf(first + count - 1) - from + 1, at: (index) => from + index, has };
 }
 
-/** Two sets of chunks as one, of which the first ends where the second begins, or before. */
+/** The union of two sets. `low` must end where `high` begins, or before. */
 function joined(low: ChunkSet, high: ChunkSet): ChunkSet {
   const shared = low.count > 0 && high.count > 0 && low.at(low.count - 1) === high.at(0) ? 1 : 0;
   return {

@@ -13,13 +13,13 @@ import type { DecodedChunk, EncodedChunk } from "./chunk.ts";
 import { CODING_OPTIONS, type CodingOptions } from "./decode-chunks.ts";
 import { TransformStream } from "./web.ts";
 
-/** A chunk between two codecs: `bytes` on the stored side of the array -> bytes codec, `data` on the other. */
+/** A chunk between two codecs: `bytes` on the stored side of the array -> bytes codec, `data` on the other side. */
 export type CodedChunk = EncodedChunk | DecodedChunk;
 
 /**
- * One codec of a chain as a stream of chunks. Those of `loadCodecs` in reverse decode as `decodeChunks` does, which
- * fuses them, and in order encode as `encodeChunks` does. Takes ownership of what each chunk holds; missing chunks
- * pass as they are.
+ * One codec of a chain, as a stream of chunks. The codecs of `loadCodecs` in reverse order decode as `decodeChunks`
+ * does, which fuses them; in order they encode as `encodeChunks` does. Takes ownership of the contents of each chunk;
+ * missing chunks pass unchanged.
  *
  * @throws `corrupt-chunk`, `codec-error`, with the chunk's coords and key, and the codec.
  * @example

@@ -24,7 +24,10 @@ export const CODING_OPTIONS: OptionNames<CodingOptions> = {
 };
 
 export interface DecodeOptions extends CodingOptions {
-  /** Gives missing chunks the items of the array's fill value, which are then written whatever the target's is. */
+  /**
+   * Replaces missing chunks by items of the array's fill value. They are then written even if the target's fill value
+   * differs.
+   */
   readonly fillMissing?: boolean | undefined;
 }
 
@@ -34,8 +37,8 @@ const DECODE_OPTIONS: OptionNames<DecodeOptions> = {
 };
 
 /**
- * Decodes chunks through all of an array's codecs at once. Takes ownership of each chunk's bytes; missing chunks
- * pass as they are, unless `fillMissing`.
+ * Decodes chunks through all codecs of an array at once. Takes ownership of each chunk's bytes; missing chunks pass
+ * unchanged unless `fillMissing` is set.
  *
  * @throws `corrupt-chunk`, `codec-error`, with the store, the array's path, the chunk's coords and key, and the codec.
  */
@@ -55,7 +58,7 @@ export function decodeStage(
   return { push: async (chunk) => [await decode(chunk)] };
 }
 
-/** Decodes a chunk: what `decodeChunks` does with each. */
+/** Decodes one chunk, as `decodeChunks` does. */
 export type ChunkDecoder = (chunk: EncodedChunk) => Promise<DecodedChunk>;
 
 export function chunkDecoder(
@@ -66,7 +69,7 @@ export function chunkDecoder(
     const { bytes, part, coords, key } = chunk;
     try {
       if (part && bytes) return decodedChunk(chunk, await part.decode(bytes, buffers));
-      // A missing chunk is one whatever its codecs are, known or not.
+      // Missing chunks need no codecs, so they pass even if a codec is not supported.
       if (!bytes && !fillMissing && !coding.computesMissing) return decodedChunk(chunk, undefined);
       const pipeline = await coding.pipeline();
       if (bytes) return decodedChunk(chunk, await pipeline.decode(bytes, buffers, chunk));
@@ -79,7 +82,7 @@ export function chunkDecoder(
   };
 }
 
-/** A missing chunk, or the part of it that is wanted, in the layout of a decoded one. */
+/** A missing chunk, or the requested part of one, in the layout of a decoded chunk. */
 function filled(
   { spec, strides }: CodecPipeline,
   { part, region }: EncodedChunk,
@@ -90,7 +93,7 @@ function filled(
   return data.kind === "fixed" ? { ...data, strides } : data;
 }
 
-/** Bytes of pooled buffers that decoding a chunk takes, with the chunk as it was read and as it is decoded. */
+/** Bytes of pooled buffers that decoding a chunk takes, including its encoded and its decoded form. */
 export function decodeFootprint(sizes: ChunkSizes): number {
   return pooledSize(sizes.maxEncodedSize) + pooledScratch(sizes) + pooledSize(sizes.decodedSize);
 }

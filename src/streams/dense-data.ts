@@ -9,9 +9,9 @@ import { beginAssembly } from "./regrid.ts";
 import { type Selection, wholeSelection } from "./selection.ts";
 
 export interface DenseDataOptions {
-  /** The items that are taken, in coordinates of `selection`; those that the chunk has of the array by default. */
+  /** The items to take, in coordinates of `selection`; by default the chunk's items of the array. */
   readonly region?: Region | undefined;
-  /** The selection of the array that `region` is a part of; the whole array by default. */
+  /** The selection that `region` is part of; the whole array by default. */
   readonly selection?: Selection | undefined;
   readonly buffers?: Buffers | undefined;
 }
@@ -23,12 +23,12 @@ const DENSE_OPTIONS: OptionNames<DenseDataOptions> = {
 };
 
 /**
- * The items that a chunk has of the array, in C order and no others, in a buffer that the caller owns: without what codecs
- * store beyond the edge of the array, and with the fill value where the chunk is missing.
+ * Copies the items of a chunk that belong to the array, in C order, to a buffer that the caller owns. Items stored
+ * beyond the edge of the array are left out; a missing chunk becomes items of the fill value.
  *
- * The chunk's own buffer is given back, as is its place in flight.
+ * Gives back the chunk's own buffer and calls its `release`.
  *
- * @param spec that of the array's chunks (`pipeline().spec`)
+ * @param spec the spec of the array's chunks (`pipeline().spec`)
  * @example
  * ```ts
  * import { openArray } from "zarrflow";
@@ -60,7 +60,7 @@ export function denseData(piece: DecodedChunk, spec: ChunkSpec, options: DenseDa
   }
 }
 
-/** True if a chunk's data are its region's items already, and fill their buffer. */
+/** True if the data are exactly the items of the region, in C order, and fill their buffer. */
 function isDense(data: ChunkData, { shape }: Region, { shape: held }: Region): boolean {
   const { bytes } = data;
   if (!isSameList(shape, held) || !isSameList(shape, data.shape)) return false;

@@ -15,7 +15,7 @@ import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 
 export interface EncodeOptions extends CodingOptions {
-  /** Stores chunks that hold nothing but the fill value too; by default they are left out. */
+  /** Also stores chunks that contain only the fill value; by default they are left out. */
   readonly writeEmpty?: boolean | undefined;
 }
 
@@ -25,9 +25,10 @@ const ENCODE_OPTIONS: OptionNames<EncodeOptions> = {
 };
 
 /**
- * Encodes chunks through all of an array's codecs at once. Takes ownership of each chunk's data. A chunk without
- * data, or (unless `writeEmpty`, or the fill value is null) one whose items all equal the fill value byte for
- * byte, comes out with `bytes: undefined`.
+ * Encodes chunks through all codecs of an array at once. Takes ownership of each chunk's data.
+ *
+ * Missing chunks come out with `bytes: undefined`. So do chunks whose items all equal the fill value byte for byte,
+ * unless `writeEmpty` is set or the fill value is null.
  *
  * @throws `codec-error` with the store, the array's path, the chunk's coords and the codec.
  */
@@ -60,7 +61,7 @@ export function encodeStage(
   return { push: async (chunk) => [await encode(chunk)] };
 }
 
-/** Bytes of pooled buffers that encoding a chunk takes, besides the chunk that is encoded. */
+/** Bytes of pooled buffers that encoding takes in addition to the decoded chunk. */
 export function encodeFootprint(sizes: ChunkSizes): number {
   return pooledSize(sizes.maxEncodedSize) + pooledScratch(sizes);
 }

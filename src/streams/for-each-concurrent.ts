@@ -2,17 +2,17 @@ import { abortError, onAbort, RequestEnd } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 export interface ForEachOptions {
-  /** The most calls at a time. */
+  /** The most calls that run at one time. */
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs `fn` on each item, on up to `concurrency` at a time; items are drawn one after the other, as they are wanted.
- * Resolves when all calls have ended. `mapConcurrent` is for calls whose results are passed on.
+ * Runs `fn` on each item, up to `concurrency` at a time, and resolves when all calls have ended. Items are drawn one by
+ * one when they are needed. Use `mapConcurrent` for calls that return results.
  *
- * @throws the first failure, or `aborted`, once the other calls, whose signals it aborts, and what draws the items have
- *   ended; `invalid-option` for a concurrency below 1.
+ * @throws the first failure, or `aborted`, after the signals of all other calls were aborted and these calls and the
+ *   iterator have ended; `invalid-option` for a concurrency below 1.
  */
 export async function forEachConcurrent<T>(
   items: Iterable<T> | AsyncIterable<T>,
@@ -22,7 +22,7 @@ export async function forEachConcurrent<T>(
   if (!(concurrency >= 1)) {
     throw new ZarrflowError("invalid-option", "concurrency must be at least 1", { found: concurrency });
   }
-  /** Each call has a signal of its own: runtimes warn of leaks when very many listen on one. */
+  /** Each call has its own signal: runtimes warn of leaks when many listeners share one. */
   const running = new Map<Promise<void>, RequestEnd>();
   const stop = new AbortController();
   const fail = (reason: unknown) => {
@@ -43,7 +43,7 @@ export async function forEachConcurrent<T>(
   };
   const start = (item: T) => {
     const end = new RequestEnd();
-    // It counts as running before it starts: what it does first may abort the signal.
+    // Register the call before it starts, because it may abort the signal at once.
     const ended: Promise<void> = Promise.resolve()
       .then(() => call(item, end))
       .then(() => {

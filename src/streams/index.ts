@@ -1,5 +1,5 @@
 /**
- * The stages that every flow is made of, as WHATWG streams.
+ * The stages that all flows are made of, as WHATWG streams.
  *
  * @module
  */

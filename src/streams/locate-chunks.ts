@@ -16,23 +16,23 @@ import { tooLarge } from "./read-options.ts";
 import { MAX_CHUNKS } from "./read-together.ts";
 import { type ReadableStream, streamFrom, TransformStream } from "./web.ts";
 
-/** A chunk, and where it lies within the value of its key. */
+/** A chunk and its byte range within the value of its key. */
 export interface LocatedChunk {
   readonly ref: ChunkRef;
   readonly range: InnerRange;
 }
 
-/** One request, and the chunks that it is for; without a range they are not stored. */
+/** One request and the chunks that it reads. Without a range the chunks are not stored. */
 export interface ChunkRequest {
   readonly key: string;
   readonly range: InnerRange | undefined;
-  /** The version of the value that it must be, where the store has one. */
+  /** The version that the value must have, if the store has versions. */
   readonly version: string | undefined;
   readonly parts: readonly LocatedChunk[];
 }
 
 interface LocateOptions {
-  /** Whether chunks may be read together as a range of so many bytes. */
+  /** True if these chunks may be read together as one range of `length` bytes. */
   readonly fits: (parts: readonly LocatedChunk[], length: number) => boolean;
   readonly maxEncodedSize: number | undefined;
   readonly signal: AbortSignal | undefined;
@@ -42,9 +42,10 @@ interface LocateOptions {
 export const SHARDS_AHEAD = 4;
 
 /**
- * Finds the chunks that `refs` name in their shards, and merges near ones of one shard into requests.
+ * Looks up chunks in the indexes of their shards and merges neighbouring chunks of a shard into requests.
  *
- * @throws `resource-limit` for one above `maxEncodedSize`; as `ShardGrid.locate`, with path, coords and key.
+ * @throws `resource-limit` for a chunk above `maxEncodedSize`; otherwise as `ShardGrid.locate`, with path, coords and
+ *   key.
  */
 export function locateChunks(
   place: ShardedPlace,
@@ -76,7 +77,11 @@ export function locateChunks(
     .pipeThrough(flatten<ChunkRequest>());
 }
 
-/** Finds a chunk in its shard; without a range it is not stored. @throws as `locateChunks` */
+/**
+ * Looks up one chunk in the index of its shard. Without a range the chunk is not stored.
+ *
+ * @throws as `locateChunks`
+ */
 export function locateChunk(
   place: ShardedPlace,
   ref: ChunkRef,
@@ -90,19 +95,23 @@ export function locateChunk(
   });
 }
 
-/** An index that was forgotten and read again may be another one. @throws `source-changed` */
+/**
+ * Checks that all chunks were found in one version: an index that was forgotten and read again may be newer.
+ *
+ * @throws `source-changed`
+ */
 function assertOneVersion(stored: readonly Pick<ChunkRequest, "key" | "version">[]): void {
   const [first] = stored;
   const other = stored.find(({ version }) => version !== first?.version);
   if (other) throw shardReplaced().addContext({ key: other.key });
 }
 
-/** The error for a shard of which parts of two versions would be read. */
+/** The error for reading parts of two versions of a shard. */
 export function shardReplaced(): ZarrflowError {
   return sourceChanged("the shard was replaced while it was read");
 }
 
-/** Where the part of a chunk that is wanted lies. */
+/** The byte range of the requested part of a chunk. */
 function partOf(range: InnerRange, { part }: ChunkRef): InnerRange {
   if (part?.range === undefined) return range;
   const { offset, length, size } = part.range;
@@ -113,7 +122,7 @@ function partOf(range: InnerRange, { part }: ChunkRef): InnerRange {
   });
 }
 
-/** Runs what is done for one chunk; errors name where they happened. */
+/** Calls `run` and adds the chunk to its errors. */
 export async function inChunk<T>(place: ChunkStore, ref: ChunkRef, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -123,7 +132,7 @@ export async function inChunk<T>(place: ChunkStore, ref: ChunkRef, run: () => Pr
   }
 }
 
-/** Consecutive chunks of one shard. */
+/** Yields runs of consecutive chunks of one shard. */
 async function* runsOf(
   shards: ShardGrid,
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
@@ -142,7 +151,7 @@ async function* runsOf(
   if (run.length > 0) yield run;
 }
 
-/** Passes on the items of lists one by one. */
+/** Flattens a stream of lists into a stream of their items. */
 export function flatten<T>(): TransformStream<readonly T[], T> {
   return new TransformStream<readonly T[], T>({
     transform(items, controller) {

@@ -7,22 +7,22 @@ export interface MapConcurrentOptions<O = unknown> {
   /** The most items that are started and not yet taken by the reader. */
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called with each result that nobody will read, because the stream ended before. */
+  /** Called with each result that nobody will read because the stream ended first. */
   readonly discard?: ((result: O) => void) | undefined;
 }
 
 const MAP_OPTIONS: OptionNames<MapConcurrentOptions> = { concurrency: true, signal: true, discard: true };
 
 /**
- * The one concurrent stage: runs `fn` on up to `concurrency` items at a time and passes results on as they settle,
- * in no particular order (`reorder` is a stage of its own). Nothing starts before the first read.
+ * Runs `fn` on up to `concurrency` items at a time and passes results on as they settle, in no particular order
+ * (`reorder` restores it). Nothing starts before the first read.
  *
- * The first failure wins: the signal that the other calls were given is aborted with it, and when they have ended
- * the stream errors with that very error. Cancelling the readable side or aborting the writable one does
- * the same with its reason, aborting `signal` with `aborted`, whose cause is its reason, so no call ever outlives the stream.
+ * The first failure aborts the signals of the other calls; when these have ended, the stream errors with it. Cancelling
+ * the readable side or aborting the writable side does the same with the given reason. Aborting `signal` does so with
+ * `aborted`, whose cause is the signal's reason. No call ever outlives the stream.
  *
- * A pair of streams rather than one `TransformStream`: that does not report a cancel to its transformer once its
- * input has been closed, nor an abort while a write is held, so the last calls could not be ended.
+ * This is a pair of streams rather than a `TransformStream`, which does not report a cancel once its input has closed,
+ * nor an abort while a write is pending. The last calls could then not be stopped.
  *
  * @throws `invalid-option` for a concurrency below 1.
  */
@@ -36,7 +36,7 @@ export function mapConcurrent<I, O>(
     throw new ZarrflowError("invalid-option", "concurrency must be at least 1", { found: concurrency });
   }
   const stop = new AbortController();
-  /** Each call has a signal of its own: runtimes warn of leaks when very many listen on one. */
+  /** Each call has its own signal: runtimes warn of leaks when many listeners share one. */
   const running = new Map<Promise<void>, AbortController>();
   const ready: O[] = [];
   let asked = false;
@@ -77,7 +77,7 @@ export function mapConcurrent<I, O>(
       running.delete(settled);
       pass();
     });
-    // It counts as running before it starts: what it does first may abort the signal.
+    // Register the call before it starts, because it may abort the signal at once.
     running.set(settled, controller);
     void call().then(settle);
   };
@@ -96,7 +96,7 @@ export function mapConcurrent<I, O>(
     }
   };
 
-  /** Waits while `full`; once stopped, until no call is left. */
+  /** Waits while `full` returns true; after a stop, until all calls have ended. */
   const hold = async (full: () => boolean) => {
     while (stop.signal.aborted ? running.size > 0 : full()) {
       await new Promise<void>((resolve) => (changed = resolve));

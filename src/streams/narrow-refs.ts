@@ -2,7 +2,7 @@ import type { CodecPipeline } from "../codecs/codec.ts";
 import type { ChunkRef } from "./chunk.ts";
 import { intersect, itemAt, type Selection, selectedRegions } from "./selection.ts";
 
-/** The same chunks, but of those that can be decoded in part no more than holds the selected items. */
+/** Yields the same chunks, narrowed to the part with the selected items if the codecs can decode parts of a chunk. */
 export function* narrowRefs(
   refs: Iterable<ChunkRef>,
   selection: Selection,
@@ -26,7 +26,7 @@ export function* narrowRefs(
   }
 }
 
-/** What holds the selected items of a chunk, counted from its `first` item. */
+/** The smallest box with all selected items of a chunk, relative to its `first` item. */
 function boxOf(selection: Selection, selected: ChunkRef["region"], first: readonly number[]) {
   return {
     start: selected.start.map((at, d) => itemAt(selection, d, at) - (first[d] ?? 0)),

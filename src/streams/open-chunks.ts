@@ -6,24 +6,27 @@ import type { Assembly } from "./assembly.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 import { boxInPiece, intersect, type Selection } from "./selection.ts";
 
-/** A box of items of the target while they arrive. */
+/** A box of target items that is being filled. */
 export interface OpenBox {
   readonly region: Region;
   readonly assembly: Assembly;
 }
 
 /**
- * Those boxes of a grid that a piece touches. Pieces that follow one another often touch the same, so that they are kept
- * for as long as they do: to find out what to copy takes longer than copying.
+ * The boxes of a grid that a piece touches. Consecutive pieces often touch the same boxes, so these are kept between
+ * them: finding out what to copy takes longer than the copy.
  */
 export class OpenChunks<B extends OpenBox> {
   readonly boxes: readonly B[];
   readonly #coords: Region;
-  /** Of all boxes, one after the other, for items of one size; undefined where kernels cannot copy to all of them. */
+  /**
+   * Targets of all boxes, one after another, for items of one size; undefined if the kernels cannot copy to all of
+   * them.
+   */
   #targets: HeapBox | undefined;
   #itemSize = 0;
 
-  /** @param coords where in the grid they are */
+  /** @param coords the coords of the boxes in the grid */
   constructor(coords: Region, boxes: readonly B[]) {
     this.#coords = coords;
     this.boxes = boxes;
@@ -35,9 +38,9 @@ export class OpenChunks<B extends OpenBox> {
   }
 
   /**
-   * Copies to each what it shares with `items` of the target, which a piece holds, by one call of the kernels.
+   * Copies the piece's `items` of the target to all boxes, in one call of the kernels.
    *
-   * @returns whether they can; if not, nothing was done.
+   * @returns false, with nothing copied, if the kernels cannot do it
    */
   addSync(piece: DecodedChunk, items: Region, selection: Selection): boolean {
     const { data } = piece;
@@ -65,7 +68,11 @@ export class OpenChunks<B extends OpenBox> {
   }
 }
 
-/** Adds to a box what it shares with `items` of the target, which a piece holds. @returns how many items these are. */
+/**
+ * Adds to a box the `items` of a piece that belong to it.
+ *
+ * @returns the number of these items
+ */
 export function addShared({ region, assembly }: OpenBox, piece: DecodedChunk, items: Region): number {
   const shared = intersect(items, region);
   if (shared === undefined) return 0;

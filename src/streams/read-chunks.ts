@@ -18,11 +18,11 @@ import { READ_CHUNKS_OPTIONS, type ReadChunksOptions, tooLarge } from "./read-op
 import { type ReadableStream, streamFrom } from "./web.ts";
 
 /**
- * Reads the chunks that `refs` name, in any order: the source of every flow. Of shards it reads the index, once, and
- * then the chunks by range. Those that lie near one another, in a shard or in a zip far away, come in one request.
+ * Reads the chunks that `refs` name, in any order: the source of every flow. For shards, it reads each index once and
+ * then the chunks by range. Neighbouring chunks, in a shard or in a remote zip, are read in one request.
  *
- * @throws what the store throws, with the array's path and the chunk's coords and key; `resource-limit` for a
- *   stored chunk above `maxEncodedSize`.
+ * @throws what the store throws, with the array's path and the chunk's coords and key; `resource-limit` for a stored
+ *   chunk above `maxEncodedSize`.
  */
 export function readChunks(
   place: ChunkStore,
@@ -45,7 +45,7 @@ export function readChunks(
   return streamFrom(refs).pipeThrough(mapConcurrent(read, { concurrency, signal, discard }));
 }
 
-/** Reads a chunk whose key holds nothing else: what `readChunks` does with each. */
+/** Reads one chunk that has a key of its own, as `readChunks` does. */
 export type ChunkReader = (ref: ChunkRef, context: StoreOptions) => Promise<EncodedChunk>;
 
 export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}): ChunkReader {
@@ -58,7 +58,7 @@ export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}):
       if (maxEncodedSize !== undefined && byteLength > maxEncodedSize)
         throw tooLarge(byteLength, maxEncodedSize);
     };
-    // A store that tries again asks again.
+    // Called again when the store retries.
     const allocate = (byteLength: number) => {
       check(byteLength);
       if (taken) buffers.give(taken);
@@ -86,10 +86,10 @@ export function chunkReader(place: ChunkStore, options: ReadChunksOptions = {}):
   };
 }
 
-/** As a {@link ChunkReader}, by calls that block; undefined where those cannot read the chunk. */
+/** As {@link ChunkReader}, with calls that block; returns undefined if the chunk cannot be read like that. */
 export type SyncChunkReader = (ref: ChunkRef) => EncodedChunk | undefined;
 
-/** Undefined of a store that always has to wait, and where chunks lie together. */
+/** Returns undefined for chunks in shards and for stores without blocking calls. */
 export function syncChunkReader(
   place: ChunkStore,
   { buffers = plainBuffers, maxEncodedSize }: Pick<ReadChunksOptions, "buffers" | "maxEncodedSize">,
@@ -115,11 +115,11 @@ export function syncChunkReader(
   };
 }
 
-/** Bytes of pooled buffers that a chunk holds from its read on, where nothing is done with it. */
+/** Bytes of pooled buffers that reading a chunk takes. */
 export function readFootprint(
   { maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">,
   inShard: boolean,
 ): number {
-  // Chunks that are read together are copied out of what was read.
+  // Chunks that are read together are copied out of one larger buffer.
   return (inShard ? 2 : 1) * pooledSize(maxEncodedSize);
 }

@@ -16,7 +16,7 @@ import type { ReadChunksOptions } from "./read-options.ts";
 import { together } from "./read-together.ts";
 import type { ReadableStream } from "./web.ts";
 
-/** `readChunks` of chunks that lie in shards. */
+/** `readChunks` for chunks in shards. */
 export function readInnerChunks(
   place: ShardedPlace,
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
@@ -64,12 +64,15 @@ export function readInnerChunks(
     .pipeThrough(flatten<EncodedChunk>());
 }
 
-/** Whether an earlier reading found where the chunks of a request lie, so that their shard may have been replaced since. */
+/**
+ * True if the chunks of a request were located by an earlier reading, so that their shard may have been replaced since.
+ * Forgets that location.
+ */
 function mayBeRenewed({ shards }: ShardedPlace, { parts: [first], version }: ChunkRequest): boolean {
   return first !== undefined && shards.forget(first.ref.coords, version);
 }
 
-/** The bytes of chunks of one shard, each located anew, and read by itself. */
+/** Locates each of these chunks of a shard again, and reads it on its own. */
 async function renewed(
   place: ShardedPlace,
   parts: readonly LocatedChunk[],
@@ -85,7 +88,7 @@ async function renewed(
   return all;
 }
 
-/** The bytes of each part of a request, in a buffer of its own: codecs work in place. */
+/** Reads the bytes of each part of a request into its own buffer, because codecs work in place. */
 async function readParts(
   place: ShardedPlace,
   { key, range, version, parts }: ChunkRequest,
@@ -94,7 +97,7 @@ async function readParts(
 ): Promise<(Uint8Array | undefined)[]> {
   const [first] = parts;
   if (range === undefined || first === undefined) return parts.map(() => undefined);
-  // A store that tries again asks again.
+  // Called again when the store retries.
   const allocate = (byteLength: number) => {
     buffers.giveAll();
     return buffers.take(byteLength);

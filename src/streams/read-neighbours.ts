@@ -9,10 +9,10 @@ import type { ReadChunksOptions } from "./read-options.ts";
 import { together } from "./read-together.ts";
 import { type ReadableStream, streamFrom } from "./web.ts";
 
-/** Chunks that are looked for beside each other: in zips they lie in any order. */
+/** Chunks among which neighbours are searched; a zip may store them in any order. */
 export const MAX_LOOKED_AT = 1024;
 
-/** A chunk, and where its value lies. */
+/** A chunk and the position of its value. */
 interface PlacedChunk {
   readonly ref: ChunkRef;
   readonly range: ValuePlace;
@@ -23,17 +23,17 @@ interface Neighbourhood {
   readonly offset: number;
   readonly length: number;
   readonly refs: readonly ChunkRef[];
-  /** Leases that reading them takes. */
+  /** Leases that the request takes. */
   readonly leases: number;
 }
 
-/** Reads one chunk, without a lease of its own. */
+/** Reads one chunk without taking a lease. */
 type ReadOne = (ref: ChunkRef, context: StoreOptions) => Promise<EncodedChunk>;
 
 /**
- * `readChunks` of chunks that lie side by side in one object far away: those that are all wanted come in one request.
- * Each is then read as ever, from what that has brought as far as it lies there; whatever is wrong with an entry, its
- * own read says so.
+ * `readChunks` for chunks that may be neighbours in one remote object. Reads neighbouring chunks in one request, then
+ * reads each chunk as usual, from the bytes that the request brought. The usual read also reports entries that are
+ * wrong.
  */
 export function readNeighbours(
   place: ChunkStore,
@@ -107,7 +107,7 @@ export function readNeighbours(
     .pipeThrough(flatten<EncodedChunk>());
 }
 
-/** Chunks in the order in which they are asked for, some at one time. */
+/** Groups chunks in the order of `refs`, a limited number at a time. */
 async function* groupsOf(
   refs: Iterable<ChunkRef> | AsyncIterable<ChunkRef>,
   group: (run: readonly ChunkRef[]) => Neighbourhood[],

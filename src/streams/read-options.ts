@@ -8,15 +8,15 @@ export interface ReadChunksOptions {
   /** Reads in flight; 16 by default. */
   readonly concurrency?: number | undefined;
   /**
-   * Bounds what lies between reads and releases; whoever ends a chunk's life must then call its `release`. One budget
-   * a flow: what a flow that failed has lost on the way is not released.
+   * Bounds the chunks that are read and not yet released. The consumer of a chunk must then call its `release`. Each
+   * flow needs its own budget: chunks that a failed flow loses are never released.
    */
   readonly inFlight?: { readonly budget: ByteBudget; readonly bytesPerChunk: number } | undefined;
   /** The most bytes that one encoded chunk may have. */
   readonly maxEncodedSize?: number | undefined;
   readonly buffers?: Buffers | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called for each chunk when it is read; `bytes` are undefined for a missing one. */
+  /** Called for each chunk after it was read; `bytes` is undefined for a missing chunk. */
   readonly onRead?: ((chunk: EncodedChunk) => void) | undefined;
 }
 

@@ -3,31 +3,31 @@ import type { ChunkSizes } from "./chunk-sizes.ts";
 import { pooledSize } from "./pooled-size.ts";
 import type { ReadChunksOptions } from "./read-options.ts";
 
-/** Chunks that are looked for in one shard, or beside each other, at one time. */
+/** Chunks that are looked up in one shard at a time. */
 export const MAX_CHUNKS = 256;
-/** Bytes that are read together far away, at most: more are no faster in one request. */
+/** The most bytes of one request to a remote store; larger requests are no faster. */
 const MAX_FAR_TOGETHER = 8 * 2 ** 20;
-/** Beyond `MAX_TOGETHER` so many chunks are read together, at most: more requests at one time are worth more. */
+/** The most chunks of a request of more than `MAX_TOGETHER` bytes; beyond that, more concurrent requests are faster. */
 const MAX_FAR_CHUNKS = 16;
-/** A request may take so much of what a task may have in flight, that others go on beside it. */
+/** Requests above `MAX_TOGETHER` take at most this fraction of the budget, so that others can run beside them. */
 const REQUESTS_AT_ONCE = 4;
 
 interface TogetherOptions<T> {
   readonly inFlight: ReadChunksOptions["inFlight"];
-  /** Whether each request is a round trip over a network. */
+  /** True if each request is a round trip over a network. */
   readonly isFar: boolean;
-  /** Bytes of the buffers that a part is copied into. */
+  /** Size of the buffer that a part is copied to, in bytes. */
   readonly bytesOf: (part: T) => number;
 }
 
-/** What reading chunks in one request takes. */
+/** Decides which chunks are read in one request, and counts the leases for it. */
 export interface Together<T> {
   /**
-   * Leases that cover what is read and a copy of each part: one for each part, and more where these are too small. What
-   * a lease holds for the decoded chunk is not used yet then.
+   * Leases for the bytes read and a copy of each part: at least one for each part. Their share for the decoded chunk
+   * can be used too, since nothing is decoded yet.
    */
   leases(parts: readonly T[], length: number): number;
-  /** Whether chunks that lie in a range of so many bytes may be read in one request. */
+  /** True if chunks in a range of `length` bytes may be read in one request. */
   fits(parts: readonly T[], length: number): boolean;
 }
 
@@ -50,7 +50,7 @@ export function together<T>({ inFlight, isFar, bytesOf }: TogetherOptions<T>): T
   return { leases, fits };
 }
 
-/** The most chunks that one request reads, where they may be read together. */
+/** The most chunks that one request reads, if chunks may be read together. */
 export function chunksPerRequest(
   { maxEncodedSize }: Pick<ChunkSizes, "maxEncodedSize">,
   isFar: boolean,

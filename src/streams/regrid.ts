@@ -23,24 +23,24 @@ import {
 import { type Stage, stageStream } from "./stage.ts";
 import type { TransformStream } from "./web.ts";
 
-/** The grid that chunks are cut to. */
+/** The grid to cut chunks to. */
 export interface RegridTarget {
   /** Shape of the whole target array. */
   readonly shape: readonly number[];
-  /** What one target chunk is; `chunk.shape` is the full chunk shape. */
+  /** Spec of a target chunk; `chunk.shape` is the full chunk shape. */
   readonly chunk: ChunkSpec;
-  /** Layout of a target chunk, in items: what its codecs want (`CodecPipeline.strides`); C order by default. */
+  /** Layout of a target chunk, in items: the layout its codecs expect (`CodecPipeline.strides`); C order by default. */
   readonly strides?: readonly number[];
 }
 
 export interface RegridOptions {
-  /** What of the source becomes the target; all of it by default. */
+  /** The part of the source that becomes the target; all of it by default. */
   readonly selection?: Selection | undefined;
-  /** The part of the target that is assembled, whole chunks; items beyond it are ignored. All by default. */
+  /** The part of the target to assemble, in whole chunks; items outside are ignored. All of the target by default. */
   readonly window?: Region | undefined;
   /**
-   * The target's first dimension becomes as long as what comes: its last chunks are cut where the stream ends, and
-   * filled up with the fill value.
+   * The target's first dimension grows with its input: the last chunks are cut where the stream ends and padded with
+   * the fill value.
    */
   readonly growing?: boolean | undefined;
   readonly buffers?: Buffers | undefined;
@@ -53,7 +53,7 @@ const REGRID_OPTIONS: OptionNames<RegridOptions> = {
   buffers: true,
 };
 
-/** Begins a target chunk whose items of the array are `region`; it wants each of them once. */
+/** Starts a target chunk whose items of the array are `region`. Each item must be added once. */
 export function beginAssembly(
   { chunk, strides = cStrides(chunk.shape) }: Pick<RegridTarget, "chunk" | "strides">,
   region: Region,
@@ -65,14 +65,14 @@ export function beginAssembly(
 }
 
 /**
- * Rechunks chunks, or any boxes of items, to another grid: scatters each into the target chunks it touches, gives
- * its buffer back, and passes a target chunk on as soon as all of its items are there. Items are moved, their
- * values never looked at. Each source item must come exactly once.
+ * Rechunks chunks, or any boxes of items, to another grid. Scatters each piece into the target chunks that it touches,
+ * gives its buffer back, and passes a target chunk on as soon as all of its items are there. It moves items without
+ * looking at their values. Each source item must come exactly once.
  *
- * Memory: the target chunks that are begun and not complete. Feed whole windows of target chunks to bound it.
+ * Memory: the target chunks that are started and not complete. To bound it, feed whole windows of target chunks.
  *
- * @throws `invalid-option` for a piece of another rank or of other items than the target's, and when the stream ends
- *   and a target chunk lacks items; `resource-limit` for a chunk of variable data above 2 GiB.
+ * @throws `invalid-option` for a piece with another rank or other items than the target, and if target chunks lack
+ *   items when the stream ends; `resource-limit` for a chunk of variable data above 2 GiB.
  */
 export function regrid(
   target: RegridTarget,
@@ -82,22 +82,26 @@ export function regrid(
   return stageStream(regridStage(target, options));
 }
 
-/** `regrid` without a stream around it: it never waits. */
+/** `regrid` without a stream around it; its methods never wait. */
 export interface RegridStage extends Stage<DecodedChunk, DecodedChunk> {
-  /** Scatters a piece, whose buffer it gives back. @returns the target chunks that are complete with it. */
+  /**
+   * Scatters a piece and gives its buffer back.
+   *
+   * @returns the target chunks that this piece completes.
+   */
   push(piece: DecodedChunk): DecodedChunk[];
-  /** @returns the target chunks that are cut where the pieces end; none unless the target grows. */
+  /** @returns the last target chunks, cut where the pieces end; none unless the target grows. */
   end(): DecodedChunk[];
 }
 
-/** A target chunk that lacks items, with those that it has at their places. */
+/** An incomplete target chunk, with the items so far in place. */
 export type GrowingChunk = Pick<DecodedChunk, "coords" | "region" | "data">;
 
-/** Is told that a chunk, which is not whole yet, has got those of the target's `items` that are its own. */
+/** Called when an incomplete chunk has received its share of the target's `items`. */
 export type OnGrowth = (chunk: GrowingChunk, items: Region) => void;
 
 export interface RegridStageOptions extends RegridOptions {
-  /** There are no data as long as only missing items came, nor of variable ones. */
+  /** `data` is undefined while only missing items have come, and for variable data. */
   readonly onGrowth?: OnGrowth | undefined;
 }
 
@@ -113,7 +117,9 @@ export function regridStage(
   let index = 0;
   let length = 0;
 
-  /** Until one of them is whole, and handed on with its buffer. */
+  /**
+   * The boxes that the last piece touched; reset when one of them is complete, because its buffer is then passed on.
+   */
   let touched: OpenChunks<OpenChunk> | undefined;
 
   const chunkAt = (coords: readonly number[]): OpenChunk => {
@@ -132,7 +138,7 @@ export function regridStage(
     return { index: index++, coords, region, data: assembly.finish() };
   };
 
-  /** @returns the chunks that are whole with it. */
+  /** @returns the chunks that the piece completes. */
   const addToAll = (piece: DecodedChunk, items: Region): DecodedChunk[] => {
     const coords = chunksTouched(items, chunk.shape);
     if (!touched?.areAt(coords)) touched = new OpenChunks(coords, [...coordsIn(coords)].map(chunkAt));
@@ -189,7 +195,7 @@ function assertPiece({ coords, data, region }: DecodedChunk, rank: number): void
 
 /** A target chunk that lacks items. */
 interface OpenChunk extends OpenBox {
-  /** In C order of the grid. */
+  /** Index in C order of the grid. */
   readonly place: number;
   readonly coords: readonly number[];
   /** Items still to come. */
@@ -197,8 +203,8 @@ interface OpenChunk extends OpenBox {
 }
 
 /**
- * Ends a chunk at `length` items along the first dimension, with the fill value beyond. Returns what it then holds of
- * the array; undefined when it lacks other items than those.
+ * Ends a chunk at `length` items along the first dimension and pads it with the fill value. Returns its region of the
+ * array, or undefined if it lacks other items too.
  */
 function cutAt(length: number, { coords, region, assembly, missing }: OpenChunk): Region | undefined {
   const [from = 0, ...start] = region.start;
@@ -209,12 +215,12 @@ function cutAt(length: number, { coords, region, assembly, missing }: OpenChunk)
   return { start: region.start, shape: [length - from, ...shape] };
 }
 
-/** Bytes of a pooled buffer that holds a chunk of a window, decoded, and encoded where it lies. */
+/** Bytes of a pooled buffer that holds a chunk of a window, decoded and then encoded in place. */
 export function regridFootprint({ decodedSize, maxEncodedSize }: Omit<ChunkSizes, "scratchSize">): number {
   return pooledSize(Math.max(decodedSize, maxEncodedSize));
 }
 
-/** The chunks of `chunkShape` that a region of some items touches, as a box of coords. */
+/** The chunks of `chunkShape` that a region of items touches, as a box of coords. */
 export function chunksTouched({ start, shape }: Region, chunkShape: readonly number[]): Region {
   const first = start.map((from, d) => Math.floor(from / (chunkShape[d] ?? 1)));
   const last = start.map((from, d) => Math.floor((from + (shape[d] ?? 1) - 1) / (chunkShape[d] ?? 1)));
@@ -227,7 +233,7 @@ export function* chunksIn(region: Region, chunkShape: readonly number[]): Genera
   yield* coordsIn(chunksTouched(region, chunkShape));
 }
 
-/** All coords of a box of them, in C order; each is a new array. */
+/** All coords in a box, in C order; each is a new array. */
 export function* coordsIn({ start, shape }: Region): Generator<number[]> {
   for (const at of coordsOf(shape)) yield at.map((c, d) => c + (start[d] ?? 0));
 }

@@ -1,8 +1,8 @@
 import { TransformStream } from "./web.ts";
 
 /**
- * Puts chunks back into the order of their `index`, from `first` on. It holds what came too early, so let the
- * source bound what is in flight (`inFlight` of `readChunks`, or a lease).
+ * Puts chunks back into the order of their `index`, starting at `first`. It holds chunks that come early, so bound the
+ * chunks in flight at the source (`inFlight` of `readChunks`, or a lease).
  */
 export function reorder<T extends { readonly index: number }>(first = 0): TransformStream<T, T> {
   const early = new Map<number, T>();

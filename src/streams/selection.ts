@@ -3,27 +3,29 @@ import type { ChunkRef, Region } from "./chunk.ts";
 
 /**
  * A box of an array with steps: item `o` of the result is item `start + step * o` of the array. Steps are >= 1. Along a
- * cyclic dimension, such as longitude, the box may go beyond the last item and on with the first.
+ * cyclic dimension, such as longitude, the box may continue beyond the last item with the first.
  */
 export interface Selection {
   readonly start: readonly number[];
   readonly step: readonly number[];
   /** Shape of the result. */
   readonly shape: readonly number[];
-  /** Items after which the first one comes again, a dimension each; 0 along those that the box does not go round. */
+  /**
+   * Length of each cyclic dimension, after which the first item follows again; 0 for dimensions without wrap-around.
+   */
   readonly cycle?: readonly number[];
-  /** What is added to the numbers that are taken; absent: nothing. */
+  /** Added to the numbers that are taken; nothing by default. */
   readonly shift?: Shift;
 }
 
-/** Numbers to add to stored ones: along one dimension, those of each run of results. */
+/** Numbers to add to stored numbers: one for each run of results along a dimension. */
 export interface Shift {
   readonly dimension: number;
-  /** Runs in order, each from a result to the next run; the first begins at 0. */
+  /** Runs in order, each from its first result to the next run; the first starts at 0. */
   readonly runs: readonly { readonly from: number; readonly add: number }[];
 }
 
-/** All of an array of `shape`. */
+/** Selects all of an array of `shape`. */
 export function wholeSelection(shape: readonly number[]): Selection {
   return { start: shape.map(() => 0), step: shape.map(() => 1), shape };
 }
@@ -39,29 +41,31 @@ function along({ start, step, shape, cycle }: Selection, d: number) {
   return { start: start[d] ?? 0, step: step[d] ?? 1, count: shape[d] ?? 0, cycle: cycle?.[d] ?? 0 };
 }
 
-/** The item of the array that a result along one dimension is. */
+/** The array index of a result along one dimension. */
 export function itemAt(selection: Selection, d: number, result: number): number {
   const { start, step, cycle } = along(selection, d);
   const item = start + step * result;
   return cycle > 0 ? item % cycle : item;
 }
 
-/** The results along one dimension that fall into source items `[from, from + length)`: two runs at most, none empty. */
+/**
+ * The results along one dimension that fall into source items `[from, from + length)`: at most two runs, none empty.
+ */
 function selectedRuns(selection: Selection, d: number, from: number, length: number): Run[] {
   const { start, step, count, cycle } = along(selection, d);
   const runFrom = (at: number, items: number): Run => {
     const first = Math.max(0, Math.ceil((at - start) / step));
     return { first, count: Math.min(count, Math.ceil((at + items - start) / step)) - first };
   };
-  // an item beyond the cycle is the first one again, and none of the selection's
+  // An item beyond the cycle repeats the first one and is not part of the selection.
   const items = cycle > 0 ? Math.min(length, cycle - from) : length;
   const runs = [runFrom(from, items), ...(cycle > 0 ? [runFrom(from + cycle, items)] : [])];
   return runs.filter((run) => run.count > 0);
 }
 
 /**
- * The regions of the result that fall into source region `source`: one at most, but where the selection goes round a cyclic
- * dimension and the source region has both of its ends.
+ * The regions of the result that fall into the region `source`. At most one, except along a cyclic dimension where the
+ * selection wraps around and `source` contains both ends of the dimension.
  */
 export function selectedRegions(selection: Selection, source: Region): Region[] {
   let regions: Region[] = [{ start: [], shape: [] }];
@@ -75,7 +79,7 @@ export function selectedRegions(selection: Selection, source: Region): Region[] 
   return regions;
 }
 
-/** The selection of which `region` of the result is made. */
+/** The part of a selection that yields `region` of its result. */
 export function selectionWithin(selection: Selection, region: Region): Selection {
   const { start, step, cycle } = selection;
   return {
@@ -86,7 +90,7 @@ export function selectionWithin(selection: Selection, region: Region): Selection
   };
 }
 
-/** The part that two regions share, or undefined. */
+/** The intersection of two regions; undefined if they share nothing. */
 export function intersect(a: Region, b: Region): Region | undefined {
   const start: number[] = [];
   const shape: number[] = [];
@@ -100,7 +104,7 @@ export function intersect(a: Region, b: Region): Region | undefined {
   return { start, shape };
 }
 
-/** How many items two regions share. */
+/** Number of items that two regions share. */
 export function countShared(a: Region, b: Region): number {
   let items = 1;
   for (let d = 0; d < a.start.length; d++) {
@@ -111,7 +115,7 @@ export function countShared(a: Region, b: Region): number {
   return items;
 }
 
-/** The region that the chunk at `coords` holds of an array of `shape`. */
+/** The region of an array of `shape` that the chunk at `coords` covers. */
 export function chunkRegion(
   coords: readonly number[],
   chunkShape: readonly number[],
@@ -124,7 +128,7 @@ export function chunkRegion(
   };
 }
 
-/** Where the items that become `region` of the target lie in a source piece with `strides`. */
+/** Layout, in a source piece with `strides`, of the items that become `region` of the target. */
 export function boxInPiece(
   piece: ChunkRef,
   strides: readonly number[],

@@ -8,13 +8,13 @@ import { product } from "../util/shape.ts";
 import { chunksPerShard, type ShardSizes } from "./chunk-sizes.ts";
 import { pooledSize } from "./pooled-size.ts";
 
-/** A shard on its way to the store: its chunks one after another, and its index when all are there. */
+/** A shard that is being written: its chunks one after another, then its index. */
 export interface ShardOutput {
-  /** Appends a chunk, which stays the caller's, and returns where it begins. */
+  /** Appends a chunk and returns its offset. The caller keeps ownership of the bytes. */
   append(bytes: Uint8Array): Promise<number>;
   /** Stores the shard. */
   finish(index: ShardIndex): Promise<StoredValue>;
-  /** Leaves nothing behind. */
+  /** Ends the shard and leaves nothing behind. */
   abort(reason: unknown): Promise<void>;
 }
 
@@ -22,12 +22,12 @@ export interface OutputTarget {
   readonly store: WritableStore;
   readonly key: string;
   readonly format: ShardFormat;
-  /** Whether the checksum of what is stored is reported. */
+  /** True if the checksum of the stored shard is reported. */
   readonly checksums: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Streams a shard to the store; its index, which comes last, must stand at its end. */
+/** Streams a shard to the store. Requires an index at the end, because it is written last. */
 export function streamedShard({ store, key, format, checksums, signal }: OutputTarget): ShardOutput {
   let writer: StoreWriter | undefined;
   let size = 0;
@@ -53,11 +53,11 @@ export function streamedShard({ store, key, format, checksums, signal }: OutputT
 
 export interface CollectOptions {
   readonly buffers: Buffers;
-  /** Bytes of the buffer that is taken at first; it grows where that is too small. */
+  /** Initial size of the buffer, in bytes; it grows if that is too small. */
   readonly capacity: number;
 }
 
-/** Puts a shard together in memory and stores it in one call. */
+/** Builds a shard in memory and stores it in one call. */
 export function collectedShard(
   { store, key, format, checksums, signal }: OutputTarget,
   { buffers, capacity }: CollectOptions,
@@ -104,17 +104,17 @@ export function collectedShard(
 
 const CHECKSUM_SIZE = 4;
 
-/** Bytes that an encoded shard may have. */
+/** The most bytes that an encoded shard may have. */
 export function maxShardSize(sizes: ShardSizes): number {
   return chunksOf(sizes) * (sizes.maxEncodedSize + ENTRY_SIZE) + CHECKSUM_SIZE;
 }
 
-/** Bytes that a shard takes while it is put together in memory: of the buffer, and of its index. */
+/** Bytes that a shard takes while it is built in memory: its buffer and its index. */
 export function collectedFootprint(sizes: ShardSizes): number {
   return pooledSize(maxShardSize(sizes)) + chunksOf(sizes) * ENTRY_SIZE;
 }
 
-/** Bytes of the index of the shard that is written: as it is filled, and as it is encoded. */
+/** Bytes of the index of a shard that is written, both filled and encoded. */
 export function writtenIndexFootprint(sizes: ShardSizes): number {
   return sizes.shardShape ? 3 * ENTRY_SIZE * chunksOf(sizes) : 0;
 }

@@ -13,9 +13,9 @@ import { chunksPerShard, type ShardSizes } from "./chunk-sizes.ts";
 import { SHARDS_AHEAD, shardReplaced } from "./locate-chunks.ts";
 import { chunkRegion } from "./selection.ts";
 
-/** Decoded indexes that are remembered, in bytes. */
+/** Bytes of decoded indexes to remember. */
 const REMEMBERED_INDEXES = 2 ** 20;
-/** Indexes that are remembered, however large. */
+/** Indexes to remember, however large. */
 const MIN_REMEMBERED = 2;
 
 /** The index of a shard, and the version of the value that it was read from. */
@@ -24,7 +24,10 @@ interface ReadIndex {
   readonly version: string | undefined;
 }
 
-/** Indexes of an array's shards that are kept from one reading to the next: those wanted last, up to a megabyte of them, and one in any case. */
+/**
+ * Keeps shard indexes of an array from one reading to the next: the most recently used, up to a megabyte, but at least
+ * one.
+ */
 export class ShardIndexes {
   readonly #kept = new Map<string, ReadIndex>();
   #bytes = 0;
@@ -57,15 +60,15 @@ function sizeOf({ index }: ReadIndex): number {
   return index.length * ENTRY_SIZE;
 }
 
-/** Where the value lies that is a shard. */
+/** Identifies the value of a shard. */
 function placeOf({ key, range }: ChunkLocation): string {
   return range ? `${key} ${range.offset} ${range.length}` : key;
 }
 
 /**
- * The shards in which an array's chunks lie, for one reading. An index is read once, and remembered: up to a megabyte of
- * them for the reading, and where the shard exists for later ones. That it was replaced since is known where its version is
- * not the one any more that the index was read from.
+ * The shards of an array, for one reading. Reads each index once and remembers it, up to a megabyte of indexes; if the
+ * shard exists, later readings can use it too. A shard was replaced if its version is no longer the version that the
+ * index was read from.
  */
 export class Shards implements ShardGrid {
   readonly chunksPerShard: readonly number[];
@@ -73,14 +76,14 @@ export class Shards implements ShardGrid {
   readonly #array: ShardedArray;
   readonly #indexes = new Map<string, Promise<ReadIndex | undefined>>();
   readonly #kept: ShardIndexes;
-  /** The versions of shards of which this reading has read something. */
+  /** Versions of the shards that this reading has read from. */
   readonly #read = new Map<string, string | undefined>();
   /** Shards whose kept indexes are of an older version. */
   readonly #replaced = new Set<string>();
   #format: Promise<ShardFormat> | undefined;
 
   /**
-   * @param place where the shards are stored, which may be in shards in turn
+   * @param place the store of the shards, which may be in shards themselves
    * @param kept indexes of earlier readings
    */
   constructor(place: ChunkStore, array: ShardedArray, kept = new ShardIndexes()) {
@@ -90,7 +93,7 @@ export class Shards implements ShardGrid {
     this.chunksPerShard = array.chunksPerShard;
   }
 
-  /** Whether the shards lie in shards in turn. */
+  /** True if the shards are in shards themselves. */
   get isNested(): boolean {
     return this.#place.shards !== undefined;
   }
@@ -183,13 +186,13 @@ export class Shards implements ShardGrid {
       return await index;
     } catch (error) {
       if (this.#indexes.get(name) === index) this.#indexes.delete(name);
-      // Another reader began it, who may have been aborted.
+      // Another reader started this read and may have been aborted.
       if (known && !options.signal?.aborted) return this.#indexAt(shard, outer, options);
       throw error;
     }
   }
 
-  /** Forgets the indexes that were wanted longest ago. */
+  /** Forgets the least recently used indexes. */
   #forgetBeyond(count: number): void {
     for (const name of this.#indexes.keys()) {
       if (this.#indexes.size <= Math.max(MIN_REMEMBERED, count)) return;
@@ -253,7 +256,7 @@ async function locationIn(
   return place.shards ? place.shards.locate(coords, options) : { key: place.chunkKey(coords) };
 }
 
-/** Bytes of the indexes that are held while shards are read: of those that are remembered, or looked up ahead. */
+/** Bytes of the indexes held while shards are read: remembered indexes, or those looked up ahead. */
 export function indexFootprint(sizes: ShardSizes): number {
   const { shape, shardShape } = sizes;
   if (shardShape === undefined) return 0;

@@ -11,8 +11,8 @@ import type { Shift } from "./selection.ts";
 import type { Stage } from "./stage.ts";
 
 /**
- * Adds to the numbers of target chunks what their selection shifts them by, such as 360 to longitudes beyond the seam.
- * Missing chunks are written out. Numbers keep their data type.
+ * Adds the selection's shift to the numbers of target chunks, such as 360 to longitudes beyond the seam. Missing chunks
+ * become chunks with data. Numbers keep their data type.
  *
  * @throws `unsupported-operation` for an integer that becomes too large for its type
  */
@@ -30,15 +30,15 @@ export function shiftStage(
   };
 }
 
-/** The results that data hold, and where in them, in items, the first of these lies. */
+/** The results that data hold, and the offset of the first one in the data, in items. */
 interface Held {
   readonly region: Region;
   readonly offset: number;
-  /** By default those of the data. */
+  /** Strides in the data; by default the data's own. */
   readonly strides?: readonly number[];
 }
 
-/** A copy of data in which the results of a region are shifted; the data themselves where nothing is. */
+/** A copy of data with the results of a region shifted; the data themselves if there is no shift. */
 export function shifted(
   data: ChunkData,
   dataType: DataType,

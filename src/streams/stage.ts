@@ -2,17 +2,25 @@ import { type Awaitable, isPromise } from "../util/awaitable.ts";
 import { TransformStream } from "./web.ts";
 
 /**
- * What a stage does with each item, without a stream around it. A task composes its stages once; `stageStream` or a plain
- * loop runs them.
+ * One step of a flow, without a stream around it. A task composes its stages once; `stageStream` or a plain loop runs
+ * them.
  */
 export interface Stage<In, Out> {
-  /** Takes ownership of the item. @returns the items that are finished with it, in order. */
+  /**
+   * Takes ownership of the item.
+   *
+   * @returns the items that are finished with it, in order.
+   */
   push(item: In): Awaitable<readonly Out[]>;
-  /** Called once, after the last item. @returns the items that remain; none by default. */
+  /**
+   * Called once, after the last item.
+   *
+   * @returns the items that remain; none by default.
+   */
   end?(): Awaitable<readonly Out[]>;
 }
 
-/** The stage as a transform stream. */
+/** Wraps a stage in a transform stream. */
 export function stageStream<In, Out>(stage: Stage<In, Out>): TransformStream<In, Out> {
   type Controller = TransformStreamDefaultController<Out>;
   const enqueue = (items: Awaitable<readonly Out[]>, controller: Controller): Awaitable<void> => {

@@ -1,2 +1,2 @@
-/** The streams that every stage here is made of: the runtime's own, or web-streams-polyfill where it lacks them. */
+/** The streams that all stages use: the runtime's own, or web-streams-polyfill if it lacks them. */
 export { ReadableStream, streamFrom, TransformStream, WritableStream } from "../util/web-streams.ts";

@@ -10,8 +10,8 @@ import { shardSink } from "./write-shards.ts";
 
 /**
  * Writes chunks under the keys of `place`: the sink of every flow. Takes ownership of each chunk's bytes; a chunk
- * without bytes is left out, or removed. Closing and aborting wait for all writes that were begun. A shard is stored
- * when all its chunks have come.
+ * without bytes is left out or removed. Closing and aborting wait for all writes that have started. A shard is stored
+ * when all of its chunks have come.
  *
  * @throws what the store throws, with the array's path and the chunk's coords and key.
  */
@@ -27,19 +27,19 @@ export function writeChunks(
     return new WritableStream<EncodedChunk>({ ...sink, write });
   }
   const { readable, writable } = mapConcurrent(sink.write, { concurrency, signal });
-  // Whoever writes learns of failures from the writable side.
+  // The writable side reports failures.
   drain(readable).catch(() => {});
   return writable;
 }
 
-/** Writes chunks one by one: each under a key of its own, or into its shard. */
+/** Writes chunks one by one, each under its own key or into its shard. */
 export function chunkSink(place: ChunkStore<WritableStore>, options: WriteChunksOptions = {}): ChunkSink {
   if (isSharded(place)) return shardSink(place, options);
   const { buffers = plainBuffers, removeMissing, onWritten, onStored, checksums = true } = options;
   const write = async (chunk: EncodedChunk, { signal }: StoreOptions) => {
     const { index, coords, region, bytes, release } = chunk;
     const key = place.chunkKey(coords);
-    // Who is handed the bytes may keep their buffer.
+    // Compute the checksum first: the store may keep or transfer the buffer.
     const stored = bytes &&
       onStored && { key, size: bytes.length, ...(checksums && { crc32: crc32(bytes) }) };
     try {

@@ -7,23 +7,23 @@ import { type EncodedChunk, type ShardedPlace, withChunkContext } from "./chunk.
 import { collectedShard, type ShardOutput, streamedShard } from "./shard-output.ts";
 import type { ChunkSink, WriteChunksOptions } from "./write-options.ts";
 
-/** Bytes of the buffer that a shard with its index at the start is begun with, where nobody says how large it is. */
+/** Initial buffer for a shard with its index at the start, unless the caller gives a size. */
 const FIRST_BUFFER = 2 ** 20;
 
-/** A shard of which chunks are still to come. */
+/** A shard that lacks chunks. */
 interface OpenShard {
   readonly key: string;
   readonly index: ShardIndex;
   readonly output: ShardOutput;
-  /** Chunks that have not come. */
+  /** Chunks still to come. */
   left: number;
-  /** Whether there is a chunk that is not empty. */
+  /** True once a chunk with bytes has come. */
   isStored: boolean;
 }
 
 /**
- * `writeChunks` of chunks that lie in shards: each is appended to its shard as it comes, and a shard is stored when all
- * its chunks have come. One with nothing but chunks left out is left out, or removed.
+ * `writeChunks` for chunks in shards. Appends each chunk to its shard as it comes and stores a shard when all of its
+ * chunks have come. A shard whose chunks are all left out is itself left out or removed.
  */
 export function shardSink(place: ShardedPlace<WritableStore>, options: WriteChunksOptions): ChunkSink {
   const { buffers = plainBuffers, onWritten, onStored } = options;
