@@ -9,53 +9,54 @@ import {
 } from "./remote/private-access.ts";
 import type { AccessRetry, StoreSpec } from "./store.ts";
 
-/** How a store that others keep is read. */
+/** Options for reading a store that someone else maintains. */
 export interface StoreAccess {
   /**
-   * Whether requests to S3 are not signed, as public data need none; in spite of credentials that are there.
+   * True to send S3 requests unsigned, as public data allows, even if credentials are available.
    *
    * @default false
    */
   readonly anonymous?: boolean | undefined;
   /**
-   * Takes 403 for a missing key, as servers and buckets answer that do not show strangers what exists.
+   * Treats status 403 as a missing key. Some servers and buckets answer 403 to hide from strangers which keys
+   * exist.
    *
    * @default false
    */
   readonly missing403?: boolean | undefined;
   /**
-   * Headers of each request to a web server, such as an `Authorization`, or a function that gives them before each. They
-   * are shown nowhere, are part of no plan, and are sent to no server that a request is redirected to. Buckets get none.
+   * Headers of each request to a web server, such as `Authorization`, or a function that returns them before each
+   * request. They are never shown, are not part of a plan, and are not sent to servers that a request is
+   * redirected to. Buckets do not get them.
    *
    * @default undefined, none
    */
   readonly headers?: RequestHeaders | undefined;
   /**
-   * The query of a web server's URL, such as `token=...`, where the place is given without it: plans and specs hold
-   * none.
+   * Query of a web server's URL, such as `token=...`, for a URL that is given without it: plans and specs contain
+   * no query.
    *
    * @default undefined, as in the URL
    */
   readonly query?: string | undefined;
   /**
-   * Called before each request to a web server or a bucket, also one that is made again; the request is made when it
-   * resolves.
+   * Called before each request to a web server or a bucket, retries included. The request starts when it resolves.
    *
-   * @default undefined, nothing is waited for
+   * @default undefined, requests start at once
    */
   readonly beforeRequest?: RequestHook | undefined;
   /**
-   * Makes the requests to web servers and buckets, in place of the global `fetch`. It is asked in the thread that has it
-   * alone, so that the whole work is done there.
+   * Makes the requests to web servers and buckets, in place of the global `fetch`. It runs only in the thread that
+   * has it, so that thread does all the work.
    *
    * @default undefined, the runtime's own
    */
   readonly fetch?: Fetch | undefined;
   /**
-   * How often requests to web servers and buckets are made again that failed temporarily, and how long each may take, such as
-   * `{ attempts: 3, timeout: "10s" }`. Plans and specs hold it.
+   * How often transient failures of web servers and buckets are retried, and how long each request may take, such
+   * as `{ attempts: 3, timeout: "10s" }`. Plans and specs contain it.
    *
-   * @default undefined, as `AccessRetry` says, or of a bucket as `AWS_MAX_ATTEMPTS` does
+   * @default undefined, as `AccessRetry` says, or for a bucket as `AWS_MAX_ATTEMPTS` says
    */
   readonly retry?: AccessRetry | undefined;
 }
@@ -70,7 +71,7 @@ export const STORE_ACCESS: OptionNames<StoreAccess> = {
   query: true,
 };
 
-/** The spec of a store that is read so, without a query, which is kept apart. */
+/** Adds access options to a spec. The query is kept outside it, because it may be a secret. */
 export function accessedBy(spec: StoreSpec, access: StoreAccess): StoreSpec {
   if (spec.kind === "zip-value") return { ...spec, store: accessedBy(spec.store, access) };
   if (spec.kind !== "http" && spec.kind !== "s3") return spec;
@@ -97,7 +98,7 @@ export function accessedBy(spec: StoreSpec, access: StoreAccess): StoreSpec {
   return withPrivateAccess(accessed, { beforeRequest, fetch, headers, query });
 }
 
-/** A URL without its query, and that. */
+/** Splits a URL into the part before its query and the query. */
 function splitQuery(url: string): readonly [url: string, query: string | undefined] {
   const at = url.indexOf("?");
   return at < 0 ? [url, undefined] : [url.slice(0, at), url.slice(at + 1)];

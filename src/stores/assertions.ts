@@ -9,7 +9,7 @@ import {
   type WritableStore,
 } from "./store.ts";
 
-/** @throws `unsupported-operation` for a store that cannot be written. */
+/** @throws `unsupported-operation` if the store cannot be written. */
 export function assertWritable(store: Store): WritableStore {
   if (isWritable(store)) return store;
   throw new ZarrflowError("unsupported-operation", "this store cannot be written", {
@@ -18,8 +18,8 @@ export function assertWritable(store: Store): WritableStore {
 }
 
 /**
- * Holds that a value may name a place: a text, a `URL`, a store of any kind, a store or a spec with a path, a node; of a
- * source also a spec alone.
+ * Checks that a value can name a place: a string, a `URL`, any store, a store or a spec with a path, or a node. A
+ * source may also be a spec alone.
  *
  * @throws `invalid-option`
  */
@@ -40,7 +40,7 @@ export function assertPlace(value: unknown, what: "source" | "target"): void {
   );
 }
 
-/** A place that may be a `URL` object, which stands for its text. */
+/** Replaces a `URL` object by its text and returns any other place unchanged. */
 export function textOfUrl<Place>(place: Place): Exclude<Place, URL> | string {
   return place instanceof URL ? place.href : (place as Exclude<Place, URL>);
 }
@@ -63,7 +63,7 @@ function isStore(value: unknown): boolean {
   return isObject(value) && "get" in value && typeof value.get === "function";
 }
 
-/** @throws `unsupported-operation` for a store that cannot list its keys. */
+/** @throws `unsupported-operation` if the store cannot list its keys. */
 export function assertListable(store: Store): ListableStore {
   if (isListable(store)) return store;
   throw new ZarrflowError("unsupported-operation", "this store cannot list its keys", {

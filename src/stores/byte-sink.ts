@@ -1,16 +1,16 @@
-/** Where the bytes of one long value go, from its begin to its end: a file, an object uploaded in parts. */
+/** Takes the bytes of one long value in order: a file, or an object that is uploaded in parts. */
 export interface ByteSink {
-  /** Appends. Resolves when more can be taken; `bytes` are the caller's again from then on. */
+  /** Appends bytes. Resolves when the sink can take more; the caller may then reuse `bytes`. */
   write(bytes: Uint8Array): Promise<void>;
   /**
-   * Appends all pieces before it returns; false where that cannot be done, for whatever reason, and none was appended.
-   * Absent in sinks that always have to wait.
+   * Appends all pieces before it returns. Returns false, with nothing appended, if that is not possible for any
+   * reason. Absent in sinks that always have to wait.
    */
   writeSync?(...pieces: readonly Uint8Array[]): boolean;
-  /** Overwrites at `offset` what was written before; absent where that is gone. */
+  /** Overwrites earlier bytes at `offset`; absent if the sink no longer has them. */
   patch?(offset: number, bytes: Uint8Array): Promise<void>;
-  /** Resolves when all is written. */
+  /** Resolves when everything is written. */
   close(): Promise<void>;
-  /** Gives up and leaves nothing; does nothing after `close`. */
+  /** Stops and leaves nothing behind. Has no effect after `close`. */
   abort(reason: unknown): Promise<void>;
 }

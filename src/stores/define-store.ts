@@ -21,15 +21,15 @@ import type {
 } from "./store.ts";
 import { bufferedWriter } from "./writer.ts";
 
-/** The options of `Store.get`, except those that `defineStore` handles. */
+/** Options of `Store.get`, except those that `defineStore` handles. */
 export type ValueOptions = Omit<GetOptions, "range" | "allocate">;
 
 /** Keys, or entries with sizes, in any order. */
 export type DefinedListing = Iterable<string | ListedEntry> | AsyncIterable<string | ListedEntry>;
 
 /**
- * The calls that `defineStore` makes a store of. They may return a value or a promise, get checked keys only, and may throw
- * anything: a failure is an error, never a missing key.
+ * The functions that `defineStore` turns into a store. They may return a value or a promise, and are called with
+ * valid keys only. They may throw anything: a failure is an error, never a missing key.
  */
 export interface StoreDefinition
   extends Partial<Pick<Store, "version" | "ageOf" | "close">>,
@@ -40,26 +40,32 @@ export interface StoreDefinition
    * @default "custom store"
    */
   readonly description?: string | undefined;
-  /** The whole value, or `undefined` if the key is missing. The bytes are copied. */
+  /** Returns the whole value, or `undefined` if the key is missing. The bytes are copied. */
   get(key: string, options: ValueOptions): Awaitable<Uint8Array | undefined>;
   /**
-   * The bytes of a value from `offset` on, `length` of them if that is given, or its last `suffix` bytes; fewer if the value
-   * ends before, none if it ends before `offset`; `undefined` if the key is missing. Never called for a range of 0 bytes.
-   * Without it, ranges are cut from whole values.
+   * Returns bytes of a value: those from `offset` on, at most `length` if given, or the last `suffix` bytes.
+   * Returns fewer bytes if the value is shorter, none if it ends before `offset`, and `undefined` if the key is
+   * missing. Never called for a range of 0 bytes. Without this function, ranges are cut from whole values.
    */
   getRange?(key: string, range: ByteRange, options: ValueOptions): Awaitable<Uint8Array | undefined>;
-  /** Size of a value in bytes, or `undefined` if the key is missing. Without it, the value is read. */
+  /**
+   * Returns the size of a value in bytes, or `undefined` if the key is missing. Without this function, the value
+   * is read.
+   */
   size?(key: string, options: VersionOptions): Awaitable<number | undefined>;
-  /** Keys that begin with `prefix`, which is empty or ends in `/`. Others are dropped, duplicates too, and the rest is sorted. */
+  /**
+   * Returns the keys that begin with `prefix`, which is empty or ends in `/`. Other keys and duplicates are
+   * dropped, and the rest is sorted.
+   */
   list?(prefix: string, options: StoreOptions): Awaitable<DefinedListing>;
   /**
-   * Keys one level below `prefix`, and prefixes (ending in `/`) with keys below them. Without it, this is derived from all keys
-   * below.
+   * Returns the keys one level below `prefix`, and the prefixes (ending in `/`) that have keys below them. Without
+   * this function, they are derived from all keys below `prefix`.
    */
   listDirectory?(prefix: string, options: StoreOptions): Awaitable<DefinedListing>;
-  /** Writes a value, whole or not at all. `bytes` are a copy, which the store may keep. */
+  /** Writes a value, completely or not at all. `bytes` are a copy, which the store may keep. */
   set?(key: string, bytes: Uint8Array, options: StoreOptions): unknown;
-  /** Removes a key, which may be missing. */
+  /** Removes a key, which may be missing already. */
   delete?(key: string, options: StoreOptions): unknown;
 }
 
@@ -82,7 +88,7 @@ const MEMBERS: OptionNames<StoreDefinition> = {
   rename: true,
 };
 
-/** Members without effect unless another one is there. */
+/** Members that have no effect unless another one is defined. */
 const NEEDED: Partial<Record<keyof StoreDefinition, keyof StoreDefinition>> = {
   listDirectory: "list",
   set: "delete",
@@ -95,12 +101,14 @@ const NEEDED: Partial<Record<keyof StoreDefinition, keyof StoreDefinition>> = {
 };
 
 /**
- * A store of one's own, from as little as `get`. The other members of the store interfaces are derived: ranges, sizes,
- * sorted listings with `/` as delimiter, writers that publish a value as a whole, checked keys and prefixes, abort signals,
- * the caller's buffers. `list` makes it listable, `set` and `delete` make it writable. Members that are given are used.
+ * Makes a store from your own functions; `get` alone is enough. The other members of the store interfaces are
+ * derived: ranges, sizes, sorted listings with `/` as the delimiter, writers that make a value visible as a whole,
+ * checks of keys and prefixes, abort signals, and the caller's buffers. `list` makes the store listable, `set` and
+ * `delete` make it writable. Members that you define yourself take precedence.
  *
- * A listing holds the keys below its prefix in memory, and a writer its value: a store that lists hundreds of millions of
- * keys, or streams shards of gigabytes, implements `ListableStore`, or gives `openWriter`.
+ * A listing keeps the keys below its prefix in memory, and a writer its value. A store that lists hundreds of
+ * millions of keys should implement `ListableStore`, and one that streams shards of gigabytes should define
+ * `openWriter`.
  *
  * @throws `invalid-option` for members that are unknown, of the wrong type, or have no effect without another one.
  * @example
@@ -131,7 +139,7 @@ export function defineStore(definition: StoreDefinition): Store;
 export function defineStore(definition: StoreDefinition): Store {
   assertDefinition(definition);
   const { description = "custom store" } = definition;
-  // What is neither bytes, a size nor undefined is passed on: whoever wraps the store refuses it.
+  // Anything but bytes, a size or undefined is passed on: the wrapper of the store rejects it.
   const size = async (key: string, options: VersionOptions): Promise<number | undefined> => {
     if (definition.size) return definition.size(key, options);
     const found = await definition.get(key, options);
@@ -143,7 +151,7 @@ export function defineStore(definition: StoreDefinition): Store {
       reading(key, options, async () => {
         const found = await readPart(definition, size, key, range, options);
         if (!(found instanceof Uint8Array)) return found;
-        // `reading` has failed then, and the caller's buffers may be given back.
+        // On an abort, `reading` has failed already, and the caller may have released its buffers.
         throwIfAborted(options.signal);
         const bytes = allocate(found.length);
         bytes.set(found);
@@ -176,19 +184,19 @@ function assertDefinition(definition: StoreDefinition): void {
   }
 }
 
-/** Makes a call about a key. @throws `path-not-allowed`, `aborted`, and what `call` throws. */
+/** Makes a call about a key. @throws `path-not-allowed`, `aborted`, and the errors of `call`. */
 async function atKey<T>(key: string, { signal }: StoreOptions, call: () => Awaitable<T>): Promise<T> {
   throwIfAborted(signal);
   assertKey(key);
   return call();
 }
 
-/** As `atKey`, but does not wait for a call that nobody wants any more. */
+/** Like `atKey`, but does not wait for a call that was aborted. */
 function reading<T>(key: string, options: StoreOptions, call: () => Awaitable<T>): Promise<T> {
   return unlessAborted(atKey(key, options, call), options.signal);
 }
 
-/** @throws `short-read` for more bytes than the range has. */
+/** @throws `short-read` if the store returns more bytes than the range has. */
 async function readPart(
   definition: StoreDefinition,
   size: (key: string, options: VersionOptions) => Promise<number | undefined>,
@@ -246,7 +254,7 @@ function listing(
   };
 }
 
-/** @throws `corrupt-store` for what is no key. */
+/** @throws `corrupt-store` for an entry that is not a valid key. */
 function nameAndSize(entry: string | ListedEntry, store: string): [name: string, size: number | undefined] {
   const isObject = typeof entry === "object" && entry !== null;
   const name: unknown = !isObject ? entry : "key" in entry ? entry.key : entry.prefix;

@@ -39,26 +39,27 @@ import { serialized } from "./writer.ts";
 
 export interface DirectoryStoreOptions {
   /**
-   * The folder is this run's alone until it is published: `set` writes values in place, without a temporary file,
-   * and symbolic links are not looked for.
+   * True if only this run uses the folder until it is published: `set` writes values in place, without a temporary
+   * file, and symbolic links are not checked.
    *
    * @default false
    */
   readonly exclusive?: boolean | undefined;
   /**
-   * The folder is there, and others write in it too until one of them moves or removes it: it is not made when it is
-   * missing, so that nothing can be written from then on.
+   * True if others also write to the folder, until one of them moves or removes it. A missing folder is not
+   * created, so that writing fails from then on.
    *
    * @default false
    */
   readonly shared?: boolean | undefined;
   /**
-   * What is written is on the disk, and outlives a loss of power, before the call resolves. Takes a multiple of the time.
+   * Flushes data to the disk before a call resolves, so that it survives a loss of power. Takes several times as
+   * long.
    *
    * @default false
    */
   readonly fsync?: boolean | undefined;
-  /** The store in words, for messages. */
+  /** Describes the store in messages. */
   readonly description?: string | undefined;
   /** @default asyncFileCalls */
   readonly files?: FileCalls | undefined;
@@ -72,16 +73,16 @@ const DIRECTORY_OPTIONS: OptionNames<DirectoryStoreOptions> = {
   files: true,
 };
 
-/** A folder that others remove while it is being written to is made again so often. */
+/** Attempts to write a value whose folder others keep removing. */
 const ATTEMPTS = 5;
 
 /**
- * Files below a folder: keys are their relative paths, flat (`t2m/0.0`) or nested (`t2m/c/0/0`). Symbolic links may
- * point anywhere inside the folder; to outside they are refused with `path-not-allowed`. A link to nothing, a pipe, a
- * socket or a device is no missing key: reading or listing it fails with `corrupt-store`. An empty folder that another
- * program left is listed as a prefix.
+ * Files below a folder. Keys are their relative paths, flat (`t2m/0.0`) or nested (`t2m/c/0/0`). Symbolic links
+ * may point anywhere inside the folder; links to outside are rejected with `path-not-allowed`. A broken link, a
+ * pipe, a socket or a device is not a missing key: reading or listing it fails with `corrupt-store`. An empty
+ * folder that another program left is listed as a prefix.
  *
- * All methods throw `access-denied`, `no-space`, `too-many-files` and `transient` as the system's calls fail.
+ * All methods throw `access-denied`, `no-space`, `too-many-files` and `transient` when calls of the system fail.
  *
  * @example
  * ```ts
@@ -147,13 +148,13 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return info?.size;
   }
 
-  /** What distinguishes the folder from one that takes its place; undefined without a folder. */
+  /** Identifies the folder, so that one that replaces it is noticed; undefined without a folder. */
   async version({ signal }: StoreOptions = {}): Promise<string | undefined> {
     throwIfAborted(signal);
     return this.#attempt(undefined, () => this.#folders.version());
   }
 
-  /** Watches the folders in which values are missing, whichever store reads them. */
+  /** Watches the folders in which any store finds values missing. */
   watchMissing(prefixes: readonly string[] = [""]): FolderWatch {
     for (const prefix of prefixes) assertPrefix(prefix);
     const folders = prefixes.map((prefix) => this.#folders.pathOf(prefix.slice(0, -1)));
@@ -197,7 +198,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#attempt(key, () => fileAge(this.#files, this.#folders.pathOf(key), this.#temporary(key)));
   }
 
-  /** Values of another folder are copied by the file system. */
+  /** Lets the file system copy values of another folder. */
   async copierFrom(source: Store): Promise<ValueCopier | undefined> {
     if (!(source instanceof DirectoryStore)) return undefined;
     return async ({ key }, to, { signal } = {}) => {
@@ -236,7 +237,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     );
   }
 
-  /** Also removes the folders that this leaves empty. */
+  /** Also removes the folders that become empty. */
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
     this.#check(key, signal);
     try {
@@ -249,7 +250,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     await this.#folders.prune(folderOf(key));
   }
 
-  /** One rename of a file or a folder; folders that this leaves empty are removed. */
+  /** Renames a file or a folder with one call; folders that become empty are removed. */
   async rename(from: string, to: string, { signal }: StoreOptions = {}): Promise<void> {
     assertRename(from, to);
     const [old, next] = [from, to].map((name) => name.replace(/\/$/, "")) as [string, string];
@@ -286,7 +287,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
       : replaceValueSync(this.#temporary(key), path, bytes);
   }
 
-  /** Writes to the folder of `key`, which is made where it is missing. */
+  /** Writes to the folder of `key`, which is created if it is missing. */
   async #inFolder<T>(key: string, write: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -307,7 +308,7 @@ export class DirectoryStore implements ListableStore, WritableStore {
     return this.#folders.pathOf(folder === "" ? name : `${folder}/${name}`);
   }
 
-  /** Takes a step, whose error names the store and the key. */
+  /** Runs a step and adds the store and the key to its error. */
   async #attempt<T>(key: string | undefined, step: () => Promise<T>): Promise<T> {
     try {
       return await step();

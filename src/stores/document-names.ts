@@ -1,6 +1,9 @@
 import { lastName } from "../util/node-path.ts";
 
-/** Names of documents in any format that keeps them below a node's path: without them no other key is read as data. */
+/**
+ * Names of documents in all formats that store them below a node's path. No key with another name is read as data
+ * before one of these was found.
+ */
 export const DOCUMENT_NAMES: readonly string[] = [
   "zarr.json",
   ".zmetadata",
@@ -11,22 +14,24 @@ export const DOCUMENT_NAMES: readonly string[] = [
   "attrs",
 ];
 
-/** Whether a key has the name of a document. */
+/** True if a key has the name of a document. */
 export function isNamedDocument(key: string): boolean {
   return DOCUMENT_NAMES.includes(lastName(key));
 }
 
-/** Whether a key has the name of a document that holds attributes alone. */
+/** True if a key has the name of a document that contains only attributes. */
 export function isNamedAttributes(key: string): boolean {
   return [".zattrs", "attrs"].includes(lastName(key));
 }
 
-/** Whether a key has the name of a document that no node can have; in v3 a node may be called `meta` or `attrs`. */
+/**
+ * True if a key has the name of a document that cannot be a node's; in v3 a node may be named `meta` or `attrs`.
+ */
 export function isOnlyDocument(key: string): boolean {
   return isNamedDocument(key) && !/(?:^|\/)(?:meta|attrs)$/.test(key);
 }
 
-/** Orders keys of documents by how many folders they are in, the root's first. */
+/** Compares keys of documents by the depth of their folder, the root first. */
 export function byDepth(a: string, b: string): number {
   return depthOf(a) - depthOf(b);
 }

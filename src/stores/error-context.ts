@@ -2,13 +2,13 @@ import { throwIfAborted } from "../util/abort.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { assertKey } from "./key.ts";
 
-/** `error` as a failure of a store, and of a key in it: errors of ours say so, others are passed on as they are. */
+/** Adds the store and the key to an error of zarrflow; other errors are returned unchanged. */
 export function withErrorContext(error: unknown, store: string, key?: string): unknown {
   if (!isZarrflowError(error)) return error;
   return error.addContext(key === undefined ? { store } : { store, key });
 }
 
-/** What a call is about; the store in words. */
+/** The subject of a call; `store` describes the store for messages. */
 export interface KeyCall {
   readonly store: string;
   readonly key: string;
@@ -18,8 +18,8 @@ export interface KeyCall {
 /**
  * Makes a call about a key.
  *
- * @throws `path-not-allowed` for what is no key; `aborted`; what `call` throws, with the
- *   store and the key.
+ * @throws `path-not-allowed` for an invalid key; `aborted`; the errors of `call`, with the store and the key
+ *   added.
  */
 export async function forKey<T>({ store, key, signal }: KeyCall, call: () => Promise<T>): Promise<T> {
   throwIfAborted(signal);

@@ -29,17 +29,19 @@ import { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";
 export { FilesStore } from "./file-system/files-store.ts";
 export type { BlobLike, FileHandle, FileWritable, FolderHandle } from "./file-system/handles.ts";
 
-/** Keys of a listing that are given at a time. */
+/** Number of keys in one page of a listing. */
 const PAGE = 256;
 
 /**
- * Files below a folder of a browser: its own for the site (`navigator.storage.getDirectory()`), or one of the disk that
- * the user has chosen (`showDirectoryPicker()`, `getAsFileSystemHandle()` of what was dropped). Keys are their relative
- * paths. A value is written to a file `.zarrflow-…` beside its place, and moved there when it is whole; where a browser
- * cannot move files, it is copied, and a killed page can leave an empty one. There is no lock: two pages that write one
- * array at the same time mix their chunks.
+ * Files below a folder of a browser: the site's own (`navigator.storage.getDirectory()`), or a folder of the disk
+ * that the user chose (`showDirectoryPicker()`) or dropped (`getAsFileSystemHandle()`). Keys are their relative
+ * paths.
  *
- * All methods throw `access-denied`, `no-space`, `locked` and `source-changed` as the browser's calls fail.
+ * A value is written to a file `.zarrflow-…` beside its place, and moved there when it is complete. Browsers that
+ * cannot move files copy it, and a killed page can then leave an empty file. There is no lock: two pages that
+ * write one array at the same time mix their chunks.
+ *
+ * All methods throw `access-denied`, `no-space`, `locked` and `source-changed` when calls of the browser fail.
  *
  * @example
  * ```js
@@ -129,12 +131,12 @@ export class FileSystemStore implements ListableStore, WritableStore {
     );
   }
 
-  /** Also removes the folders that this leaves empty. */
+  /** Also removes the folders that become empty. */
   async delete(key: string, options: StoreOptions = {}): Promise<void> {
     await this.#attempt(key, options, async () => {
       const folder = await this.#folders.find(folderOf(key));
       try {
-        await folder?.getFileHandle(lastName(key)); // an empty folder would be removed, too
+        await folder?.getFileHandle(lastName(key)); // removing the entry would also remove an empty folder
         await whenFree(async () => folder?.removeEntry(lastName(key)));
       } catch (error) {
         if (!isBrowserError(error, "NotFoundError", "TypeMismatchError")) throw error;
@@ -182,10 +184,10 @@ export class FileSystemStore implements ListableStore, WritableStore {
 }
 
 /**
- * Opens a zip archive that is a file the user has chosen or dropped, or any other blob; it is read by ranges.
+ * Opens a zip archive that is a blob, such as a file that the user chose or dropped. It is read in ranges.
  *
  * @param file a `File` or a `Blob`
- * @throws as `ZipStore.open`; `source-changed` where the file is no longer what was chosen.
+ * @throws as `ZipStore.open`; `source-changed` if the file has changed since it was chosen.
  * @example
  * ```ts
  * import { openZipBlob } from "zarrflow/stores/file-system";

@@ -9,7 +9,7 @@ const here = {
   openDirectory: async (path: string, options: DirectoryStoreOptions) =>
     new (await import("./directory.ts")).DirectoryStore(path, options),
   openFile: async (path: string) => (await import("./files/file-reader.ts")).FileReader.open(path),
-  /** The real path of what need not exist yet. */
+  /** Returns the real path of a place that need not exist yet. */
   realPath: async (path: string) => (await import("./files/real-path.ts")).realPath(path),
   place: async (spec: FileSpec) => (await import("./target/file-build.ts")).filePlace(spec),
   assertNotBuilt: async (path: string, options: LockOptions) =>
@@ -24,5 +24,7 @@ const here = {
   secret: async (path: string) => (await import("./s3/credentials/secret-file.ts")).secretFile(path),
 };
 
-/** What reaches files, programs and the network of this machine, each part loaded on use; undefined in browsers. */
+/**
+ * Access to files, programs and the network of this machine, each part loaded on first use; undefined in browsers.
+ */
 export const files: typeof here | undefined = here;

@@ -1,7 +1,7 @@
 import { keepPrivateAccess } from "./remote/private-access.ts";
 import type { StoreSpec } from "./store.ts";
 
-/** The folder in which the root of a store lies, and its name there; undefined where there is nothing around it. */
+/** Returns the folder that contains the root of a store, and the root's name in it; undefined without a parent. */
 export function parentSpec(spec: StoreSpec): { readonly spec: StoreSpec; readonly name: string } | undefined {
   if (spec.kind === "directory") {
     const slash = spec.path.lastIndexOf("/");
@@ -22,7 +22,7 @@ export function parentSpec(spec: StoreSpec): { readonly spec: StoreSpec; readonl
   return undefined;
 }
 
-/** The folder at `path` as the root of a store of its own; undefined where no spec can say so. */
+/** Returns the spec of the folder at `path` as the root of its own store; undefined if no spec can name it. */
 export function childSpec(spec: StoreSpec, path: string): StoreSpec | undefined {
   if (path === "") return spec;
   if (spec.kind === "directory") return { ...spec, path: `${spec.path.replace(/\/$/, "")}/${path}` };

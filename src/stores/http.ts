@@ -21,19 +21,19 @@ export interface HttpStoreOptions {
   /** @default globalThis.fetch */
   readonly fetch?: Fetch | undefined;
   /**
-   * Sent with every request, such as an `Authorization`, or a function that gives them before each; never shown, and sent
-   * to no server that requests are sent on to.
+   * Headers of every request, such as `Authorization`, or a function that returns them before each request. They
+   * are never shown, and not sent to servers that a request is redirected to.
    */
   readonly headers?: RequestHeaders | undefined;
   /**
-   * Takes 403 for a missing key, as servers answer that do not show strangers what exists.
+   * Treats status 403 as a missing key. Some servers answer 403 to hide from strangers which keys exist.
    *
    * @default false
    */
   readonly missing403?: boolean | undefined;
-  /** How often requests that failed temporarily are made again, and how long each is waited for. */
+  /** How often transient failures are retried, and how long each request may take. */
   readonly retry?: RequestRetry | undefined;
-  /** Called before each request, also one that is sent on; the request is made when it resolves. */
+  /** Called before each request, redirected ones included. The request starts when it resolves. */
   readonly beforeRequest?: RequestHook | undefined;
 }
 
@@ -46,9 +46,9 @@ const HTTP_OPTIONS: OptionNames<HttpStoreOptions> = {
 };
 
 /**
- * Keys below a URL of any web server, read only. Parts of values are asked for as ranges; of a server without ranges
- * the whole value is fetched, as far as it is needed. An answer that is not what was asked for is an error, never
- * data. What failed transiently is asked for again.
+ * Keys below a URL of any web server, read-only. Parts of values are requested as ranges; from a server without
+ * ranges the value is fetched from its start, as far as needed. An unexpected answer is an error, never data.
+ * Transient failures are retried.
  *
  * @example
  * ```ts
@@ -71,7 +71,10 @@ export class HttpStore implements Store {
   readonly #values: HttpValues;
   readonly #retry: Retrier;
 
-  /** @throws `invalid-option` for what is no http(s) URL, or one with a user's name in it, or headers that cannot be sent. */
+  /**
+   * @throws `invalid-option` for anything but an http(s) URL, for a URL with a user name, and for headers that
+   *   cannot be sent.
+   */
   constructor(url: string, options: HttpStoreOptions = {}) {
     assertKnown(options, HTTP_OPTIONS);
     const { headers = {}, missing403 = false } = options;
@@ -82,19 +85,20 @@ export class HttpStore implements Store {
     this.#fetch = fetchFor(options, silence);
     if (typeof headers === "function") this.#headers = async () => ownHeaders(await headers());
     else {
-      const sent = ownHeaders(headers); // or every request fails, and shows them
+      const sent = ownHeaders(headers); // or each request would fail with an error that shows them
       this.#headers = () => sent;
     }
     const missing = missing403 ? [403, 404] : [404];
-    // A browser asks another server first whether it may ask for the last bytes, which servers of plain files do not allow.
+    // For the last bytes of a value of another origin, browsers send a preflight request, which servers of plain
+    // files reject.
     const hasSuffixes = !isCrossOrigin(this.#base);
     const manners = { missing, hasSuffixes, mayBePages: false };
     this.#values = new HttpValues((...request) => this.#send(...request), manners);
   }
 
   /**
-   * @throws `transient` and `short-read`, which are worth another try; `access-denied`; `unsupported-operation` when
-   *   the server rejects the request.
+   * @throws `transient` and `short-read`, which are worth a retry; `access-denied`; `unsupported-operation` if the
+   *   server rejects the request.
    */
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
     const once = withOneBuffer(options);
@@ -118,7 +122,7 @@ export class HttpStore implements Store {
   async #send(...[method, key, { headers: asked, signal }]: Parameters<SendRequest>): Promise<HttpResponse> {
     const url = new URL(this.#base);
     url.pathname += key.split("/").map(encodeURIComponent).join("/");
-    // Ranges count the bytes of the value, not those of a compressed body.
+    // Ranges count bytes of the value, not of a compressed body.
     const headers = { "accept-encoding": "identity", ...asked };
     const own = await this.#headers();
     try {
@@ -137,10 +141,10 @@ function fetchFor({ fetch, beforeRequest }: HttpStoreOptions, silence: number): 
   };
 }
 
-/** Headers that say which value, or which part of it, is asked for. */
+/** Headers that select a value or a part of it, which callers may not set. */
 const NOT_OWN = ["range", "accept-encoding", "if-match", "if-none-match", "if-range", "content-length"];
 
-/** Headers of the caller's as they are sent. @throws `invalid-option` */
+/** Returns the caller's headers as they are sent. @throws `invalid-option` */
 function ownHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const sent = secretHeaders(headers);
   const other = NOT_OWN.find((name) => name in sent);

@@ -1,17 +1,17 @@
 import { ZarrflowError } from "../util/errors.ts";
 
-/** Empty, `.` and `..` segments (so also slashes at the ends), backslashes, NUL, and text that is not Unicode. */
+/** Matches empty, `.` and `..` segments (and so slashes at the ends), backslashes, NUL, and malformed Unicode. */
 const forbidden = /(?:^|\/)\.{0,2}(?:\/|$)|[\\\0]|\p{Surrogate}/u;
 
-/** Whether `text` may be a key. */
+/** True if `text` is a valid key. */
 export function isKey(text: string): boolean {
   return !forbidden.test(text);
 }
 
 /**
- * Refuses what is no key: keys are relative, in normal form, and never leave the root.
+ * Checks that a key is relative, normalized, and inside the root.
  *
- * @throws `path-not-allowed` with the key and the rule it breaks.
+ * @throws `path-not-allowed` with the key and the rule that it breaks.
  */
 export function assertKey(key: string): void {
   if (isKey(key)) return;
@@ -19,9 +19,9 @@ export function assertKey(key: string): void {
 }
 
 /**
- * Refuses what is no prefix: empty, or a key and `/`.
+ * Checks that a prefix is empty, or a key followed by `/`.
  *
- * @throws `path-not-allowed` with the prefix and the rule it breaks.
+ * @throws `path-not-allowed` with the prefix and the rule that it breaks.
  */
 export function assertPrefix(prefix: string): void {
   if (prefix === "") return;
@@ -32,7 +32,7 @@ export function assertPrefix(prefix: string): void {
 }
 
 /**
- * Refuses what cannot be the two names of a rename: both keys or both prefixes, neither below the other.
+ * Checks the two names of a rename: both keys or both prefixes, neither below the other.
  *
  * @throws `path-not-allowed`
  */

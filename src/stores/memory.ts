@@ -21,7 +21,7 @@ import { assertMissing, assertVersion } from "./version.ts";
 import { bufferedWriter } from "./writer.ts";
 
 /**
- * Keys and bytes in this process's memory. Values are copied in and out.
+ * Keys and values in the memory of this process. Bytes are copied when they are written and when they are read.
  *
  * @example
  * ```ts
@@ -121,7 +121,7 @@ export class MemoryStore implements ListableStore, WritableStore {
   }
 }
 
-/** A number for each value that was set. */
+/** A number for each stored value; a new value gets a new number. */
 const versions = new WeakMap<Uint8Array, string>();
 let latest = 0;
 
@@ -133,12 +133,12 @@ function versionOf(value: Uint8Array): string {
 
 const named = new Map<string, MemoryStore>();
 
-/** The store that `memory:NAME` stands for in this process, if any. */
+/** Returns the store that `memory:NAME` names in this process, if any. */
 export function namedMemoryStore(name: string): MemoryStore | undefined {
   return named.get(name);
 }
 
-/** Makes `memory:NAME` stand for `store`, or for nothing. */
+/** Binds `memory:NAME` to `store`, or to nothing. */
 export function nameMemoryStore(name: string, store: MemoryStore | undefined): void {
   if (store === undefined) named.delete(name);
   else named.set(name, store);

@@ -1,19 +1,21 @@
 import type { Store } from "./store.ts";
 
-/** Stores, and prototypes of classes of stores, all of whose failures are errors of ours. */
+/** Stores, and prototypes of store classes, that throw only `ZarrflowError`. */
 const native = new WeakSet<object>();
 
-/** Notes that a store, or each whose prototype this is, fails with errors of ours alone. */
+/** Registers a store, or the prototype of a store class, whose failures are all of class `ZarrflowError`. */
 export function markNativeStore(store: object): void {
   native.add(store);
 }
 
-/** Whether that was noted of a store; of one whose class extends one of ours it is not, as its methods are its own. */
+/** True for a registered store. False for a store of a subclass, whose own methods may throw anything. */
 export function isNativeStore(store: object): boolean {
   return native.has(store) || native.has(Object.getPrototypeOf(store) ?? store);
 }
 
-/** The prototype of the class of ours that a store's class is or extends; undefined of any other store. */
+/**
+ * Returns the prototype of the registered class that a store's class is or extends; undefined for any other store.
+ */
 export function nativePrototype(store: object): Store | undefined {
   let prototype: object | null = Object.getPrototypeOf(store);
   while (prototype !== null && !native.has(prototype)) prototype = Object.getPrototypeOf(prototype);

@@ -1,12 +1,15 @@
-/** Values that lie side by side in one object far away, as the entries of a zip in S3 do. */
+/** Values that are adjacent in one remote object, such as the entries of a zip in S3. */
 export interface Neighbours {
-  /** Where a value lies in the object, as far as that is known before it is read; undefined where it is not in it. */
+  /**
+   * Returns the place of a value in the object, as far as it is known before reading; undefined for a value
+   * elsewhere.
+   */
   placeOf(key: string): ValuePlace | undefined;
   /**
-   * Reads a part of the object in one request. Until the function that it returns is called, `get` takes from it what
-   * lies whole in it; the buffer is the caller's again then.
+   * Reads a part of the object in one request. Afterwards `get` takes values that are completely in that part from
+   * it. The function that it returns ends this; the caller may then reuse the buffer.
    *
-   * @throws what `get` throws where the object cannot be read.
+   * @throws as `get`, if the object cannot be read.
    */
   hold(
     part: Uint8Array,
@@ -15,10 +18,10 @@ export interface Neighbours {
   ): Promise<() => void>;
 }
 
-/** Where a value lies in an object that holds many, in bytes, with what is stored around it. */
+/** Place of a value in an object that contains many, in bytes, with the record around it. */
 export interface ValuePlace {
   readonly offset: number;
   readonly length: number;
-  /** Bytes that `get` takes for the value. */
+  /** Bytes that `get` allocates for the value. */
   readonly bytesTaken: number;
 }

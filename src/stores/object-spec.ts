@@ -4,11 +4,11 @@ import { wrapStore } from "./with/wrap-store.ts";
 
 type ObjectSpec = Extract<StoreSpec, { readonly kind: "object" }>;
 
-/** What the spec of an object stands for in this process. */
+/** The place that the spec of an object stands for in this process. */
 export interface ObjectPlace {
-  /** The folder itself; closing it does nothing, as it is the caller's. */
+  /** The folder as a store. Closing it has no effect, because the caller owns it. */
   readonly store: Store;
-  /** The object, and where in it the folder is. */
+  /** The caller's object, and the path of the folder in it. */
   readonly root: Store;
   readonly path: string;
 }
@@ -16,8 +16,8 @@ export interface ObjectPlace {
 const places = new WeakMap<StoreSpec, ObjectPlace>();
 
 /**
- * A spec that stands for a folder of a store that is the caller's, or for the whole store: in this process, as long as
- * it is that very object. Written down as JSON it only names that object.
+ * Returns a spec for the caller's store, or for a folder of it. The spec is valid in this process only, as this
+ * very object: a copy from JSON merely names the store.
  */
 export function specOfObject(root: Store, path = ""): ObjectSpec {
   const store = withoutClose(path === "" ? root : folderOf(root, path));
@@ -26,7 +26,7 @@ export function specOfObject(root: Store, path = ""): ObjectSpec {
   return spec;
 }
 
-/** What a spec made by `specOfObject` stands for; undefined for any other. */
+/** Returns the place of a spec that `specOfObject` made; undefined for any other spec. */
 export function objectPlace(spec: StoreSpec): ObjectPlace | undefined {
   return places.get(spec);
 }

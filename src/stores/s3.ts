@@ -40,7 +40,7 @@ export type { S3Encryption } from "./s3/encryption.ts";
 
 export interface S3StoreOptions extends S3ClientOptions {
   /**
-   * Where in the bucket the store's root is, without slashes at its ends.
+   * Path of the store's root in the bucket, without slashes at its ends.
    *
    * @default ""
    */
@@ -53,8 +53,9 @@ const S3_OPTIONS: OptionNames<S3StoreOptions> = {
 };
 
 /**
- * Keys below a prefix of a bucket, of Amazon S3 or of any server that speaks it. Every request is signed and checked,
- * and made again where it failed transiently. Values of unknown size are uploaded in parts, of which one is held in memory.
+ * Keys below a prefix of a bucket, of Amazon S3 or any compatible server. Requests are signed, responses are
+ * checked, and transient failures are retried. Values of unknown size are uploaded in parts; one part at a time is
+ * held in memory.
  *
  * @example
  * ```ts
@@ -85,12 +86,12 @@ export class S3Store implements ListableStore, WritableStore {
     this.#bucket = options.bucket;
     this.#values = new HttpValues(
       (method, key, request) => this.#client.send(this.#root + key, {}, { method, ...request }),
-      // requests that are signed are asked for first anyway
+      // signed requests need a preflight request anyway
       { missing: [404], hasSuffixes: !isBrowser || options.credentials !== undefined },
     );
   }
 
-  /** @throws as `HttpStore.get`; `not-found` when there is no bucket. */
+  /** @throws as `HttpStore.get`; `not-found` if the bucket does not exist. */
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
     const { signal } = options;
     const once = withOneBuffer(options);
@@ -123,12 +124,12 @@ export class S3Store implements ListableStore, WritableStore {
     await this.#about(key, signal, () => this.#client.ask(this.#root + key, {}, request));
   }
 
-  /** @throws `unsupported-operation` when the server knows no conditional writes. */
+  /** @throws `unsupported-operation` if the server does not support conditional writes. */
   async setIfAbsent(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<boolean> {
     return this.#about(key, signal, () => putIfAbsent(this.#client, this.#root + key, bytes, signal));
   }
 
-  /** By the server's clock. */
+  /** Measures the age by the server's clock. */
   async ageOf(key: string, { signal }: StoreOptions = {}): Promise<number | undefined> {
     const { headers } = await this.#about(key, signal, () => this.#client.head(this.#root + key, signal));
     const [now, then] = ["date", "last-modified"].map((name) => Date.parse(headers.get(name) ?? ""));
@@ -136,7 +137,7 @@ export class S3Store implements ListableStore, WritableStore {
     return Number.isNaN(age) ? undefined : age;
   }
 
-  /** Objects of the same server, read with the same credentials, are copied by it. */
+  /** Lets the server copy objects that are on the same server and readable with the same credentials. */
   async copierFrom(source: Store): Promise<ValueCopier | undefined> {
     if (!(source instanceof S3Store) || !(await this.#client.canCopyFrom(source.#client))) return undefined;
     return ({ key, size: listed, etag }, to, { signal } = {}) =>
@@ -210,7 +211,7 @@ export class S3Store implements ListableStore, WritableStore {
     try {
       for await (const entry of listObjects(this.#client, request)) {
         throwIfAborted(signal);
-        // Consoles make objects whose names end in a slash to stand for folders.
+        // Consoles create objects whose names end in a slash to represent folders.
         if ("prefix" in entry) yield { prefix: entry.prefix.slice(this.#root.length) };
         else if (isKey(entry.key) && !isReservedKey(entry.key)) {
           yield { ...entry, key: entry.key.slice(this.#root.length) };
@@ -255,7 +256,7 @@ export class S3Store implements ListableStore, WritableStore {
   }
 }
 
-/** As one word of a shell, whatever the server has put in it. */
+/** Quotes text from the server as one shell word. */
 function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,18 +1,18 @@
 import { abortError, onAbort } from "../util/abort.ts";
-/** Runs a step when all that is asked for now has been asked for. */
+/** Runs a step after the reads that are requested in the current turn of the event loop. */
 export const soon: (step: () => void) => void = globalThis.setImmediate ?? ((step) => setTimeout(step, 0));
 
-/** One of those who wait for one read. */
+/** A caller that waits for a shared read. */
 interface Waiter {
   readonly signal: AbortSignal | undefined;
   readonly reject: (reason: unknown) => void;
 }
 
 /**
- * Reads for several who wait. One that gives up is answered at once; when nobody waits any more, the read is given up,
- * or not begun.
+ * Reads once for several waiting callers. A caller that aborts is rejected at once. When all have aborted, the
+ * read is aborted too, or never started.
  *
- * @throws what `read` throws; the reason of the one that gave up last.
+ * @throws the errors of `read`; the reason of the last caller that aborted.
  */
 export async function readForAll<T>(
   waiters: readonly Waiter[],

@@ -4,17 +4,17 @@ import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
 import { assertPrefix } from "./key.ts";
 import type { KeyEntry, ListedEntry, ListOptions } from "./store.ts";
 
-/** The keys of a store that holds them in memory: sorted by UTF-8 bytes, each with its size, and its CRC-32 where that is known. */
+/** The keys of a store that keeps them in memory, sorted by UTF-8 bytes, with sizes and, where known, CRC-32s. */
 export interface KeyIndex {
   sortedKeys(): readonly string[];
-  /** The same keys in the order in which their values lie; absent where they lie in none. */
+  /** Returns the same keys in the order of their values in storage; absent if there is no such order. */
   storedKeys?(): readonly string[];
-  /** @throws where the value cannot be read */
+  /** @throws if the value cannot be read */
   sizeOf(key: string): number | undefined;
   crc32Of?(key: string): number | undefined;
 }
 
-/** Those keys that begin with `prefix`, as of the first read of the stream. */
+/** Lists the keys that begin with `prefix`, as of the first read of the stream. */
 export function listKeys(
   index: KeyIndex,
   prefix: string,
@@ -34,7 +34,7 @@ export function listKeys(
   return streamFromPages(pagesOf(keys()), signal);
 }
 
-/** Keys and prefixes one level below `prefix`, as of the first read of the stream. */
+/** Lists keys and prefixes one level below `prefix`, as of the first read of the stream. */
 export function listLevel(
   index: KeyIndex,
   prefix: string,
@@ -87,7 +87,7 @@ function* keysBelow(keys: readonly string[], prefix: string): Generator<string> 
   }
 }
 
-/** Visits no key deeper than one level: what shares a prefix is skipped by search. */
+/** Visits only the first key of each deeper prefix, and skips the rest by binary search. */
 function* levelBelow(keys: readonly string[], prefix: string): Generator<string> {
   for (let i = lowerBound(keys, prefix); i < keys.length; ) {
     const key = keys[i];
@@ -99,7 +99,7 @@ function* levelBelow(keys: readonly string[], prefix: string): Generator<string>
   }
 }
 
-/** Index of the first key that is not before `key`. */
+/** Returns the index of the first key that is not less than `key`. */
 function lowerBound(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;

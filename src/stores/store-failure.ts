@@ -2,8 +2,8 @@ import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../util/error
 import { fileError } from "./files/file-error.ts";
 
 /**
- * What a store threw that is not of ours, as an error of ours whose cause it is: failures of files by their codes, all
- * else `transient`.
+ * Converts an error of a foreign store to a `ZarrflowError`, with the original as its cause. File errors are
+ * converted by their codes; all others become `transient`.
  */
 export function storeFailure(error: unknown, where: ErrorDetails = {}): ZarrflowError {
   const known = fileError(error, where);

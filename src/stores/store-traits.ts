@@ -1,18 +1,18 @@
 import type { StoreSpec } from "./store.ts";
 
-/** What a spec says of its store, before it is opened. */
+/** Properties of a store that its spec shows before the store is opened. */
 export interface StoreTraits {
-  /** Made of files of this machine, which answer at once: reading several values at one time gains nothing. */
+  /** True for files of this machine, which answer at once: concurrent reads gain nothing. */
   readonly isFileBacked: boolean;
-  /** Reached over a network. */
+  /** True if the store is reached over a network. */
   readonly isRemote: boolean;
-  /** Written by one writer, one value after the other. */
+  /** True if a single writer writes one value after another. */
   readonly hasSingleWriter: boolean;
-  /** Another thread can open the same store by its spec. */
+  /** True if another thread can open the same store by its spec. */
   readonly isReopenable: boolean;
 }
 
-/** Whether it is of a zip, a file or a value: one is only ever replaced as a whole. */
+/** True if the spec names a zip, as a file or as a value. Zips are only replaced as a whole. */
 export function isZip({ kind }: StoreSpec): boolean {
   return kind === "zip" || kind === "zip-value";
 }

@@ -15,13 +15,16 @@ import { openStore } from "./url.ts";
 export type { TargetBuildOptions } from "./target/options.ts";
 
 /**
- * Begins to build the target that `spec` names. Directories and zips are built in a folder `.NAME.zarrflow-…` beside
- * their final path and renamed; folders above that are missing are made. A replacement that an earlier run was killed
- * amid is ended first. In S3, where nothing can be renamed, keys are written at their place, and a target that is
- * replaced is deleted before; so in a store that is the caller's. A zip inside another store is streamed into it, and
- * appears when it is whole.
+ * Starts to build the target that `spec` names. Directories and zips are built in a folder `.NAME.zarrflow-…`
+ * beside their final path and then renamed; missing parent folders are created. If an earlier run was killed while
+ * it replaced the target, that replacement is finished first.
  *
- * @throws `target-exists`; `invalid-option` for what can be no target; `access-denied`, `no-space`, `too-many-files`.
+ * S3 cannot rename, so its keys are written to their final place, and a target that is replaced is deleted first.
+ * The same holds for a store of the caller. A zip inside another store is streamed into it, and appears when it is
+ * complete.
+ *
+ * @throws `target-exists`; `invalid-option` if the place cannot be a target; `access-denied`, `no-space`,
+ *   `too-many-files`.
  * @example
  * ```ts
  * import { openTargetBuild } from "zarrflow/stores/target";
@@ -47,20 +50,20 @@ export async function openTargetBuild(spec: StoreSpec, options: TargetBuildOptio
 }
 
 /**
- * Holds that a target can be built at the place that `spec` names, as far as that shows without writing.
+ * Checks, without writing, that a target can be built at the place that `spec` names.
  *
- * @throws as `openTargetBuild`, but for what only writing shows, such as `no-space`.
+ * @throws as `openTargetBuild`, except for errors that only writing shows, such as `no-space`.
  */
 export async function assertTargetPlace(spec: StoreSpec, options: TargetPlaceOptions): Promise<void> {
   await (await placeOf(spec)).check(options);
 }
 
-/** Whether nothing is at a place for certain. @throws what keeps that from being known */
+/** Returns true if it is certain that nothing is at a place. @throws the error that prevents the check */
 export async function isPlaceEmpty(spec: StoreSpec, options: StoreOptions): Promise<boolean> {
   return (await (await placeOf(spec)).isEmpty?.(options)) ?? false;
 }
 
-/** Holds that no run builds what is to take the place that `spec` names. @throws `locked` */
+/** Checks that no other run is building a target for the place that `spec` names. @throws `locked` */
 export async function assertNotBuilt(spec: StoreSpec, options: LockOptions): Promise<void> {
   if (spec.kind !== "directory") return;
   await machineFiles().assertNotBuilt(spec.path, options);
@@ -88,7 +91,7 @@ async function placeOf(spec: StoreSpec): Promise<TargetPlace> {
   }
 }
 
-/** The root of a store, under the keys where the values stay. */
+/** Makes a place of the root of a store whose values are written to their final keys. */
 async function placeIn(store: Store): Promise<TargetPlace> {
   if (!isWritable(store) || store.singleWriter) {
     throw new ZarrflowError(

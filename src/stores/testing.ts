@@ -7,8 +7,8 @@ import { writeChecks } from "./testing/write-checks.ts";
 export type { StoreCheck, StoreHarness } from "./testing/harness.ts";
 
 /**
- * The promises that every store keeps, as checks for any test runner. A check that fails names the call, what was expected,
- * and what was found.
+ * Checks of the rules that every store keeps, for any test runner. A failed check names the call, the expected
+ * result, and the actual one.
  *
  * @throws `invalid-option` for a harness with neither `filled` nor `empty`.
  * @example
@@ -29,7 +29,6 @@ export function storeChecks(harness: StoreHarness): StoreCheck[] {
   ];
 }
 
-/** Sets values one by one. */
 function filledBy({ empty, reopened }: StoreHarness): Filled {
   if (!empty) throw invalid("the harness makes no stores", "`filled`, `empty` or both", undefined);
   return async (values) => {

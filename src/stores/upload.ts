@@ -1,34 +1,34 @@
-/** A part of a value that a store has taken. */
+/** A part of a value that a store has received. */
 export interface UploadedPart {
-  /** 1 for the first bytes of the value. */
+  /** 1 for the first part of the value. */
   readonly number: number;
   /** In bytes. */
   readonly size: number;
-  /** What distinguishes its bytes from others, as the store says it. */
+  /** Identifier of the part's contents, as the store returned it. */
   readonly tag: string;
 }
 
-/** An upload in parts that was begun. */
+/** A multipart upload that was started. */
 export interface BegunUpload {
   readonly id: string;
-  /** Those that it is known to have, from number 1 on. */
+  /** The parts that are known to be uploaded, from number 1 on. */
   readonly parts: readonly UploadedPart[];
 }
 
-/** How an upload is gone on with, and noted so that another can go on with it. */
+/** The state from which an upload continues, and callbacks that record its progress. */
 export interface UploadNotes {
-  /** The upload to go on with: the first of its parts are kept, as far as the store has them as they are given. */
+  /** The upload to continue. Its first parts are kept, as far as the store has them as given here. */
   readonly begun?: BegunUpload | undefined;
-  /** Called when an upload was begun, before any of its parts is sent. */
+  /** Called when an upload has started, before any of its parts is sent. */
   readonly onBegun?: ((id: string) => void) | undefined;
-  /** Called with each part that the store has taken, in any order. */
+  /** Called with each part that the store has received, in any order. */
   readonly onPart?: ((part: UploadedPart) => void) | undefined;
 }
 
-/** An upload that can be left. */
+/** An upload that can be left for another writer. */
 export interface LeavableUpload {
-  /** The parts of `begun` that are kept: what is written comes after their bytes. */
+  /** The parts of `begun` that are kept: writing continues after their bytes. */
   readonly kept: readonly UploadedPart[];
-  /** Ends writing, and leaves the parts that the store has. Resolves when none is under way. */
+  /** Stops writing and leaves the parts that the store has. Resolves when no part is in flight. */
   leave(): Promise<void>;
 }

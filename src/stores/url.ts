@@ -24,10 +24,10 @@ const OPEN_STORE_OPTIONS: OptionNames<OpenStoreOptions> = {
 };
 
 /**
- * Opens the store that `spec` names. A directory need not exist: it has no keys then.
+ * Opens the store that `spec` names. A missing directory is a store without keys.
  *
- * @throws `not-found` where no zip or no memory store is, `corrupt-store` for a broken zip, `invalid-option` for an
- *   object of another process.
+ * @throws `not-found` if there is no zip or no memory store, `corrupt-store` for a broken zip, `invalid-option`
+ *   for an object of another process.
  */
 export async function openStore(spec: StoreSpec, options: OpenStoreOptions = {}): Promise<Store> {
   assertKnown(options, OPEN_STORE_OPTIONS);
@@ -39,7 +39,7 @@ export async function openStore(spec: StoreSpec, options: OpenStoreOptions = {})
   return store;
 }
 
-/** As `openStore`; undefined where no zip and no memory store is. */
+/** Like `openStore`, but undefined if there is no zip or no memory store. */
 export async function openStoreIfThere(
   spec: StoreSpec,
   options: OpenStoreOptions = {},
@@ -52,10 +52,13 @@ export async function openStoreIfThere(
   }
 }
 
-/** By which spec each store was opened. */
+/** The spec by which each store was opened. */
 const specs = new WeakMap<Store, StoreSpec>();
 
-/** The spec that opens the same store again; undefined for one that was not opened by a spec, or was wrapped since. */
+/**
+ * Returns the spec that opens the same store again; undefined for a store that was not opened by a spec or has
+ * been wrapped since.
+ */
 export function specOf(store: Store): StoreSpec | undefined {
   return specs.get(store);
 }
@@ -103,7 +106,7 @@ async function openKind(spec: StoreSpec, { exclusive, signal }: OpenStoreOptions
   }
 }
 
-/** @throws `access-denied` for a spec that was written down, without the query or the headers that it was used with. */
+/** @throws `access-denied` for a saved spec whose query or headers are not given again. */
 function openWebServer(spec: Extract<StoreSpec, { readonly kind: "http" }>): Store {
   const { url, missing403, retry, hasQuery, hasHeaders } = spec;
   const { beforeRequest, fetch, headers, query } = privateAccessOf(spec);

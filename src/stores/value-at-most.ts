@@ -1,13 +1,13 @@
 import { ZarrflowError } from "../util/errors.ts";
 import type { GetOptions, Store } from "./store.ts";
 
-/** What says that a value has more bytes than a caller can use. */
+/** Makes the error for a value with more bytes than a caller can use. */
 export type TooLarge = (found: number, limit: number) => ZarrflowError;
 
 /**
- * A value of a bounded size; undefined where there is none. The size is checked before memory is taken for it.
+ * Reads a value of bounded size; undefined if the key is missing. The size is checked before memory is allocated.
  *
- * @throws `resource-limit`, as `tooLarge` says it, and what the store throws.
+ * @throws `resource-limit`, as made by `tooLarge`, and the errors of the store.
  */
 export async function valueAtMost(
   store: Pick<Store, "get">,

@@ -2,9 +2,9 @@ import { ZarrflowError } from "../util/errors.ts";
 import type { GetOptions } from "./store.ts";
 
 /**
- * Reports the version that was found, and checks it against the one that is expected.
+ * Reports the version that was found, and checks it against the expected one.
  *
- * @param found undefined where the store does not know it, which is no difference
+ * @param found undefined if the store does not know it, which counts as equal
  * @throws `source-changed`
  */
 export function assertVersion(
@@ -17,20 +17,20 @@ export function assertVersion(
   onVersion?.(found);
 }
 
-/** Checks that a value that was found missing was not there before. @throws `source-changed` */
+/** Checks that a missing value was not there before. @throws `source-changed` */
 export function assertMissing({ ifVersion }: Pick<GetOptions, "ifVersion">): undefined {
   if (ifVersion !== undefined) throw sourceChanged("the value was removed while it was read");
   return undefined;
 }
 
-/** The error for a folder in the place of a value. */
+/** Makes the error for a folder in the place of a value. */
 export function folderInPlace(): ZarrflowError {
   return new ZarrflowError("corrupt-store", "a folder is in the place of a value", {
     hint: "Remove it, or move it out of the hierarchy.",
   });
 }
 
-/** The error for a source that is no longer what it was when reading it began. */
+/** Makes the error for a source that changed while it was read. */
 export function sourceChanged(reason: string): ZarrflowError {
   return new ZarrflowError("source-changed", reason, {
     hint: "Run again when no other program is changing the source.",

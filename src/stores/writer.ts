@@ -4,9 +4,9 @@ import { ZarrflowError } from "../util/errors.ts";
 import type { StoreWriter } from "./store.ts";
 
 /**
- * A writer that takes the three steps one after the other, also when called at once, and none after the last:
- * a second `abort`, or one after `commit`, does nothing; any other late call fails. Once `signal` is aborted,
- * `write` and `commit` fail with its reason.
+ * Makes a writer whose steps run one after the other, even if they are called at once. A second `abort`, or one
+ * after `commit`, has no effect; any other call after the end fails. Once `signal` is aborted, `write` and
+ * `commit` fail with its reason.
  */
 export function serialized(steps: StoreWriter, key: string, signal?: AbortSignal): StoreWriter {
   let last: Promise<unknown> = Promise.resolve();
@@ -52,7 +52,10 @@ export function serialized(steps: StoreWriter, key: string, signal?: AbortSignal
   };
 }
 
-/** A writer that keeps a copy of all pieces and gives them, joined, to `set`: for stores that take whole values only. */
+/**
+ * Makes a writer that collects copies of all pieces and passes them, joined, to `set`: for stores that take only
+ * whole values.
+ */
 export function bufferedWriter(
   key: string,
   set: (bytes: Uint8Array) => Promise<void>,

@@ -27,7 +27,7 @@ export async function openZipFile(path: string, options: ZipStoreOptions = {}): 
 }
 
 /**
- * Opens a zip archive that is a value of another store, which is closed with it.
+ * Opens a zip archive that is a value of another store. Closing the zip also closes that store.
  *
  * @throws `not-found`, and as {@link ZipStore.open}.
  */
