@@ -4,7 +4,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ControlFolder } from "./control-folder.ts";
 import type { LockOptions } from "./prefix-lock.ts";
 
-/** Holds that no run builds what is to take the place of a folder. @throws `locked` */
+/** Checks that no other run is building a target for a folder. @throws `locked` */
 export async function assertNotBuilt(path: string, { breakLock = false }: LockOptions): Promise<void> {
   if (breakLock) return;
   const target = await realpath(resolve(path)).catch(() => resolve(path));

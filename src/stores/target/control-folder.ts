@@ -16,27 +16,27 @@ import {
 import { processTag } from "./process-record.node.ts";
 
 /**
- * The folder beside a target where one run builds it. In it are
- * - `build`, the new target, whole from when publishing begins;
- * - `old`, the one it replaces, always whole, while it is neither at its place nor done with;
- * - `trash`, what is being removed;
- * - `ledger.jsonl`, what its run has done.
+ * A folder beside a target in which one run builds it. It contains
+ * - `build`, the new target, complete once publishing starts;
+ * - `old`, the replaced target, always complete, from the first rename until it is put back or moved to `trash`;
+ * - `trash`, anything that is being removed;
+ * - `ledger.jsonl`, the run's record of its progress.
  *
- * Whatever the moment at which a run is killed, the target's place is empty or holds a whole target, and
- * {@link ControlFolder.mend} ends what was cut.
+ * Whenever a run is killed, the target's place is either empty or contains a complete target, and {@link
+ * ControlFolder.mend} finishes what was interrupted.
  */
 export class ControlFolder {
   readonly path: string;
-  /** Where the target is built: a folder or a file. */
+  /** Path of the new target, a folder or a file. */
   readonly build: string;
-  /** Where its run leaves what it has done. */
+  /** Path of the run's record of its progress. */
   readonly ledger: string;
   readonly #target: string;
   readonly #old: string;
   readonly #trash: string;
 
   readonly #run: string;
-  /** Whether its run has not been heard of for so long that it is over. */
+  /** True if the run has given no sign of life for so long that it has ended. */
   readonly isDead: boolean;
   readonly #endRenewal: () => void;
 
@@ -56,7 +56,7 @@ export class ControlFolder {
     this.#trash = join(path, "trash");
   }
 
-  /** Makes a new one beside `target`, in a folder that exists. */
+  /** Creates a control folder beside `target`, in a folder that exists. */
   static async create(target: string, options?: SignOptions): Promise<ControlFolder> {
     const path = join(dirname(target), controlName(basename(target), processTag()));
     await mkdir(path);
@@ -68,14 +68,14 @@ export class ControlFolder {
     }
   }
 
-  /** That of a run of several processes, which all have the same. */
+  /** Returns the control folder of a joint run, which all its processes share. */
   static of(path: string, target: string, run: string): ControlFolder {
     return new ControlFolder(path, target, { run });
   }
 
   /**
-   * Those beside `target`, of runs that were killed and of others that are under way. What has such a name and is no
-   * folder of a run of this user's is none of them.
+   * Lists the control folders beside `target`, of killed runs and of running ones. Anything with such a name that
+   * is not a folder of this user's runs is left out.
    */
   static async all(target: string): Promise<ControlFolder[]> {
     const parent = dirname(target);
@@ -89,7 +89,7 @@ export class ControlFolder {
   }
 
   /**
-   * Puts the build at the target's place, where nothing is but perhaps an empty folder.
+   * Moves the build to the target's place, where nothing may exist but an empty folder.
    *
    * @throws `target-exists`
    */
@@ -106,7 +106,7 @@ export class ControlFolder {
     }
   }
 
-  /** Puts the build at the target's place, by two renames; if the second fails, the old target is put back. */
+  /** Moves the build to the target's place with two renames. If the second fails, the old target is put back. */
   async replace(): Promise<void> {
     await this.#assertOwn();
     await rename(this.#target, this.#old);
@@ -118,7 +118,7 @@ export class ControlFolder {
     }
   }
 
-  /** @throws `locked` when another run took this one for dead, and removed what it had built. */
+  /** @throws `locked` if another run took this one for dead and removed its build. */
   async #assertOwn(): Promise<void> {
     if ((await ownerOf(this.path))?.run === this.#run) return;
     throw new ZarrflowError("locked", "the unfinished target was removed by another run", {
@@ -128,8 +128,8 @@ export class ControlFolder {
   }
 
   /**
-   * Ends a replacement that was cut: before its second rename it is made, after it the old target is removed. What a dead
-   * run has built is removed, unless it can be resumed.
+   * Finishes an interrupted replacement: makes the second rename if it was not made, then removes the old target.
+   * The build of a dead run is removed, unless it can be resumed.
    */
   async mend(): Promise<void> {
     if ((await isThere(this.#old)) && !(await isThere(this.#target)) && (await isThere(this.build))) {
@@ -139,12 +139,12 @@ export class ControlFolder {
     if (isReplaced || (this.isDead && !(await this.isUnfinished()))) await this.remove();
   }
 
-  /** Whether its run has left something to be resumed. */
+  /** True if the run left work that can be resumed. */
   async isUnfinished(): Promise<boolean> {
     return (await isThere(this.build)) && (await isFile(this.ledger));
   }
 
-  /** @throws `target-not-empty` where somebody has put a link in the place of what an unfinished run has built. */
+  /** @throws `target-not-empty` if someone replaced the build of an unfinished run by a link. */
   async assertNoLink(): Promise<void> {
     if (!(await lstat(this.build)).isSymbolicLink()) return;
     throw new ZarrflowError("target-not-empty", "what the unfinished run has built is a symbolic link", {
@@ -154,9 +154,9 @@ export class ControlFolder {
   }
 
   /**
-   * Makes the folder of a dead run this run's.
+   * Transfers the folder of a dead run to this run.
    *
-   * @throws `locked` when another run was first.
+   * @throws `locked` if another run was first.
    */
   async takeOver(options?: SignOptions): Promise<ControlFolder> {
     const signed = await takeOverFolder(this.path, { run: this.#run, isDead: this.isDead }, options);
@@ -168,15 +168,15 @@ export class ControlFolder {
     });
   }
 
-  /** Leaves all of it to a run that resumes this one. */
+  /** Leaves everything to a run that resumes this one. */
   async keep(): Promise<void> {
     this.#endRenewal();
     await disownFolder(this.path);
   }
 
   /**
-   * Removes all of it. An old target that nothing has replaced is put back first. What cannot be removed is a dead run's
-   * from then on.
+   * Removes everything. An old target that was not replaced is put back first. If something cannot be removed, the
+   * folder counts as a dead run's from then on.
    */
   async remove(): Promise<void> {
     this.#endRenewal();
@@ -192,7 +192,7 @@ export class ControlFolder {
     if (await isThere(this.#old)) {
       await rename(this.#old, (await isThere(this.#target)) ? this.#trash : this.#target);
     }
-    // the owner's record goes last, so that the rest is found by the next run if this one is killed
+    // the owner record goes last: if this run is killed, the next run still recognizes the folder
     for (const name of (await isThere(this.path)) ? await readdir(this.path) : []) {
       if (name !== OWNER_NAME) await removeFolder(join(this.path, name));
     }
@@ -215,7 +215,7 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 async function moveWithoutReplacing(from: string, to: string): Promise<void> {
-  // renaming a folder never replaces but an empty one; renaming a file would
+  // renaming a folder replaces only an empty folder, but renaming a file replaces a file
   if ((await lstat(from)).isDirectory()) return rename(from, to);
   try {
     await link(from, to);
@@ -225,7 +225,7 @@ async function moveWithoutReplacing(from: string, to: string): Promise<void> {
   }
 }
 
-/** The names in a folder; none where there is none, or none that this user may read. */
+/** Returns the names in a folder; none if it does not exist or this user may not read it. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);

@@ -1,15 +1,17 @@
 import { isNamedAttributes, isNamedDocument } from "../document-names.ts";
 import type { ListableStore, StoreOptions, WritableStore } from "../store.ts";
 
-/** How many keys are deleted at a time: in one call, or by one call each. */
+/** Number of keys that are deleted at a time: in one call, or with one call each. */
 const DELETED_TOGETHER = 1000;
 const DELETED_EACH = 16;
-/** Keys of one listing that are kept until all documents are deleted; of more there is a second listing. */
+/**
+ * Keys of a listing that are kept until all documents are deleted. If there are more, the store is listed again.
+ */
 const MAX_KEPT = 10_000;
 
 /**
- * Deletes every key of a store: what makes nodes of them first, so that what is left at any moment is no array that lacks
- * attributes or chunks.
+ * Deletes every key of a store, the documents that make nodes first. At no time is there a visible array that
+ * lacks attributes or chunks.
  */
 export async function deleteAll(
   store: WritableStore & ListableStore,

@@ -22,7 +22,7 @@ import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
 
 type FileSpec = Extract<StoreSpec, { readonly path: string }>;
 
-/** Where a directory or a zip is built. */
+/** Returns the place where a directory or a zip is built. */
 export function filePlace(spec: FileSpec): TargetPlace {
   return {
     check: (options) =>
@@ -43,7 +43,7 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
   return attempt(async () => {
     const target = await realpathIfThere(resolve(spec.path));
     const assertFree = async () => {
-      // what cannot be removed is in nobody's way
+      // a folder that cannot be removed does no harm
       for (const control of await ControlFolder.all(target)) await control.mend().catch(() => {});
       await assertPlaceFree(spec, target, options);
     };
@@ -105,7 +105,7 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
   });
 }
 
-/** Puts what was built at its place, and removes what is left of its run. */
+/** Moves the build to its place and removes the rest of its run. */
 async function publishFolder(
   control: ControlFolder,
   target: string,
@@ -136,9 +136,9 @@ async function openJoint(
   });
 }
 
-/** What runs that are over have left unfinished at a place. */
+/** Unfinished builds of ended runs at a place. */
 interface UnfinishedAt {
-  /** The one that is resumed. */
+  /** The build that is resumed. */
   readonly resumed?: { readonly control: ControlFolder; readonly how: ResumeOptions } | undefined;
   readonly others: readonly ControlFolder[];
 }
@@ -174,7 +174,7 @@ function stillAtWork({ path }: ControlFolder, target: string): ZarrflowError {
   });
 }
 
-/** What is left of the target that was replaced. */
+/** Makes the warning about remains of a replaced target. */
 function notRemoved(path: string, error: unknown): { readonly message: string; readonly hint: string } {
   const reason = fileError(error, {});
   return {
@@ -190,13 +190,13 @@ async function constructionOf(
 ): Promise<TargetWriter> {
   const { kind } = spec;
   const description = descriptionOf(spec);
-  // What zips need takes longer to load than all that a directory needs.
+  // The modules for zips take longer to load than all modules that a directory needs.
   if (kind === "zip")
     return (await import("./zip-construction.ts")).constructZip(build, description, options);
   return constructFolder(build, description, options);
 }
 
-/** @throws `locked` while a run writes in a folder that is there, or anywhere inside. */
+/** @throws `locked` while a run writes to an existing folder or anywhere inside it. */
 async function assertUnlockedFolder(path: string, options: LockOptions): Promise<void> {
   const { assertUnlocked } = await import("./prefix-lock.ts");
   const { assertNoneInside } = await import("./runs-inside.ts");
@@ -205,7 +205,7 @@ async function assertUnlockedFolder(path: string, options: LockOptions): Promise
   await assertNoneInside(store, options);
 }
 
-/** Refuses early what would fail when all is built. */
+/** Rejects early a place at which publishing would fail. */
 async function assertPlaceFree(
   { kind }: FileSpec,
   target: string,
@@ -231,7 +231,7 @@ async function assertPlaceFree(
   }
 }
 
-/** Names the store in failures of a step. */
+/** Adds the store to errors of a step. */
 async function namingStore<T>(spec: FileSpec, step: () => Promise<T>): Promise<T> {
   const details = { store: descriptionOf(spec) };
   try {
@@ -255,16 +255,16 @@ async function realpathIfThere(path: string): Promise<string> {
   }
 }
 
-/** Removes `folder` and those above it, up to `last`, as far as they are empty. */
+/** Removes `folder` and its parents up to `last`, as far as they are empty. */
 async function removeEmptyFolders(folder: string, last: string): Promise<void> {
   try {
     for (let empty = folder; empty.length >= last.length; empty = dirname(empty)) await rmdir(empty);
   } catch {
-    // somebody else put something there
+    // someone else put something there
   }
 }
 
-/** Passes a failure on after `undo`. */
+/** Runs `undo` after a failure and then throws that failure. */
 function after(undo: () => Promise<void>): (error: unknown) => Promise<never> {
   return async (error) => {
     await undo();

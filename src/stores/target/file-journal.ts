@@ -14,14 +14,17 @@ import type { Journal } from "./journal.ts";
 import { thisProcess } from "./process-record.node.ts";
 import { checkedLine, wholeLines } from "./whole-lines.ts";
 
-/** Lines are gathered to so many characters, or for so many milliseconds, before they are written. */
+/** Lines are buffered up to this many characters, or for this many milliseconds, before they are written. */
 const GATHERED = 16 * 1024;
 const GATHERED_MS = 10;
-/** A write that waits for the disk takes some milliseconds itself. */
+/** Longer with `fsync`: a write that waits for the disk takes some milliseconds itself. */
 const GATHERED_MS_SYNCED = 100;
 const NEW_LINE = 10;
 
-/** A journal as a file that only grows. Its few writes block: each is over before a kill can cut the next. */
+/**
+ * A journal in a file that lines are appended to. Its few writes are synchronous, so that a kill cannot interrupt
+ * one halfway.
+ */
 export class FileJournal implements Journal {
   readonly description: string;
   readonly boot = thisProcess().boot;
@@ -77,7 +80,7 @@ export class FileJournal implements Journal {
     try {
       this.#write();
     } catch {
-      // the next call throws it
+      // the next call throws the error
     }
   }
 
@@ -99,16 +102,16 @@ export class FileJournal implements Journal {
     this.#writtenAt = performance.now();
   }
 
-  /** The first failure: those that follow say that the file is closed. */
+  /** Keeps the first failure: later ones would only say that the file is closed. */
   #failed(error: unknown): unknown {
     this.#failure ??= fileError(error, { store: this.description });
     return this.#failure;
   }
 }
 
-/** Puts the names in a folder on the disk. */
+/** Flushes the entries of a folder to the disk. */
 function syncFolderSync(path: string): void {
-  if (process.platform === "win32") return; // folders cannot be opened there
+  if (process.platform === "win32") return; // folders cannot be opened on Windows
   const fd = openSync(path, "r");
   try {
     fsyncSync(fd);
@@ -117,7 +120,7 @@ function syncFolderSync(path: string): void {
   }
 }
 
-/** Opens a file to be added to. A last line that was cut is ended: it must not become the begin of another. */
+/** Opens a file for appending. Ends an incomplete last line, so that the next line does not continue it. */
 function openAtLineEnd(path: string): number {
   const fd = openSync(path, "a+");
   const { size } = fstatSync(fd);

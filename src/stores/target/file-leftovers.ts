@@ -7,7 +7,10 @@ import type { Leftover, LeftoverOptions } from "./leftover.ts";
 import { DEAD_AFTER } from "./owner-record.ts";
 import { taggedState } from "./process-record.node.ts";
 
-/** What runs have beside a file or a folder, and files that they are writing in it; folders that cannot be read hold none. */
+/**
+ * Lists files of runs beside a file or a folder, and files that they are writing in it. Unreadable folders are
+ * skipped.
+ */
 export async function* fileLeftovers(
   path: string,
   options: Pick<LeftoverOptions, "below"> = {},
@@ -23,7 +26,10 @@ export async function* fileLeftovers(
   yield* temporaryFiles(target, options);
 }
 
-/** Removes the files that processes of this machine which are over were writing in a folder; fails for none. */
+/**
+ * Removes files in a folder that ended processes of this machine were writing. Ignores files that it cannot
+ * remove.
+ */
 export async function removeFilesOfDead(folder: string): Promise<void> {
   for await (const { place, remove } of temporaryFiles(folder))
     if (taggedState(basename(place)) === "ended") await remove().catch(() => {});

@@ -5,7 +5,7 @@ import { isOwnName } from "../reserved-names.ts";
 import { holdsValue } from "./holds-value.ts";
 import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
 
-/** Begins a directory in the new folder `build`, or goes on with one. */
+/** Starts a directory in the new folder `build`, or continues one. */
 export async function constructFolder(
   build: string,
   description: string,
@@ -25,7 +25,7 @@ export async function constructFolder(
   };
 }
 
-/** Removes files that a run that was killed was writing. */
+/** Removes files that a killed run was writing. */
 export async function removeTemporaryFiles(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

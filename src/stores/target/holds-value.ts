@@ -2,10 +2,13 @@ import { crc32 } from "../../util/crc32.ts";
 import type { Store, StoredValue, StoreOptions } from "../store.ts";
 import type { ResumeOptions } from "./options.ts";
 
-/** Bytes that are read at one time. */
+/** Bytes that are read at a time. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** Whether a store holds a value as it was recorded. One without a checksum cannot be compared, and is not held then. */
+/**
+ * True if a store contains a value as it was recorded. With `readBack`, a value without a recorded checksum counts
+ * as missing.
+ */
 export async function holdsValue(
   store: Pick<Store, "get" | "size">,
   { key, size, crc32: expected }: StoredValue,
@@ -24,7 +27,7 @@ export async function holdsValue(
   return checksum === expected;
 }
 
-/** What a value is known by. */
+/** Text that identifies a value by its key and size. */
 export function valueText({ key, size }: Pick<StoredValue, "key" | "size">): string {
   return `${key}\n${size}`;
 }

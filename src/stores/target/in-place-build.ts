@@ -11,7 +11,7 @@ import { removeMarks, unfinishedThere } from "./run-marks.ts";
 import { assertNoneInside } from "./runs-inside.ts";
 import { ValueJournal } from "./value-journal.ts";
 
-/** Where a target is built under its final keys. */
+/** Returns the place of a target that is built under its final keys. */
 export function inPlace(store: WritableStore & ListableStore): TargetPlace {
   return {
     check: (options) => assertPlaceFree(store, options),
@@ -24,11 +24,14 @@ export function inPlace(store: WritableStore & ListableStore): TargetPlace {
 }
 
 /**
- * Builds a target under its final keys, where nothing can be renamed: it is whole once its documents are written, which
- * come last. What a replaced target held is deleted before. Where the store knows conditional writes the place is
- * locked, so that two runs do not mix there, and a ledger is kept there, so that an unfinished run can be resumed.
+ * Builds a target under its final keys, in a store that cannot rename. The target is complete once its documents
+ * are written, which come last. The contents of a replaced target are deleted first.
  *
- * @throws `target-exists`; `target-not-empty` for what an unfinished run has left, unless it is resumed; `locked` while another run writes there, and from `publish` when one has taken it over.
+ * If the store supports conditional writes, the place gets a lock, so that two runs cannot mix there, and a
+ * ledger, so that an unfinished run can be resumed.
+ *
+ * @throws `target-exists`; `target-not-empty` for the work of an unfinished run that is not resumed; `locked`
+ *   while another run writes there, and from `publish` if another run has taken the place over.
  */
 export async function openInPlaceBuild(
   store: WritableStore & ListableStore,
@@ -47,7 +50,7 @@ export async function openInPlaceBuild(
       isChanged = true;
     });
   } catch (error) {
-    // a lock that is left means that what is there is what a run could not remove, or has not finished
+    // a remaining lock marks the contents as the work of a run that could not finish or remove it
     await (isChanged ? lock?.leave() : lock?.putBack())?.catch(() => {});
     throw error;
   }
@@ -74,7 +77,7 @@ export async function openInPlaceBuild(
     async discard() {
       if (isPublished) return;
       try {
-        // what another run has taken over is its own
+        // data that another run has taken over belongs to that run
         if (lock === undefined || (await lock.isHeld())) {
           await journal?.remove();
           await deleteAll(store);
@@ -88,18 +91,20 @@ export async function openInPlaceBuild(
   };
 }
 
-/** A place that is this run's. */
+/** A place that this run alone writes to. */
 interface TakenPlace {
-  /** Absent where nothing keeps another run away, which could not tell whose values are there. */
+  /**
+   * Absent without a lock: then another run could write there too, and nobody could tell whose values they are.
+   */
   readonly journal?: ValueJournal;
   readonly holds?: TargetBuild["holds"];
 }
 
 /**
- * Goes on with what an unfinished run has left, where that is asked for, or makes the place empty: also of what a run
- * left that was to be resumed and whose ledger says nothing that can be used.
+ * Continues the work of an unfinished run if that is requested, or else empties the place. It also removes the
+ * work of a run that was to be resumed, but whose ledger contains nothing usable.
  *
- * @param onChanged called as soon as what is there is no longer, or not yet, a whole target
+ * @param onChanged called as soon as the place no longer contains a complete target, or does not yet
  */
 async function takePlace(
   store: WritableStore & ListableStore,
@@ -108,7 +113,7 @@ async function takePlace(
   onChanged: () => void,
 ): Promise<TakenPlace> {
   const finding = isLocked ? ValueJournal.find(store, { signal }) : undefined;
-  // the lock is this run's
+  // this run holds the lock
   const emptiness = ifExists === "replace" ? undefined : assertEmpty(store, { breakLock: true, signal });
   await Promise.allSettled([finding, emptiness]);
   const found = await finding;
@@ -129,14 +134,17 @@ async function takePlace(
   return isLocked ? { journal: await ValueJournal.create(store) } : {};
 }
 
-/** Whether a node is at the root: a run that built one there has ended. Its attributes alone make none. */
+/**
+ * True if there is a node at the root, because a run that wrote one has finished. Attributes alone do not make a
+ * node.
+ */
 async function hasDocument(store: Store, options: StoreOptions): Promise<boolean> {
   const names = DOCUMENT_NAMES.filter((key) => !isNamedAttributes(key));
   const sizes = await Promise.all(names.map((key) => store.size(key, options)));
   return sizes.some((size) => size !== undefined);
 }
 
-/** Whether values are there as they were recorded, by one listing. */
+/** Lists the store once and returns a function that is true for values that are present as recorded. */
 async function heldValues(
   store: WritableStore & ListableStore,
   { readBack, signal }: ResumeOptions & StoreOptions,
@@ -158,7 +166,7 @@ async function assertPlaceFree(
   await assertUnlocked(store, { breakLock, signal });
 }
 
-/** @throws `target-exists`, or `locked` when a run is writing there now. */
+/** @throws `target-exists`; `locked` while another run writes there; `target-not-empty` for unfinished work. */
 async function assertEmpty(
   store: WritableStore & ListableStore,
   { mayResume = false, ...options }: LockOptions & { readonly mayResume?: boolean | undefined },

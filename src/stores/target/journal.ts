@@ -1,21 +1,27 @@
-/** Lines of text that a run leaves as it goes on, where its target is built, until that is published. */
+/** Lines of text in which a run records its progress beside its target, until the target is published. */
 export interface Journal {
-  /** Its place, for messages. */
+  /** Place of the journal, for messages. */
   readonly description: string;
-  /** What distinguishes this start of the machine from another, where the system has it: what is not put on the disk may be lost at one. */
+  /**
+   * Identifies the current boot of the machine, if the system has such an identifier: unflushed data may be lost
+   * at the next boot.
+   */
   readonly boot: string | undefined;
-  /** Whether what is written at its place outlives the machine's next start as soon as the call resolves: it is kept elsewhere. */
+  /**
+   * True if written data survives a reboot of this machine as soon as the call resolves, because it is stored
+   * elsewhere.
+   */
   readonly isDurable?: boolean;
-  /** The lines that are there, each as it was added; what was cut, or changed, is left out. */
+  /** Returns the lines as they were added, without incomplete or altered ones. */
   lines(): AsyncIterable<string>;
   /**
-   * Adds a line, given without its end, after all that were added before.
+   * Appends a line, given without its line break.
    *
-   * @throws what keeps them from being kept, or kept one that was added before.
+   * @throws the error that prevents storing it, or prevented storing an earlier line.
    */
   append(line: string): void;
-  /** Resolves when all that was added is kept. */
+  /** Resolves when all added lines are stored. */
   flush(): Promise<void>;
-  /** Nothing more is added. */
+  /** Ends writing. */
   close(): Promise<void>;
 }

@@ -3,22 +3,26 @@ import type { StoreOptions } from "../store.ts";
 export interface LeftoverOptions extends StoreOptions {
   /** @default true */
   readonly withUploads?: boolean;
-  /** Whether files that are being written in folders below a folder are looked for as well. @default true */
+  /** True to look for files that are being written in subfolders too. @default true */
   readonly below?: boolean;
 }
 
-/** Something that a run has at a place while it is at work, and leaves there where it is killed. */
+/** Something that a run has at a place while it is active, and leaves there if it is killed. */
 export interface Leftover {
   /**
-   * `build`: a target, or an old one, beside its name; `file`: a value that is being written; `lock`; `half-target`: keys
-   * that are locked, and that no document shows, or a zip of which only parts are there; `scratch`: scratch objects; `upload`: parts of a value.
+   * - `build`: a new or an old target beside the target's name
+   * - `file`: a value that is being written
+   * - `lock`: a lock
+   * - `half-target`: locked keys that no document makes visible, or some parts of a zip
+   * - `scratch`: scratch objects
+   * - `upload`: parts of a value
    */
   readonly kind: "build" | "file" | "lock" | "half-target" | "scratch" | "upload";
-  /** Its path, or its key. */
+  /** Path or key. */
   readonly place: string;
-  /** Whether its run is over, as far as that is known; else it may be at work. */
+  /** True if its run is known to have ended; otherwise the run may be active. */
   readonly isDead: boolean;
-  /** How to be rid of it by other means, as a sentence. */
+  /** A sentence that says how to remove it by other means. */
   readonly hint?: string;
   remove(): Promise<void>;
 }

@@ -12,11 +12,11 @@ import { isStale } from "./prefix-lock.ts";
 import { uploadLeftovers } from "./upload-leftovers.ts";
 import { ValueJournal } from "./value-journal.ts";
 
-/** What the names of places for scratch objects in a bucket begin with. */
+/** Prefix of the names of places for scratch objects in a bucket. */
 export const SCRATCH_PREFIX = "zarrflow-scratch-";
 const SCRATCH = new RegExp(`^${SCRATCH_PREFIX}[\\da-f]{12}/$`);
 
-/** What runs have at a target: in it, and beside it where it is a file or a folder. */
+/** Lists the leftovers of runs at a target: in it and, for a file or a folder, beside it. */
 export async function* leftoversAt(
   { store: spec, path }: { readonly store: StoreSpec; readonly path: string },
   options: LeftoverOptions = {},
@@ -77,7 +77,10 @@ async function* leftoversIn(
   }
 }
 
-/** A lock or a ledger, with what they are the only sign of, if a run wrote them: keys that no document shows. */
+/**
+ * Makes the leftover for a lock or a ledger. If a run wrote it and no document is there, it includes the hidden
+ * keys.
+ */
 async function lockLeftover(
   store: Store,
   lock: LockRecord | undefined,

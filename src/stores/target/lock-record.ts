@@ -5,29 +5,29 @@ import type { Store, StoreOptions } from "../store.ts";
 import { valueAtMost } from "../value-at-most.ts";
 import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 
-/** Bytes of the largest record. */
+/** Size in bytes of the largest lock record. */
 const MAX_LOCK = 64 * 1024;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** Who writes at a place. */
+/** Identifies the run that writes at a place. */
 export interface LockRecord extends ProcessRecord {
-  /** A random name for the run. */
+  /** A random name of the run. */
   readonly owner: string;
   readonly begun: string;
   readonly renewed: string;
-  /** Whether the run is over, and has left what it could not remove. */
+  /** True if the run has ended and left work that it could not remove. */
   readonly isOver?: boolean;
 }
 
-/** Which lock is meant. */
+/** Selects a lock. */
 export interface LockKey {
   /** @default LOCK_NAME */
   readonly key?: string | undefined;
-  /** Milliseconds without a renewal after which it is ignored. @default 300,000 */
+  /** Milliseconds without a renewal after which the lock is ignored. @default 300,000 */
   readonly staleAfter?: number | undefined;
 }
 
-/** The lock in the root of a store, or at another key, if there is one. */
+/** Reads the lock in the root of a store, or at another key, if there is one. */
 export async function readLock(
   store: Pick<Store, "get">,
   { key = LOCK_NAME, signal }: StoreOptions & LockKey = {},
@@ -45,7 +45,7 @@ export async function readLock(
   };
 }
 
-/** What lies at a lock's key; nothing that can be read of what is too large for a lock. */
+/** Returns the bytes at a lock's key. A value too large for a lock is returned as empty. */
 async function lockBytes(
   store: Pick<Store, "get">,
   key: string,
@@ -60,20 +60,20 @@ async function lockBytes(
 }
 
 /**
- * Whether a run wrote a lock, and whole. Anything else under its name keeps runs away while it is new, and says nothing
- * of whose the values beside it are.
+ * True if a run wrote this lock, completely. Anything else under its name keeps runs away while it is new, but
+ * does not show whose the values beside it are.
  */
 export function isOfRun({ owner, begun, renewed }: LockRecord): boolean {
   return UUID.test(owner) && [begun, renewed].every((time) => Number.isFinite(Date.parse(time)));
 }
 
-/** Who holds a lock, in words. */
+/** Describes the holder of a lock for messages. */
 export function holderOf({ host, pid, begun, renewed }: LockRecord): string {
   const who = host === undefined ? "another run" : `process ${pid} on ${host}`;
   return `${who}, started ${begun}, last seen ${renewed}`;
 }
 
-/** That of this process, for a run that begins now. */
+/** Makes the lock record of this process, for a run that starts now. */
 export async function newLockRecord(): Promise<LockRecord> {
   const now = new Date().toISOString();
   return {
@@ -84,7 +84,7 @@ export async function newLockRecord(): Promise<LockRecord> {
   };
 }
 
-/** That of a run of several processes, on whatever machines. */
+/** Makes the lock record of a joint run, whose processes may be on different machines. */
 export function jointLockRecord(owner: string): LockRecord {
   const now = new Date().toISOString();
   return { owner, begun: now, renewed: now };

@@ -4,7 +4,7 @@ import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../memory.ts";
 import type { TargetBuild } from "../store.ts";
 import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 
-/** Where a store in memory is built that `memory:NAME` stands for once it is published. */
+/** Returns the place of a store in memory, which gets the name `memory:NAME` when it is published. */
 export function memoryPlace(name: string): TargetPlace {
   return {
     check: async (options) => assertPlaceFree(name, options),

@@ -7,16 +7,19 @@ import { randomName } from "../reserved-names.ts";
 import { processState, taggedState, thisProcess } from "./process-record.node.ts";
 import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 
-/** The file in a folder of a run's own that names its owner. */
+/** Name of the file in a run's folder that names the owner. */
 export const OWNER_NAME = "owner.json";
 const FORMAT = "zarrflow-run/1";
-/** Milliseconds after which a run renews its record, and those after which one that nobody renews is a dead run's. */
+/**
+ * Milliseconds between renewals of a record, and milliseconds without a renewal after which the run counts as
+ * dead.
+ */
 export const RENEW_AFTER = 60_000;
 export const DEAD_AFTER = 15 * 60_000;
-/** The time of the record of a run that is over and could not, or must not, remove its folder. */
+/** File time of the record of an ended run that could not, or must not, remove its folder. */
 const GIVEN_UP = 0;
 
-/** A run, as it left word in a folder of its own. */
+/** The owner of a folder, as the run recorded it there. */
 interface OwnerRecord extends ProcessRecord {
   readonly format: typeof FORMAT;
   /** A random name. */
@@ -24,18 +27,21 @@ interface OwnerRecord extends ProcessRecord {
   readonly begun: string;
 }
 
-/** A folder that is this run's until `end`, which stops the renewal of its record. */
+/** A folder that belongs to this run. `end` stops the renewal of its record. */
 export interface SignedFolder {
   readonly run: string;
   readonly end: () => void;
 }
 
-/** Whether what a run leaves of its own is put on the disk at once, so that it outlives a loss of power. */
+/**
+ * Options for the records of a run; `fsync` flushes them to the disk at once, so that they survive a loss of
+ * power.
+ */
 export interface SignOptions {
   readonly fsync?: boolean | undefined;
 }
 
-/** Leaves in a new folder whose it is, and renews that until it is ended. */
+/** Records the owner of a new folder, and renews that record until it is ended. */
 export async function signFolder(folder: string, { fsync }: SignOptions = {}): Promise<SignedFolder> {
   const record = newRecord();
   const path = join(folder, OWNER_NAME);
@@ -49,9 +55,9 @@ export async function signFolder(folder: string, { fsync }: SignOptions = {}): P
 }
 
 /**
- * Makes the folder of a run that is over this run's. Of several who try one gets it.
+ * Transfers the folder of an ended run to this run. If several runs try at once, one succeeds.
  *
- * @returns undefined when another was first.
+ * @returns undefined if another run was first.
  */
 export async function takeOverFolder(
   folder: string,
@@ -67,7 +73,7 @@ export async function takeOverFolder(
     if (hasSystemCode(error, "EEXIST") || isMissing(error)) return undefined;
     throw error;
   }
-  // somebody may have got it, and given the claim this name anew, since the owner was read
+  // between the two reads, another run may have taken the folder over and freed the name of this claim
   if ((await ownerOf(folder))?.run !== from.run) {
     await unlink(claim);
     return undefined;
@@ -77,7 +83,10 @@ export async function takeOverFolder(
   return renewed(folder, record);
 }
 
-/** Makes a file that others find whole, or not at all, also where this process is killed. @throws where there is one */
+/**
+ * Creates a file that others find complete or not at all, even if this process is killed. @throws if the file
+ * exists
+ */
 async function createWhole(path: string, text: string, { fsync }: SignOptions): Promise<void> {
   const unfinished = `${path}.${randomName()}`;
   try {
@@ -89,25 +98,25 @@ async function createWhole(path: string, text: string, { fsync }: SignOptions): 
     await writeFile(path, text, { flag: "wx" }); // a file system without hard links
     if (fsync) await syncPath(asyncFileCalls, path);
   } finally {
-    await unlink(unfinished).catch(() => {}); // it may not have come to that
+    await unlink(unfinished).catch(() => {}); // it may not exist
   }
 }
 
-/** Lets everybody know that the run is over whose folder this is, and could not be removed. */
+/** Marks the run of a folder that could not be removed as ended. */
 export async function disownFolder(folder: string): Promise<void> {
   await utimes(join(folder, OWNER_NAME), GIVEN_UP, GIVEN_UP);
 }
 
-/** What is known of a folder of a run's own. */
+/** The known owner of a run's folder. */
 export interface FolderOwner {
   readonly run: string;
-  /** Whether its run is over, or has not been heard of for so long that it counts as over. */
+  /** True if the run has ended, or has given no sign of life for so long that it counts as dead. */
   readonly isDead: boolean;
 }
 
 /**
- * Whose a folder is; undefined for one that is not a run's of this user: a symbolic link, somebody else's folder, or one
- * with something in it and no record of its owner. Nothing in such a one is ever touched.
+ * Returns the owner of a folder; undefined if it is not a folder of this user's runs: a symbolic link, a folder of
+ * another user, or a folder with contents but no owner record. Such folders are never touched.
  */
 export async function ownerOf(folder: string): Promise<FolderOwner | undefined> {
   try {
@@ -123,14 +132,14 @@ export async function ownerOf(folder: string): Promise<FolderOwner | undefined> 
   }
 }
 
-/** Whether a run was killed before it had signed its folder, or when it had removed all but that. */
+/** True if a run was killed before it signed its folder, or after it removed everything but its record. */
 function isUnsigned(folder: string, names: readonly string[], changed: number): boolean {
   if (names.some((name) => name !== OWNER_NAME)) return false;
   const state = taggedState(folder);
   return state === undefined ? Date.now() - changed > DEAD_AFTER : state === "ended";
 }
 
-/** The owner that a file of this user names. */
+/** Reads the owner from a record, if this user owns the file. */
 async function ownerIn(path: string, user: number): Promise<FolderOwner | undefined> {
   const file = await lstat(path);
   if (!file.isFile() || file.uid !== user) return undefined;
@@ -139,7 +148,10 @@ async function ownerIn(path: string, user: number): Promise<FolderOwner | undefi
   return { run: record.run, isDead: isDead(record, file.mtimeMs) };
 }
 
-/** One that its run has given up is of no run; a process that runs may be suspended, and go on. */
+/**
+ * True if a run has disowned its record, or its process has ended. A running process may be suspended and
+ * continue.
+ */
 function isDead(record: ProcessRecord, renewed: number): boolean {
   if (renewed === GIVEN_UP) return true;
   const state = processState(record);
@@ -157,7 +169,7 @@ function parsedRecord(text: string): (ProcessRecord & { readonly run: string }) 
   }
 }
 
-/** Whether a claim was left by a run that ended before it could take what it claimed, or name itself. */
+/** True if a run left this claim because it ended before it could complete the claim or the takeover. */
 async function isDeadClaim(path: string): Promise<boolean> {
   try {
     const { uid, mtimeMs } = await lstat(path);
@@ -168,7 +180,10 @@ async function isDeadClaim(path: string): Promise<boolean> {
   }
 }
 
-/** The record of a run of several processes, on whatever machines: it is over when none of them has renewed it for long. */
+/**
+ * Makes the owner record of a joint run, whose processes may be on different machines. The run is dead if none of
+ * them has renewed it for long.
+ */
 export function jointRecord(run: string): string {
   return JSON.stringify({ format: FORMAT, run, begun: new Date().toISOString() } satisfies OwnerRecord);
 }

@@ -14,57 +14,61 @@ import {
   readLock,
 } from "./lock-record.ts";
 
-/** Milliseconds without a renewal after which a lock counts for nothing; */
+/** Milliseconds without a renewal after which other runs ignore a lock. */
 const STALE_AFTER = 5 * 60_000;
-/** of these the part after which its run renews it, */
+/** Fraction of that time after which a run renews its lock. */
 const RENEWED_AT = 0.1;
-/** and the part after which its own run takes it for lost, which has to be before anybody else may take it. */
+/** Fraction of that time after which a run gives up its own lock, before another run may take it. */
 const LOST_AT = 0.8;
-/** Milliseconds in which a store says who holds its lock, or is gone. */
+/** Milliseconds to wait for the store to answer who holds a lock. */
 const TOLD_WITHIN = 5_000;
-/** Milliseconds after which one of two runs that took over a stale lock at once finds that it lost. */
+/** Milliseconds after which one of two runs that took over a stale lock at the same time finds that it lost. */
 const SETTLED_AFTER = 2_000;
-/** Milliseconds for which a look at the lock counts: a run that takes it over meanwhile finds its own gone when it settles. */
+/**
+ * Milliseconds for which a check of the lock stays valid. A run that takes the lock over in that time settles
+ * later, and then finds its own lock gone.
+ */
 const SEEN_FOR = SETTLED_AFTER / 2;
 
 export interface LockOptions extends StoreOptions {
-  /** Takes the place whoever holds its lock. */
+  /** Takes the place even if another run holds its lock. */
   readonly breakLock?: boolean | undefined;
 }
 
-/** How a lock is taken by a run that several processes carry out, which all hold it. */
+/** Option for a lock that all processes of a joint run hold together. */
 interface JointLock {
   /** The name of that run. */
   readonly joint?: string | undefined;
 }
 
-/** A store that can hold a lock. */
+/** A store that can contain a lock. */
 export type LockStore = Pick<
   WritableStore,
   "description" | "folder" | "get" | "ageOf" | "set" | "setIfAbsent" | "delete"
 >;
 
-/** Names of runs of this process whose locks could not be removed: they count for nothing. */
+/** Names of this process's runs whose locks could not be removed, and are ignored. */
 const abandoned = new Set<string>();
 
 /**
- * A place that one run alone writes at. The lock is a value with the random name of its run, renewed while that lasts.
- * It is stale when its process is over for certain; else by its age, by the clock of the store if it has one.
+ * A lock on a place that only one run may write to. It is a value that contains the random name of the run, and is
+ * renewed while the run lasts. The lock is stale if its process is known to have ended. If that is not known, its
+ * age decides, by the clock of the store if there is one.
  */
 export class PrefixLock {
   readonly #store: LockStore;
   readonly #key: string;
   readonly #lostAfter: number;
-  /** Milliseconds for which the renewal by another process of the same run counts. */
+  /** Milliseconds for which a renewal by another process of the same run counts. */
   readonly #sharedFor: number;
   readonly #record: LockRecord;
-  /** Whether the run before this one has not given the place free, and may have left files in it. */
+  /** True if the run before this one did not release the place, and may have left files in it. */
   readonly #isTakeover: boolean;
   readonly #renewal: ReturnType<typeof setInterval>;
   readonly #lost = new AbortController();
   #renewing: Promise<void> = Promise.resolve();
   #renewedAt = Date.now();
-  /** When it was last looked at, and was this run's. */
+  /** Time of the last check that found the lock to be this run's. */
   #seenAt = Number.NEGATIVE_INFINITY;
 
   private constructor(
@@ -90,8 +94,8 @@ export class PrefixLock {
   }
 
   /**
-   * Locks the root of a store, or what another key stands for; undefined where the store knows no conditional writes. A
-   * stale lock is taken over, and any with `breakLock`.
+   * Locks the root of a store, or the place that another key stands for. A stale lock is taken over, and with
+   * `breakLock` any lock. Returns undefined if the store does not support conditional writes.
    *
    * @throws `locked` while another run writes there.
    */
@@ -107,7 +111,7 @@ export class PrefixLock {
       for (;;) {
         const isTaken = await setIfAbsent(store, key, record, { signal });
         if (isTaken === undefined) return undefined;
-        // An attempt whose answer was lost may have taken it.
+        // An attempt whose answer was lost may have taken the lock.
         if (isTaken || (await readLock(store, { key, signal }))?.owner === record.owner) {
           const lock = new PrefixLock(store, record, which, isTakeover);
           if (isTakeover) await lock.#settle({ signal });
@@ -116,11 +120,11 @@ export class PrefixLock {
         const stale = await assertUnlocked(store, isTakeover ? { ...which, signal } : options);
         if (stale === undefined) continue;
         isTakeover = true;
-        // Where nothing may be deleted, the lock is written over.
+        // If nothing can be deleted, the lock is overwritten.
         await store.delete(key, { signal }).catch(() => store.set(key, encodedLock(record), { signal }));
       }
     } catch (error) {
-      // what others of the same run hold stays theirs
+      // other processes of the same run keep the lock
       const isAlone = options.joint === undefined;
       if (isAlone && !isZarrflowError(error, "locked")) await giveBack(store, key, record, isTakeover);
       throw error;
@@ -132,7 +136,7 @@ export class PrefixLock {
     return this.#lost.signal;
   }
 
-  /** @throws `locked` when another run removed this one's lock for the stale one. */
+  /** @throws `locked` if another run took over the stale lock too and removed this run's. */
   async #settle(options: StoreOptions): Promise<void> {
     try {
       await pause(SETTLED_AFTER, options.signal);
@@ -143,7 +147,7 @@ export class PrefixLock {
     }
   }
 
-  /** @throws `locked` when another run has taken the place over. */
+  /** @throws `locked` if another run has taken the place over. */
   async assertHeld(options: StoreOptions = {}): Promise<void> {
     this.lost.throwIfAborted();
     const at = Date.now();
@@ -152,7 +156,7 @@ export class PrefixLock {
     this.#seenAt = at;
   }
 
-  /** As `assertHeld`, which is not asked again within a second. */
+  /** Like `assertHeld`, but skips the check if the last one was less than a second ago. */
   async assertHeldLately(options: StoreOptions = {}): Promise<void> {
     if (!this.#isSeenLately()) await this.assertHeld(options);
   }
@@ -162,20 +166,23 @@ export class PrefixLock {
     return !this.lost.aborted && age >= 0 && age < SEEN_FOR;
   }
 
-  /** Whether the place is still this run's. Fails when the store does not answer soon: who asks wants to end. */
+  /**
+   * Returns true if this run still has the place. Fails if the store does not answer soon, because callers are
+   * about to end.
+   */
   async isHeld(): Promise<boolean> {
     if (this.lost.aborted) return false;
     const signal = AbortSignal.timeout(TOLD_WITHIN);
     return (await readLock(this.#store, { key: this.#key, signal }))?.owner === this.#record.owner;
   }
 
-  /** Gives the place free; one that is another's stays so. */
+  /** Releases the lock; does nothing if another run holds it. */
   async release(): Promise<void> {
     if (this.#isTakeover && !this.lost.aborted) await this.#removeLeft();
     await this.#end(() => this.#store.delete(this.#key));
   }
 
-  /** Removes what the run before was writing in a folder, if its process is over for certain. */
+  /** Removes files that the previous run was writing in a folder, if its process is known to have ended. */
   async #removeLeft(): Promise<void> {
     const { folder } = this.#store;
     const isOfFolder = `/${this.#key}`.endsWith(`/${LOCK_NAME}`);
@@ -184,17 +191,17 @@ export class PrefixLock {
     await removeFilesOfDead(`${folder}/${this.#key.slice(0, -LOCK_NAME.length)}`).catch(() => {});
   }
 
-  /** Gives the place free, and leaves word that what is there is of a run that is over. */
+  /** Releases the lock, and marks the contents as the work of an ended run. */
   async leave(): Promise<void> {
     await this.#end(() => this.#store.set(this.#key, encodedLock({ ...this.#record, isOver: true })));
   }
 
-  /** Gives the place free as it was found: with the word that a run has left there, if one has. */
+  /** Restores the state in which the lock was found: with the mark of an ended run, if there was one. */
   async putBack(): Promise<void> {
     await (this.#isTakeover ? this.leave() : this.release());
   }
 
-  /** Leaves it to the other processes of a run. */
+  /** Leaves the lock to the other processes of a run. */
   async detach(): Promise<void> {
     clearInterval(this.#renewal);
     await this.#renewing;
@@ -221,7 +228,7 @@ export class PrefixLock {
         await this.#store.set(this.#key, encodedLock({ ...this.#record, renewed: new Date().toISOString() }));
       this.#renewedAt = Date.now();
     } catch {
-      // perhaps the next time; before others may take the place, this run gives it up
+      // the next renewal may succeed; this run gives the place up before others may take it
       if (Date.now() - this.#renewedAt > this.#lostAfter) this.#lose(lost(this.#store, undefined));
     }
   }
@@ -233,8 +240,9 @@ export class PrefixLock {
 }
 
 /**
- * Removes the lock of a run that was cut, or failed, while it took it: the server may have carried out a request without
- * an answer. What cannot be removed counts for nothing in this process. The lock of a run that had left it there stays one.
+ * Removes the lock of a run that failed or was interrupted while taking it, because the server may have executed a
+ * request without answering. A lock that cannot be removed is ignored in this process. If the lock had been left
+ * by another run, that run's mark stays.
  */
 async function giveBack(
   store: LockStore,
@@ -253,7 +261,10 @@ async function giveBack(
   }
 }
 
-/** Checks that no other run is at work in a store. @returns the lock that counts for nothing, if there is one @throws `locked` */
+/**
+ * Checks that no other run is active in a store. @returns the lock that can be ignored, if there is one @throws
+ * `locked`
+ */
 export async function assertUnlocked(
   store: Pick<Store, "description" | "get" | "ageOf">,
   { breakLock = false, key = LOCK_NAME, staleAfter = STALE_AFTER, signal }: LockOptions & LockKey = {},
@@ -270,8 +281,8 @@ export async function assertUnlocked(
 }
 
 /**
- * Whether the run that has left a lock is over, or, where nothing is known of its process, has not been heard of for so long
- * that it counts as over.
+ * Returns true if the run that left a lock has ended. If nothing is known about its process, a run without a sign
+ * of life for long counts as ended.
  */
 export async function isStale(
   store: Pick<Store, "ageOf">,
@@ -286,7 +297,7 @@ export async function isStale(
   return !(age < staleAfter);
 }
 
-/** That a lock could not be removed when its run was over. */
+/** Makes the warning about a lock that could not be removed when its run ended. */
 export function notReleased(
   store: Pick<Store, "description">,
   error: unknown,
@@ -299,7 +310,7 @@ export function notReleased(
   };
 }
 
-/** Undefined where the store does not know. */
+/** Returns undefined if the store does not support conditional writes. */
 async function setIfAbsent(
   store: LockStore,
   key: string,

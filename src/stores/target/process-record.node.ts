@@ -3,15 +3,15 @@ import { hostname } from "node:os";
 import { textHash } from "../../util/text-hash.ts";
 import type { ProcessRecord } from "./process-record.ts";
 
-/** This process. */
+/** Returns the record of this process. */
 export function thisProcess(): ProcessRecord {
   const started = startOf("self");
   return { host: hostname(), pid: process.pid, ...bootRecord(), ...(started !== undefined && { started }) };
 }
 
 /**
- * Whether a process is over or runs, where that is certain: it was started on this machine since its last start, among the
- * processes that this one sees. Names of machines and numbers of processes alone are the same in many containers.
+ * Returns the state of a process if it is certain: the record must be of the current boot of this machine and of
+ * the same process namespace. Host names and process numbers alone repeat in containers.
  */
 export function processState({
   pid,
@@ -30,7 +30,10 @@ export function processState({
 
 let tag: string | undefined;
 
-/** This process in letters and digits, for names of its files; empty where the system does not tell it from all others. */
+/**
+ * Identifies this process in letters and digits, for names of its files. Empty if the system cannot tell it from
+ * all others.
+ */
 export function processTag(): string {
   if (tag !== undefined) return tag;
   const { pid, started } = thisProcess();
@@ -39,24 +42,24 @@ export function processTag(): string {
   return tag;
 }
 
-/** Whether the process whose tag is in a file's name is over or runs, where that is certain. */
+/** Returns the state of the process whose tag is in a file name, if it is certain. */
 export function taggedState(name: string): ReturnType<typeof processState> {
   const [, pid, started = "", machine] = /-(\d+)x(\d+)x([\da-f]{12})x[\da-z]+$/.exec(name) ?? [];
   if (machine === undefined || machine !== machineHash()) return undefined;
   return processState({ pid: Number(pid), started, ...bootRecord() });
 }
 
-/** The machine's start and the namespace of process numbers; undefined where the system has none. */
+/** Hashes the identifiers of the boot and of the process namespace; undefined on systems without them. */
 function machineHash(): string | undefined {
   const { boot, namespace } = bootRecord();
   return boot === undefined ? undefined : textHash(`${boot} ${namespace}`).slice(0, 12);
 }
 
-/** When a process was started; undefined where the system does not say. */
+/** Returns the start time of a process; undefined if the system does not say. */
 function startOf(pid: number | "self"): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // the name, in parentheses, may hold anything
+    // the process name, in parentheses, may contain anything
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   } catch {
     return undefined;
@@ -65,7 +68,7 @@ function startOf(pid: number | "self"): string | undefined {
 
 let known: Pick<ProcessRecord, "boot" | "namespace"> | undefined;
 
-/** Linux alone has both. */
+/** Only Linux has both. */
 function bootRecord(): Pick<ProcessRecord, "boot" | "namespace"> {
   known ??= process.platform === "linux" ? readBootRecord() : {};
   return known;
@@ -80,7 +83,7 @@ function readBootRecord(): Pick<ProcessRecord, "boot" | "namespace"> {
   }
 }
 
-/** Whether a process is there, ours or somebody else's. */
+/** Returns true if a process exists, this user's or another's. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -1,15 +1,18 @@
-/** A process, as it left word of itself for others to find. */
+/** A process, as it recorded itself for others to find. */
 export interface ProcessRecord {
   readonly host?: string;
   readonly pid?: number;
-  /** The machine's start, and the namespace of process numbers, both where the system has them: with them `pid` is one process. */
+  /**
+   * Identifiers of the machine's boot and of the process namespace, if the system has both: with them, `pid`
+   * identifies one process.
+   */
   readonly boot?: string;
   readonly namespace?: string;
-  /** When the process was started, in ticks since the machine's start: another one may get its number later. */
+  /** Start time of the process in ticks since boot: its number may be reused later. */
   readonly started?: string;
 }
 
-/** The fields of a record that somebody may have edited. */
+/** Returns the valid fields of a record, which someone may have edited. */
 export function processRecordOf(fields: { readonly [name: string]: unknown }): ProcessRecord {
   const { host, pid, boot, namespace, started } = fields;
   return {

@@ -6,7 +6,7 @@ import type { StoredValue, StoreOptions, StoreWriter, WritableStore } from "../s
 import type { StoredEntry } from "../zip/zip-records.ts";
 import type { ZipWriter } from "../zip/zip-writer.ts";
 
-/** A zip that has some values, to which others are added. */
+/** A zip that already has values, to which more are added. */
 export class ResumedZip implements WritableStore {
   static {
     markNativeStore(ResumedZip.prototype);

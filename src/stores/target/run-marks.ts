@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { PrefixLock } from "./prefix-lock.ts";
 import type { ValueJournal } from "./value-journal.ts";
 
-/** That a place is not free, as an unfinished run left its work there. */
+/** Error: the place is not free because of an unfinished run's work. */
 export function unfinishedThere(store: string, key?: string): ZarrflowError {
   return new ZarrflowError("target-not-empty", "an unfinished run left its work at the target", {
     store,
@@ -12,7 +12,8 @@ export function unfinishedThere(store: string, key?: string): ZarrflowError {
 }
 
 /**
- * Ends a run whose target is published: no reader sees what is left if this fails, and no run takes it for unfinished.
+ * Removes the ledger and the lock of a run whose target is published. If that fails, readers do not see the rest,
+ * and no run takes it for unfinished.
  */
 export async function removeMarks(
   journal: ValueJournal | undefined,

@@ -4,8 +4,8 @@ import type { ListableStore, ListedRun, StoreOptions, WritableStore } from "../s
 import { assertUnlocked, type LockOptions } from "./prefix-lock.ts";
 
 /**
- * Holds that no other run is at work inside a store, on a part of what is there. To be called when the store is locked:
- * whoever begins inside later sees that.
+ * Checks that no other run is active inside a store, on a part of its contents. Call this after locking the store:
+ * runs that start inside later see that lock.
  *
  * @throws `locked`
  */
@@ -27,7 +27,7 @@ export async function assertNoneInside(
   }
 }
 
-/** A store that hides no keys lists locks among them. */
+/** Lists locks; a store without `listRuns` has them among its keys. */
 async function* runsIn(
   store: ListableStore & Pick<WritableStore, "setIfAbsent">,
   options: StoreOptions,

@@ -9,20 +9,20 @@ import { bytesOf, entryLine, wholeEntries, zipUploadLine } from "./zip-upload-lo
 /** A zip that streams into a value of a store. */
 export interface StreamedZip {
   readonly store: WritableStore;
-  /** What it streams into; not committed with the zip. */
+  /** The value that the zip streams into; finishing the zip does not commit it. */
   readonly value: StoreWriter;
   readonly holds?: TargetBuild["holds"];
-  /** Writes the directory. */
+  /** Writes the central directory. */
   finish(): Promise<void>;
-  /** Leaves what was uploaded to a run that goes on with it. Absent where none can. */
+  /** Leaves the uploaded parts to a run that continues them. Absent if none can. */
   leave?(): Promise<void>;
-  /** Leaves nothing. */
+  /** Leaves nothing behind. */
   abort(reason: unknown): Promise<void>;
 }
 
 /**
- * Begins a zip, or goes on with one that an earlier run has left: after the last part that the store still has and that
- * holds a whole entry. What follows the last whole entry in that part is in no directory.
+ * Starts a zip, or continues one of an earlier run, after the last part that the store still has and that contains
+ * the end of an entry. Bytes after the last complete entry in that part are not referred to by the directory.
  */
 export async function streamedZip(
   store: WritableStore,
@@ -43,7 +43,7 @@ export async function streamedZip(
     const value = await store.openWriter(key, { expectedSize, memory, signal });
     return zipInto(value, await zipWriter(value, description, { ...how, deflate }));
   }
-  // nobody can go on with what no run says is its own
+  // without a mark of its owner, nobody can continue the upload
   const note = (line: string) => {
     if (journal.isBegun) journal.append(line);
   };
@@ -54,7 +54,7 @@ export async function streamedZip(
     begun: left?.upload,
     onBegun: (id) => {
       note(zipUploadLine({ upload: id }));
-      journal.flush().catch(() => {}); // what is added next fails with that
+      journal.flush().catch(() => {}); // the next append throws the error
     },
     onPart: ({ number, size, tag }) => note(zipUploadLine({ part: number, size, tag })),
   });
@@ -79,12 +79,12 @@ function zipInto(value: StoreWriter, writer: ZipWriter): StreamedZip {
     finish: () => writer.finish(),
     async abort(reason) {
       await writer.abort(reason);
-      await value.abort(reason); // a zip that is finished, and was not committed, leaves it open
+      await value.abort(reason); // finishing the zip without a commit leaves the value open
     },
   };
 }
 
-/** A zip whose bytes become those of `value`, which is not committed with it. */
+/** Makes a zip writer whose bytes go to `value`, which it does not commit. */
 async function zipWriter(
   value: StoreWriter,
   description: string,

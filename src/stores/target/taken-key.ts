@@ -7,22 +7,22 @@ import { unfinishedThere } from "./run-marks.ts";
 import { ValueJournal } from "./value-journal.ts";
 import { type LeftZip, leftZip, removeLeftZip } from "./zip-upload-log.ts";
 
-/** A key that a run alone writes, with its marks beside it. */
+/** A key that this run alone writes, with the run's marks beside it. */
 export interface TakenKey {
-  /** Absent where the store leaves nothing of a value that is not whole, or knows no conditional writes. */
+  /** Absent if the store keeps nothing of an incomplete value, or does not support conditional writes. */
   readonly lock?: PrefixLock;
-  /** Absent where a run that is cut leaves nothing that another could go on with. */
+  /** Absent if an interrupted run leaves nothing that another could continue. */
   readonly journal?: ValueJournal;
-  /** What is gone on with. */
+  /** The work of an earlier run that is continued. */
   readonly left?: LeftZip;
 }
 
 /**
- * Takes the key of a zip: where a lock can be had with it; goes on with what an unfinished run has left there, where that
- * is asked for, or removes it.
+ * Takes the key of a zip, with a lock if the store supports that. Continues the work of an unfinished run there if
+ * requested, or else removes it.
  *
- * @throws `target-exists`; `target-not-empty` for what an unfinished run has left, unless it is resumed or replaced;
- *   `locked`.
+ * @throws `target-exists`; `target-not-empty` for the work of an unfinished run that is neither resumed nor
+ *   replaced; `locked`.
  */
 export async function takeKey(
   store: WritableStore,
@@ -52,7 +52,7 @@ export async function takeKey(
   }
 }
 
-/** @throws as `takeKey`, as far as it shows without writing. */
+/** @throws as `takeKey`, as far as that can be found without writing. */
 export async function assertKeyFree(
   store: WritableStore,
   key: string,

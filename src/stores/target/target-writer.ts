@@ -2,18 +2,18 @@ import type { Store, StoreSpec, TargetBuild, WritableStore } from "../store.ts";
 import type { ResumeOptions, TargetBuildOptions } from "./options.ts";
 
 export interface ConstructionOptions extends TargetBuildOptions {
-  /** Present where what is to be constructed was begun by an earlier run. */
+  /** Present if an earlier run has started this construction. */
   readonly resumed: ResumeOptions | undefined;
 }
 
-/** The store of a build. */
+/** The writer of a build. */
 export interface TargetWriter {
   readonly store: WritableStore;
   readonly spec?: StoreSpec;
   readonly holds?: TargetBuild["holds"];
-  /** Writes what is still to be written. */
+  /** Writes the rest. */
   finish(): Promise<void>;
-  /** Releases handles, and leaves what is there to be resumed. Absent where it cannot be. */
+  /** Releases handles and leaves the build to be resumed. Absent if that is not possible. */
   keep?(): Promise<void>;
   /** Releases handles. */
   abort(): Promise<void>;

@@ -5,10 +5,10 @@ import type { TargetBuild, WritableStore } from "../store.ts";
 import { wrapStore } from "../with/wrap-store.ts";
 import type { TargetPlace, TargetPlaceOptions } from "./options.ts";
 
-/** Calls after which there is a value at a key. */
+/** Calls that create a value at a key. */
 const WRITING: readonly string[] = ["set", "commit"];
 
-/** Where a target is built in a store that cannot list its keys. */
+/** Returns the place of a target in a store that cannot list its keys. */
 export function unlistedPlace(store: WritableStore): TargetPlace {
   return {
     check: (options) => assertPlaceFree(store, options),
@@ -17,12 +17,12 @@ export function unlistedPlace(store: WritableStore): TargetPlace {
 }
 
 /**
- * Builds a target in a store that cannot list its keys, under its final ones: it is whole once its documents are
- * written, which come last. Whether the place is empty shows by documents alone. The keys that are written are kept
- * in mind, to be deleted where the build is given up; a store without `delete` keeps them, without the documents that
- * were not yet written.
+ * Builds a target under its final keys, in a store that cannot list its keys. The target is complete once its
+ * documents are written, which come last. Only documents show whether the place is empty. Written keys are
+ * remembered, and deleted if the build is discarded; in a store without `delete` they stay, without the documents
+ * that were not written yet.
  *
- * @throws `target-exists`; `unsupported-operation` for a replacement, as what would be replaced cannot be found.
+ * @throws `target-exists`; `unsupported-operation` for a replacement, because the old values cannot be found.
  */
 async function openUnlistedBuild(given: WritableStore, options: TargetPlaceOptions): Promise<TargetBuild> {
   await assertPlaceFree(given, options);
@@ -41,7 +41,7 @@ async function openUnlistedBuild(given: WritableStore, options: TargetPlaceOptio
       written.clear();
     },
     async discard() {
-      for (const key of [...written].reverse()) await given.delete(key); // documents first, which came last
+      for (const key of [...written].reverse()) await given.delete(key); // documents were written last, and are deleted first
     },
   };
 }

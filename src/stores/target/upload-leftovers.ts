@@ -1,13 +1,13 @@
 import type { ListableStore, StoreOptions } from "../store.ts";
 import type { Leftover } from "./leftover.ts";
 
-/** Milliseconds after which an upload counts as that of a dead run: nothing renews it, and not all have a lock. */
+/** Milliseconds after which an upload counts as a dead run's: uploads are not renewed, and not all have a lock. */
 const UPLOAD_DEAD_AFTER = 24 * 60 * 60_000;
 
 /**
- * Uploads below a prefix that were begun, and neither ended nor given up; `place` is the key of each.
+ * Lists unfinished uploads below a prefix; `place` is the key of each.
  *
- * @param isDead whether no run is at work there, as far as locks tell
+ * @param isDead true if no locks show an active run there
  */
 export async function* uploadLeftovers(
   store: ListableStore,

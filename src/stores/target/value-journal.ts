@@ -6,25 +6,27 @@ import type { Journal } from "./journal.ts";
 import { checkedLine, wholeLines } from "./whole-lines.ts";
 
 /**
- * Milliseconds between two values, at least; in a long run this part of it, which bounds their number and what a kill
- * costs. The first is written at once: it says whose the values are that follow.
+ * Milliseconds between two values, at least. In a long run it is this fraction of the run's time, which limits
+ * both the number of values and the work that a kill can lose. The first value is written at once, because it
+ * shows whose the values are that follow.
  */
 const WRITE_AFTER = 5000;
 const PART_OF_RUN = 0.01;
-/** Characters of lines that are written at once, however soon. */
+/** Characters of lines that are written without waiting for that time. */
 const GATHERED = 4 * 1024 * 1024;
-/** The most bytes that are read as one value. */
+/** Largest value in bytes that is read. */
 const MAX_VALUE = 64 * 1024 * 1024;
 
-/** Where a journal's values are kept. */
+/** A store that can contain a journal. */
 export type JournalStore = Pick<
   WritableStore,
   "description" | "folder" | "get" | "set" | "delete" | "deleteMany"
 >;
 
 /**
- * A journal as values of a store, numbered from 0 by their keys, each with the lines of some time: for stores in which nothing can be
- * added to a value. Each begins with a line that names the journal, so that none of another one counts.
+ * A journal as values of a store, numbered from 0 by their keys, each with the lines of some time: for stores that
+ * cannot append to a value. Each value starts with a line that names the journal, so that values of other journals
+ * are not mistaken for its own.
  */
 export class ValueJournal implements Journal {
   readonly description: string;
@@ -34,7 +36,7 @@ export class ValueJournal implements Journal {
   readonly #keyOf: (number: number) => string;
   readonly #name: string;
   readonly #began = performance.now();
-  /** Number of the next value; undefined for a journal that was found, until its end has been read. */
+  /** Number of the next value; undefined for an existing journal until its end has been read. */
   #next: number | undefined;
   #lines = "";
   #writtenAt = Number.NEGATIVE_INFINITY;
@@ -56,12 +58,12 @@ export class ValueJournal implements Journal {
     this.#next = next;
   }
 
-  /** A new one; nothing is written yet. */
+  /** Makes a new journal; nothing is written yet. */
   static async create(store: JournalStore, keyOf = ledgerKey): Promise<ValueJournal> {
     return new ValueJournal(store, keyOf, { name: randomName(), next: 0, boot: await bootNow() });
   }
 
-  /** The one that a run has left; undefined where there is none. */
+  /** Finds the journal that a run has left; undefined if there is none. */
   static async find(
     store: JournalStore,
     { keyOf = ledgerKey, ...options }: StoreOptions & { readonly keyOf?: (number: number) => string } = {},
@@ -73,7 +75,7 @@ export class ValueJournal implements Journal {
       : new ValueJournal(store, keyOf, { name, next: undefined, boot: await bootNow() });
   }
 
-  /** Whether it has any lines, or was found. */
+  /** True if the journal has lines, or was found. */
   get isBegun(): boolean {
     return this.#next !== 0 || this.#lines !== "";
   }
@@ -104,14 +106,14 @@ export class ValueJournal implements Journal {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Lines that were not written yet are kept in mind alone: `flush` writes them. */
+  /** Ends writing. Lines that are not written yet stay in memory until `flush` writes them. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#writing;
     if (this.#failure) throw this.#failure;
   }
 
-  /** Deletes it; the last value first, so that what is left, if this fails, is a journal. */
+  /** Deletes the journal from its last value backwards, so that the rest is still a journal if this fails. */
   async remove(): Promise<void> {
     await this.close().catch(() => {});
     if (this.#next === undefined) for await (const _ of this.lines());
@@ -158,7 +160,7 @@ function nameLine(name: string): string {
   return checkedLine(JSON.stringify({ journal: name }));
 }
 
-/** The name of the journal whose value it is; undefined for one of no journal. */
+/** Returns the name of the journal that a value belongs to; undefined for any other value. */
 function nameIn(value: Uint8Array): string | undefined {
   const [first = ""] = new TextDecoder().decode(value.subarray(0, 100)).split("\n", 1);
   return /^\{"journal":"([0-9a-f]{12})"\} [0-9a-f]{8}$/.exec(first)?.[1];

@@ -1,20 +1,20 @@
 import { crc32 } from "../../util/crc32.ts";
 
-/** A line that is longer is left out: nobody wrote it as a line. */
+/** Characters of the longest line. Longer ones are skipped, because no journal wrote them. */
 const MAX_LINE = 1024 * 1024;
-/** Characters of what follows the text of a line: a space, and its CRC-32. */
+/** Characters after the text of a line: a space and its CRC-32. */
 const CHECKSUM = 9;
 
 const encoder = new TextEncoder();
 
-/** A line of a journal with its end, and the checksum by which `wholeLines` knows it. */
+/** Returns a line of a journal with its checksum and line break, as `wholeLines` expects it. */
 export function checkedLine(text: string): string {
   return `${text} ${checksumOf(text)}\n`;
 }
 
 /**
- * The lines of a text of UTF-8 that comes in parts, as they were given to `checkedLine`; without what follows the last
- * end of a line, and without lines that are not as they were written.
+ * Splits UTF-8 text into lines and returns them as they were passed to `checkedLine`. Text after the last line
+ * break is skipped, and so are altered lines.
  */
 export async function* wholeLines(
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

@@ -8,7 +8,7 @@ import type { ResumeOptions } from "./options.ts";
 import { ResumedZip } from "./resumed-zip.ts";
 import type { ConstructionOptions, TargetWriter } from "./target-writer.ts";
 
-/** Begins a zip in the new file `build`, or goes on with one whose entries are stored as they are. */
+/** Starts a zip in the new file `build`, or continues one with uncompressed entries. */
 export async function constructZip(
   build: string,
   description: string,
@@ -27,7 +27,7 @@ export async function constructZip(
   );
 }
 
-/** A zip that is written to a file. */
+/** Makes the writer of a build from a zip that is written to a file. */
 function zipInto(build: string, sink: FileSink, writer: ZipWriter, canBeResumed: boolean): TargetWriter {
   return {
     store: writer,
@@ -42,7 +42,7 @@ function zipInto(build: string, sink: FileSink, writer: ZipWriter, canBeResumed:
   };
 }
 
-/** A zip file that is gone on with. */
+/** A zip file that is continued. */
 interface OpenedZip {
   readonly sink: FileSink;
   readonly writer: ZipWriter;
@@ -50,8 +50,8 @@ interface OpenedZip {
 }
 
 /**
- * Opens a zip of a run that ended before it wrote the directory, to go on after its last whole entry. Of the values that
- * it has, those that are written again must be the same; they are not added a second time.
+ * Opens the zip of a run that ended before it wrote the directory, to continue after the last complete entry. If
+ * an existing value is written again, it must be the same, and is not added a second time.
  */
 async function openResumedZip(
   build: string,

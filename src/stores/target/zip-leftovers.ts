@@ -7,7 +7,7 @@ import { isStale } from "./prefix-lock.ts";
 import { uploadLeftovers } from "./upload-leftovers.ts";
 import { ValueJournal } from "./value-journal.ts";
 
-/** What runs have of a zip that is a value of another store, and beside it. */
+/** Lists leftovers of runs for a zip that is a value of another store: its parts, and marks beside it. */
 export async function* zipLeftovers(
   { store: around, key }: Extract<StoreSpec, { readonly kind: "zip-value" }>,
   { withUploads = true, signal }: LeftoverOptions,

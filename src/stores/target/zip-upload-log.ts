@@ -7,8 +7,8 @@ import type { Journal } from "./journal.ts";
 import type { ValueJournal } from "./value-journal.ts";
 
 /**
- * What happened to a zip that is uploaded in parts, as lines of its run's journal; who reads other lines there does not
- * know these, and they are read among any others.
+ * The progress of a zip that is uploaded in parts, as lines of its run's journal. Other readers of the journal
+ * ignore these lines, and the reader of these ignores all others.
  */
 export type ZipUploadLine =
   | { readonly upload: string }
@@ -20,14 +20,14 @@ export type ZipUploadLine =
       readonly crc32: number;
       readonly follow: boolean;
     }
-  /** The run goes on after this part: what was noted of bytes beyond it is void. */
+  /** The run continues after this part: earlier records of later bytes are void. */
   | { readonly goesOnAfter: number };
 
-/** What a run has left of a zip. */
+/** The work that a run has left of a zip. */
 export interface LeftZip {
-  /** Absent where no upload was begun. */
+  /** Absent if no upload was started. */
   readonly upload?: BegunUpload | undefined;
-  /** In order; the last ones may lie in parts that are not there. */
+  /** In order. The last ones may be in parts that are missing. */
   readonly entries: readonly StoredEntry[];
 }
 
@@ -35,13 +35,13 @@ export function zipUploadLine(line: ZipUploadLine): string {
   return JSON.stringify({ zip: line });
 }
 
-/** The line that says that a zip has an entry. */
+/** Returns the line that records an entry of a zip. */
 export function entryLine({ name, offset, size, crc32, sizesFollow }: StoredEntry): string {
   const entry = new TextDecoder().decode(name);
   return zipUploadLine({ entry, offset, size, crc32, follow: sizesFollow });
 }
 
-/** Reads in a journal what was uploaded of a zip. */
+/** Reads from a journal which parts and entries of a zip were uploaded. */
 export async function leftZip(journal: Pick<Journal, "lines">): Promise<LeftZip> {
   const encoder = new TextEncoder();
   const parts = new Map<number, UploadedPart>();
@@ -66,7 +66,7 @@ export async function leftZip(journal: Pick<Journal, "lines">): Promise<LeftZip>
   return { upload: id === undefined ? undefined : { id, parts: partsOf(entries, firstOf(parts)) }, entries };
 }
 
-/** The entries that lie within the first bytes. */
+/** Returns the entries that are complete within the first `bytes`. */
 export function wholeEntries(entries: readonly StoredEntry[], bytes: number): StoredEntry[] {
   return entries.filter((entry) => entryEnd(entry) <= bytes);
 }
@@ -75,14 +75,14 @@ export function bytesOf(parts: readonly UploadedPart[]): number {
   return parts.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Parts 1, 2, 3, as far as none is missing. */
+/** Returns the parts from number 1 up to the first gap. */
 function firstOf(parts: ReadonlyMap<number, UploadedPart>): UploadedPart[] {
   const found: UploadedPart[] = [];
   for (let part = parts.get(1); part; part = parts.get(part.number + 1)) found.push(part);
   return found;
 }
 
-/** Of parts those that whole entries lie in. */
+/** Returns the parts that contain complete entries. */
 function partsOf(entries: readonly StoredEntry[], parts: readonly UploadedPart[]): UploadedPart[] {
   const last = wholeEntries(entries, bytesOf(parts)).at(-1);
   const end = last === undefined ? 0 : entryEnd(last);

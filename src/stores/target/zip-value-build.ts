@@ -13,7 +13,7 @@ import { assertKeyFree, assertNoValue, takeKey } from "./taken-key.ts";
 
 type ZipValueSpec = Extract<StoreSpec, { readonly kind: "zip-value" }>;
 
-/** Where a zip is built that is a value of another store. */
+/** Returns the place of a zip that is a value of another store. */
 export function zipValuePlace(spec: ZipValueSpec): TargetPlace {
   return {
     async check(options) {
@@ -25,14 +25,14 @@ export function zipValuePlace(spec: ZipValueSpec): TargetPlace {
 }
 
 /**
- * Builds a zip that is a value of another store. Its bytes stream into one writer of that store as they come, through
- * no file; the value appears when the writer is committed, in place of what was there before. Where the store keeps the
- * parts of a value that is not whole, a lock and a ledger beside it let another run go on with them.
+ * Builds a zip that is a value of another store. Its bytes stream into one writer of that store, without a file.
+ * The value appears when the writer is committed, and replaces an earlier one. If the store keeps parts of
+ * incomplete values, a lock and a ledger beside the value let another run continue them.
  *
- * No store reads what is not committed. So `reopen` commits, and what is read back is visible from then on; if it is
- * found wrong, `discard` deletes it, and what it had replaced is gone.
+ * Uncommitted values cannot be read. So `reopen` commits, and the value is visible from then on. If it turns out
+ * to be wrong, `discard` deletes it, but the value that it replaced is gone.
  *
- * @throws as `takeKey`; `unsupported-operation` when the store cannot be written.
+ * @throws as `takeKey`; `unsupported-operation` if the store cannot be written.
  */
 async function openZipValueBuild(
   { store: around, key }: ZipValueSpec,
@@ -62,7 +62,7 @@ async function openZipValueBuild(
   const discard = async () => {
     if (isPublished) return;
     try {
-      // what another run has taken over is its own
+      // data that another run has taken over belongs to that run
       if (lock && !(await lock.isHeld())) await leave?.();
       else {
         if (isCommitted) await store.delete(key);
@@ -95,7 +95,7 @@ async function openZipValueBuild(
     },
     ...(leave && {
       async keep() {
-        if (isCommitted) return discard(); // it is visible, and was not verified
+        if (isCommitted) return discard(); // the value is visible, but not verified
         await leave();
         await journal?.flush().finally(() => lock?.leave());
       },
@@ -104,7 +104,7 @@ async function openZipValueBuild(
   };
 }
 
-/** The store that the zip will be in; one in memory that has no name yet gets it by `keep`. */
+/** Opens the store that will contain the zip. A store in memory without a name gets it from `keep`. */
 async function storeAround(
   spec: StoreSpec,
 ): Promise<{ readonly store: WritableStore; readonly keep: () => void }> {
@@ -121,7 +121,7 @@ async function storeAround(
   });
 }
 
-/** The store for a reader that closes it, while it is still of use. */
+/** Wraps a store for a reader that closes it while it is still in use. */
 function unclosed(store: WritableStore): Pick<WritableStore, "description" | "get" | "size"> {
   return {
     description: store.description,

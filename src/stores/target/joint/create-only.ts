@@ -4,8 +4,9 @@ import type { ListableStore, StoreOptions, WritableStore } from "../../store.ts"
 import { holdsValue } from "../holds-value.ts";
 
 /**
- * A store in which values are only created. One that is there with the same bytes counts as written; any other stays, and
- * the call fails. Values that are streamed are compared before they are committed, so that of two at once the last one counts.
+ * Wraps a store so that values are only created. A value that is present with the same bytes counts as written; a
+ * different one is kept, and the call fails. Streamed values are compared before they are committed, so if two are
+ * committed at once, the last one stays.
  */
 export function createOnly(store: WritableStore & ListableStore): WritableStore & ListableStore {
   const isThere = async (key: string, size: number, checksum: () => number, options: StoreOptions) => {
@@ -35,7 +36,7 @@ export function createOnly(store: WritableStore & ListableStore): WritableStore 
     ...(ageOf && { ageOf: (key, options) => ageOf.call(store, key, options) }),
     async set(key, bytes, options = {}) {
       const isNew = await store.setIfAbsent?.(key, bytes, options);
-      // a value that was deleted since is written again by whoever finds it missing
+      // if the value has been deleted since, the process that misses it writes it again
       if (!isNew) await isThere(key, bytes.length, () => crc32(bytes), options);
     },
     async openWriter(key, options = {}) {

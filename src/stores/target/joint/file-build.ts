@@ -27,23 +27,23 @@ import {
 
 type Options = TargetBuildOptions & { readonly joint: JointRun };
 
-/** What the build of any folder does at its place, too. */
+/** Steps that every build of a folder takes at its place. */
 export interface PlaceSteps {
-  /** @throws where the place is not free for a new target */
+  /** @throws if the place is not free for a new target */
   readonly assertFree: () => Promise<void>;
-  /** Puts a build at the place. */
+  /** Moves a build to the place. */
   readonly publish: (control: ControlFolder, options: Parameters<TargetBuild["publish"]>[0]) => Promise<void>;
 }
 
-/** The folder of a run beside its target: under the first name while processes work in it, under the second from when it is ended. */
+/** Names of the folder of a run beside its target: one while processes work in it, one after the run is closed. */
 function foldersOf(target: string, id: string): { readonly open: string; readonly closed: string } {
   const open = join(dirname(target), `.${basename(target)}.zarrflow-${id.slice(-12)}`);
   return { open, closed: `${open}-closed` };
 }
 
 /**
- * Takes part in building a directory, in a folder beside it that is the same for all processes of a run. Whoever ends
- * the run moves that folder first: from then on nobody else writes in it, however late.
+ * Takes part in building a directory, in a folder beside it that all processes of a run share. The process that
+ * finishes the run renames that folder first, so that late processes can no longer write to it.
  */
 export async function openJointFolder(
   { path, fsync }: Extract<StoreSpec, { readonly kind: "directory" }>,
@@ -123,7 +123,7 @@ export async function openJointFolder(
   };
 }
 
-/** Makes the folder of a run whole before it gets its name; of several processes that try one wins. */
+/** Completes the folder of a run before it gets its name. If several processes try at once, one succeeds. */
 async function beginRun(target: string, folder: string, { id, header }: JointRun): Promise<void> {
   const making = join(dirname(target), controlName(basename(target), processTag()));
   await mkdir(making);
@@ -138,7 +138,10 @@ async function beginRun(target: string, folder: string, { id, header }: JointRun
   }
 }
 
-/** That of the run has the name by which other runs know unfinished work, which they cannot resume. */
+/**
+ * The run's own record has the name of any ledger, so that other runs recognize unfinished work, although they
+ * cannot resume it.
+ */
 function ledgerFile(name: string): string {
   return name === RUN_RECORD ? "ledger.jsonl" : `${name}.jsonl`;
 }
@@ -156,7 +159,7 @@ async function recordsIn(folder: string): Promise<ReturnType<typeof jointRecords
   );
 }
 
-/** Shows others that the run goes on, and finds when its folder is gone. */
+/** Renews the run's record for others to see, and notices when its folder is gone. */
 function renewed(
   folder: string,
   description: string,
@@ -180,5 +183,5 @@ function renewed(
   return { lost: lost.signal, end: () => timers.forEach(clearInterval) };
 }
 
-/** Milliseconds after which a process that cannot write any more finds out. */
+/** Milliseconds between checks that the folder still exists. */
 const LOOK_AFTER = 1000;

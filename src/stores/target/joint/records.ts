@@ -3,16 +3,17 @@ import type { Journal } from "../journal.ts";
 import type { JointRecords, ShareName } from "../options.ts";
 
 /**
- * What a joint run leaves of itself, each a file or a value:
- * - `run`, what the run is;
- * - `ledger-STAGE-INDEX-COUNT-RANDOM`, what a process has done of a share; no two processes write one;
- * - `ended-STAGE-INDEX-COUNT`, that a share is done.
+ * Records of a joint run, each a file or a value:
+ * - `run` describes the run;
+ * - `ledger-STAGE-INDEX-COUNT-RANDOM` is the progress of one process on a share; no two processes write to the
+ *   same one;
+ * - `ended-STAGE-INDEX-COUNT` marks a share as done.
  */
 const NAME = /^(ledger|ended)-(\d{1,10})-(\d{1,10})-(\d{1,10})(?:-[0-9a-f]{12})?$/;
 
 export const RUN_RECORD = "run";
 
-/** A name for a ledger that no other process has. */
+/** Returns a name for a ledger that no other process uses. */
 export function ledgerName(share: ShareName, random: string): string {
   return `ledger-${shareText(share)}-${random}`;
 }
@@ -25,7 +26,7 @@ function shareText({ stage, index, count }: ShareName): string {
   return `${stage}-${index}-${count}`;
 }
 
-/** What names of records say. @param open opens the ledger of a name */
+/** Parses names of records. @param open opens the ledger with a given name */
 export function jointRecords(
   names: readonly string[],
   boot: string | undefined,
@@ -48,7 +49,7 @@ export function jointRecords(
   };
 }
 
-/** A journal of a process's own, which is read after those of others. */
+/** Joins a process's own journal with those of others, which are read first. */
 export function joinedJournal(others: Pick<Journal, "lines">, own: Journal): Journal {
   return {
     description: own.description,
@@ -64,7 +65,7 @@ export function joinedJournal(others: Pick<Journal, "lines">, own: Journal): Jou
   };
 }
 
-/** That the work of a joint run is no longer where this process had it. */
+/** Error: the work of a joint run is no longer where this process had it. */
 export function jointRunGone(store: string): ZarrflowError {
   return new ZarrflowError("locked", "the run that this process has a share of was finished or removed", {
     store,
@@ -79,7 +80,7 @@ export function jointRunClosed(store: string): ZarrflowError {
   });
 }
 
-/** That no run of the plan is at work, and the target is there: most likely, the plan is finished. */
+/** Error: no run of the plan is active, and the target exists. Most likely, the plan is finished. */
 export function targetIsThere(store: string): ZarrflowError {
   return new ZarrflowError("target-exists", "the target exists, and no run of this plan is at work there", {
     store,
@@ -87,7 +88,7 @@ export function targetIsThere(store: string): ZarrflowError {
   });
 }
 
-/** That there is nothing of a run that is to be finished. */
+/** Error: there is no work of a run to finish. */
 export function notBegun(store: string): ZarrflowError {
   return new ZarrflowError("not-found", "no process of this plan has left any work at the target", {
     store,

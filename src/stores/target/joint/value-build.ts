@@ -20,16 +20,16 @@ import {
   targetIsThere,
 } from "./records.ts";
 
-/** The record that the run is being ended: no process begins with a share from then on. */
+/** Record that the run is being finished: no process starts a share from then on. */
 const CLOSED = "closed";
 
 type Options = TargetBuildOptions & { readonly joint: JointRun };
 
 /**
- * Takes part in building a target under its final keys. All processes of a run hold one lock. Those with a share only
- * create values: what is there stays, so that a process which comes too late changes nothing.
+ * Takes part in building a target under its final keys. All processes of a run share one lock. Those with a share
+ * only create values and never change existing ones, so that a process that comes too late changes nothing.
  *
- * @throws `unsupported-operation` where the store knows no conditional writes.
+ * @throws `unsupported-operation` if the store does not support conditional writes.
  */
 export async function openJointInPlace(
   store: WritableStore & ListableStore,
@@ -108,7 +108,7 @@ export async function openJointInPlace(
   }
 }
 
-/** Enters what the run is where no process has done so, and nothing is there. */
+/** Writes the record that describes the run, if no process has done so and the place is empty. */
 async function beginRun(
   store: WritableStore & ListableStore,
   records: WritableStore,
@@ -119,7 +119,7 @@ async function beginRun(
   if (found === undefined) {
     if (joint.share === undefined) throw notBegun(store.description);
     const others = await hasOthers(store, folder, { signal });
-    // whoever has written values has entered before what the run is
+    // a process that writes values has written this record before
     found = others ? await records.get(RUN_RECORD, { signal }) : undefined;
     if (others && found === undefined) {
       throw targetIsThere(store.description);
@@ -157,7 +157,7 @@ async function recordsIn(
   return { isClosed, records: jointRecords([...names].sort(), undefined, lines) };
 }
 
-/** Keys of the values of one ledger. */
+/** Returns the keys of the values of one ledger, by number. */
 function ledgerKeys(folder: string, name: string): (number: number) => string {
   return (number) => `${folder}/${name}/${number}`;
 }
@@ -173,7 +173,7 @@ async function sizesIn(
   return sizes;
 }
 
-/** What the run is goes last: without it nobody goes on. */
+/** Deletes the records, that of the run last: without it, no process continues. */
 async function removeRecords(store: WritableStore & ListableStore, folder: string): Promise<void> {
   for await (const { key } of store.list(`${folder}/`)) {
     if (key !== `${folder}/${RUN_RECORD}`) await store.delete(key);
@@ -181,7 +181,10 @@ async function removeRecords(store: WritableStore & ListableStore, folder: strin
   await store.delete(`${folder}/${RUN_RECORD}`);
 }
 
-/** @throws `unsupported-operation` where something would be replaced: a process that comes late would delete the new target. */
+/**
+ * @throws `unsupported-operation` for a replacement, because a process that comes late would delete the new
+ *   target.
+ */
 function assertNew(store: WritableStore, { ifExists }: Options): void {
   if (ifExists !== "replace") return;
   throw new ZarrflowError("unsupported-operation", "several processes cannot replace a target in a bucket", {
