@@ -1,6 +1,7 @@
 /**
- * Chunked arrays (Zarr) on WHATWG streams: open, copy, rechunk, slice, within a memory budget. What only programs need that
- * plan, run and report by themselves is in `zarrflow/flows`, the stages in `zarrflow/streams`, stores in `zarrflow/stores/...`.
+ * Chunked arrays (Zarr) on WHATWG streams: opens, copies, rechunks and slices them within a memory budget.
+ * `zarrflow/flows` adds the parts for programs that plan, run and report themselves. Stages are in `zarrflow/streams`,
+ * stores in `zarrflow/stores/...`.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Opens arrays and reads parts of them, and nothing else: what a page loads that shows data. All of it is in the package
- * itself, too.
+ * Opens arrays and reads parts of them, and nothing else: a small entry for pages that show data. The main entry of the
+ * package exports all of it, too.
  *
  * @module
  */

@@ -4,16 +4,16 @@ import { assertRules, checkedOptions, type OptionNames, pickOptions } from "../u
 import { ZarrflowError } from "../util/errors.ts";
 import { pause } from "../util/pause.ts";
 
-/** Where the queue is. */
+/** Options to reach a queue. */
 export interface QueueOptions {
   /**
-   * The URL of a Redis (`redis://`, `rediss://`) or PostgreSQL (`postgres://`) server, or what BullMQ takes as
-   * `connection` to a Redis server. It stays in this process.
+   * The URL of a Redis (`redis://`, `rediss://`) or PostgreSQL (`postgres://`) server, or an object that BullMQ accepts
+   * as `connection` to a Redis server. It stays in this process.
    */
   readonly connection: string | object;
   /** The name of the queue; `zarrflow` by default. */
   readonly queue?: string | undefined;
-  /** Seconds for which the server may be gone before this gives up; 60 by default. */
+  /** Seconds that the server may be unreachable before this gives up; 60 by default. */
   readonly patience?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,25 +26,25 @@ export const QUEUE_OPTIONS: OptionNames<QueueOptions> = {
 };
 
 type BullMQ = typeof import("bullmq");
-/** What BullMQ gives connections to. */
+/** An object of BullMQ that owns a connection. */
 interface Ending {
   close(): Promise<void>;
   getBackend(): { close(force?: boolean): Promise<void> };
 }
 type Emitter = { on(event: "error", listener: (error: Error) => void): unknown };
 
-/** A server that does not answer has so long to say goodbye. */
+/** Milliseconds that a server has to answer when a connection is closed. */
 const END_MS = 2000;
 
-/** What a server says that will not let this process in. */
+/** Messages of a server that denies access to this process. */
 const NOT_ALLOWED = /WRONGPASS|NOAUTH|NOPERM|invalid (?:username-)?password|password authentication failed/i;
 
-/** A queue, for as long as its server answers. */
+/** A queue, and a watch that gives up when its server no longer answers. */
 export class Connection {
   readonly bullmq: BullMQ;
   readonly name: string;
   readonly queue: InstanceType<BullMQ["Queue"]>;
-  /** Aborted when the caller's signal is, and with `transient` when the server has been gone for too long. */
+  /** Aborted when the caller's signal is, and with `transient` when the server has been unreachable for too long. */
   readonly signal: AbortSignal;
   readonly #args: readonly [{ connection: object }, undefined];
   readonly #following: { readonly signal: AbortSignal; end(): void };
@@ -79,23 +79,23 @@ export class Connection {
     this.#timer = this.#watch(patience * 1000);
   }
 
-  /** Whether the server was given up. */
+  /** True once the server was given up. */
   get isGone(): boolean {
     return this.#gone.signal.aborted;
   }
 
-  /** Whether the server has answered yet: BullMQ ends connections by force alone where it has not. */
+  /** True once the server has answered. Before that, BullMQ ends connections only by force. */
   get hasAnswered(): boolean {
     return this.#hasAnswered;
   }
 
-  /** Arguments after the first ones of each of BullMQ's constructors. */
+  /** The arguments that follow the first ones in every constructor of BullMQ. */
   args<T extends object>(options: T): readonly [T & { connection: object }, undefined] {
     const [common, factory] = this.#args;
     return [{ ...common, ...options }, factory];
   }
 
-  /** Listens to errors of a connection: it is made again, whatever they are. */
+  /** Handles errors of a connection, which BullMQ re-establishes after any of them. */
   watched<T extends Emitter>(emitter: T): T {
     emitter.on("error", (error) => {
       this.#lastError = error;
@@ -104,7 +104,7 @@ export class Connection {
     return emitter;
   }
 
-  /** What the server answers. @throws `aborted`; `transient` once it is given up */
+  /** Resolves to the server's answer. @throws `aborted`; `transient` once the server is given up */
   answer<T>(asked: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = onAbort(this.signal, () => reject(abortError(this.signal.reason)));
@@ -119,13 +119,13 @@ export class Connection {
     await this.end(this.queue);
   }
 
-  /** Ends a connection, whether the server answers or not. */
+  /** Ends a connection, even if the server does not answer. */
   async end(one: Ending): Promise<void> {
     const ended = new AbortController();
     const closing = this.isGone ? one.getBackend().close(true) : one.close();
     const close = closing.catch(() => {}).finally(() => ended.abort());
     await Promise.race([close, pause(END_MS, ended.signal).catch(() => {})]);
-    // or it is made again for ever
+    // otherwise BullMQ reconnects without end
     if (!ended.signal.aborted)
       await one
         .getBackend()
@@ -133,14 +133,14 @@ export class Connection {
         .catch(() => {});
   }
 
-  /** Asks the server now and then whether it is there. */
+  /** Asks the server at intervals if it still answers. */
   #watch(patience: number): NodeJS.Timeout {
     const interval = Math.min(2000, patience / 5);
     let isAsking = false;
     let last = performance.now();
     const ask = async () => {
       const now = performance.now();
-      // a process that slept knows nothing of the server
+      // after the process was suspended, the time without an answer says nothing about the server
       if (now - last > 2 * interval + 1000) this.#answered = now;
       last = now;
       if (now - this.#answered > patience) this.#gone.abort(this.#failure("transient", patience));
@@ -175,7 +175,7 @@ export class Connection {
   }
 }
 
-/** The options of a connection, with the backend that it is for: the types of BullMQ tell these apart, we do not. */
+/** The connection options and the backend. BullMQ has different types for each backend; this module does not. */
 function argumentsOf(
   connection: string | object,
   { createPostgresBackend }: BullMQ,
@@ -194,7 +194,7 @@ function argumentsOf(
   return [{ connection: redis }, undefined];
 }
 
-/** @throws `unsupported-operation` where BullMQ lacks the package of the server. */
+/** @throws `unsupported-operation` if the package that BullMQ needs for the server is not installed. */
 function opened<T>(open: () => T): T {
   try {
     return open();

@@ -17,10 +17,11 @@ interface EndOptions {
 }
 
 /**
- * What the parent of all shares does each time that those of a stage have ended: it adds the next stage and waits again,
- * or publishes the target. Its progress is the stage that it has added last, and the number of stages when it publishes.
+ * Runs the parent job, which BullMQ starts each time that all shares of a stage have ended. It adds the next stage and
+ * waits again, or publishes the target. Its progress is the stage that it added last; the number of stages means that
+ * it publishes.
  *
- * @throws `WaitingChildrenError` while shares are at work; `UnrecoverableError` where some are dead.
+ * @throws `WaitingChildrenError` while shares are running; `UnrecoverableError` if some are dead.
  */
 export async function endRun(
   job: Job<RunData>,
@@ -53,7 +54,10 @@ export async function endRun(
   return shares.reduce(sumOf, { ...report, tasksResumed: 0 });
 }
 
-/** Publishes the target. A worker that was lost when it had done so did not say it: then the target is there. */
+/**
+ * Publishes the target. If a worker was lost after it had published, but before it reported that, the target exists
+ * already.
+ */
 async function publish(
   { plan, verify }: RunData,
   wasPublishing: boolean,

@@ -6,20 +6,20 @@ import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { failureOf, type PlanOption, runId } from "./job-data.ts";
 import { statusAt } from "./status.ts";
 
-/** What happens to a job of a run, wherever that is. */
+/** An event of a job of a run, on any machine. */
 export interface JobEvent {
-  /** `stalled`: its worker is gone, and another one takes it. `retry`: it failed, and is tried again later. */
+  /** `stalled`: its worker is gone, and another one takes over. `retry`: it failed, and is tried again later. */
   readonly type: "start" | "progress" | "done" | "retry" | "dead" | "stalled";
-  /** From 1 on; absent for the job that ends the run. */
+  /** Counted from 1; absent for the job that ends the run. */
   readonly stage?: number;
   readonly index?: number;
-  /** Tasks and bytes of a job at work, or of one that is done. */
+  /** Tasks and bytes of a running or completed job. */
   readonly counts?: { readonly tasks: number; readonly bytesWritten: number };
   readonly reason?: string;
 }
 
 export interface FollowOptions extends QueueOptions {
-  /** Called with what happens to the jobs of the run, in all workers. */
+  /** Called with the events of all jobs of the run, from all workers. */
   readonly onEvent?: ((event: JobEvent) => void) | undefined;
 }
 
@@ -31,11 +31,12 @@ const FOLLOW_OPTIONS: OptionNames<FollowOptions> = {
 const POLL_MS = 2000;
 
 /**
- * Waits until a run has ended, and gathers meanwhile the events of all its jobs.
+ * Waits until a run has ended, and reports the events of all its jobs in the meantime.
  *
  * @param plan the plan, the text of its file, or its id
- * @returns what all jobs did
- * @throws what made the run fail; `not-found` for a plan that was not submitted; `transient` when the server is gone.
+ * @returns the sum of the work of all jobs
+ * @throws the error that made the run fail; `not-found` for a plan that was not submitted; `transient` when the server
+ *   is gone.
  */
 export async function follow(plan: PlanOption, options: FollowOptions): Promise<RunReport> {
   assertKnown(options, FOLLOW_OPTIONS);

@@ -1,5 +1,5 @@
 /**
- * Plans as jobs of BullMQ: submitted to a queue, and done by any number of workers on any number of machines.
+ * Plans as jobs of BullMQ: submitted to a queue, and run by any number of workers on any number of machines.
  *
  * @module
  */

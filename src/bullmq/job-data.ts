@@ -4,29 +4,32 @@ import type { Planned } from "../flows/planned.ts";
 import type { ShareName } from "../stores/target/options.ts";
 import { type ErrorCode, EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 
-/** Names of jobs: a share of a stage, and the parent of all shares, which begins the next stage and publishes at the end. */
+/**
+ * Names of jobs: a share of a stage, and the parent of all shares, which starts each next stage and publishes at the
+ * end.
+ */
 export const SHARE = "share";
 export const RUN = "run";
 
-/** What the job of a run holds. No job holds credentials: a plan has none. */
+/** The data of the job of a run. Jobs contain no credentials, since plans have none. */
 export interface RunData {
   /** The text of the plan file. */
   readonly plan: string;
   readonly encoders: Encoders;
-  /** Jobs of each stage. */
+  /** Number of jobs of each stage. */
   readonly jobs: readonly number[];
   readonly verify: boolean | "written" | "values";
 }
 
-/** What the job of a share holds, besides the id of its run. */
+/** The data of the job of a share. */
 export interface ShareData extends ShareName {
   readonly run: string;
 }
 
-/** Milliseconds for which jobs that are done are remembered. */
+/** How long completed jobs are kept: a week. BullMQ takes seconds. */
 const KEPT = { age: 7 * 24 * 3600 };
 
-/** Every job is tried again after 1, 2, 4 and 8 seconds. What is dead stays with its reason. */
+/** Every job is retried after 1, 2, 4 and 8 seconds. Dead jobs are kept, with the reason. */
 export const JOB_OPTIONS = {
   attempts: 5,
   backoff: { type: "exponential", delay: 1000 },
@@ -34,12 +37,12 @@ export const JOB_OPTIONS = {
   removeOnFail: false,
 } as const;
 
-/** Ids follow from the plan's, so that a job that is submitted again is the same job. */
+/** The id of a share. It follows from the plan's id, so a job that is submitted again is the same job. */
 export function shareId({ run, stage, index }: ShareData): string {
   return `${run}-${stage}-${index}`;
 }
 
-/** The jobs of a stage. The run waits for them all, also where some die. */
+/** The jobs of a stage. The run waits for all of them, even if some fail for good. */
 export function shareJobs(run: string, stage: number, { jobs }: Pick<RunData, "jobs">) {
   const count = jobs[stage] ?? 0;
   return Array.from({ length: count }, (_, index) => {
@@ -49,12 +52,15 @@ export function shareJobs(run: string, stage: number, { jobs }: Pick<RunData, "j
   });
 }
 
-/** What a job takes of the time of the plan, which has more threads than a worker; and bytes of a second where it does not say. */
+/**
+ * Predicted seconds of a job, by a plan that assumes more threads than a worker has; and the rate to assume where the
+ * plan predicts no time.
+ */
 const JOB_SECONDS = 10;
 const BYTES_PER_SECOND = 50_000_000;
 const MAX_JOBS = 10_000;
 
-/** How many jobs each stage has. */
+/** The number of jobs of each stage. */
 export function jobCounts({ plan }: PlanFile, wanted: number | undefined): number[] {
   const { predictedSeconds, decodedBytes } = plan.totals;
   const stages = Math.max(1, plan.stages.length);
@@ -65,28 +71,28 @@ export function jobCounts({ plan }: PlanFile, wanted: number | undefined): numbe
   );
 }
 
-/** A plan: what `plan` returned, or the text of a file that `zarrflow plan` wrote. */
+/** A plan: the result of `plan`, or the text of a file that `zarrflow plan` wrote. */
 export type PlanOption = Pick<Planned, "toJSON"> | string;
 
-/** The plan as text. @throws `unsupported-operation` for what several processes cannot do. */
+/** The plan as text. @throws `unsupported-operation` for a plan that several processes cannot run. */
 export function planTextOf(plan: PlanOption): string {
   return typeof plan === "string" ? plan : JSON.stringify(plan);
 }
 
-/** The id of a run: that of the plan, or given alone. @throws `plan-mismatch` */
+/** The id of a run: the plan's id, or an id given instead of a plan. @throws `plan-mismatch` */
 export function runId(plan: PlanOption): string {
   const text = planTextOf(plan);
   return /^[0-9a-f-]{36}$/.test(text) ? text : parsePlan(text).id;
 }
 
-/** A failure in the words that a job keeps. */
+/** The text under which a job keeps a failure. */
 export function reasonOf(error: unknown): string {
   if (!isZarrflowError(error)) return error instanceof Error ? error.message : String(error);
   const { hint, store } = error.details;
   return [`${error.code}: ${error.message}`, store, hint].filter((part) => part !== undefined).join("; ");
 }
 
-/** The failure that a job kept. */
+/** The failure from the text that a job kept. */
 export function failureOf(reason: string): ZarrflowError {
   const [, code = "", words = reason] = /^([a-z-]+): (.*)$/s.exec(reason) ?? [];
   const known = Object.hasOwn(EXIT_CODES, code) ? (code as ErrorCode) : "transient";

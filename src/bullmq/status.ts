@@ -3,30 +3,30 @@ import { assertKnown } from "../util/check-options.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { type PlanOption, type RunData, runId, SHARE, type ShareData } from "./job-data.ts";
 
-/** How far a run is. */
+/** The state of a run. */
 export interface RunStatus {
-  /** That of the plan. */
+  /** The id of the plan. */
   readonly id: string;
-  /** `unknown`: the plan was not submitted to this queue, or ended more than a week ago. */
+  /** `unknown`: the plan was not submitted to this queue, or its run ended more than a week ago. */
   readonly state: "unknown" | "running" | "finished" | "failed";
-  /** Jobs of all stages; those that are waiting are the rest. */
+  /** Counts of jobs over all stages; the jobs that are not counted are waiting. */
   readonly jobs: {
     readonly all: number;
     readonly done: number;
     readonly active: number;
     readonly dead: number;
   };
-  /** Jobs that have failed for good, with why; `submit` tries them again. */
+  /** Jobs that have failed for good; `submit` tries them again. */
   readonly dead: readonly DeadJob[];
-  /** Why the run failed. */
+  /** The reason why the run failed. */
   readonly reason?: string;
-  /** What all jobs did, when it is finished. */
+  /** The sum of the work of all jobs, once the run is finished. */
   readonly report?: RunReport;
 }
 
 /** A job that has failed for good. */
 export interface DeadJob {
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly stage: number;
   readonly index: number;
   readonly count: number;
@@ -35,10 +35,10 @@ export interface DeadJob {
 }
 
 /**
- * How far the run of a plan is.
+ * Returns the state of a plan's run.
  *
  * @param plan the plan, the text of its file, or its id
- * @throws `plan-mismatch` for what is no plan; `transient` when the server is gone; `access-denied`.
+ * @throws `plan-mismatch` if this is no plan; `transient` when the server is gone; `access-denied`.
  */
 export async function status(plan: PlanOption, options: QueueOptions): Promise<RunStatus> {
   assertKnown(options, QUEUE_OPTIONS);

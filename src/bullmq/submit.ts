@@ -16,9 +16,9 @@ import {
 import { deadShares, type RunStatus, statusAt } from "./status.ts";
 
 export interface SubmitOptions extends QueueOptions {
-  /** How many jobs each stage has; by default as many as make jobs of about half a minute. */
+  /** Number of jobs of each stage; by default enough that a job takes about half a minute. */
   readonly jobs?: number | undefined;
-  /** What is read back before the target is published. */
+  /** What to read back before the target is published. */
   readonly verify?: RunData["verify"] | undefined;
 }
 
@@ -28,17 +28,17 @@ const SUBMIT_OPTIONS: OptionNames<SubmitOptions> = {
   verify: true,
 };
 
-/** Characters of the largest plan that a queue is given. */
+/** Characters of the largest plan that goes into a queue. */
 const MAX_PLAN = 128 * 1024 ** 2;
 
 /**
- * Puts a plan into a queue, as a flow of BullMQ: a job for each share of the first stage, and their parent, which adds
- * the next stage when they are done, and publishes the target after the last. The plan goes with it, but no credentials.
- * A plan that is submitted again is the same run: what is done stays, jobs that are dead are tried again.
+ * Puts a plan into a queue as a BullMQ flow: a job for each share of the first stage, and their parent. The parent adds
+ * the next stage when the shares are done, and publishes the target after the last stage. The jobs contain the plan,
+ * but no credentials. Submitting a plan again continues its run: completed jobs stay, dead jobs are tried again.
  *
- * @param planned what `plan` returned, or the text of a file that `zarrflow plan` wrote
- * @returns how far the run is
- * @throws `plan-mismatch` for what is no plan, or of another version; `resource-limit` for one that is too large;
+ * @param planned the result of `plan`, or the text of a file that `zarrflow plan` wrote
+ * @returns the state of the run
+ * @throws `plan-mismatch` if this is no plan, or one of another version; `resource-limit` if it is too large;
  *   `transient` when the server is gone; `access-denied`; `unsupported-operation` without the package `bullmq`.
  */
 export async function submit(planned: PlanOption, options: SubmitOptions): Promise<RunStatus> {

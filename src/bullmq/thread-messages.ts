@@ -3,19 +3,19 @@ import type { Encoders } from "../flows/jobs/plan-file.ts";
 import type { ShareName } from "../stores/target/options.ts";
 import type { RunData } from "./job-data.ts";
 
-/** What a thread does for a job: a share, or the end of the run. */
+/** The work of a job: a share, or the end of the run. */
 export type Work = { readonly share: ShareName } | { readonly verify: RunData["verify"] };
 
 export type ToThread =
   | {
       readonly type: "work";
-      /** The text of the plan; absent where it is the one that the thread had last. */
+      /** The text of the plan; absent if the thread's last plan is the same. */
       readonly plan: string | undefined;
       readonly encoders: Encoders;
       readonly trustMap: boolean;
       readonly work: Work;
     }
-  /** Tasks in flight are completed. */
+  /** Stops after the tasks in flight. */
   | { readonly type: "stop" }
   | { readonly type: "abort" };
 

@@ -6,7 +6,7 @@ import { onAbort } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { FromThread, ToThread, Work } from "./thread-messages.ts";
 
-/** It lies beside the entry of the library that this becomes a part of. */
+/** The script of the threads, next to the bundle that contains this module. */
 const SCRIPT = new URL("./thread.js", import.meta.url);
 
 interface WorkOptions {
@@ -14,13 +14,13 @@ interface WorkOptions {
   readonly plan: string;
   readonly encoders: Encoders;
   readonly trustMap: boolean;
-  /** Completes the tasks in flight. */
+  /** When aborted, completes the tasks in flight and stops. */
   readonly stop: AbortSignal;
   readonly signal: AbortSignal;
   readonly onProgress: (counts: RunCounts) => void;
 }
 
-/** A thread that does the work of one job at a time. */
+/** A thread that does the work of jobs, one at a time. */
 class WorkThread {
   readonly #worker = new Worker(SCRIPT);
   #id = "";
@@ -74,7 +74,7 @@ class WorkThread {
   }
 }
 
-/** As many threads as jobs are done at a time. Each is kept for the next job, with its plan. */
+/** A pool with a thread for each concurrent job. A thread is reused for the next job, and keeps its plan. */
 export class WorkThreads {
   readonly #all = new Set<WorkThread>();
   readonly #idle: WorkThread[] = [];

@@ -11,16 +11,17 @@ import { RUN, type RunData, reasonOf, type ShareData } from "./job-data.ts";
 import type { Work } from "./thread-messages.ts";
 import { WorkThreads } from "./threads.ts";
 
-/** What a worker says of the jobs that it does. */
+/** An event of a job that a worker runs. */
 export interface WorkerEvent {
   /**
-   * `retry`: it failed, and is tried again later, perhaps by others. `dead`: it has failed for good. `returned`: this
-   * worker stops, and others do it. `lost`: others do it, as this worker was taken for dead.
+   * `retry`: it failed, and is tried again later, perhaps by another worker. `dead`: it has failed for good.
+   * `returned`: this worker stops, and the job goes back to the queue. `lost`: the queue took this worker for dead, and
+   * gave the job to another.
    */
   readonly type: "start" | "done" | "retry" | "dead" | "returned" | "lost";
   /** The id of the run. */
   readonly run: string;
-  /** From 1 on; absent for the job that begins stages and ends the run. */
+  /** Counted from 1; absent for the job that starts the stages and ends the run. */
   readonly stage?: number;
   readonly index?: number;
   readonly count?: number;
@@ -29,9 +30,12 @@ export interface WorkerEvent {
 }
 
 export interface WorkerOptions extends QueueOptions {
-  /** Jobs that are done at a time, each in a thread of its own, with the memory and the threads of its plan; 1 by default. */
+  /** Number of jobs at a time, each in its own thread, with the memory and the threads of its plan; 1 by default. */
   readonly concurrency?: number | undefined;
-  /** Whether modules that plans name, which compute values, may be run: whoever adds to the queue must be trusted. */
+  /**
+   * Allows plans to run the modules that they name to compute values. Everyone who can add to the queue must be
+   * trusted.
+   */
   readonly trustMap?: boolean | undefined;
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
 }
@@ -43,15 +47,15 @@ const WORKER_OPTIONS: OptionNames<WorkerOptions> = {
   onEvent: true,
 };
 
-/** A job whose worker is gone is given to another one 10 to 15 seconds later. */
+/** A job whose worker is gone goes to another worker after 10 to 15 seconds. */
 const LOCKS = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 5 };
-/** Tasks in flight have so long to be completed when a worker is stopped. */
+/** Milliseconds that tasks in flight have to complete when a worker is stopped. */
 const GRACE_MS = 8000;
 const PROGRESS_MS = 2000;
 
-/** Failures of the machine or of its environment: another worker may do the job, this one would fail with all. */
+/** Failures of the machine or its environment: every job would fail on this worker, but another one may run it. */
 const OF_THIS_WORKER: readonly ErrorCode[] = ["access-denied", "no-space", "too-many-files"];
-/** Failures that may pass; all others are of the plan, the source or the target, and come again. */
+/** Failures that may pass. All others lie with the plan, the source or the target, and would occur again. */
 const PASSING: readonly ErrorCode[] = [
   ...OF_THIS_WORKER,
   "transient",
@@ -62,12 +66,12 @@ const PASSING: readonly ErrorCode[] = [
 ];
 
 /**
- * Does jobs of a queue until the signal is aborted. Tasks in flight are then completed, for 8 seconds at most, and the
- * rest of their jobs goes back to the queue. Stores are opened with the credentials of this process's environment.
+ * Runs jobs of a queue until the signal is aborted. Tasks in flight then have 8 seconds to complete; the rest of their
+ * jobs goes back to the queue. Stores are opened with the credentials in this process's environment.
  *
  * @throws `access-denied`, `no-space`, `too-many-files`, or `plan-mismatch` for a plan of another version of zarrflow,
- *   when a job shows that this machine cannot do it: the job goes to others, and this worker ends. `transient` when the
- *   server of the queue is gone; `unsupported-operation` without the package `bullmq`.
+ *   when a job shows that this machine cannot run it: the job goes back to the queue, and this worker ends. `transient`
+ *   when the server of the queue is gone; `unsupported-operation` without the package `bullmq`.
  */
 export async function worker(options: WorkerOptions): Promise<void> {
   assertKnown(options, WORKER_OPTIONS);
@@ -105,7 +109,7 @@ export async function worker(options: WorkerOptions): Promise<void> {
   try {
     await ended;
   } finally {
-    // from now on it takes no job; those that it has are done, or go back to the queue
+    // from now on no new job is taken; running jobs are completed, or go back to the queue
     queueWorker.close(connection.isGone || !connection.hasAnswered).catch(() => {});
     await jobs.stop();
     await connection.end(queueWorker);
@@ -113,7 +117,7 @@ export async function worker(options: WorkerOptions): Promise<void> {
   }
 }
 
-/** What a worker does with the jobs that it is given. */
+/** Runs the jobs that a worker takes from the queue. */
 class Jobs {
   readonly #connection: Connection;
   readonly #onEvent: WorkerOptions["onEvent"];
@@ -124,7 +128,7 @@ class Jobs {
   readonly #abort = new AbortController();
   readonly #failed = new AbortController();
   readonly #doing = new Set<Promise<unknown>>();
-  /** That of the last job. */
+  /** The run of the last job. */
   #run: { readonly id: string; readonly data: RunData } | undefined;
 
   constructor(
@@ -136,7 +140,7 @@ class Jobs {
     this.#onEvent = onEvent;
   }
 
-  /** Aborted with a failure of this worker. */
+  /** Aborted with the failure that ends this worker. */
   get failed(): AbortSignal {
     return this.#failed.signal;
   }
@@ -148,7 +152,7 @@ class Jobs {
     return doing;
   }
 
-  /** Ends what is being done, and the threads. */
+  /** Ends the running jobs, and the threads. */
   async stop(): Promise<void> {
     this.#stop.abort();
     const timer = setTimeout(() => this.#abort.abort(), GRACE_MS);
@@ -182,7 +186,7 @@ class Jobs {
         throw new WaitingError();
       }
       if (lost?.aborted) {
-        // another worker has it
+        // another worker has the job
         tell("lost");
         throw error;
       }
@@ -198,7 +202,7 @@ class Jobs {
     }
   }
 
-  /** Whether the plan of the last job was made with other encoders. */
+  /** True if the plan of the last job was made with other encoders. */
   #isOtherVersion(): boolean {
     const planned = this.#run?.data.encoders;
     return planned !== undefined && otherEncoder(planned, this.#encoders) !== undefined;

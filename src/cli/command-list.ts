@@ -1,12 +1,12 @@
 import type { Command, CommandDefinition } from "./define-command.ts";
 
 interface ListedCommand {
-  /** What it does, in a line. */
+  /** Describes the command in one line. */
   readonly summary: string;
   readonly load: () => Promise<{ readonly command: CommandDefinition }>;
 }
 
-/** Every command. Its module is loaded when the command is used: the overview loads none. */
+/** All commands. A module is loaded when its command is used, so the overview loads none. */
 export const commandList: Readonly<Record<string, ListedCommand>> = {
   info: {
     summary: "show an array, or each node of a group: shape, data type, chunks, codecs, sizes, totals",
@@ -87,7 +87,7 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
 
 export const commandNames: readonly string[] = Object.keys(commandList);
 
-/** All commands, with their names. */
+/** Loads all commands, with their names. */
 export function loadCommands(): Promise<(readonly [name: string, command: Command])[]> {
   return Promise.all(
     Object.entries(commandList).map(async ([name, listed]) => [name, await loadListed(listed)] as const),

@@ -4,7 +4,10 @@ import { belowPath } from "../util/node-path.ts";
 /** Milliseconds that a shell waits for names at most. */
 const PATIENCE_MS = 2000;
 
-/** What the last part of a URL may become: arrays, and groups with a `/`; without what cannot be read. */
+/**
+ * The URLs that a URL typed so far can continue to: arrays, and groups with a trailing `/`. Empty if nothing can be
+ * read.
+ */
 export async function namesInside(url: string, patience = PATIENCE_MS): Promise<string[]> {
   if (/^https?:.*\?/i.test(url)) return []; // a query ends a URL, and is a credential
   const parent = url.slice(0, url.lastIndexOf("/"));

@@ -2,50 +2,50 @@ import { type Options, parseArguments, type Values } from "./parse-arguments.ts"
 import type { Terminal } from "./terminal.ts";
 import { warningText } from "./text/warning.ts";
 
-/** The exit code of a command that did its work, and reports that something is broken. */
+/** The exit code of a command that ran, and found something broken. */
 export const FAILED = 1;
 
 interface Example {
-  /** What follows `zarrflow` on the line. */
+  /** The rest of the command line, after `zarrflow`. */
   readonly line: string;
   readonly says: string;
 }
 
-/** What the help shows of a command, besides its summary. */
+/** The parts of a command's help, except for its summary. */
 interface CommandText {
   /** Its operands, such as `SRC DST`. */
   readonly usage: string;
-  /** What else there is to know, in lines. */
+  /** Further notes, as lines. */
   readonly notes?: readonly string[];
-  /** What to write in place of flags that people expect here, and that it does not have; as sentences. */
+  /** Sentences about flags that people expect but the command does not have, by flag: what to write instead. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   readonly options: Options;
   readonly examples: readonly Example[];
 }
 
 interface TypedDefinition<O extends Options> extends CommandText {
-  /** How many operands it takes, at least and at most. */
+  /** The minimum and maximum number of operands. */
   readonly operands: readonly [number, number];
   readonly options: O;
   run(operands: readonly string[], values: Values<O>, terminal: Terminal): Promise<void>;
 }
 
-/** A command as its module exports it. */
+/** A command as exported by its module. */
 export interface CommandDefinition extends CommandText {
-  /** @throws `invalid-option` for arguments that it does not take; whatever it does may fail with. */
+  /** @throws `invalid-option` for arguments that it does not accept; and the errors of its work. */
   run(args: readonly string[], terminal: Terminal): Promise<void>;
 }
 
-/** What the help shows of a command. */
+/** All parts of a command's help. */
 export interface CommandWords extends CommandText {
   /** One line, from the list of commands. */
   readonly summary: string;
 }
 
-/** A command with its line of the list. */
+/** A command with its line from the list. */
 export interface Command extends CommandWords, CommandDefinition {}
 
-/** A command whose `run` gets its operands and flags parsed and typed by its own table of options. */
+/** Defines a command whose `run` gets its operands and flags parsed and typed by its table of options. */
 export function defineCommand<const O extends Options>(definition: TypedDefinition<O>): CommandDefinition {
   return {
     ...definition,

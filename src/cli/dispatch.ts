@@ -11,7 +11,7 @@ import { UnfinishedRun } from "./unfinished-run.ts";
 
 /** The exit code of a run that the system stopped, and that can be resumed. */
 const STOPPED = 7;
-/** The URL of a server, be it the value of a flag. */
+/** The URL of a server, also as the value of a flag. */
 const SERVER = /^(?:-.*=)?(?:s3|https?):\/\//i;
 
 /** Runs the command that the arguments name, and sets the exit code. */
@@ -24,16 +24,16 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   } catch (error) {
     process.exitCode = fail(error);
   }
-  // Whoever interrupts does not wait for what standard output has not taken.
+  // After an interrupt, do not wait for a reader of standard output.
   if (terminal.interrupts.interruption) process.exit();
 }
 
-/** True for that error, by its name: the parser of arguments is loaded with the command. */
+/** Compares by name, because the module with the class is loaded only with a command. */
 function isUnknownFlag(error: unknown): error is UnknownFlag {
   return error instanceof Error && error.name === "UnknownFlag";
 }
 
-/** Ends the process where nobody takes what it says. */
+/** Ends the process because standard output cannot be written. */
 export function failToWrite(error: NodeJS.ErrnoException): void {
   process.exit(printFailure(writeFailure(error), [], openTerminal(listenToInterrupts())));
 }
@@ -64,7 +64,7 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   }
 }
 
-/** Prints what went wrong. Returns the exit code. */
+/** Prints a failure. Returns the exit code. */
 function printFailure(
   thrown: unknown,
   args: readonly string[],

@@ -5,7 +5,7 @@ import { loadCommands } from "./command-list.ts";
 import type { Command } from "./define-command.ts";
 import type { UnknownFlag } from "./parse-arguments.ts";
 
-/** What flags are called in other programs. */
+/** Names that other programs give to flags, by our flag. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   alone: ["no-companions"],
   anonymous: ["anon", "no-sign-request", "public"],
@@ -35,8 +35,8 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The error about a flag that a command does not have: with the flag of the command that is meant, or with the commands
- * that have it.
+ * Returns the error about a flag that a command does not have. Its hint names the flag that is probably meant, or the
+ * commands that have such a flag.
  */
 export async function explainFlag(
   { flag, message }: UnknownFlag,

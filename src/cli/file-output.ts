@@ -8,16 +8,16 @@ import type { StoreSpec } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 export interface FileOutputOptions {
-  /** What to do when there is a file of that name. */
+  /** What to do if the file exists. */
   readonly ifExists: "error" | "skip" | "replace";
   readonly signal: AbortSignal;
 }
 
 /**
- * Writes a file whole or not at all: beside its name, which it takes when it is complete.
+ * Writes a file completely or not at all: under a temporary name in the same folder, then renamed.
  *
- * @returns whether it was written, and not skipped
- * @throws `target-exists`; `not-found` for a folder that is not there; `access-denied`, `no-space`.
+ * @returns true if the file was written, false if it was skipped
+ * @throws `target-exists`; `not-found` if the folder does not exist; `access-denied`, `no-space`.
  */
 export async function writeOutputFile(
   path: string,
@@ -44,22 +44,22 @@ export async function writeOutputFile(
 }
 
 /**
- * Checks that `writeOutputFile` could replace what is at `path`, before the work is done.
+ * Checks before any work is done that `writeOutputFile` could replace the file at `path`.
  *
- * @throws as it.
+ * @throws the errors of `writeOutputFile`.
  */
 export async function assertOutputReplaceable(path: string): Promise<void> {
   await assertFree(path, "replace");
 }
 
-/** The folders and files that a command reads and writes. */
+/** The stores that a command reads and writes. */
 interface Places {
   readonly source: StoreSpec;
   readonly target?: StoreSpec | undefined;
 }
 
 /**
- * Checks that files which flags name are neither one another nor at or in a place of the command.
+ * Checks that the files that flags name differ from one another, and are not at or in a store of the command.
  *
  * @param files paths by their flags
  * @throws `invalid-option`
@@ -93,9 +93,9 @@ function notApart(reason: string, value: string): ZarrflowError {
 }
 
 /**
- * Whether a file is at `path`.
+ * Returns true if a file exists at `path`.
  *
- * @throws `target-exists` when something is there that must stay; `not-found` when its folder is missing.
+ * @throws `target-exists` if there is something that must not be replaced; `not-found` if the folder is missing.
  */
 async function assertFree(path: string, ifExists: FileOutputOptions["ifExists"]): Promise<boolean> {
   const existing = await statOf(path);

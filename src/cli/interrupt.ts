@@ -1,9 +1,9 @@
 import { EXIT_CODES } from "../util/errors.ts";
 
-/** Milliseconds in which work that can be resumed comes to an end. */
+/** Milliseconds that resumable work has to finish after the first signal. */
 const GRACE_MS = 5000;
 
-/** Why work was stopped: the user, or the system, sent a signal. */
+/** The reason for an abort: the user or the system sent a signal. */
 export class Interruption extends Error {
   override readonly name = "Interruption";
   readonly by: NodeJS.Signals;
@@ -14,13 +14,16 @@ export class Interruption extends Error {
   }
 }
 
-/** What SIGINT, SIGTERM and SIGHUP do. At the second one the process exits at once. */
+/** The handling of SIGINT, SIGTERM and SIGHUP. The process exits immediately on the second signal. */
 export interface Interrupts {
-  /** Aborted when work has to stop and clean up: at the first one, or after the time that was asked for. */
+  /** Aborted when work must stop and clean up: on the first signal, or after the grace period if one was requested. */
   readonly signal: AbortSignal;
-  /** The first one. */
+  /** The first signal received. */
   readonly interruption: Interruption | undefined;
-  /** Asks for 5 seconds in which work may end so that it can be resumed: aborted at the first one. */
+  /**
+   * Requests a grace period of 5 seconds, in which work can end so that it can be resumed. The result is aborted on the
+   * first signal.
+   */
   stopFirst(): AbortSignal;
 }
 

@@ -6,19 +6,19 @@ interface JobScript {
   /** Absolute path of the plan. */
   readonly plan: string;
   readonly stages: number;
-  /** Jobs of each stage. */
+  /** Number of jobs of each stage. */
   readonly count: number;
-  /** Bytes that the buffers of each job take. */
+  /** Bytes of each job's buffers. */
   readonly maxMemory: number;
   readonly threads: number;
-  /** Whether the plan names modules that compute values, which the jobs are to run. */
+  /** True if the plan names modules that compute values, and the jobs may run them. */
   readonly hasMap: boolean;
 }
 
-/** What a process takes besides its buffers. */
+/** Bytes of a process besides its buffers. */
 const PROCESS_BYTES = 300 * 1024 ** 2;
 
-/** A script for bash that runs a plan on an engine: an array job for each stage, and at last `finish`. */
+/** Returns a bash script that runs a plan on an engine: an array job for each stage, then `finish`. */
 export function jobScript(engine: (typeof SCRIPTS)[number], job: JobScript): string {
   const plan = commandLine([job.plan]).replace(/^zarrflow /, "");
   const megabytes = Math.ceil((job.maxMemory + PROCESS_BYTES) / 1024 ** 2);
@@ -34,9 +34,9 @@ zarrflow=\${ZARRFLOW:-zarrflow}
 interface Filled extends JobScript {
   /** The numbers of the stages. */
   readonly list: string;
-  /** Memory of a job. */
+  /** Memory of a job, in MiB. */
   readonly megabytes: number;
-  /** The flag that lets a job run the modules of the plan. */
+  /** The flag that allows a job to run the modules of the plan. */
   readonly trust: string;
 }
 

@@ -3,7 +3,7 @@ import { nearestName } from "../util/nearest-name.ts";
 import { commandList, commandNames, loadListed } from "./command-list.ts";
 import type { Command } from "./define-command.ts";
 
-/** What commands are called in other programs. */
+/** Names that other programs give to commands, with ours. */
 const ELSEWHERE = new Map([
   ["ls", "tree"],
   ["list", "tree"],
@@ -21,7 +21,7 @@ const ELSEWHERE = new Map([
   ["version", "--version"],
 ]);
 
-/** The command of this name. @throws `invalid-option` with the nearest name. */
+/** Loads the command with this name. @throws `invalid-option` with the nearest name. */
 export async function loadCommand(name: string): Promise<Command> {
   const listed = Object.hasOwn(commandList, name) ? commandList[name] : undefined;
   if (listed) return loadListed(listed);

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Loads only what is asked for: printing the version takes little longer than Node takes to start.
+// Loads only what is needed: printing the version takes little longer than starting Node.
 import { packageVersion } from "../util/package-version.node.ts";
 import { overview } from "./text/help.ts";
 
@@ -13,7 +13,7 @@ if (words === undefined) {
   process.stdout.on("error", reportUnwritten).write(words);
 }
 
-/** The version or the overview, where that is all that is asked for. */
+/** The version or the overview, if the arguments ask for nothing else. */
 function textOfItself([name, about]: readonly string[]): string | undefined {
   if (name === "--version") return `${packageVersion()}\n`;
   if (isHelp(name) || (name === "help" && (about === undefined || isHelp(about)))) return overview();

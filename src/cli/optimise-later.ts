@@ -1,23 +1,26 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import type { FlowEvent } from "../flows/events.ts";
 
-/** The budget of V8 11, and one that is fifteen times as large. */
+/** The default interrupt budget of V8 11, and one fifteen times as large. */
 const USUAL = 67_584;
 const LATER = 1_000_000;
 
-/** Milliseconds that a command runs before it gains by what requests run again and again being compiled. */
+/** Milliseconds after which a command that makes requests gains from compiling the code of each request. */
 const LONG = 1000;
 
-/** What young objects of the first thread may take, in bytes: V8 says 4 MB of three times 2. Those of workers have as much. */
+/**
+ * Bytes of the main thread's young generation from which it no longer grows: V8 reports 4 MB for three semi-spaces of 2
+ * MB. The young generations of workers are as large.
+ */
 const YOUNG = 4 * 2 ** 20;
 
 let budget = USUAL;
 let isEnded = false;
 let isYoungBounded = false;
 
-/** Sets V8's flags by what happens in a run. */
+/** Sets flags of V8 as a run proceeds. */
 export function followRun({ type }: FlowEvent): void {
-  // Threads are started between the two.
+  // Threads are started between these two events.
   if (type === "plan") optimiseLater("off");
   if (type !== "task-start" && type !== "progress") return;
   optimiseLater("on");
@@ -25,8 +28,8 @@ export function followRun({ type }: FlowEvent): void {
 }
 
 /**
- * Ends the growth of the place for young objects, which V8 doubles in a long run up to 32 MB, or 128 in Node 24, though
- * hardly any outlive a chunk. They hold pieces of answers, too.
+ * Stops the growth of the young generation. In a long run V8 doubles it up to 32 MB (128 MB in Node 24), although
+ * hardly any object outlives a chunk. Pieces of responses are in it, too.
  */
 function boundYoung(): void {
   if (isYoungBounded) return;
@@ -37,13 +40,13 @@ function boundYoung(): void {
 }
 
 /**
- * Lets V8 run code fifteen times as long as it does by default before it compiles that for speed, in all threads. What
- * takes long here are kernels, which are compiled already. What it gains is in `bench/history/2026-11.md`, "V8's budget".
+ * Makes V8 run code fifteen times as long before it compiles it for speed, in all threads. The code that takes most
+ * time here are kernels, which are compiled already. For the gain see `bench/history/2026-11.md`, "V8's budget".
  *
- * While that holds, what Node has ready of its own scripts is of no use: those that are loaded are compiled anew. So it is
- * not done before the command is loaded, and is `off` while threads start, each of which takes 30 ms longer otherwise.
+ * With another budget, V8 cannot use Node's code cache, and compiles Node's own scripts when they are loaded. So this
+ * is called after the command is loaded, and is `off` while threads start: each would take 30 ms longer.
  *
- * V8 11 (Node 20) alone has the flag. Later ones count calls, and gain nothing by counting further.
+ * Only V8 11 (Node 20) has this flag. Later versions count calls, and a higher count gains nothing.
  */
 export function optimiseLater(how: "on" | "off"): void {
   const wanted = how === "on" && !isEnded ? LATER : USUAL;
@@ -53,8 +56,8 @@ export function optimiseLater(how: "on" | "off"): void {
 }
 
 /**
- * Ends that in a second, for a command that makes requests to servers: each runs much code of Node and of ours, which
- * takes twice the time where it is not compiled.
+ * Ends this after a second, for commands that make requests to servers. Each request runs much code of Node and of
+ * ours, which takes twice the time until it is compiled.
  */
 export function optimiseRequests(): void {
   const end = () => {

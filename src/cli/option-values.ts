@@ -26,7 +26,7 @@ import type {
 } from "./shared-options.ts";
 import { valuesOf } from "./value-options.ts";
 
-/** What the flags of changing mean to a flow. */
+/** Converts the flags that change arrays to options of a flow. */
 export function changesOf({
   chunks,
   shards,
@@ -50,19 +50,19 @@ export function changesOf({
   };
 }
 
-/** The same of a copy: where the codec or the shards change, coordinates stay as they are, as in a rechunk. */
+/** The same for a copy. If the codec or the shards change, coordinates stay as they are, as in a rechunk. */
 export function copyChangesOf(values: Parameters<typeof changesOf>[0]): Changes {
   const changes = changesOf(values);
   const isRechunk = changes.codec !== undefined || changes.shards !== undefined;
   return isRechunk && changes.chunks === undefined ? { ...changes, chunks: {} } : changes;
 }
 
-/** What the flags of filters mean to a flow. */
+/** Converts the filter flags to options of a flow. */
 export function filterOf({ include, exclude, alone }: Values<typeof filterOptions>): KeyFilter {
   return { ...(include && { include }), ...(exclude && { exclude }), ...(alone && { alone }) };
 }
 
-/** What the flags of access mean to a flow. */
+/** Converts the access flags to options of a flow. */
 export function accessOf({
   anonymous,
   "missing-403": missing403,
@@ -89,7 +89,7 @@ function retryOf(attempts: string | undefined, timeout: string | undefined): Acc
   };
 }
 
-/** What the flags of reading arrays mean to a flow. @throws `invalid-option` */
+/** Converts the flags for reading arrays to options of a flow. @throws `invalid-option` */
 export function readingOf(
   values: Values<typeof readingOptions>,
 ): StoreAccess & FormatOptions & Pick<ReadOptions, "maxMemory" | "concurrency"> {
@@ -101,7 +101,7 @@ export function readingOf(
   };
 }
 
-/** What is to become of a target that is there. */
+/** The option for a target that exists. */
 function existingOf({
   "if-exists": ifExists,
   update,
@@ -110,7 +110,7 @@ function existingOf({
   return ifExists ? { ifExists } : {};
 }
 
-/** What the flags of reading mean to a flow. @throws `invalid-option` */
+/** Converts the flags that affect the plan to options of a flow. @throws `invalid-option` */
 export function planOptions(
   values: Values<
     typeof readingOptions &
@@ -138,17 +138,19 @@ export function planOptions(
   };
 }
 
-/** What the flags of writing mean to a flow. @throws `invalid-option` */
+/** Converts the flags that affect the run to options of a flow. @throws `invalid-option` */
 export function runOptions(values: Values<typeof writingOptions>, signal: AbortSignal): RunOptions {
   const { verify = false, resume = false, fsync = false, "verify-source": verifySource = false } = values;
   const { "break-lock": breakLock = false } = values;
   return { verify, resume, verifySource, fsync, breakLock, signal };
 }
 
-/** The fewest bytes that a number without a unit is taken for: fewer are megabytes in the mind of who wrote them. */
+/**
+ * The smallest number that is accepted as bytes without a unit: whoever writes a smaller one probably means megabytes.
+ */
 const FEWEST_BARE = 100_000;
 
-/** Bytes of a size. @throws `invalid-option`, also for a small number without a unit */
+/** Parses a size into bytes. @throws `invalid-option`, also for a small number without a unit */
 export function sizeOf(name: string, text: string): number {
   const bytes = parseBytes(text);
   if (bytes >= 1 && (bytes >= FEWEST_BARE || !/^[\d.\s]+$/.test(text))) return bytes;
@@ -159,7 +161,7 @@ export function sizeOf(name: string, text: string): number {
   });
 }
 
-/** Bytes per second: a size, or a size with `/s`. @throws `invalid-option` */
+/** Parses a rate into bytes per second: a size, or a size with `/s`. @throws `invalid-option` */
 export function rateOf(name: string, text: string): number {
   return sizeOf(name, text.replace(/\/s$/, ""));
 }

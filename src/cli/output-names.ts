@@ -5,13 +5,13 @@ import { nearestName } from "../util/nearest-name.ts";
 
 const DEFAULT_FORMAT = SLICE_FORMATS[0].name;
 
-/** Endings that name a format. */
+/** File endings that name a format. */
 const ENDINGS = SLICE_FORMATS.flatMap(({ endings }): readonly string[] => endings);
 
 /**
- * The format that a slice is written in: what `--format` says, or the ending of `--output`, which must agree.
+ * Returns the format of a slice: the one that `--format` or the ending of `--output` names. Both must agree.
  *
- * @throws `invalid-option` for an ending that names another format, or one that is not written.
+ * @throws `invalid-option` if the ending names another format, or one that cannot be written.
  */
 export function outputFormat(output: string | undefined, asked: SliceFormat | undefined): SliceFormat {
   if (output === undefined) return asked ?? DEFAULT_FORMAT;
@@ -38,7 +38,7 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   );
 }
 
-/** @throws `invalid-option` for a file that is named as programs name standard output */
+/** @throws `invalid-option` for `-`, which names standard output in other programs. */
 function assertNoStream(output: string | undefined): void {
   if (output !== "-") return;
   throw invalid(
@@ -47,7 +47,9 @@ function assertNoStream(output: string | undefined): void {
   );
 }
 
-/** Questions an ending that is nearly one that names a format, since others name raw bytes. @throws `invalid-option` */
+/**
+ * Rejects an ending that is almost the ending of a format. Any other ending means raw bytes. @throws `invalid-option`
+ */
 function assertNoSlip(output: string, ending: string): void {
   const near = nearestName(ending, ENDINGS);
   if (near === undefined) return;
@@ -57,17 +59,17 @@ function assertNoSlip(output: string, ending: string): void {
   );
 }
 
-/** Endings of files that no store is named after. */
+/** Endings of files that nobody gives to a store. */
 const DOCUMENTS = /^(?:html?|log|md|pdf|py|txt|xml|ya?ml)$/;
 
 const INDEX = String.raw`-?\d*`;
-/** A bound as users write it who expect coordinates to be looked up: decimals and dates too. */
+/** A bound as written by users who expect a lookup of coordinates: decimals and dates too. */
 const BOUND = String.raw`[-+]?(?:\d[\d.eExXTZ+-]*)?`;
-/** One range: of a named dimension, of the next one, or an index alone. */
+/** One range: of a named dimension, of the next one, or a single index. */
 const RANGE = String.raw`(?:[^/\\:=,]+[=:]${BOUND}(?::${BOUND}){0,2}|${BOUND}(?::${BOUND}){1,2}|${INDEX})`;
 
 /**
- * Questions a DST that is written as ranges are: a Zarr store of that name is hardly meant.
+ * Rejects a DST that looks like ranges: hardly anyone names a Zarr store so.
  *
  * @throws `invalid-option` with both meanings.
  */
@@ -80,8 +82,7 @@ export function assertNoRanges(target: string): void {
 }
 
 /**
- * Refuses a DST in memory, and questions one that is named like a file of another format; one that ends in a slash is
- * taken as it is.
+ * Rejects a DST in memory, and one that is named like a file of another format. A trailing slash allows such a name.
  *
  * @throws `invalid-option`, with both meanings.
  */
@@ -101,7 +102,7 @@ export function assertNamedAsZarr(target: string): void {
   );
 }
 
-/** Questions a report, which is a page of HTML, that is named like another file. @throws `invalid-option` */
+/** Rejects a report, which is an HTML page, that is named like another file. @throws `invalid-option` */
 export function assertNamedAsPage(file: string): void {
   const { ending } = fileEnding(file);
   if (/^(?:html?)?$/.test(ending)) return;

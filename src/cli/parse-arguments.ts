@@ -5,34 +5,34 @@ import { nearestName } from "../util/nearest-name.ts";
 /** One flag of a command. */
 export interface Option {
   readonly type: "boolean" | "string";
-  /** May be given several times; the value is a list. */
+  /** Can be given several times; the value is a list. */
   readonly multiple?: boolean;
-  /** What it means without a value, which is written after `=` then: `--verify=values`. */
+  /** The value if the flag is given without one. A value must then follow `=`: `--verify=values`. */
   readonly bare?: string;
-  /** What its value is called in the help, such as `SIZE`. */
+  /** The placeholder for its value in the help, such as `SIZE`. */
   readonly value?: string;
-  /** The values it can have; any by default. */
+  /** The allowed values; any by default. */
   readonly choices?: readonly string[];
-  /** Values that shells offer, where it can have others too. */
+  /** Values that shells offer, if others are allowed too. */
   readonly suggestions?: readonly string[];
   /** Other spellings of its choices. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** What to write in place of a value that it cannot have, as a sentence. */
+  /** Returns a sentence that says what to write instead of a value that is not allowed. */
   readonly hint?: (value: string, choices: readonly string[]) => string | undefined;
-  /** The letter that stands for it after one dash. */
+  /** The letter that stands for it after a single dash. */
   readonly short?: string;
-  /** Other flags that decide whether it has an effect. */
+  /** Other flags that decide if it has an effect. */
   readonly effect?: Effect;
   readonly summary: string;
 }
 
-/** When a flag has an effect. Where it has none it is an error, or named in a warning. */
+/** When a flag has an effect. A flag without effect is an error, or causes a warning. */
 export interface Effect {
   /** Only with one of these flags. */
   readonly with?: readonly string[];
   /** Only without these flags. */
   readonly without?: readonly string[];
-  /** Names it in a warning where it has none: what was asked for holds all the same, or is only previewed. */
+  /** Warns instead of failing: the command does what was asked for anyway, or only previews it. */
   readonly warns?: boolean;
 }
 
@@ -45,22 +45,22 @@ type Value<O extends Option> = O["type"] extends "boolean"
     ? Choice
     : string;
 
-/** What the flags of a table come to; absent ones are undefined. */
+/** The values of the flags in a table; undefined for absent ones. */
 export type Values<O extends Options> = {
   readonly [Name in keyof O]?: O[Name]["multiple"] extends true ? readonly Value<O[Name]>[] : Value<O[Name]>;
 };
 
 export interface Grammar<O extends Options> {
   readonly usage: string;
-  /** How many operands there are, at least and at most. */
+  /** The minimum and maximum number of operands. */
   readonly operands: readonly [number, number];
   readonly options: O;
 }
 
-/** A flag that is not in the table of a command. Who knows all commands explains it (`explain-flag.ts`). */
+/** A flag that the command does not have. `explain-flag.ts`, which knows all commands, explains it. */
 export class UnknownFlag extends Error {
   override readonly name = "UnknownFlag";
-  /** As it was written, with its dashes. */
+  /** The flag as written, with its dashes. */
   readonly flag: string;
 
   constructor(flag: string) {
@@ -70,11 +70,11 @@ export class UnknownFlag extends Error {
 }
 
 /**
- * Splits a command's arguments into operands and flags. Values may begin with one dash (`--chunks -1,16`); after
- * `--` all are operands.
+ * Splits a command's arguments into operands and flags. Values may begin with one dash (`--chunks -1,16`). Everything
+ * after `--` is an operand.
  *
  * @returns also warnings about flags that have no effect
- * @throws `UnknownFlag`; `invalid-option` with what is lacking or contradicts itself.
+ * @throws `UnknownFlag`; `invalid-option` for missing or contradictory arguments.
  */
 export function parseArguments<O extends Options>(
   args: readonly string[],
@@ -118,7 +118,7 @@ function longName(rawName: string, options: Options): string {
   return found?.[0] ?? "";
 }
 
-/** The warning about a flag that has no effect beside the others. @throws `invalid-option` where that is an error */
+/** The warning about a flag that has no effect with the other flags. @throws `invalid-option` if that is an error */
 function withoutEffect(
   name: string,
   options: Options,
@@ -183,7 +183,7 @@ function tooMany(operand: string, usage: string, options: Options): ZarrflowErro
   );
 }
 
-/** How an operand is written that looks like the value of a flag. */
+/** A hint for an operand that looks like the value of a flag. */
 function flagMeant(operand: string, options: Options): string | undefined {
   if (/^(?:true|false|yes|no|on|off)$/i.test(operand)) return "Flags that take no value are written alone.";
   const flags = Object.entries(options);

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** The most bytes that this process has had in memory so far. */
+/** The peak resident memory of this process so far, in bytes. */
 export function peakMemory(): number {
   return highWaterMark() ?? process.resourceUsage().maxRSS * 1024;
 }
 
-/** Linux's own count, which leaves out what the process's parent had before it was started. */
+/** Linux's own count, which excludes the memory that the parent process had before this one was started. */
 function highWaterMark(): number | undefined {
   try {
     const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];

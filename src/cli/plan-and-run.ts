@@ -27,7 +27,9 @@ import { commandLine, resumingCommand, UnfinishedRun, type UnfinishedWords } fro
 type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof outputOptions>;
 type OnEvent = (event: FlowEvent) => void;
 
-/** Plans and runs a flow, and says what came of it; with `--dry-run` it only prints the plan of what can be run. */
+/**
+ * Plans and runs a flow, and reports the result. With `--dry-run`, only checks that it can run, and prints the plan.
+ */
 export async function planAndRun(
   plan: (events: EventOptions) => Promise<PlannedFlow>,
   values: FlowValues,
@@ -52,7 +54,7 @@ export async function planAndRun(
   }
 }
 
-/** Checks the files that flags name, and begins the trace, before anything is written. */
+/** Checks the files that flags name, and opens the trace file, before anything is written. */
 async function beginFiles(
   { plan, close }: PlannedFlow,
   { trace: tracePath, report }: FlowValues,
@@ -73,7 +75,7 @@ async function openTrace(path: string): Promise<TraceFile> {
   return new TraceFile(path);
 }
 
-/** Prints what would be done, where it can be, writes the page about it, and closes what was opened for it. */
+/** Checks that the flow can run, prints its plan, writes the report page, and closes the flow. */
 async function showPlan(
   planned: PlannedFlow,
   values: FlowValues,
@@ -118,7 +120,7 @@ async function run(
     if (page === undefined) return;
     const { reportPage } = await import("./report/page.ts");
     const record = { ...named(), plan, taken, report, peakMemory: peakMemory(), ...(failure && { failure }) };
-    // who interrupts a run wants its report all the same
+    // whoever interrupts a run still wants its report
     const signal = failure === undefined ? terminal.signal : new AbortController().signal;
     await writePage(page, reportPage(recorder.record(record)), signal);
   };
@@ -141,7 +143,7 @@ async function assertPage(file: string): Promise<void> {
   await assertOutputReplaceable(file);
 }
 
-/** What the terminal shows of a failure. */
+/** The text that the terminal shows for a failure. */
 function reportedFailure(thrown: unknown): string {
   const unfinished = thrown instanceof UnfinishedRun ? thrown : undefined;
   return redact(failureText(unfinished?.cause ?? thrown, { unfinished: unfinished?.words }));
@@ -184,7 +186,7 @@ function unfinishedWords({ stages, target }: Plan, tasks: number): UnfinishedWor
   };
 }
 
-/** What was run, in words of whoever ran it, but for what a URL may hold of credentials. */
+/** The command line without credentials, and the version. */
 function named(): { readonly command: string; readonly version: string } {
   return { command: commandLine(process.argv.slice(2)), version: packageVersion() };
 }

@@ -21,13 +21,13 @@ import { warningText } from "./text/warning.ts";
 /** Bytes of the largest plan that is read: one of 100,000 arrays has some hundreds of megabytes. */
 const MAX_PLAN = 1024 ** 3;
 
-/** A job that the system stopped, and that is to be run again. */
+/** The system stopped a job, which must run again. */
 export class Requeue extends Error {
   override readonly name = "Requeue";
   readonly exitCode = EXIT_CODES["tasks-undone"];
 }
 
-/** Runs a step of a plan file, and says what came of it. */
+/** Runs a step of a plan file, and reports the result. */
 export async function reportJob(
   path: string,
   { quiet, json, "no-warnings": noWarnings }: Values<typeof outputOptions>,
@@ -57,7 +57,7 @@ export async function reportJob(
   else if (!quiet) printLine(reportLine(report));
 }
 
-/** @throws `not-found`, `resource-limit`, and whatever keeps the file from being read. */
+/** @throws `not-found`, `resource-limit`, and errors of reading the file. */
 async function planText(path: string): Promise<string> {
   try {
     const { size } = await stat(path);

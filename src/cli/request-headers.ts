@@ -5,7 +5,7 @@ import { environmentAccess, headersIn } from "../stores/http/secret-headers.ts";
 import type { Options, Values } from "./parse-arguments.ts";
 import { accessOptions } from "./shared-options.ts";
 
-/** Flags of commands that read the source of a plan, which holds no credentials. */
+/** Flags of commands that read the source of a plan: plans contain no credentials. */
 export const planAccessOptions = {
   header: accessOptions.header,
   query: {
@@ -20,7 +20,7 @@ export const planAccessOptions = {
   },
 } as const satisfies Options;
 
-/** What the flags of access to the source of a plan mean. @throws `invalid-option` */
+/** Converts the flags for access to the source of a plan to options. @throws `invalid-option` */
 export function planAccessOf({
   header,
   query,
@@ -33,13 +33,13 @@ export function planAccessOf({
   };
 }
 
-/** The headers that `--header` gives, or by default ZARRFLOW_HEADERS. @throws `invalid-option` */
+/** The headers from `--header`, or by default from ZARRFLOW_HEADERS. @throws `invalid-option` */
 export function headersOf(given: readonly string[] | undefined): Pick<StoreAccess, "headers"> {
   const headers = given ? headersIn(given.map(textOf).join("\n")) : environmentAccess().headers;
   return headers ? { headers } : {};
 }
 
-/** The value of a flag, or what is in the file that it names with an `@`. */
+/** The value of a flag, or the text of the file that it names with an `@`. */
 function textOf(value: string): string {
   if (!value.startsWith("@")) return value;
   try {

@@ -3,17 +3,20 @@ import { optionCodecs } from "../meta/codec-option.ts";
 import type { Effect, Options } from "./parse-arguments.ts";
 import { valueOptions } from "./value-options.ts";
 
-/** Flags that have no effect beside others. */
+/** The same flags, with a rule for when they have an effect. */
 export function withEffect<O extends Options>(options: O, effect: Effect): O {
   return Object.fromEntries(
     Object.entries(options).map(([name, option]) => [name, { ...option, effect }]),
   ) as O;
 }
 
-/** A dry run takes the flags of the run that it previews, and names those that only count when keys are written. */
+/**
+ * A dry run accepts the flags of the run that it previews, and warns about those that only matter when keys are
+ * written.
+ */
 export const PREVIEWED = { without: ["dry-run"], warns: true } as const;
 
-/** What to write for a format that is called otherwise, or that is not written at all. */
+/** A hint for a format under another name, or one that cannot be written. */
 function formatMeant(value: string, formats: readonly string[]): string | undefined {
   const ome = /^(?:ome-?)?(?:zarr|ngff)?-?v?(0\.\d)(?:\.\d)?$/i.exec(value)?.[1];
   if (ome !== undefined) return `OME-Zarr ${ome} is --to ${Number(ome) < 0.5 ? "v2" : "v3"}.`;
@@ -37,7 +40,7 @@ export const outputOptions = {
   help: { type: "boolean", summary: "this text" },
 } as const satisfies Options;
 
-/** How sources that others keep or wrote are read. */
+/** Flags for access to stores of others. */
 export const accessOptions = {
   anonymous: { type: "boolean", summary: "read public data in S3 without credentials" },
   "missing-403": {
@@ -92,7 +95,7 @@ export const readingOptions = {
   },
 } as const satisfies Options;
 
-/** How gently stores are treated. */
+/** Flags that limit the load on stores. */
 export const rateOptions = {
   tps: { type: "string", value: "N", summary: "maximum number of requests per second to each store" },
   bwlimit: {
@@ -102,7 +105,7 @@ export const rateOptions = {
   },
 } as const satisfies Options;
 
-/** What plans assume of stores. */
+/** Assumptions of plans about stores. */
 export const profileOption = {
   "store-profile": {
     type: "string",
@@ -113,7 +116,7 @@ export const profileOption = {
   },
 } as const satisfies Options;
 
-/** What to do about a target that is there already. */
+/** What to do if the target exists. */
 export const existingOptions = {
   "if-exists": {
     type: "string",
@@ -165,7 +168,7 @@ export const dryRunOption = {
   "dry-run": { type: "boolean", summary: "print the plan and its cost, and write nothing" },
 } as const satisfies Options;
 
-/** Flags about how the grid of chunks is left: for target chunks, and for items in C order. */
+/** Flags for the order in which chunks are read to change their grid: for target chunks, or for items in C order. */
 export const strategyOptions = {
   strategy: {
     type: "string",
@@ -181,7 +184,7 @@ export const strategyOptions = {
   },
 } as const satisfies Options;
 
-/** Flags about the tasks in which arrays are written. */
+/** Flags for the tasks that write arrays. */
 export const taskOptions = {
   threads: {
     type: "string",
@@ -308,7 +311,7 @@ export const formatOptions = {
   },
 } as const satisfies Options;
 
-/** Flags of commands that may change arrays on the way. */
+/** Flags of commands that can change arrays. */
 export const changingOptions = {
   ...chunksOption,
   ...shardsOption,

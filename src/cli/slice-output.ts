@@ -15,7 +15,7 @@ import { toJson } from "./text/json.ts";
 import { outputText } from "./text/report.ts";
 import { warningText } from "./text/warning.ts";
 
-/** What the command is asked of a file. */
+/** Flags of a slice that is written to a file. */
 export interface OutputValues {
   readonly format: SliceFormat;
   readonly output?: string | undefined;
@@ -77,7 +77,9 @@ export async function writeSlices(
   else terminal.printLine(outputText(report));
 }
 
-/** The arrays that slices are of, with the shapes of these, and what they take of each dimension, once. */
+/**
+ * The arrays of slices, with the shape of each slice, and the items taken along each dimension, each dimension once.
+ */
 async function summaryOf(slices: readonly Slice[]) {
   const arrays: { readonly name: string; readonly shape: readonly number[] }[] = [];
   const names = new Set<string>();
@@ -101,7 +103,7 @@ async function printSkipped(
   else if (!quiet) terminal.printLine(`${output}: exists and is kept`);
 }
 
-/** @throws `invalid-option` for flags that contradict each other, or the format */
+/** @throws `invalid-option` for flags that contradict each other or the format */
 function formatOptionsOf({ format, decode, flags = false, flat = false }: OutputValues): FormatSliceOptions {
   if (flat && format !== "json") {
     throw new ZarrflowError("invalid-option", `--flat applies only to json, and the format is ${format}`);
@@ -111,7 +113,7 @@ function formatOptionsOf({ format, decode, flags = false, flat = false }: Output
   return { flags, flat, ...(decode !== undefined && { decode: decode === "on" }) };
 }
 
-/** Bytes of all items where each has the same; undefined where the format or the type does not say. */
+/** Bytes of all items if they have a fixed size; undefined if the format or the data type has none. */
 async function itemBytes(slice: Slice | undefined, format: SliceFormat): Promise<number | undefined> {
   if (slice === undefined || (format !== "raw" && format !== "npy")) return undefined;
   const dataType = await slice.dataType();

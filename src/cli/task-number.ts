@@ -2,17 +2,17 @@ import { ZarrflowError } from "../util/errors.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Which of so many shares a process has. */
+/** The share of a process: its index, and the number of all shares. */
 export interface TaskNumber {
   readonly index: number;
   readonly count: number;
 }
 
 /**
- * The share of this process: by its flags, or by what the engine that started it says. A SLURM array may begin at any
- * number and have any step, where the count is not given.
+ * Returns the share of this process, from its flags or from the environment that the engine sets. A SLURM array may
+ * begin at any number and have any step, as long as the count is not given.
  *
- * @throws `task-count-missing` where it is not known; `invalid-option` for what is no number.
+ * @throws `task-count-missing` if index or count are unknown; `invalid-option` if they are not numbers.
  */
 export function taskNumber(
   flags: { readonly index?: string | undefined; readonly count?: string | undefined },

@@ -4,39 +4,39 @@ import { redact } from "../util/redact.ts";
 import type { Interrupts } from "./interrupt.ts";
 import { COLORED_NAME } from "./text/failure.ts";
 
-/** Where a command speaks: data on standard output, words for people on standard error. */
+/** The output of a command: data on standard output, messages for people on standard error. */
 export interface Terminal {
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
   readonly interrupts: Interrupts;
-  /** Whether people read standard output. */
+  /** True if standard output is a terminal. */
   readonly isOutputSeen: boolean;
   readonly errors: NodeJS.WriteStream;
   /**
-   * Writes bytes as they are, or a text that does nothing to a terminal; resolves when more can be taken.
+   * Writes bytes unchanged, or text with control characters escaped. Resolves when more can be written.
    *
-   * @throws `ClosedPipe` when nobody reads any more.
+   * @throws `ClosedPipe` when the reader is gone.
    */
   write(data: string | Uint8Array): Promise<void>;
-  /** Prints a line, or several, on standard error; what would act on a terminal is escaped. */
+  /** Prints one or several lines on standard error, with control characters escaped. */
   printLine(line: string): void;
-  /** The exit code where all work was done, but what it found is not what was hoped for. */
+  /** Sets the exit code of a command that did all its work, but found problems. */
   endWith(exitCode: number): void;
 }
 
-/** Standard output was closed by its reader: no failure, only the end of the work. */
+/** The reader closed standard output. Not a failure: the work just ends. */
 export class ClosedPipe extends Error {
   override readonly name = "ClosedPipe";
 }
 
-/** What takes progress from the terminal, before a line is printed, while it is drawn there. */
+/** The text that erases the progress from the terminal before a line is printed; empty while none is drawn. */
 export const drawn = { clear: "" };
 
-/** The process's own terminal. */
+/** Returns the process's own terminal. */
 export function openTerminal(interrupts: Interrupts): Terminal {
   const { signal } = interrupts;
   const { stdout, stderr } = process;
-  // Whoever waits for a write gets its failure; nobody waits for what goes to standard error.
+  // A failed write is reported to whoever waits for it; nobody waits for writes to standard error.
   stdout.on("error", () => {});
   stderr.on("error", () => {});
   return {
@@ -54,7 +54,7 @@ export function openTerminal(interrupts: Interrupts): Terminal {
   };
 }
 
-/** Words for people: one color of ours, and nothing else that acts. */
+/** The text as a terminal may show it: our colored prefix is kept, all other control characters are escaped. */
 function shown(text: string): string {
   const [start, rest] = text.startsWith(COLORED_NAME)
     ? [COLORED_NAME, text.slice(COLORED_NAME.length)]
@@ -62,7 +62,7 @@ function shown(text: string): string {
   return start + printableLines(rest);
 }
 
-/** One write; an abort ends the wait for a reader that has stopped reading. */
+/** Writes once. An abort ends the wait for a reader that has stopped reading. */
 function writeTo(stream: NodeJS.WriteStream, data: string | Uint8Array, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -76,7 +76,7 @@ function writeTo(stream: NodeJS.WriteStream, data: string | Uint8Array, signal: 
   });
 }
 
-/** Why a write to standard output failed. */
+/** The error for a failed write to standard output. */
 export function writeFailure(error: NodeJS.ErrnoException): unknown {
   if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED") return new ClosedPipe();
   return fileError(error, { store: "standard output" });

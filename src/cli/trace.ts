@@ -4,12 +4,12 @@ import { fileError } from "../stores/files/file-error.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { toJson } from "./text/json.ts";
 
-/** Characters of lines that are written together. */
+/** Characters of lines that are written at once. */
 const WRITTEN_TOGETHER = 64_000;
 
 /**
- * Writes the events of a run to a file as they happen, each as a line of JSON with the milliseconds since the start;
- * without `progress`, which counts what the others name.
+ * Writes the events of a run to a file as they happen, each as a line of JSON with the milliseconds since the start.
+ * Leaves out `progress`, which only counts what other events name.
  */
 export class TraceFile {
   readonly #path: string;
@@ -21,12 +21,12 @@ export class TraceFile {
     this.#path = path;
   }
 
-  /** Replaces what is at the path. @throws `not-found`, `access-denied` and others, with the file's name. */
+  /** Replaces the file at the path. @throws `not-found`, `access-denied` and others, with the file's name. */
   open(): void {
     this.#file = this.#call(() => openSync(this.#path, "w"));
   }
 
-  /** Keeps what happens before the file is open. */
+  /** Records an event. Events are buffered until the file is open. */
   note(event: FlowEvent): void {
     if (event.type === "progress") return;
     const ms = Math.round((performance.now() - this.#begin) * 10) / 10;
@@ -34,7 +34,7 @@ export class TraceFile {
     if (this.#lines.length >= WRITTEN_TOGETHER) this.#write();
   }
 
-  /** Writes nothing where the file was not opened. */
+  /** Writes the rest and closes the file, if it was opened. */
   close(): void {
     const file = this.#file;
     if (file === undefined) return;
@@ -62,7 +62,7 @@ export class TraceFile {
   }
 }
 
-/** The event with the code and the message of its error, which is no JSON. */
+/** The event with the code and the message of its error, since JSON cannot represent errors. */
 function withPlainErrors(event: FlowEvent): object {
   if (event.type === "task-failed") return { ...event, error: plainError(event.error) };
   if (event.type !== "retry") return event;

@@ -1,20 +1,20 @@
 import { redact } from "../util/redact.ts";
 
-/** Flags whose values are credentials: no command that is shown holds them. */
+/** Flags whose values are credentials, which are never shown. */
 const SECRET_FLAGS = ["--header", "--query"];
 
-/** What is left of a run that ended early, and how to go on with it. */
+/** The state of a run that ended early, and the commands to continue or discard it. */
 export interface UnfinishedWords {
-  /** Tasks that are done, and all. */
+  /** Completed tasks, and all tasks. */
   readonly tasks: number;
   readonly allTasks: number;
   /** The command that resumes it. */
   readonly resume: string;
-  /** The command that removes what it has done. */
+  /** The command that removes what it has written. */
   readonly clean: string;
 }
 
-/** A run that failed, or was stopped, and has left what it had done to be resumed. */
+/** A run that failed or was stopped, and can be resumed. */
 export class UnfinishedRun extends Error {
   override readonly name = "UnfinishedRun";
   readonly words: UnfinishedWords;
@@ -31,7 +31,7 @@ export function resumingCommand(): string {
   return commandLine(words.includes("--resume") ? words : [...words, "--resume"]);
 }
 
-/** A command as it is typed in a shell, without credentials. */
+/** A command as typed in a shell, without credentials. */
 export function commandLine(words: readonly string[]): string {
   return ["zarrflow", ...withoutSecretFlags(words)].map((word) => quoted(redact(word))).join(" ");
 }
@@ -40,7 +40,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** The words of a command without the values of flags that hold credentials. */
+/** The words of a command with `***` for the values of flags that are credentials. */
 export function withoutSecretFlags(words: readonly string[]): string[] {
   return words.map((word, i) => {
     if (SECRET_FLAGS.includes(words[i - 1] ?? "") && !word.startsWith("@")) return "***";

@@ -4,7 +4,7 @@ import type { DataTypeText } from "../meta/data-type-option.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { Options, Values } from "./parse-arguments.ts";
 
-/** Flags about the values of arrays. */
+/** Flags that change the values of arrays. */
 export const valueOptions = {
   dtype: {
     type: "string",
@@ -52,7 +52,7 @@ export const valueOptions = {
   },
 } as const satisfies Options;
 
-/** What the flags of values mean to a flow. @throws `invalid-option` */
+/** Converts these flags to options of a flow. @throws `invalid-option` */
 export function valuesOf({
   dtype = [],
   unpack = [],
@@ -74,7 +74,10 @@ export function valuesOf({
   return arrays.size === 0 ? {} : { arrays: Object.fromEntries(arrays) };
 }
 
-/** A value with the arrays that it is for: all of them where none are named, as a URL or a drive of Windows names none. */
+/**
+ * Splits a value from the arrays that it is for: all arrays if none are named. The colons of URLs and Windows drives
+ * name none.
+ */
 function selected(text: string): [name: string, value: string] {
   const [, name, value] = /^((?!\w:[\\/])[^:]+):(?!\/\/)(.+)$/s.exec(text) ?? [];
   return name === undefined || value === undefined ? ["*", text] : [name, value];
@@ -93,7 +96,7 @@ function packOf(text: string): PackOption {
   });
 }
 
-/** A number, a word such as NaN, or true and false. */
+/** A number, a word such as NaN, or a boolean. */
 function fillOf(text: string): FillOption {
   if (text === "true" || text === "false") return text === "true";
   if (/^[+-]?\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return BigInt(text);
