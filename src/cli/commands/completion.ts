@@ -6,7 +6,7 @@ import { completionScript, type NamedCommand, type Shell } from "../text/complet
 
 const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
 
-/** The command that completes the commands of a table, itself among them. */
+/** Defines the command that prints completion scripts for all commands, including itself. */
 export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): CommandDefinition {
   return defineCommand({
     usage: "bash|zsh|fish",

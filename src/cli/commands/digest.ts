@@ -112,7 +112,7 @@ interface BrokenNode {
   readonly error: string;
 }
 
-/** Digests, and between them the nodes that cannot be read, with the reason in words. */
+/** Yields the digests and, between them, the nodes that cannot be read, with the reason as text. */
 async function* withBroken(
   digestsOf: (onBroken: (broken: BrokenDigest) => void) => AsyncIterable<ArrayDigest>,
 ): AsyncGenerator<ArrayDigest | BrokenNode> {

@@ -109,7 +109,7 @@ export const command = defineCommand({
   },
 });
 
-/** What failed, as a line that holds no credential. */
+/** A failure as one line without credentials. */
 function failureWords(error: unknown): string {
   if (isZarrflowError(error)) return printable(`${error.code}: ${error.message}`);
   return printable(redact(error instanceof Error ? error.message : String(error)));

@@ -177,9 +177,9 @@ export const command = defineCommand({
 });
 
 /**
- * The arrays of a group that a file is to hold.
+ * Returns the arrays of a group that go into a file.
  *
- * @throws `invalid-option` for a format of one array, and for a table whose columns nobody named
+ * @throws `invalid-option` for a format that takes one array, and for a table if no flag names its columns
  */
 async function arraysOf(
   group: ZarrGroup,
@@ -208,7 +208,7 @@ async function arraysOf(
   });
 }
 
-/** @throws `invalid-option` for flags that choose among arrays, where there is one */
+/** @throws `invalid-option` for flags that choose arrays of a group, if the source is one array */
 function assertNoFilter({ include, exclude }: SliceValues, url: string): void {
   if (include === undefined && exclude === undefined) return;
   const flag = include === undefined ? "exclude" : "include";
@@ -248,7 +248,7 @@ async function sliceToZarr(
   return planAndRun((events) => planFlow(source, target, { ...options, ...events }), values, terminal);
 }
 
-/** @throws `invalid-option` for flags that only a Zarr target has a use for. */
+/** @throws `invalid-option` for flags that apply only to a Zarr target. */
 function assertFileOnly(values: SliceValues): void {
   const only = [
     "alone",

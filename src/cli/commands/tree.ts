@@ -7,7 +7,7 @@ import type { Terminal } from "../terminal.ts";
 import { writeJsonList } from "../text/json.ts";
 import { isAsciiLocale, treeText } from "../text/tree.ts";
 
-/** Keys of chunks are not looked at. */
+/** The command reads no chunk keys, so it needs no separator. */
 const { "v2-separator": _, ...treeAccess } = accessOptions;
 
 export const command = defineCommand({
@@ -42,7 +42,7 @@ export const command = defineCommand({
   },
 });
 
-/** Passes nodes on; one that is broken makes the command fail. */
+/** Passes nodes on. A broken node makes the command fail. */
 async function* failingWhereBroken(
   nodes: AsyncIterable<TreeNode>,
   { endWith }: Terminal,

@@ -62,7 +62,7 @@ function portOf(text: string): number {
   });
 }
 
-/** @throws where there is nothing to draw: no array, or one array without numbers. */
+/** @throws if there is nothing to draw: no array, or a single array without numbers. */
 async function assertShown(
   nodes: AsyncIterable<{ readonly kind: string; readonly path: string }>,
   url: string,

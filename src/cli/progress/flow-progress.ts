@@ -4,10 +4,10 @@ import { formatBytes } from "../../util/byte-size.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
 import { bytesProgress } from "./read-progress.ts";
 
-/** Arrays below the bar: those that went on last, and are not done. */
+/** Maximum number of arrays below the bar: the unfinished ones that advanced last. */
 const MAX_LINES = 4;
 
-/** How far a run is by its events; undefined for those that say nothing of that. */
+/** Returns a function that turns the events of a run into progress; undefined for events without progress. */
 export function eventAdvance(): (event: FlowEvent) => ProgressUpdate | undefined {
   const arrays = new ArrayLines();
   let latest: ProgressUpdate = { bytes: 0, words: [] };
@@ -20,7 +20,7 @@ export function eventAdvance(): (event: FlowEvent) => ProgressUpdate | undefined
   };
 }
 
-/** By the bytes of items that are done, of all arrays together. */
+/** Progress by the bytes of completed items, over all arrays. */
 function runProgress(progress: Progress, lines: ArrayLines): ProgressUpdate {
   const { totals, bytesDone, arraysDone, bytesRead, bytesWritten } = progress;
   return {
@@ -37,7 +37,7 @@ function runProgress(progress: Progress, lines: ArrayLines): ProgressUpdate {
   };
 }
 
-/** A line for each of a few arrays at work; each keeps its place while it is there. */
+/** A line for each of a few arrays in progress. A line keeps its place while it is shown. */
 class ArrayLines {
   #shown: ArrayProgress[] = [];
 

@@ -1,7 +1,7 @@
-/** Seconds that the rate is taken over, and the time that is left. */
+/** Seconds over which the rate and the time left are measured. */
 const SPAN = 5;
 const LONG_SPAN = 30;
-/** The shortest time from which the time that is left is no guess. */
+/** Seconds of measurement below which the time left would be a guess. */
 const MIN_SPAN = 1;
 
 interface Measured {
@@ -10,22 +10,22 @@ interface Measured {
   readonly fraction: number | undefined;
 }
 
-/** How fast bytes go, of late, and how long the rest will take at that rate. */
+/** Measures the recent rate, and estimates the time left. */
 export class Meter {
   #samples: Measured[];
 
-  /** @param now seconds on a clock that only goes forward */
+  /** @param now seconds of a monotonic clock */
   constructor(now: number) {
     this.#samples = [{ at: now, bytes: 0, fraction: undefined }];
   }
 
-  /** Notes how many bytes went in all, and what part of the work they are, by bytes. */
+  /** Records the bytes moved in all, and the fraction of the work, by bytes, that is done. */
   note(now: number, bytes: number, fraction?: number): void {
     this.#samples.push({ at: now, bytes, fraction });
     this.#samples = this.#since(now - LONG_SPAN);
   }
 
-  /** Bytes a second over the last seconds; undefined before there is anything to show. */
+  /** Bytes per second over the last seconds; undefined until enough is measured. */
   get rate(): number | undefined {
     const last = this.#samples.at(-1);
     const first = last && this.#since(last.at - SPAN)[0];
@@ -33,7 +33,7 @@ export class Meter {
     return (last.bytes - first.bytes) / (last.at - first.at);
   }
 
-  /** Seconds that are left when `fraction` of the work is done; undefined while that is a guess, or nothing goes on. */
+  /** Seconds left when `fraction` of the work is done; undefined while that is a guess, or nothing advances. */
   left(fraction: number): number | undefined {
     const known = this.#samples.filter((sample) => sample.fraction !== undefined);
     const first = known[0];

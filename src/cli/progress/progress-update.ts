@@ -2,19 +2,19 @@ import { formatDuration } from "../../flows/text/numbers.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import type { Meter } from "./meter.ts";
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface ProgressUpdate {
-  /** Part of the work that is done, 0 to 1; absent where nobody knows how much there is. */
+  /** Completed part of the work, 0 to 1; absent if the total is unknown. */
   readonly fraction?: number | undefined;
-  /** Bytes that went so far: what the rate is made of. */
+  /** Bytes moved so far, from which the rate is computed. */
   readonly bytes: number;
-  /** What went so far, in words. */
+  /** The work so far, in words. */
   readonly words: readonly string[];
-  /** Lines below, on a terminal that can draw. */
+  /** Lines below the bar, on a terminal that can draw. */
   readonly lines?: readonly string[];
 }
 
-/** Percentage, words, rate and time left. */
+/** Formats percentage, words, rate and time left. */
 export function advanceText({ fraction, words }: ProgressUpdate, meter: Meter): string {
   const left = fraction === undefined ? undefined : meter.left(fraction);
   const parts = [

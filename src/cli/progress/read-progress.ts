@@ -3,7 +3,7 @@ import { printable } from "../../flows/text/printable.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import type { ProgressUpdate } from "./progress-update.ts";
 
-/** Shows how far the reading of arrays is: each array by itself, the rate over all of them. */
+/** Shows the progress of reading arrays: the bytes of the current array, the rate over all of them. */
 export function readProgress(show: (advance: ProgressUpdate) => void): (event: ReadEvent) => void {
   const bytesByPath = new Map<string, number>();
   let bytes = 0;
@@ -15,7 +15,7 @@ export function readProgress(show: (advance: ProgressUpdate) => void): (event: R
   };
 }
 
-/** How far a file is that will have `total` bytes, where that is known. */
+/** Progress by bytes, with the fraction of `total` if it is known. */
 export function bytesProgress(bytes: number, total: number | undefined): ProgressUpdate {
   if (total === undefined || total === 0) return { bytes, words: [formatBytes(bytes)] };
   return {

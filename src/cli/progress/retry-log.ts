@@ -2,10 +2,10 @@ import { formatDuration } from "../../flows/text/numbers.ts";
 import { printable } from "../../flows/text/printable.ts";
 import type { Retry } from "../../stores/remote/retry-events.ts";
 
-/** Milliseconds between two lines at least. */
+/** Minimum milliseconds between two lines. */
 const INTERVAL_MS = 1000;
 
-/** Prints the requests that are made again, now and then. */
+/** Prints retried requests, at most one line per second. */
 export class RetryLog {
   readonly #printLine: (line: string) => void;
   #count = 0;
@@ -24,7 +24,7 @@ export class RetryLog {
   }
 }
 
-/** A line for a request that will be made again; `count` of them were so far. */
+/** A line for a request that will be retried; `count` is the number of retries so far. */
 export function retryText({ store, operation, key, error, attempt, wait }: Retry, count: number): string {
   const { reason, details } = error;
   const found = details.found === undefined ? "" : ` (${details.found})`;

@@ -3,10 +3,10 @@ import { drawn } from "../terminal.ts";
 import { Meter } from "./meter.ts";
 import { advanceText, type ProgressUpdate } from "./progress-update.ts";
 
-/** Where progress is shown. */
+/** A display of progress. */
 interface ProgressView {
   show(advance: ProgressUpdate): void;
-  /** Ends it, and takes from the screen what is no record. */
+  /** Ends the display, and erases it from the screen. */
   stop(): void;
 }
 
@@ -20,17 +20,17 @@ interface ProgressStream {
 
 const BAR_INTERVAL_MS = 100;
 const LINE_INTERVAL_MS = 5000;
-/** Clears the line of the cursor and all below. */
+/** Erases the cursor's line and all lines below. */
 const CLEAR = "\r\u001b[J";
 
 export interface ProgressOptions {
-  /** No progress at all. */
+  /** Shows no progress at all. */
   readonly quiet?: boolean | undefined;
-  /** No lines where there is no terminal to draw on. */
+  /** Prints no lines if there is no terminal to draw on. */
   readonly noLines?: boolean | undefined;
 }
 
-/** A bar on a terminal; elsewhere a line every few seconds, so that short runs have none. */
+/** Returns a bar if the stream is a terminal; otherwise prints a line every few seconds, so short runs print none. */
 export function progressView(stream: ProgressStream, { quiet, noLines }: ProgressOptions = {}): ProgressView {
   if (quiet) return { show() {}, stop() {} };
   if (stream.isTTY && process.env.TERM !== "dumb") {
@@ -39,7 +39,7 @@ export function progressView(stream: ProgressStream, { quiet, noLines }: Progres
       const below = lines
         .slice(0, Math.max(0, rows - 2))
         .map((line) => `\n${printable(line).slice(0, columns - 1)}`);
-      // The cursor goes back to the bar: what others print takes its place.
+      // The cursor returns to the bar, so that other output replaces it.
       const back = below.length > 0 ? `\r\u001b[${below.length}A` : "";
       stream.write(`${CLEAR}${drawBar(text, fraction, columns)}${below.join("")}${back}`);
       drawn.clear = CLEAR;
@@ -58,7 +58,7 @@ export function progressView(stream: ProgressStream, { quiet, noLines }: Progres
   });
 }
 
-/** Draws the latest state at an interval, whether or not it changed: a stall shows, too. */
+/** Draws the latest state at an interval, even if it did not change: a stall shows, too. */
 function drawing(interval: number, draw: (text: string, advance: ProgressUpdate) => void) {
   const meter = new Meter(seconds());
   let latest: ProgressUpdate | undefined;
@@ -74,7 +74,7 @@ function drawing(interval: number, draw: (text: string, advance: ProgressUpdate)
     show(advance: ProgressUpdate): void {
       latest = advance;
     },
-    /** Returns whether anything was drawn. */
+    /** Returns true if anything was drawn. */
     stop(): boolean {
       clearInterval(timer);
       return isDrawn;
@@ -86,7 +86,7 @@ function seconds(): number {
   return performance.now() / 1000;
 }
 
-/** Characters that a text is expected to take; the bar keeps its width while the text changes. */
+/** Usual length of the text, from which the bar's width is derived: it stays the same while the text changes. */
 const TEXT_ROOM = 68;
 const WIDEST = 30;
 const NARROWEST = 8;

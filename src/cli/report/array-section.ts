@@ -9,7 +9,7 @@ import { product } from "../../util/shape.ts";
 import { chunkDrawing, type DrawnGrid, drawnDimensions } from "./chunk-drawing.ts";
 import { type Html, html } from "./html.ts";
 
-/** What was done with one array, why, and how its chunks lay before and after. */
+/** A section about one array: strategy with reasons, codecs, tasks, and its chunks before and after. */
 export function arraySection(job: ArrayJob): Html {
   const { path, dataType, source, strategy, notTaken, dimensionNames } = job;
   const visits = job.chunksRead / Math.max(1, chunksTouched(job));
@@ -30,7 +30,7 @@ ${notTaken.map(
 `;
 }
 
-/** Arrays in a row each: those whose stored bytes were moved as they are. */
+/** A table with a row for each array: those copied without tasks, and those for which a section would be too much. */
 export function arrayTable(jobs: readonly ArrayJob[], most: number): Html {
   const rows = jobs.slice(0, most).map(
     ({

@@ -1,7 +1,7 @@
 import { formatShape } from "../../flows/text/numbers.ts";
 import { type Html, html } from "./html.ts";
 
-/** A grid of chunks over an array. */
+/** An array and its grid of chunks. */
 export interface DrawnGrid {
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
@@ -13,16 +13,16 @@ type Point = readonly [x: number, y: number];
 const LONGEST = 170;
 const SHORTEST = 34;
 const MAX_LINES = 32;
-/** Beside the drawing, for what stands at its edges. */
+/** Space on each side of the drawing for labels. */
 const LABEL_ROOM = 132;
-/** Characters of a label that fit there. */
+/** Characters of a label that fit into this space. */
 const LABEL_LENGTH = 14;
-/** Where the axis into the picture goes, for each unit of its length. */
+/** Direction of the axis into the picture, per unit of its length. */
 const DEPTH: Point = [0.62, -0.42];
 
 /**
- * How an array is cut into chunks: a strip, a rectangle or a box of at most three of its `dimensions`, the first chunk
- * filled. Lengths are by the square root of sizes, so that short dimensions can be seen.
+ * Draws the chunks of an array as a strip, a rectangle or a box along at most three `dimensions`. The first chunk is
+ * filled. Lengths are proportional to the square root of sizes, so that short dimensions remain visible.
  */
 export function chunkDrawing(grid: DrawnGrid, dimensions: readonly number[]): Html {
   const axes = dimensions.map((d) => axisOf(grid, d, dimensions));
@@ -42,7 +42,7 @@ ${label(plus(corner, [across[0] / 2, down[1] + 16]), "middle", width)}${label(pl
 </svg>`;
 }
 
-/** The dimensions that are worth drawing: those whose chunks change, then the longest, at most three, in order. */
+/** Chooses the dimensions to draw: those whose chunks change, then the longest, at most three, in order. */
 export function drawnDimensions(before: DrawnGrid, after: DrawnGrid): number[] {
   const { shape, chunkShape } = before;
   const changes = (d: number) => Number(chunkShape[d] !== after.chunkShape[d]);
@@ -57,7 +57,7 @@ interface Axis {
   readonly name: string;
   readonly size: number;
   readonly chunk: number;
-  /** In the drawing. */
+  /** Length in the drawing. */
   readonly length: number;
 }
 
@@ -77,12 +77,12 @@ function shortened(name: string): string {
   return name.length > LABEL_LENGTH ? `${name.slice(0, LABEL_LENGTH - 1)}…` : name;
 }
 
-/** A parallelogram with a line for each chunk, or for each few where there are many. */
+/** A parallelogram with a line for each chunk, or for every few chunks if there are many. */
 function face(corner: Point, u: Point, v: Point, alongU: Axis | undefined, alongV: Axis | undefined): Html {
   return html`${area("face", corner, u, v)}${cuts(alongU).map((part) => line(plus(corner, times(u, part)), v))}${cuts(alongV).map((part) => line(plus(corner, times(v, part)), u))}`;
 }
 
-/** Where chunks end along an axis, as parts of its length. */
+/** Positions of chunk edges along an axis, as fractions of its length. */
 function cuts(axis: Axis | undefined): number[] {
   if (axis === undefined) return [];
   const count = Math.ceil(axis.size / axis.chunk);

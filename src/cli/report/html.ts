@@ -1,6 +1,6 @@
 import { redact } from "../../util/redact.ts";
 
-/** Markup that is safe to put into a page: everything but the templates of this program was escaped. */
+/** Markup that is safe in a page: everything except this program's own templates is escaped. */
 export class Html {
   readonly text: string;
 
@@ -11,7 +11,7 @@ export class Html {
 
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
-/** A template of markup; what is put in is escaped, unless it is markup itself. */
+/** A template of markup. Inserted content is escaped, unless it is markup itself. */
 export function html(template: TemplateStringsArray, ...contents: readonly Content[]): Html {
   return new Html(String.raw({ raw: template }, ...contents.map(markup)));
 }
@@ -31,7 +31,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text of others: escaped, without credentials in URLs, and without characters that HTML forbids or that turn the direction of writing. */
+/**
+ * Makes foreign text safe: escapes it, removes credentials from URLs, and replaces characters that HTML forbids or that
+ * change the direction of writing.
+ */
 function escapeHtml(text: string): string {
   return redact(text)
     .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? "")

@@ -2,7 +2,7 @@ import { type Html, html } from "./html.ts";
 
 export interface Series {
   readonly name: string;
-  /** Class that gives it its colour: `a`, `b` or `c`. */
+  /** Class of its colour. */
   readonly colour: "a" | "b" | "c";
   readonly points: readonly (readonly [x: number, y: number])[];
 }
@@ -10,7 +10,7 @@ export interface Series {
 export interface LineChart {
   readonly title: string;
   readonly series: readonly Series[];
-  /** A level that is not to be passed. */
+  /** A limit, drawn as a horizontal line. */
   readonly limit?: { readonly name: string; readonly value: number };
   readonly formatX: (x: number) => string;
   readonly formatY: (y: number) => string;
@@ -21,7 +21,7 @@ const HEIGHT = 240;
 const MARGIN = { left: 74, right: 16, top: 16, bottom: 30 };
 const LINES = 4;
 
-/** Lines over time, as a drawing with axes and a legend. */
+/** Draws lines over time, with axes and a legend. */
 export function lineChart({ title, series, limit, formatX, formatY }: LineChart): Html {
   const points = series.flatMap((line) => line.points);
   const right = Math.max(1e-9, ...points.map(([x]) => x));
@@ -68,7 +68,7 @@ function px(length: number): string {
   return String(Math.round(length * 10) / 10);
 }
 
-/** The next of 1, 2, 4, 5 or 8 times a power of ten. */
+/** The next larger of 1, 2, 4, 5 or 8 times a power of ten. */
 function niceCeiling(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 4, 5, 8, 10].find((step) => step * power >= value) ?? 10) * power;

@@ -9,14 +9,14 @@ import { lineChart } from "./line-chart.ts";
 import type { PlanRecord, RunRecord, Sample } from "./run-record.ts";
 import { STYLE } from "./style.ts";
 
-/** Arrays beyond these are one row each, and beyond those only counted. */
+/** Maximum number of arrays with a section, and of further ones with a row. The rest are only counted. */
 const MAX_SECTIONS = 40;
 const MAX_ROWS = 400;
 
-/** Seconds over which a rate says anything. */
+/** Seconds below which a rate means nothing. */
 const SHORTEST_SPAN = 0.05;
 
-/** A page about a run, done or failed, that stands by itself: no script, nothing from elsewhere. */
+/** A self-contained page about a completed or failed run: no script, no external content. */
 export function reportPage(run: RunRecord): string {
   const { report, peakMemory, failure } = run;
   return page(
@@ -85,7 +85,7 @@ function figure(name: string, value: string): Html {
 
 type Row = readonly [name: string, planned: Content, measured: Content];
 
-/** The figures of a plan, beside those that a run of it came to. */
+/** A table of the plan's figures, and of those measured if there is a run. */
 function figures(plan: Plan, run?: RunRecord): Html {
   const measured = run && measuredRows(run);
   const rows = plannedRows(plan).map(([name, planned]): Row => [name, planned, measured?.get(name)]);
@@ -145,7 +145,7 @@ function measuredRows({
   ]);
 }
 
-/** The most requests to servers that were seen, and what they were allowed to be in the end. */
+/** The peak of requests in flight to servers, and the limit at the end. */
 function requestsText(samples: readonly Sample[]): string | undefined {
   const asked = samples.flatMap(({ requests }) => requests ?? []);
   const last = asked.at(-1);
@@ -193,7 +193,7 @@ ${lineChart({
 ${requestsChart(samples, formatX)}`;
 }
 
-/** Requests to servers: how many were allowed, and how many there were. */
+/** A chart of the requests in flight to servers, and of their limit. */
 function requestsChart(samples: readonly Sample[], formatX: (seconds: number) => string): Html | undefined {
   const asked = samples.flatMap(({ seconds, requests }) => (requests ? { seconds, ...requests } : []));
   if (asked.length < 2) return undefined;
@@ -210,7 +210,7 @@ ${lineChart({
 `;
 }
 
-/** Bytes a second between samples, of which those that follow at once are left out. */
+/** Bytes per second between samples. Samples that follow too soon are skipped. */
 function rates(samples: readonly Sample[], of: (sample: Sample) => number): [number, number][] {
   const points: [number, number][] = [];
   let [since, before] = [0, 0];

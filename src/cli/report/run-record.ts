@@ -2,53 +2,53 @@ import type { FlowEvent, Progress, RunCounts, RunReport } from "../../flows/even
 import type { Plan } from "../../flows/plan/plan.ts";
 import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 
-/** A moment of a run. */
+/** The state of a run at one moment. */
 export interface Sample extends Omit<Progress, "totals" | "arraysDone" | "bytesDone" | "arrays"> {
-  /** Since the run began. */
+  /** Seconds since the run began. */
   readonly seconds: number;
-  /** Bytes that the process had in memory. */
+  /** Bytes of the process's memory. */
   readonly processBytes: number;
 }
 
-/** What there is to report of a plan. */
+/** The content of a report about a plan. */
 export interface PlanRecord {
   readonly command: string;
   readonly version: string;
   readonly started: Date;
   readonly plan: Plan;
-  /** What a slice takes of each dimension that it names. */
+  /** The items that a slice takes along each dimension that it names. */
   readonly taken?: readonly TakenItems[];
 }
 
-/** What there is to report of a run that has ended. */
+/** The content of a report about a run that has ended. */
 export interface RunRecord extends PlanRecord {
-  /** What it did, until it failed. */
+  /** The work that was done, until it failed if it did. */
   readonly report: RunReport;
-  /** Why it failed, and how it is resumed, in lines; absent: it is done. */
+  /** Why it failed and how to resume it, in lines; absent if it completed. */
   readonly failure?: string;
   readonly samples: readonly Sample[];
-  /** Milliseconds that tasks took. */
+  /** Milliseconds of tasks. */
   readonly taskTimes: readonly number[];
-  /** The most bytes that the process had in memory. */
+  /** Peak of the process's memory, in bytes. */
   readonly peakMemory: number;
 }
 
-/** More samples or tasks than this are thinned out. */
+/** Number of samples, and of task times, above which they are thinned out. */
 const MAX_KEPT = 1200;
 
-/** Notes the events of a run, a bounded number of them. */
+/** Records the events of a run in bounded memory. */
 export class RunRecorder {
   readonly started = new Date();
   readonly #begin = performance.now();
   #samples: Sample[] = [];
   #taskTimes: number[] = [];
-  /** Of tasks, each how-manieth is kept. */
+  /** Interval of the tasks whose times are kept. */
   #every = 1;
   #tasks = 0;
   #keys = 0;
   #bytes = 0;
   #counts: RunCounts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
-  /** Requests that were made again. */
+  /** Number of retried requests. */
   retries = 0;
 
   note(event: FlowEvent): void {
@@ -72,7 +72,7 @@ export class RunRecorder {
     }
   }
 
-  /** What a run has done that fails now. */
+  /** The report of a run that fails at this moment. */
   get report(): RunReport {
     return {
       ...this.#counts,
@@ -89,7 +89,7 @@ export class RunRecorder {
     return { ...planned, started: this.started };
   }
 
-  /** The record of the run, when it has ended. */
+  /** The record of a run that has ended. */
   record(
     done: Pick<RunRecord, "command" | "version" | "plan" | "taken" | "report" | "peakMemory" | "failure">,
   ): RunRecord {
@@ -97,7 +97,7 @@ export class RunRecorder {
   }
 }
 
-/** Half of the samples, none of the peaks lost. */
+/** Keeps the sample of each pair with more bytes in buffers, so that no peak is lost. */
 function highestOfPairs(samples: readonly Sample[]): Sample[] {
   const kept: Sample[] = [];
   for (let i = 0; i < samples.length; i += 2) {

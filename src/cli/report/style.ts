@@ -1,4 +1,4 @@
-/** The look of a report: light or dark as the reader's system is, and plain on paper. */
+/** The style sheet of a report: light or dark as the reader's system, and plain in print. */
 export const STYLE = `
 :root { color-scheme: light dark; --paper: #fbfaf7; --card: #fff; --ink: #1d2327; --soft: #66707a; --rule: #e2e0d9;
   --a: #1f6f8b; --b: #c2681c; --c: #7a8288; --limit: #b3261e; --chunk: #1f6f8b; }

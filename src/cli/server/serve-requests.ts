@@ -3,42 +3,42 @@ import type { AddressInfo } from "node:net";
 import { unlessAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** Answers a request, whose signal is aborted when the client is gone or the server closes. */
+/** Answers a request. The request's signal is aborted when the client disconnects or the server closes. */
 export type RequestHandler = (request: Request) => Promise<Response>;
 
 export interface ServeRequestsOptions {
-  /** The name or address to listen at; 127.0.0.1 by default, which other machines do not reach. */
+  /** The name or address to listen on; by default 127.0.0.1, which other machines cannot reach. */
   readonly host?: string | undefined;
-  /** The port; 0, the default, is any that is free. */
+  /** The port; any free one if 0, the default. */
   readonly port?: number | undefined;
-  /** Called with what the handler threw, or the body of its response failed with. The client is given no words of it. */
+  /** Called with an error of the handler, or of its response's body. The client does not see the error's text. */
   readonly onFailure?: (error: unknown, request: Request) => void;
 }
 
 export interface RequestServer {
-  /** Where it answers, such as `http://127.0.0.1:8080/`. */
+  /** The URL of the server, such as `http://127.0.0.1:8080/`. */
   readonly url: string;
-  /** Aborts the requests that it answers, and ends all connections. */
+  /** Aborts the requests in flight, and ends all connections. */
   close(): Promise<void>;
 }
 
-/** A client that takes nothing for so long is cut off. */
+/** Milliseconds after which a client that reads nothing is disconnected. */
 const STALLED_MS = 60_000;
 /**
- * An idle connection is kept for so long: longer than the 60 s that proxies and load balancers keep theirs, so that no
- * request is sent on a connection that is being closed.
+ * Milliseconds that an idle connection is kept open: longer than the 60 s of proxies and load balancers, so that they
+ * never send a request on a connection that is closing.
  */
 const KEPT_MS = 65_000;
-/** Printable ASCII without a backslash, which parsers of URLs take for a slash. */
+/** Printable ASCII without a backslash, which URL parsers take for a slash. */
 const PLAIN_TARGET = /^\/[!-[\]-~]*$/;
-/** A segment that parsers of URLs resolve. */
+/** A segment that URL parsers resolve. */
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:[/?#]|$)/i;
 
 /**
- * Serves over HTTP what `handler` answers. Requests have no body. A URL that names another than the path it spells, by
- * `..` or a backslash, is answered with 400. A body is read as fast as the client takes it.
+ * Serves the answers of `handler` over HTTP. Requests have no body. A URL with `..` or a backslash, which names another
+ * path than it spells, is answered with 400. Bodies are read only as fast as the client reads them.
  *
- * @throws `access-denied` or `invalid-option` where it cannot listen there.
+ * @throws `access-denied` or `invalid-option` if it cannot listen there.
  */
 export async function serveRequests(
   handler: RequestHandler,
@@ -90,7 +90,7 @@ export async function serveRequests(
     }
   }
 
-  /** The request, or the status that says why it is none. */
+  /** Returns the request, or the status to reject it with. */
   function requestOf({ method = "", url: target = "", headers }: IncomingMessage, signal: AbortSignal) {
     if (!PLAIN_TARGET.test(target) || DOT_SEGMENT.test(target)) return 400;
     const given = Object.entries(headers).flatMap(([key, value]) =>
@@ -103,7 +103,7 @@ export async function serveRequests(
         signal,
       });
     } catch {
-      return 405; // Methods that a Request cannot have.
+      return 405; // The method is not allowed in a Request.
     }
   }
 }
@@ -113,7 +113,7 @@ function respond(outgoing: ServerResponse, status: 400 | 405 | 500): void {
   outgoing.writeHead(status, { "content-type": "text/plain" }).end(`${words}\n`);
 }
 
-/** Writes a body, and waits whenever the client has not taken what was written. */
+/** Writes a body, with back-pressure from the client. */
 async function send(body: ReadableStream<Uint8Array>, outgoing: ServerResponse, signal: AbortSignal) {
   const reader = body.getReader();
   try {

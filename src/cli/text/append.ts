@@ -10,7 +10,7 @@ interface AppendWords {
   readonly peak: number;
 }
 
-/** What an append did, or would do: a line for each array that grows. */
+/** Describes an append that was done or would be done: a line for each array that grows. */
 export function appendText(
   { arrays, equal, seconds, peakBuffers }: AppendReport,
   target: string,

@@ -7,7 +7,7 @@ import { toJson } from "./json.ts";
 
 const ATTRIBUTE_WIDTH = 60;
 
-/** An array as a block of lines; `name` stands for one without a path of its own. */
+/** An array as a block of lines; `name` stands for an array without a path. */
 function arrayInfoText(info: ArrayInfo, name: string): string {
   const { path, dataType, shape, dimensionNames, zarrFormat, chunkShape, innerChunkShape, codecs } = info;
   const rows = [
@@ -24,7 +24,7 @@ function arrayInfoText(info: ArrayInfo, name: string): string {
   return `${printable(title)}\n${columns(rows)}\n`;
 }
 
-/** Any node, or the totals of all, as a block of lines. */
+/** A node, or the totals of all nodes, as a block of lines. */
 export function nodeInfoText(info: NodeInfo, name: string): string {
   if (info.kind === "array") return arrayInfoText(info, name);
   if (info.kind === "totals") return totalsText(info);
@@ -83,7 +83,7 @@ function sizes({
   return parts.filter(Boolean).join(", ") || "unknown";
 }
 
-/** An item that is JSON text; what JSON has no number for is in quotes there. */
+/** Formats an item given as JSON, where non-finite numbers are quoted. */
 function itemText(json: string): string {
   return shortened(printable(json.replace(/^"(NaN|-?Infinity)"$/, "$1")));
 }

@@ -5,7 +5,7 @@ export type Shell = "bash" | "zsh" | "fish";
 
 export type NamedCommand = readonly [name: string, command: CommandWords];
 
-/** A script that teaches a shell the commands, their flags and the values that flags can have. */
+/** A script that completes commands, their flags and the values of flags in a shell. */
 export function completionScript(shell: Shell, commands: readonly NamedCommand[]): string {
   return { bash, zsh, fish }[shell](commands);
 }
@@ -100,7 +100,7 @@ fi
 `;
 }
 
-/** A flag, with each of its values where they follow `=`. */
+/** A flag, and its forms with each value if values follow `=`. */
 function spellings(name: string, { bare, choices = [] }: Option): string[] {
   const values = bare === undefined ? [] : choices.map((choice) => `--${name}=${choice}`);
   return [`--${name}`, ...values];
@@ -158,7 +158,7 @@ function namesOf(commands: readonly NamedCommand[]): string {
   return [...commands.map(([name]) => name), "help"].join(" ");
 }
 
-/** A text in single quotes, as all three shells take it. */
+/** Text in single quotes, in a form that all three shells accept. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

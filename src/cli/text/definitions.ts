@@ -1,4 +1,4 @@
-/** Names and what they are, in lines of at most `width`; what does not fit goes on below itself. */
+/** Names and their descriptions, in lines of at most `width`. Long descriptions are wrapped and indented. */
 export function definitions(rows: readonly (readonly [name: string, text: string])[], width = 100): string {
   const room = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.flatMap(([name, text]) =>
@@ -9,7 +9,7 @@ export function definitions(rows: readonly (readonly [name: string, text: string
   return lines.join("\n");
 }
 
-/** Text in lines of at most `width`, broken at spaces. */
+/** Wraps text at spaces into lines of at most `width`. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";

@@ -36,7 +36,7 @@ export function differenceText(
   return `${node}: ${subject}: ${text(a)} -> ${text(b)}${note}\n`;
 }
 
-/** Why A, B or both cannot be read, in full; of the one that can, only its kind is known. */
+/** The reasons why A, B or both cannot be read. A side that can be read has only its kind, which is left out. */
 function reasons(a: unknown, b: unknown): string {
   const whole = (value: unknown) => printable(typeof value === "string" ? value : toJson(value));
   if (a === b) return whole(a);
@@ -50,13 +50,13 @@ function reasons(a: unknown, b: unknown): string {
 
 export interface DifferenceCounts {
   readonly counting: number;
-  /** Those that do not count. */
+  /** Differences that do not count. */
   readonly others: number;
   /** Nodes and keys that could not be compared. */
   readonly broken: number;
 }
 
-/** What was found in all, as a line. */
+/** A line with the number of differences. */
 export function diffSummary({ counting, others, broken }: DifferenceCounts): string {
   const notes = [
     others > 0 && `; ${grouped(others)} in storage only`,
@@ -68,7 +68,7 @@ export function diffSummary({ counting, others, broken }: DifferenceCounts): str
   return `${grouped(counting)} ${counting === 1 ? "difference" : "differences"}${notes}`;
 }
 
-/** The attribute `_FillValue`, which xarray writes as the Base64 of doubles in v3. */
+/** The attribute `_FillValue`, which xarray writes in v3 as Base64 of doubles. */
 function missingText(value: unknown): string {
   const numbers = [value].flat().map(readDouble);
   if (numbers.length === 0 || numbers.includes(undefined)) return short(value);

@@ -5,7 +5,7 @@ import { printable } from "../../flows/text/printable.ts";
 
 const UNKNOWN = "-".padEnd(64);
 
-/** A tree as lines of digest and name, arrays before all of them together; `name` stands for what has no path. */
+/** The lines of a tree: digest and name of each array, then of the whole. `name` stands for the node without a path. */
 export function* treeDigestLines(
   { sha256, arrays }: DigestTree,
   { name, withCells }: { readonly name: string; readonly withCells: boolean | undefined },
@@ -24,7 +24,7 @@ function missing({ shape, cellShape, cells = [] }: ArrayTree): string {
   return `  (${known} of ${counted(new CellGrid(shape, cellShape).count, "cell")})`;
 }
 
-/** A cell by its items, written as `--slice` takes them. */
+/** The lines of an array's cells, with ranges as `--slice` takes them. */
 function* cellLines({ shape, cellShape, cells = [] }: ArrayTree, label: string): Generator<string> {
   const grid = new CellGrid(shape, cellShape);
   for (const { first, sha256 } of cells) {

@@ -6,17 +6,17 @@ import type { UnfinishedWords } from "../unfinished-run.ts";
 import { toJson } from "./json.ts";
 
 export interface FailureWords {
-  /** One line of JSON instead of words. */
+  /** Prints one line of JSON instead of words. */
   readonly json?: boolean | undefined;
   readonly color?: boolean | undefined;
-  /** What is left of the run, where it can be resumed. */
+  /** The state of the run, if it can be resumed. */
   readonly unfinished?: UnfinishedWords | undefined;
 }
 
-/** What is written in color, and the only thing that is. */
+/** The program's name in color, the only colored text. */
 export const COLORED_NAME = "\u001b[31mzarrflow:\u001b[39m";
 
-/** What went wrong: a few lines, and a stack only where it is a fault of the program itself. */
+/** Describes a failure in a few lines. Prints a stack only for a bug in the program itself. */
 export function failureText(
   error: unknown,
   { json = false, color = false, unfinished }: FailureWords = {},
@@ -35,7 +35,7 @@ export function failureText(
   ].join("\n");
 }
 
-/** What the library says of an option without effect, in terms of the flag. */
+/** Names the flag instead of the option in the library's message about an option without effect. */
 export function flagNamed(message: string): string {
   return message.replace(
     /`([\w.]+)`(?: \(--([\w-]+)\))? has no effect/,
@@ -43,7 +43,7 @@ export function flagNamed(message: string): string {
   );
 }
 
-/** The details of an error, its way out in terms of flags where the library says "Replace it". */
+/** The details of an error. If the library's hint is "Replace it", the hint names the flags. */
 function inFlags({ code, details }: ZarrflowError): ErrorDetails {
   if (code !== "target-exists" || !details.hint?.startsWith("Replace it,")) return details;
   return {
@@ -52,7 +52,7 @@ function inFlags({ code, details }: ZarrflowError): ErrorDetails {
   };
 }
 
-/** Whether what is stored must be mended before a run can go on. */
+/** True if stored data must be repaired before a run can continue. */
 function isDamaged({ code }: ZarrflowError): boolean {
   return code === "corrupt-chunk" || code === "corrupt-store";
 }
@@ -65,7 +65,7 @@ function unfinishedLines(unfinished: UnfinishedWords | undefined, isDamaged: boo
   return [`  kept: ${done}`, `  to continue${when}: ${resume}`, `  to remove it: ${clean}`].map(printable);
 }
 
-/** The details that the message does not hold already. */
+/** The details that the message does not contain. */
 function detailLines(
   { store, format, value, pointer, hint }: ErrorDetails,
   pointers: readonly string[] | undefined,

@@ -14,7 +14,7 @@ export function findingText(finding: ValidateFinding, name: string): string {
   return `${level.padEnd(7)}  ${place.filter(Boolean).join(" ")}: ${printable(message)}${notFixed === undefined ? "" : `; not fixed: ${printable(notFixed)}`}\n`;
 }
 
-/** What was found in all, as a line. */
+/** A line with the number of findings of each level. */
 export function findingSummary(levels: readonly ValidateFinding["level"][]): string {
   const count = (level: ValidateFinding["level"]) => levels.filter((one) => one === level).length;
   if (levels.length === 0) return "no findings";

@@ -14,7 +14,7 @@ const EXIT_CODES = [
   ["130", "interrupted"],
 ] as const;
 
-/** What `zarrflow --help` prints. */
+/** The text of `zarrflow --help`. */
 export function overview(): string {
   return `zarrflow copies, rechunks, converts and slices chunked arrays (Zarr) within a memory budget
 
@@ -36,7 +36,7 @@ ${definitions(EXIT_CODES)}
 `;
 }
 
-/** What `zarrflow help COMMAND` prints. */
+/** The text of `zarrflow help COMMAND`. */
 export function commandHelp(name: string, command: CommandWords): string {
   const { summary, usage, notes = [], options, examples } = command;
   const sections = [

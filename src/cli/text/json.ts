@@ -3,16 +3,15 @@ import { fromPlain } from "../../util/json-plain.ts";
 import { writeJson } from "../../util/json-write.ts";
 
 /**
- * A value as strict JSON that loses no digit of a bigint; numbers that are not finite become null. What would do something to
- * a terminal is escaped.
+ * A value as strict JSON. Bigints keep all digits, non-finite numbers become null, and control characters are escaped.
  */
 export function toJson(value: unknown, indent = 0): string {
   return printableJson(writeJson(fromPlain(value), { indent, nonFinite: "null" }));
 }
 
 /**
- * Writes values to standard output as one JSON list, each on a line of its own as soon as it is known. Where they fail,
- * the list ends with what was known.
+ * Writes values to standard output as one JSON list, each on its own line as soon as it is known. If the values fail,
+ * the list ends after those that are known.
  */
 export async function writeJsonList(
   values: AsyncIterable<unknown>,

@@ -10,7 +10,10 @@ interface PyramidWords {
   readonly peak: number;
 }
 
-/** What a pyramid is, or would be: its levels, its arrays, and how they are made within the memory budget. */
+/**
+ * Describes a pyramid that was or would be written: its levels and arrays, and how they are made within the memory
+ * budget.
+ */
 export function pyramidText(
   { convention, method, spatial, levels, arrays, seconds, peakBuffers, skipped }: PyramidReport,
   target: string,

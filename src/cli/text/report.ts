@@ -7,7 +7,7 @@ import { printable } from "../../flows/text/printable.ts";
 import { takenText } from "../../flows/text/taken.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 
-/** What a run did, in a line or two; `peakMemory` is that of the process, in bytes. */
+/** Summarizes a run; `peakMemory` is the process's peak, in bytes. */
 export function reportText(
   report: RunReport,
   { plan: { target, budget }, taken = [] }: { readonly plan: Plan; readonly taken?: readonly TakenItems[] },
@@ -58,18 +58,18 @@ export function reportText(
 interface OutputReport {
   readonly output: string;
   readonly format: string;
-  /** Of the only array. */
+  /** The shape of a single array. */
   readonly shape?: readonly number[];
   /** Several arrays. */
   readonly arrays?: readonly { readonly name: string; readonly shape: readonly number[] }[];
   readonly bytes: number;
   readonly seconds: number;
-  /** Of the process, in bytes. */
+  /** Peak memory of the process, in bytes. */
   readonly peakMemory: number;
   readonly taken: readonly TakenItems[];
 }
 
-/** What was written to a file. */
+/** Summarizes a file that was written. */
 export function outputText({
   output,
   format,

@@ -3,7 +3,7 @@ import { columns } from "../../flows/text/columns.ts";
 import { counted, formatDuration, grouped } from "../../flows/text/numbers.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 
-/** What a simulated run takes, as lines. */
+/** The time, requests and cost of a simulated run, as lines. */
 export function simulationText(run: Simulation): string {
   const { workers, seconds, finishSeconds, stages, requests, cost, failures } = run;
   const rows = stages.map((stage, i) => [

@@ -5,7 +5,7 @@ import { printable } from "../../flows/text/printable.ts";
 import { takenRows } from "../../flows/text/taken.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 
-/** How a slice will be read in C order and what that will cost, as lines. */
+/** Describes how a slice will be read in C order, and its cost. */
 export function slicePlanText(plan: SlicePlan, name: string): string {
   const { slabs, slabShape, chunksRead, chunksTouched, readAmplification, predictedPeak, maxMemory } = plan;
   const { passes, cost } = plan.job;

@@ -3,7 +3,7 @@ import { printable } from "../../flows/text/printable.ts";
 import type { TreeNode } from "../../flows/tree.ts";
 import { lastName } from "../../util/node-path.ts";
 
-/** The characters that a tree is drawn with. */
+/** The characters to draw a tree with. */
 interface Branches {
   readonly child: string;
   readonly last: string;
@@ -15,8 +15,8 @@ const UNICODE: Branches = { child: "├── ", last: "└── ", beside: "�
 const ASCII: Branches = { child: "|-- ", last: "`-- ", beside: "|   ", below: "    " };
 
 /**
- * A drawing of nodes that come parents before children, a line a node and one for each finding; `name` stands for the
- * first one, which has no path.
+ * Draws nodes, given parents before children: a line for each node and each finding. `name` stands for the root, which
+ * has no path.
  */
 export function treeText(nodes: readonly TreeNode[], name: string, { ascii = false } = {}): string {
   const branches = ascii ? ASCII : UNICODE;
@@ -36,13 +36,13 @@ export function treeText(nodes: readonly TreeNode[], name: string, { ascii = fal
   return `${lines.join("\n")}\n`;
 }
 
-/** Whether the locale asks for other characters than those of Unicode. */
+/** True if the locale has another encoding than UTF-8. */
 export function isAsciiLocale({ LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv): boolean {
   const locale = LC_ALL || LC_CTYPE || LANG || "";
   return locale !== "" && !/utf-?8/i.test(locale);
 }
 
-/** Of each node, whether no sibling follows. */
+/** For each node, true if no sibling follows. */
 function lastOnes(nodes: readonly TreeNode[]): boolean[] {
   const follows: boolean[] = [];
   const isLast = nodes.map(() => false);
@@ -75,7 +75,7 @@ function nodeText(node: TreeNode, isRoot: boolean): string {
   return `${dataType} ${formatShape(shape, names)} in chunks of ${grid}${zarrFormat}`;
 }
 
-/** What there is to say of a node but that it is implied, which its line says. */
+/** The findings of a node, except that it is implied, which its line says already. */
 function findingsOf(node: TreeNode): string[] {
   if ("error" in node) return [node.error.message];
   if (node.kind === "group" && node.implied) return [];

@@ -4,12 +4,12 @@ import { warningLine } from "../../flows/text/warning.ts";
 import type { Terminal } from "../terminal.ts";
 import { flagNamed } from "./failure.ts";
 
-/** A warning as a line, with options by their flags. */
+/** A warning as a line that names flags instead of options. */
 export function warningText(warning: Warning): string {
   return warningLine({ ...warning, message: flagNamed(warning.message) });
 }
 
-/** Prints warnings about what is read, unless none are wanted, and passes all other events on. */
+/** Returns a listener that prints warnings, unless they are off, and passes all other events on. */
 export function printWarnings(
   { printLine }: Terminal,
   { "no-warnings": noWarnings }: { readonly "no-warnings"?: boolean | undefined },
