@@ -40,13 +40,12 @@ import { assertApart } from "./target/target-apart.ts";
 
 export interface AppendOptions extends UnpacedOptions {
   /**
-   * The name of the dimension along which arrays grow, or of the axis of an image; of arrays without names its number, such
-   * as `0`.
+   * Dimension, or axis of an image, along which arrays grow: its name, or its number such as `0` where it has no name.
    */
   readonly dim: string;
-  /** Writes chunks that hold nothing but the fill value too. */
+  /** Also writes chunks that contain only the fill value. */
   readonly writeEmpty?: boolean | undefined;
-  /** Checks everything, and writes nothing. */
+  /** Checks everything without writing. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -59,44 +58,45 @@ const APPEND_OPTIONS: OptionNames<AppendOptions> = {
 
 /** An array that has grown. */
 export interface AppendedArray {
-  /** Below the node that was asked for; "" for that itself. */
+  /** Path below the given node; "" for the node itself. */
   readonly path: string;
   readonly dataType: string;
   readonly dimensionNames?: readonly (string | null)[];
   /** Shapes in items, before and after. */
   readonly before: readonly number[];
   readonly shape: readonly number[];
-  /** Chunks, or shards, that are new, and those at the old edge, which are written again with more items. */
+  /** Chunks (or shards) that are new, and those at the old edge that were rewritten with more items. */
   readonly newChunks: number;
   readonly rewrittenChunks: number;
 }
 
 export interface AppendReport {
   readonly arrays: readonly AppendedArray[];
-  /** Paths of the arrays without the dimension, which are the same in both. */
+  /** Paths of the arrays without the dimension, which are equal in source and target. */
   readonly equal: readonly string[];
   readonly seconds: number;
-  /** The most bytes that the buffers of new items took at one time. */
+  /** Peak bytes of item buffers. */
   readonly peakBuffers: number;
 }
 
 /**
- * Appends the arrays of a source to those of a target that is there, along one dimension: of a group every array that has
- * the dimension; of the others it holds that they are equal. Data types, chunks and codecs stay the target's. Of what
- * is stored it writes again only chunks at the old edge that were not full.
+ * Appends the arrays of a source to those of an existing target along one dimension. In a group, every array that has
+ * the dimension grows; the others must be equal. The target keeps its data types, chunks and codecs. Of the stored
+ * chunks, only partial ones at the old edge are rewritten.
  *
- * Coordinates must continue: the first value of the source comes after the last of the target, in the direction in which
- * that is sorted, in the same units and calendar. So must the places that images and rasters without coordinates state.
+ * Coordinates must continue: the first value of the source follows the last of the target, in the target's sort order,
+ * with the same units and calendar. Images and rasters without coordinates must continue in the positions that their
+ * metadata state.
  *
- * Attributes, of the arrays and of nodes around them, that restate a shape follow; those that cannot are left out, with a
- * warning.
+ * Attributes that repeat a shape are updated, on the arrays and on the groups around them. Those that cannot be updated
+ * are removed with a warning.
  *
- * Readers see the target as before until all chunks are written. Then consolidated metadata change, for all arrays at
- * once, and after them the documents of the arrays, the coordinate's last. A run that is killed leaves each array as
- * before or as after it; the same call again completes it.
+ * Readers see the old target until all chunks are written. Then the consolidated metadata change, for all arrays at
+ * once, followed by the array documents, the coordinate's last. If the run is killed, each array is either as before or
+ * complete; repeating the call completes the rest.
  *
- * @throws `not-found` without a target; `invalid-option` for a dimension that it lacks, and for coordinates that do not
- *   continue; `differs` for arrays that do not fit; `unsupported-operation` for a zip, and for one level of an image;
+ * @throws `not-found` if there is no target; `invalid-option` if the target lacks the dimension, or coordinates do not
+ *   continue; `differs` for arrays that do not fit; `unsupported-operation` for a zip, or a single level of an image;
  *   `locked` while another run writes there; `budget-too-small`; `source-changed`.
  * @example
  * ```ts
@@ -189,7 +189,7 @@ async function appendAt(
     if (hasImages) await assertLevelContinues(pair, signal);
   }
   assertRastersContinue({ appended, others }, { source: root, target: node });
-  // before the first chunk is written
+  // fails before the first chunk is written
   for (const { target } of appended) await editedAlong(target, { maxMetadata, signal });
   const reading = { maxMemory, concurrency, signal };
   for (const pair of appended) if (isCoordinate(pair, dim)) await assertContinues(pair, reading);
@@ -231,7 +231,7 @@ async function appendAt(
   }
 }
 
-/** The arrays of the target by their own documents, whatever consolidated metadata say. */
+/** Opens the arrays of the target by their own documents, ignoring consolidated metadata. */
 async function ownArrays(
   node: ZarrNode,
   home: ParentHierarchy,
@@ -271,8 +271,8 @@ async function groupsAround(
 }
 
 /**
- * The metadata that arrays get, and nodes around them whose metadata follow, those first: the coordinate, which comes last,
- * shows that all is there.
+ * New metadata of the arrays, and of the nodes around them that have to follow. Those nodes come first and the
+ * coordinate last, since a grown coordinate tells readers that everything is there.
  */
 async function followingParts(
   parts: readonly GrowingPart[],
@@ -299,7 +299,7 @@ async function followingParts(
 
 type WriteOptions = Omit<Parameters<typeof writePart>[2], "onItems"> & ReadEventOptions;
 
-/** Writes new chunks of all arrays first, and then those at the old edge, which whoever reads the target reads too. */
+/** Writes the new chunks of all arrays first, then those at the old edge, which readers of the target already see. */
 async function writeParts(
   parts: readonly GrowingPart[],
   { onEvent, ...options }: WriteOptions,

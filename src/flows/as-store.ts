@@ -28,11 +28,11 @@ import { loadDocuments } from "./run/documents.ts";
 import { taskRunner } from "./run/executors/task-runner.ts";
 import { openJob } from "./run/open-job.ts";
 
-/** How a source is read through `asStore`, and what is changed on the way. */
+/** How a source is read through `asStore`, and what changes on the way. */
 export interface AsStoreOptions extends ReadOptions, Changes, KeyFilter, EventOptions {
-  /** Whether chunks that hold nothing but the fill value exist too. */
+  /** If true, chunks that contain only the fill value exist too. */
   readonly writeEmpty?: boolean | undefined;
-  /** Gives the root, if it is a group, consolidated metadata where it has none: who cannot list keys finds its members. */
+  /** Adds consolidated metadata to a root group that has none, for clients that cannot list keys. */
   readonly consolidated?: boolean | undefined;
 }
 
@@ -45,20 +45,21 @@ const AS_STORE_OPTIONS: OptionNames<AsStoreOptions> = {
   consolidated: true,
 };
 
-/** The part of the budget that tasks may lease, and the one of values that they make; a part is left to who reads. */
+/** Parts of the budget for tasks and for the values that they produce; the rest is left to the reader. */
 const TASK_PART = 7 / 16;
 const VALUE_PART = 1 / 2;
 
 /**
- * A source as a read-only store that is rechunked, recoded, converted or sliced as it is read: what `copy` with the same
- * changes would write, made chunk by chunk on demand. Where nothing changes for an array, its stored bytes are given as
- * they are. Neighbouring chunks are made together, and kept for as long as `maxMemory` allows: who reads chunks in order
- * has each source chunk decoded about once. A listing makes chunks too, to know which are left out as empty.
+ * Returns a source as a read-only store that is rechunked, recoded, converted or sliced on the fly. It shows what
+ * `copy` would write with the same changes, one chunk at a time. Arrays that do not change keep their stored bytes.
  *
- * The source must not change while it is read. `maxMemory` bounds what the store holds; values that `get` returns are the
- * caller's. Whoever opened the store closes it.
+ * Neighbouring chunks are made together and cached as long as `maxMemory` allows, so reading chunks in order decodes
+ * each source chunk about once. Listing makes chunks too, to find those that are left out as empty.
  *
- * @throws as `plan`; `budget-too-small` for shards that the budget cannot hold whole.
+ * The source must not change while it is read. `maxMemory` bounds what the store holds; values that `get` returns
+ * belong to the caller, who also closes the store.
+ *
+ * @throws as `plan`; `budget-too-small` if a whole shard does not fit the budget.
  * @example
  * ```ts
  * import { asStore, openArray } from "zarrflow";
@@ -127,7 +128,7 @@ async function storeOf(
   const windows = new WindowCache({
     maxBytes: Math.floor(maxMemory * VALUE_PART),
     budget: new ByteBudget(forTasks),
-    // Of shards that come in pieces one is made at a time.
+    // Shards that are written in pieces are made one at a time.
     leaseBytes: ({ job }) => (isStreamed(job) ? forTasks : job.leaseBytes),
   });
   const { store: target } = windows;
@@ -156,7 +157,7 @@ async function storeOf(
   });
 }
 
-/** Whether a shard comes in pieces, all of which are held until it is whole. */
+/** True if a shard is written in pieces, which are all held until it is complete. */
 function isStreamed({ shardBuffer, target }: ArrayJob): boolean {
   return target.shardShape !== undefined && shardBuffer === undefined;
 }
@@ -168,7 +169,7 @@ function assertShardsFit(plan: Plan, maxMemory: number): void {
   }
 }
 
-/** @throws `budget-too-small` with the budget of all that the store holds. */
+/** @throws `budget-too-small` with the budget of everything that the store holds. */
 function assertFits(needed: number, maxMemory: number, path: string | undefined): void {
   assertBudget(Math.ceil(needed), maxMemory, path ?? "", "choose smaller chunks or shards");
 }

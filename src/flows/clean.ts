@@ -9,9 +9,9 @@ import { removeLeftScratch } from "./run/scratch/open-scratch.ts";
 import { type FlowTarget, targetSpec } from "./target/flow-target.ts";
 
 export interface CleanOptions extends StoreAccess {
-  /** Removes nothing. */
+  /** Lists leftovers without removing them. */
   readonly dryRun?: boolean | undefined;
-  /** Removes what may be of a run that is at work, too: whoever asks for that knows that no run is. */
+  /** Also removes what may belong to a running job. Only for callers who know that none is running. */
   readonly breakLock?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,17 +23,18 @@ const CLEAN_OPTIONS: OptionNames<CleanOptions> = {
   signal: true,
 };
 
-/** Something that a run has left at a place, or has there while it is at work. */
+/** Something that a run left at a place, or keeps there while it is running. */
 export interface CleanedLeftover extends Pick<Leftover, "kind" | "place"> {
-  /** Whether it was removed, or would be without `dryRun`; else its run may be at work. */
+  /** True if it was removed, or would be without `dryRun`; false if its run may still be active. */
   readonly isRemoved: boolean;
 }
 
 /**
- * Removes what runs that were killed have left at a target, and beside it: what they were building, files and uploads
- * that were not ended, locks, scratch objects in a bucket. What may belong to a run that is at work is reported and stays: a
- * run counts as over when it has not been heard of for 5 minutes (a lock), or 15 (its own files and folders). A
- * replacement that was cut is ended.
+ * Removes what killed runs left at a target and beside it: unfinished targets, incomplete files and uploads, locks, and
+ * scratch objects in a bucket. It also completes an interrupted replacement.
+ *
+ * What may belong to an active run is reported but kept. A run counts as over if its lock has not been renewed for 5
+ * minutes, or its own files and folders for 15.
  *
  * @throws whatever keeps the place from being read or written.
  * @example
@@ -61,7 +62,7 @@ export async function* clean(
   }
 }
 
-/** @throws `unsupported-operation` for a web server, which lists nothing and is never written */
+/** @throws `unsupported-operation` for a web server, which is read-only and lists nothing */
 function assertCleanable(spec: StoreSpec): void {
   if (spec.kind === "zip-value") assertCleanable(spec.store);
   if (spec.kind !== "http") return;

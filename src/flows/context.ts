@@ -6,15 +6,15 @@ import { parseBytes } from "../util/byte-size.ts";
 import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import type { FlowEvent } from "./events.ts";
 
-/** What calls of a context have in common. A call may state its own access, and a smaller `maxMemory`. */
+/** Settings that all calls of a context share. A call may set its own access, and a smaller `maxMemory`. */
 export interface ContextOptions extends StoreAccess, PaceOptions {
-  /** Bytes that all buffers of all calls together may take, as a number or as `256MB`; by default each call has its own. */
+  /** Budget for the buffers of all calls together: bytes, or text such as `256MB`. By default each call has its own. */
   readonly maxMemory?: number | string | undefined;
-  /** Requests in flight of all calls together, for each server; by default as many as are found to be of use. */
+  /** Requests in flight to each server, of all calls together. By default adapted to what the server can use. */
   readonly concurrency?: ConcurrencyOption | undefined;
-  /** The largest metadata document that is read, in bytes. */
+  /** Size limit of a metadata document, in bytes. */
   readonly maxMetadata?: number | undefined;
-  /** Called with each event of each call, besides the call's own `onEvent`. */
+  /** Called with every event of every call, in addition to the call's own `onEvent`. */
   readonly onEvent?: ((event: FlowEvent) => void) | undefined;
 }
 
@@ -28,11 +28,12 @@ const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
 };
 
 /**
- * What several calls share: one memory budget, one limit of requests in flight and of rates for each server, one listener, and
- * how servers are reached. Give it to each call as `context`; what the call states itself counts for it alone.
+ * Creates what several calls share: one memory budget, one limit of requests and rates per server, one listener, and
+ * the access to servers. Pass it to each call as `context`; a call's own options override it for that call.
  *
- * A call takes from the budget what it may hold at most, and waits until so much is free. What yields, such as `digest`, or a
- * stream of a slice, holds its part until it ends: state a smaller `maxMemory` for a call that is made meanwhile.
+ * A call takes its `maxMemory` from the shared budget, and waits until that much is free. Calls that yield results,
+ * such as `digest` or a stream of a slice, hold their part until they end: give other calls that run meanwhile a
+ * smaller `maxMemory`.
  *
  * @throws `invalid-option`
  * @example
@@ -54,7 +55,7 @@ export function context(options: ContextOptions = {}): Context {
   return new Context({ ...checked, ...(onEvent && { onEvent: onceForEachRetry(onEvent) }) });
 }
 
-/** Every call at work hears of a request that is made again, whichever of them made it. */
+/** Passes each retry on once: every active call reports all retries, whichever call made the request. */
 function onceForEachRetry(onEvent: (event: FlowEvent) => void): (event: FlowEvent) => void {
   const known = new WeakSet<Retry>();
   return (event) => {

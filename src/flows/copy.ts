@@ -9,8 +9,8 @@ import { runFlow } from "./run/run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
 
 /**
- * Copies an array or a group with all below it, byte for byte, also keys that are no Zarr. The target appears
- * under its name when it is complete, or not at all.
+ * Copies an array, or a group with everything below it, byte for byte, including keys that are not Zarr. The target
+ * appears under its name once it is complete, or not at all.
  *
  * @throws as `plan`; `target-exists`; whatever a store throws, with the key.
  * @example
@@ -31,15 +31,15 @@ export async function copy(
   return runFlow(planned, pickOptions(checked, RUN_OPTIONS));
 }
 
-/** Options of `rechunk`; `chunks` is needed. */
+/** Options of `rechunk`; `chunks` is required. */
 export type RechunkOptions = FlowOptions & Required<Pick<Changes, "chunks">>;
 
 /**
- * Rechunks an array, or the arrays of a group, to another chunk shape, in one pass and within `maxMemory`. The
- * target appears under its name when it is complete, or not at all.
+ * Rechunks an array, or the arrays of a group, to another chunk shape within `maxMemory`. The target appears under its
+ * name once it is complete, or not at all.
  *
- * Of a group, every array is rechunked that has all the named dimensions, save 1-d coordinates named after their dimension;
- * the rest is copied as it is.
+ * In a group, every array that has all the named dimensions is rechunked, except 1-d coordinates named after their
+ * dimension. The rest is copied unchanged.
  *
  * @throws as `copy`; `invalid-option` for chunks that fit no array; `corrupt-chunk` with array, key and codec.
  * @example
@@ -61,14 +61,14 @@ export async function rechunk(
   return copy(source, target, options);
 }
 
-/** Options of `convert`; `to` is needed. */
+/** Options of `convert`; `to` is required. */
 export type ConvertOptions = FlowOptions & Required<Pick<Changes, "to">>;
 
 /**
- * Converts an array or a group with all below it to another format. Chunks whose bytes mean the same there are
- * copied as they are.
+ * Converts an array, or a group with everything below it, to another format. Chunks whose bytes mean the same in both
+ * formats are copied unchanged.
  *
- * @throws as `copy`; `loss-refused` with the JSON pointers of what the format cannot hold, unless allowed.
+ * @throws as `copy`; `loss-refused` with the JSON pointers of what the format cannot represent, unless allowed.
  * @example
  * ```ts
  * import { convert } from "zarrflow";
@@ -85,27 +85,28 @@ export async function convert(
   return copy(source, target, options);
 }
 
-/** Options of `sliceTo`; `slice` or `sel` is needed. */
+/** Options of `sliceTo`; `slice` or `sel` is required. */
 export type SliceToOptions = FlowOptions &
   (Required<Pick<Changes, "slice">> | Required<Pick<Changes, "sel">>);
 
 /**
- * Writes a part of an array, or of a group as a smaller group, with the same attributes. Of a
- * group, every array is cut that has any of the named dimensions, coordinates and bounds too; the others are taken
- * whole, and other keys are left out. All dimensions stay; one that an index is given for has one item.
- * Chunks keep their shape, but are no larger than the part. A group below, in which a dimension has another length, is taken
- * whole, with a warning.
+ * Writes a part of an array, or of a group as a smaller group, with the same attributes. All dimensions stay; an index
+ * leaves one item. Chunks keep their shape, but are no larger than the part.
  *
- * What belongs to an array comes along and is cut alike: the target is a group then, with the array under its own name, its
- * coordinates, and the arrays that its attributes name. It is an array where nothing belongs to it, or with `alone`.
+ * In a group, every array that has one of the named dimensions is cut, coordinates and bounds included. The other
+ * arrays are copied whole; other keys are left out. A subgroup in which a dimension has another length is copied whole,
+ * with a warning.
  *
- * Of an OME-Zarr image, ranges count items of its first level. The other levels, and those of its labels, give the items
- * that hold any of that part, with the same step; transformations, channels and the plane shown first are made true.
+ * A single array brings its companions, cut alike: the target is then a group with the array under its own name, its
+ * coordinates, and the arrays that its attributes name. Without companions, or with `alone`, the target is an array.
  *
- * @throws as `copy`; `invalid-selection` for a wrong rank, name or range, for a dimension that has different lengths in
- *   arrays of one group, or with `strict` in groups below, and for a level of an image that is not as long as its scale
- *   says; `invalid-option` for ranges without names for a group, and for `include` with an array; `resource-limit` for an
- *   array whose attributes name others without end; `unsupported-operation` for transformations of an image that are not known.
+ * In an OME-Zarr image, ranges count items of the first level. The other levels, and those of labels, keep the items
+ * that overlap the part, with the same step. Transformations, channels and the default plane are updated.
+ *
+ * @throws as `copy`; `invalid-selection` for a wrong rank, name or range, for a dimension with different lengths in one
+ *   group (with `strict` also in subgroups), and for an image level whose length contradicts its scale;
+ *   `invalid-option` for ranges without names for a group, and for `include` with an array; `resource-limit` for an
+ *   array whose attributes name too many others; `unsupported-operation` for unknown image transformations.
  * @example
  * ```ts
  * import { sliceTo } from "zarrflow";
@@ -122,7 +123,9 @@ export async function sliceTo(
   return copy(source, target, options);
 }
 
-/** The option that a call is about, in which callers from JavaScript may name nothing. @throws `invalid-option` */
+/**
+ * Checks that the option a verb is named after is set, since JavaScript callers can omit it. @throws `invalid-option`
+ */
 function assertNamed(options: FlowOptions, verb: string, ...names: readonly (keyof Changes)[]): void {
   const checked = checkedOptions(options, FLOW_OPTIONS);
   if (names.some((name) => checked[name] !== undefined)) return;

@@ -27,9 +27,9 @@ import { SourceWatch } from "./run/source-watch.ts";
 export type { Difference } from "./diff/difference.ts";
 
 export interface DiffOptions extends ReadOptions, ReadEventOptions {
-  /** Whether differences of format, chunks and codecs count as well. */
+  /** If true, differences of format, chunks and codecs count as well. */
   readonly strict?: boolean | undefined;
-  /** Compares nodes, shapes, data types and values alone: neither other metadata nor keys that are no Zarr. */
+  /** Compares only nodes, shapes, data types and values: no other metadata, and no keys that are not Zarr. */
   readonly values?: boolean | undefined;
 }
 
@@ -41,13 +41,13 @@ const DIFF_OPTIONS: OptionNames<DiffOptions> = {
 };
 
 /**
- * What differs between two arrays, or between two groups with all below them: nodes that only one has, metadata, values,
- * which are compared in C order within the memory budget, and keys that are neither documents nor chunks. Format, chunks
- * and codecs are reported, but count only with `strict`. What cannot be read is reported as broken, and the rest is
- * compared.
+ * Yields the differences between two arrays, or between two groups with everything below them: nodes that only one side
+ * has, metadata, values, and keys that are neither documents nor chunks. Values are compared in C order within the
+ * memory budget. Format, chunks and codecs are reported, but count only with `strict`. Whatever cannot be read is
+ * reported as broken, and the comparison goes on.
  *
- * @throws as `open` of the first nodes; `budget-too-small` with the smallest budget that works; `invalid-option` for `strict`
- *   with `values`; what reading throws that says nothing of what is stored, such as `transient`.
+ * @throws as `open` of the first nodes; `budget-too-small` with the smallest budget that works; `invalid-option` for
+ *   `strict` with `values`; read errors that say nothing about the stored data, such as `transient`.
  * @example
  * ```ts
  * import { diff } from "zarrflow";
@@ -107,14 +107,14 @@ async function* differences(a: OpenSource, b: OpenSource, options: DiffOptions):
   }
 }
 
-/** How the nodes below two roots are compared. */
+/** Options of a comparison, and the roots of both sides. */
 interface Comparison extends DiffOptions {
   readonly roots: readonly [ZarrNode, ZarrNode];
 }
 
 type AnyNode = ZarrNode | BrokenNode;
 
-/** Keys that are no Zarr, below nodes that are on both sides. */
+/** Compares keys that are not Zarr, below nodes that both sides have. */
 async function* compareOthers(
   [a, nodes]: readonly [ZarrNode, ReadonlyMap<string, AnyNode>],
   [b, others]: readonly [ZarrNode, ReadonlyMap<string, AnyNode>],
@@ -141,7 +141,7 @@ async function* compareOthers(
   yield* untilAborted(compareKeys(...sides, { maxMemory: parseBytes(maxMemory), signal }), signal);
 }
 
-/** A node and all below it by their paths from there. */
+/** A node and everything below it, by path from there. */
 async function nodesOf(root: ZarrNode, { signal }: ReadOptions): Promise<Map<string, AnyNode>> {
   const nodes = new Map<string, AnyNode>([["", root]]);
   if (root.kind === "array") return nodes;
@@ -151,7 +151,7 @@ async function nodesOf(root: ZarrNode, { signal }: ReadOptions): Promise<Map<str
   return nodes;
 }
 
-/** Without which values cannot be compared. */
+/** Differences that make it impossible to compare values. */
 const OF_VALUES: readonly Difference["what"][] = ["shape", "data type"];
 
 async function* compareNodes(
@@ -166,7 +166,7 @@ async function* compareNodes(
   }
   if (a?.kind !== b?.kind) yield { what: "node", counts: true, a: a?.kind, b: b?.kind };
   if (!a || a.kind !== b?.kind) return;
-  // All nodes of a hierarchy have the format of its root.
+  // All nodes of a hierarchy have the format of its root, so it is reported once.
   for (const found of compareMetadata(a, b)) {
     if (options.values && !OF_VALUES.includes(found.what)) continue;
     if (found.what !== "zarrFormat" || path === "") yield found;
@@ -188,9 +188,9 @@ async function* compareNodes(
 }
 
 /**
- * Compares two nodes that cannot be decoded byte by byte, where that is possible.
+ * Compares the stored bytes of two nodes that cannot be decoded, if possible.
  *
- * @param options undefined where they cannot be compared at all
+ * @param options undefined if their bytes cannot be compared either
  */
 async function* compareStored(
   [a, b]: readonly (AnyNode | undefined)[],
@@ -211,7 +211,7 @@ async function* compareStored(
   options.onEvent?.({ type: "warning", path, message });
 }
 
-/** What a node is, or why it cannot be read. */
+/** The kind of a node, or the reason why it cannot be read. */
 function stateOf(node: AnyNode | undefined): string | undefined {
   return node?.kind === "broken" ? node.error.message : node?.kind;
 }

@@ -12,17 +12,17 @@ import { DIGEST_OPTIONS, type DigestOptions } from "./digest.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
 import { openSliceOptions, slice } from "./slice.ts";
 
-/** One of several parts into which the cells of all arrays are divided, each to be hashed by itself. */
+/** One of several parts of the cells of all arrays, hashed separately. */
 export interface TreePart {
-  /** 1 for the first. */
+  /** Number of the part, from 1. */
   readonly number: number;
   readonly of: number;
 }
 
 export interface DigestTreeOptions extends Omit<DigestOptions, "onBroken"> {
-  /** Lists the hash of each cell, so that the place of a difference is found. */
+  /** Lists the hash of each cell, so that differences can be located. */
   readonly cells?: boolean | undefined;
-  /** Hashes one part of the cells, and lists them; `mergeDigestTrees` makes one tree of all parts. */
+  /** Hashes one part of the cells, and lists their hashes; `mergeDigestTrees` combines all parts into one tree. */
   readonly part?: TreePart | undefined;
 }
 
@@ -35,11 +35,12 @@ const DIGEST_TREE_OPTIONS: OptionNames<DigestTreeOptions> = {
 };
 
 /**
- * The hashes of a fixed virtual grid over each array, and of these a root: the same whatever the chunks, the codecs or
- * the format. Where two trees differ, the cells that differ are where the arrays differ. The page `docs/digest-tree.md`
- * defines them. Listed cells are not part of the memory budget: they take about 100 bytes for each MiB of items.
+ * Hashes the cells of a fixed virtual grid over each array, and derives a root hash. The result does not depend on
+ * chunks, codecs or format. Where two trees differ, the differing cells show where the arrays differ.
+ * `docs/digest-tree.md` defines the hashes. Listed cells do not count towards the memory budget: they take about 100
+ * bytes per MiB of items.
  *
- * It fails at an array that cannot be read, or decoded here, since the root would not cover it.
+ * Fails if an array cannot be read or decoded, because the root would not cover it.
  *
  * @example
  * ```ts
@@ -95,7 +96,9 @@ async function arrayTree(
   };
 }
 
-/** The cells of a part; arrays of few cells are in parts that differ by the array's number, so that all have some. */
+/**
+ * Range of an array's cells in a part. Rotated by the array's number, to spread arrays with few cells over all parts.
+ */
 function cellsOf(count: number, part: TreePart | undefined, number: number): [from: number, to: number] {
   if (part === undefined) return [0, count];
   const at = (part.number - 1 + number) % part.of;

@@ -17,28 +17,30 @@ import { isFault } from "./validate/finding.ts";
 
 /** The digest of one array. */
 export interface ArrayDigest {
-  /** Path below the node that was asked for; "" for that itself. */
+  /** Path below the given node; "" for the node itself. */
   readonly path: string;
   readonly dataType: string;
   readonly shape: readonly number[];
   /** SHA-256 in hexadecimal. */
   readonly sha256: string;
   /**
-   * The value that readers of CF conventions take for missing, as JSON text: `-999`, `"NaN"`; absent where there is
-   * none. It is no part of the digest.
+   * Value that readers of CF conventions treat as missing, as JSON text such as `-999` or `"NaN"`; absent if there is
+   * none. Not part of the digest.
    */
   readonly missingValue?: string;
 }
 
-/** An array, or a group, that cannot be read. */
+/** An array or a group that cannot be read. */
 export interface BrokenDigest {
-  /** Path below the node that was asked for. */
+  /** Path below the given node. */
   readonly path: string;
   readonly error: ZarrflowError;
 }
 
 export interface DigestOptions extends ReadOptions, SlabOptions, ReadEventOptions {
-  /** Called with each node below a group that cannot be read: the others are digested all the same. By default it fails. */
+  /**
+   * Called with each node below a group that cannot be read; the others are still digested. By default it is an error.
+   */
   readonly onBroken?: ((broken: BrokenDigest) => void) | undefined;
 }
 
@@ -50,8 +52,8 @@ export const DIGEST_OPTIONS: OptionNames<DigestOptions> = {
 };
 
 /**
- * The SHA-256 of each array's items in C order, little-endian: the same whatever the chunking, the codecs or the
- * format. Of items of varying size it takes the length, as 8 bytes little-endian, and then the bytes.
+ * Computes the SHA-256 of each array's items in C order, little-endian. It does not depend on chunks, codecs or format.
+ * Items of varying size are hashed as their length (8 bytes, little-endian) followed by their bytes.
  *
  * @example
  * ```ts

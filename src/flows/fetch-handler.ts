@@ -18,21 +18,21 @@ import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
 /** How a source is served. */
 export interface FetchHandlerOptions extends ReadOptions, EventOptions {
   /**
-   * The path below which keys lie, not percent-encoded: with `/era5/`, `/era5/t2m/0.0` asks for `t2m/0.0`. Paths elsewhere
-   * are answered with 404.
+   * Path prefix of the keys, not percent-encoded: with `/era5/`, a request for `/era5/t2m/0.0` reads `t2m/0.0`. Other
+   * paths are answered with 404.
    *
    * @default "/"
    */
   readonly base?: string | undefined;
   /**
-   * Whether chunks that hold only the fill value are served too.
+   * If true, chunks that contain only the fill value are served too.
    *
    * @default false
    */
   readonly writeEmpty?: boolean | undefined;
   /**
-   * Called with the error when a request fails; the client gets its code only. Not called for clients that go away. What it
-   * throws itself is passed over.
+   * Called with the error when a request fails; the client gets only its code. Not called if the client disconnects.
+   * Errors that it throws are ignored.
    */
   readonly onFailure?: ((error: unknown, request: Request) => void) | undefined;
 }
@@ -45,34 +45,37 @@ const FETCH_HANDLER_OPTIONS: OptionNames<FetchHandlerOptions> = {
   onFailure: true,
 };
 
-/** Answers requests for the keys of a source, failures too: it does not reject. */
+/** Answers requests for the keys of a source. It never rejects: failures become responses. */
 export interface FetchHandler {
   (request: Request): Promise<Response>;
   /**
-   * Opens the source, so that a server fails at its start; otherwise the first request opens it.
+   * Opens the source now instead of on the first request, so that a server fails at startup.
    *
-   * @throws as `asStore`. The next call, or request, tries again.
+   * @throws as `asStore`. The next call or request tries again.
    */
   open(): Promise<void>;
-  /** Closes the source. Call it when no request is being answered; later ones are answered with 503. */
+  /** Closes the source. Call it when no request is in flight; later requests are answered with 503. */
   close(): Promise<void>;
 }
 
-/** The part of the budget that holds what is read for clients: `asStore` leaves it free. */
+/** Part of the budget for data read for clients; `asStore` leaves it free. */
 const SENT_PART = 1 / 16;
 
 /**
- * A source as a read-only Zarr over HTTP, for any server or worker that answers a `Request` with a `Response` (Deno, Bun,
- * Cloudflare, Hono, Node with an adapter): rechunked, recoded, converted or sliced when a chunk is asked for, as `asStore`
- * does it. It uses Web APIs only.
+ * Serves a source as a read-only Zarr over HTTP, from any server or worker that answers a `Request` with a `Response`
+ * (Deno, Bun, Cloudflare, Hono, Node with an adapter). Each chunk is rechunked, recoded, converted or sliced on
+ * request, as by `asStore`. Uses Web APIs only.
  *
- * `GET` and `HEAD` are answered, whole or with one range, with entity tags where the source has versions, to pages of any
- * origin; a missing key is 404. A group has consolidated metadata, since clients cannot list keys. A client that goes away
- * aborts its reads. The source must not change while it is served. `maxMemory` bounds what is held for all requests; a piece
- * of at most 1 MiB that has been read for a client is the client's, taken or not, so that one who does not read stops nobody.
+ * Answers `GET` and `HEAD`, for a whole value or one range, to pages of any origin. Responses have entity tags if the
+ * source has versions; a missing key is 404. Groups get consolidated metadata, since clients cannot list keys. A client
+ * that disconnects aborts its reads. The source must not change while it is served.
  *
- * @throws `invalid-option` for a source that is no place, and for unknown changes and options. Other failures reach `open`,
- *   `onFailure`, and the client as a status: that of `HTTP_STATUS`, but 500 in place of 4xx, since the client names only a key.
+ * `maxMemory` bounds what all requests hold together. A piece (at most 1 MiB) no longer counts once it has been read
+ * for a client, even if the client has not taken it: a client that does not read blocks nobody.
+ *
+ * @throws `invalid-option` for a source that is not a place, and for unknown changes and options. Other failures go to
+ *   `open`, `onFailure`, and to the client as the status in `HTTP_STATUS`, with 500 in place of 4xx because the client
+ *   names only a key.
  * @example
  * ```ts
  * import { toFetchHandler } from "zarrflow";
@@ -115,12 +118,12 @@ export function toFetchHandler(
   });
 }
 
-/** Most bytes of a value that are read at one time, and that wait for a client. */
+/** Bytes of a value that are read at a time, and that wait for a client. */
 const PIECE = 2 ** 20;
-/** A key with more characters names nothing: file systems take fewer. */
+/** Longest key, in characters; file systems allow fewer. */
 const MAX_KEY = 2048;
 
-/** Pages of any origin may read, with ranges. */
+/** Lets pages of any origin read, with ranges. */
 const CROSS_ORIGIN = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "Accept-Ranges, Content-Length, Content-Range, ETag",
@@ -135,11 +138,11 @@ const PREFLIGHT = {
 
 /** How the values of a store are served. */
 export interface StoreHandlerOptions extends Pick<FetchHandlerOptions, "base" | "onFailure"> {
-  /** Bytes of values that are being read, for all clients together. */
+  /** Bytes of values being read, for all clients together. */
   readonly maxBytes: number;
 }
 
-/** Answers requests for the values of a store, by key: whole or one range of them, with an entity tag. */
+/** Answers requests for the values of a store by key: the whole value or one range, with an entity tag. */
 export function storeHandler(
   open: () => Promise<Store>,
   { base = "", maxBytes, onFailure = () => {} }: StoreHandlerOptions,
@@ -156,7 +159,7 @@ export function storeHandler(
       try {
         if (!request.signal.aborted) await onFailure(error, request);
       } catch {
-        // The failure that is reported is the one that the client is told of.
+        // The client gets the original failure, not this one.
       }
     };
     try {
@@ -169,8 +172,8 @@ export function storeHandler(
 }
 
 /**
- * The code of an error. A client names a key and nothing else: if that was not the fault, the server or the source failed.
- * 404 is for keys that are not there, since a client takes their chunks for empty.
+ * Response for an error. The client only names a key: unless that is invalid, the fault is the server's or the
+ * source's. 404 is reserved for missing keys, because a client treats their chunks as empty.
  */
 function failure(error: unknown): Response {
   if (!isZarrflowError(error)) return refusal(500, "internal error");
@@ -219,7 +222,7 @@ async function answer(store: Store, request: Request, { root, budget, fail }: An
   const status = range ? 206 : 200;
   if (request.method === "HEAD" || length === 0) return new Response(null, { status, headers: all });
   const pieces = piecesOf(store, key, { offset, length, version, budget, signal });
-  // The first piece is read before the status is sent: it may fail.
+  // The first piece may fail, so it is read before the status is sent.
   const first = await pieces.next();
   return new Response(streamFrom(resumed(first, pieces, fail)), { status, headers: all });
 }
@@ -232,7 +235,7 @@ interface Part {
   readonly signal: AbortSignal;
 }
 
-/** A part of a value, piece by piece. Each counts while it is read, not until it is taken: a client may never do that. */
+/** Yields a part of a value in pieces. Each piece counts only while it is read, since the client may never take it. */
 async function* piecesOf(
   store: Store,
   key: string,
@@ -265,7 +268,7 @@ async function* resumed<T>(
   }
 }
 
-/** The key that a path asks for, empty outside of the root; undefined where the path is no percent-encoded text. */
+/** Key that a request names; empty outside the root, undefined if the path is not valid percent-encoding. */
 function keyOf({ url }: Request, root: string): string | undefined {
   try {
     const path = decodeURIComponent(new URL(url).pathname);
@@ -275,7 +278,9 @@ function keyOf({ url }: Request, root: string): string | undefined {
   }
 }
 
-/** The range that a header asks for; undefined for none, several, and what is none, for which all is answered. */
+/**
+ * Range that a header asks for. Undefined for none, several or an invalid one, which are answered with the whole value.
+ */
 function rangeOf(header: string | null): ByteRange | undefined {
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "") ?? [];
   if (first === "") return last === "" ? undefined : { suffix: Number(last) };
@@ -284,7 +289,7 @@ function rangeOf(header: string | null): ByteRange | undefined {
   return length > 0 ? { offset: Number(first), length } : undefined;
 }
 
-/** Whether a list of entity tags has one, strong or weak, or is `*`. */
+/** True if a list of entity tags is `*` or contains the tag, strong or weak. */
 function isNamed(list: string | null, etag: string): boolean {
   const tags = list?.split(",").map((one) => one.trim().replace(/^W\//, "")) ?? [];
   return tags.includes("*") || tags.includes(etag);

@@ -1,5 +1,5 @@
 /**
- * Whole jobs: copy, rechunk, slice, digest, info; and the plans behind them, with all types of what they take and give.
+ * Whole jobs (copy, rechunk, slice, digest, info), the plans behind them, and the types that they take and return.
  *
  * @module
  */

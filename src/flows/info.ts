@@ -23,34 +23,34 @@ import { readableArray } from "./request/chunk-separators.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 
-/** What there is to know of one array without decoding it. */
+/** Description of an array, without decoding it. */
 export interface ArrayInfo {
   readonly kind: "array";
-  /** Path below the node that was asked for; "" for that itself. */
+  /** Path below the given node; "" for the node itself. */
   readonly path: string;
   readonly zarrFormat: string;
   readonly shape: readonly number[];
   readonly dataType: string;
-  /** Shape of what one key holds: of a shard, where chunks lie in shards. */
+  /** Shape of the data under one key: of a shard if there are shards. */
   readonly chunkShape: readonly number[];
   /** Shape of the chunks in a shard; absent without shards. */
   readonly innerChunkShape?: readonly number[];
-  /** The array's own, or those of the axes of the image it is a level of. */
+  /** Names of the array's dimensions, or of the axes of the image that it is a level of. */
   readonly dimensionNames: readonly (string | null)[] | null;
   readonly codecs: readonly string[];
-  /** Chunks of the grid. */
+  /** Number of chunks in the grid. */
   readonly chunks: number;
-  /** Chunks that are stored; null where the store cannot list. */
+  /** Number of stored chunks; null if the store cannot list. */
   readonly chunksPresent: number | null;
-  /** Bytes of the stored chunks; null where the store cannot list. */
+  /** Bytes of the stored chunks; null if the store cannot list. */
   readonly storedBytes: number | null;
   /** Bytes of all items; null for items of varying size. */
   readonly logicalBytes: number | null;
-  /** Logical by stored bytes; null where either is unknown or nothing is stored. */
+  /** Logical bytes divided by stored bytes; null if either is unknown or nothing is stored. */
   readonly ratio: number | null;
-  /** What missing chunks read as, as JSON text; null where the format leaves that open. */
+  /** Value that missing chunks read as, as JSON text; null if the format leaves it open. */
   readonly fillValue: string | null;
-  /** What items without a value hold by the attributes `_FillValue` or `missing_value`, as JSON text; null without these. */
+  /** Value of missing items per the attributes `_FillValue` or `missing_value`, as JSON text; null without them. */
   readonly missingValue: string | null;
   readonly attributes: unknown;
 }
@@ -63,14 +63,14 @@ export interface GroupInfo {
   readonly attributes: unknown;
 }
 
-/** A node that cannot be read, or that is not known here; what lies below it is not looked at. */
+/** A node that cannot be read, or whose features are not supported; nodes below it are skipped. */
 export interface BrokenInfo {
   readonly kind: "broken" | "unsupported";
   readonly path: string;
   readonly error: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** All arrays of a group together; null is what is unknown of one of them. */
+/** Sums over all arrays of a group; null if unknown for one of them. */
 export interface InfoTotals
   extends Pick<ArrayInfo, "chunks" | "chunksPresent" | "storedBytes" | "logicalBytes" | "ratio"> {
   readonly kind: "totals";
@@ -80,13 +80,13 @@ export interface InfoTotals
   readonly unsupported: number;
 }
 
-/** One node; or, after all nodes of a group, its totals. */
+/** A node; or, after all nodes of a group, its totals. */
 export type NodeInfo = ArrayInfo | GroupInfo | BrokenInfo | InfoTotals;
 
 export interface InfoOptions extends SourceOptions, ReadEventOptions {
   /**
-   * Whether groups are described too, nodes that cannot be read are reported rather than thrown, and the totals of a group
-   * come last.
+   * If true, also describes groups, reports nodes that cannot be read instead of throwing, and ends with the totals of
+   * a group.
    *
    * @default false
    */
@@ -99,11 +99,12 @@ const INFO_OPTIONS: OptionNames<InfoOptions> = {
   all: true,
 };
 
-/** Nodes that are described at one time. */
+/** Number of nodes described concurrently. */
 const AT_ONCE = 16;
 
 /**
- * Describes an array, or every array of a group, from metadata and a listing, parents first; several at one time, in order.
+ * Describes an array, or every array of a group, from its metadata and a listing. Parents come first; several nodes are
+ * read concurrently, but yielded in order.
  *
  * @throws as `open`; without `all` also for the first node that cannot be read.
  * @example
@@ -192,7 +193,6 @@ async function describe(
 
 const COUNTED = { array: "arrays", group: "groups", broken: "broken", unsupported: "unsupported" } as const;
 
-/** Adds up the arrays of a group. */
 class Totals {
   #counts = { arrays: 0, groups: 0, broken: 0, unsupported: 0 };
   #sums = { chunks: 0, chunksPresent: 0 as number | null, storedBytes: 0 as number | null };

@@ -24,22 +24,22 @@ import { sliceConcurrency } from "./request/usual-concurrency.ts";
 import { possibleStrategy } from "./run/scratch/open-scratch.ts";
 import { parseScratch } from "./run/scratch/parse-scratch.ts";
 
-/** What reading a part of an array in C order will do and cost. */
+/** Plan and cost of reading a part of an array in C order. */
 export interface SlicePlan extends SlabPlan {
   readonly dataType: string;
-  /** Shape of the slice, in items; a dimension that an index was given for has 1. */
+  /** Shape of the slice in items; a dimension selected by an index has length 1. */
   readonly shape: readonly number[];
   readonly slabs: number;
-  /** Source chunks that hold any of the items. */
+  /** Source chunks that contain selected items. */
   readonly chunksTouched: number;
-  /** Chunks read by chunks touched: how often each is decoded. */
+  /** Chunks read divided by chunks touched: how often each is decoded on average. */
   readonly readAmplification: number;
   readonly maxMemory: number;
-  /** What is taken of each dimension that the slice names. */
+  /** Items taken along each dimension that the slice names. */
   readonly taken: readonly TakenItems[];
 }
 
-/** What bears on how a slice is read. */
+/** Options that affect how a slice is read. */
 export interface PlanSliceOptions extends ReadOptions, Omit<SlabOptions, "threads">, LabelOptions {}
 
 const PLAN_SLICE_OPTIONS: OptionNames<PlanSliceOptions> = {
@@ -50,7 +50,7 @@ const PLAN_SLICE_OPTIONS: OptionNames<PlanSliceOptions> = {
 };
 
 /**
- * Plans what `slice` and `digest` do to give items in C order.
+ * Plans how `slice` and `digest` read items in C order.
  *
  * @throws `invalid-selection`; `budget-too-small` with the smallest budget that works.
  */

@@ -11,45 +11,46 @@ import type { PlanningOptions, RunOptions } from "./request/flow-options.ts";
 import { runFlow } from "./run/run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
 
-/** What will be done with a source, before it is done. What was planned is what runs. */
+/** A plan that is ready to run. What was planned is what runs. */
 export interface Planned {
-  /** The plan itself: arrays, tasks, memory, predicted costs. It is plain JSON, of a few kilobytes. */
+  /** The plan itself: arrays, tasks, memory, predicted costs. Plain JSON of a few kilobytes. */
   readonly plan: Plan;
   /**
-   * Runs the plan, once, and closes it. The options of `plan` hold, `signal` and `onEvent` too; those of the run add to them.
+   * Runs the plan once, and closes it. The options of `plan` apply, including `signal` and `onEvent`; those of the run
+   * are added.
    *
-   * @throws `invalid-option` for an option of `plan`, and where the plan has run or is closed; otherwise as `copy`.
+   * @throws `invalid-option` for an option of `plan`, and if the plan has run or is closed; otherwise as `copy`.
    */
   run(options?: RunOptions): Promise<RunReport>;
-  /** The plan and its cost as text, with the strategies that were not chosen: what `--dry-run --explain` prints. */
+  /** Describes the plan, its cost, and the strategies that were not chosen, as `--dry-run --explain` prints them. */
   explain(): Promise<string>;
   /**
-   * Counts what the run will copy as it is, by listing the source; an update is compared with its target, which may take
-   * reading both. Nothing is written.
+   * Counts what the run will copy unchanged, by listing the source. An update is also compared with its target, which
+   * may require reading both. Writes nothing.
    */
   estimateCopy(options?: EstimateOptions): Promise<CopyEstimate>;
-  /** The plan where stores are assumed to be like this: for `simulatePlan`, say. */
+  /** Returns the plan for stores with the given profiles, for example for `simulatePlan`. */
   planWith(profiles: StoreProfiles): Promise<Plan>;
   /**
-   * The plan as a file of `zarrflow plan` holds it, without credentials: `JSON.stringify(planned)` is such a file. Any
-   * process can run it, or a share of it: `zarrflow run`, `readPlan`, `zarrflow/bullmq`.
+   * Returns the plan as `zarrflow plan` stores it, without credentials: `JSON.stringify(planned)` is such a file. Any
+   * process can run it or a share of it: `zarrflow run`, `readPlan`, `zarrflow/bullmq`.
    *
-   * @throws `unsupported-operation` for a source, a target or scratch objects that other processes cannot reach.
+   * @throws `unsupported-operation` for a source, target or scratch objects that other processes cannot reach.
    */
   toJSON(): object;
-  /** Closes the source. `run` does so itself. */
+  /** Closes the source. `run` does this itself. */
   close(): Promise<void>;
-  /** The same, for `await using`. */
+  /** Calls `close`, for `await using`. */
   [asyncDispose](): Promise<void>;
 }
 
 /**
- * Plans what `copy`, `rechunk`, `convert` and `sliceTo` do, without writing anything. What is done follows from the options:
- * `slice` or `sel` take a part, `chunks` and `shards` change the chunk shape, `to` changes the format; without them, every
- * key is copied as it is.
+ * Plans `copy`, `rechunk`, `convert` or `sliceTo` without writing anything. The options decide which: `slice` or `sel`
+ * take a part, `chunks` and `shards` change the chunk shape, `to` changes the format. Without them every key is copied
+ * unchanged.
  *
- * @throws `not-found`, `target-inside-source`, `budget-too-small` with the smallest budget that works; `loss-refused` when
- *   the new format cannot hold something; `invalid-option`, `invalid-selection` as `rechunk` and `sliceTo`.
+ * @throws `not-found`, `target-inside-source`, `budget-too-small` with the smallest budget that works; `loss-refused`
+ *   if the new format cannot represent something; `invalid-option`, `invalid-selection` as `rechunk` and `sliceTo`.
  * @example
  * ```ts
  * import { plan } from "zarrflow";

@@ -30,66 +30,66 @@ import { assertApart } from "./target/target-apart.ts";
 export type { LevelsOption } from "./pyramid/level-plan.ts";
 export type { PyramidMethod, PyramidOptions };
 
-/** One array of the source in all levels. */
+/** One array of the source, in all levels. */
 export interface PyramidArray {
-  /** Name of the array in the group of each level; "" where levels are arrays. */
+  /** Name of the array in the group of each level; "" if levels are arrays. */
   readonly name: string;
   readonly dataType: string;
-  /** How it shrinks; absent where it has no dimension that does. */
+  /** How the array shrinks; absent if none of its dimensions does. */
   readonly method?: PyramidMethod;
-  /** Why it shrinks so: `as asked`, `by default`, or what its values are. */
+  /** Reason for the method: `as asked`, `by default`, or the kind of its values. */
   readonly reason?: string;
-  /** Shapes in items, the first level's first. */
+  /** Shapes in items, from the first level on. */
   readonly shapes: readonly (readonly number[])[];
-  /** Items of the source that are in memory at one time; absent for coordinates, and for what does not shrink. */
+  /** Shape of the source items in memory at one time; absent for coordinates and for arrays that do not shrink. */
   readonly window?: readonly number[];
-  /** How many levels are made of one window at one time; those above are put together of its blocks. */
+  /** Number of levels made from one window. Higher levels are assembled from its blocks. */
   readonly levelsInWindow?: number;
-  /** Bytes of buffers that it may take at one time. */
+  /** Bytes of buffers that the array may take at one time. */
   readonly leaseBytes?: number;
 }
 
 export interface PyramidLevel {
   /** Path below the target: an array of an image, or a group. */
   readonly path: string;
-  /** By how much it is smaller than the first, along each spatial dimension. */
+  /** Reduction relative to the first level, along each spatial dimension. */
   readonly scale: readonly number[];
-  /** Where its first item lies, in items of the first level. */
+  /** Position of its first item, in items of the first level. */
   readonly translation: readonly number[];
 }
 
 export interface PyramidReport {
-  /** What describes the levels to readers. */
+  /** Metadata convention that describes the levels. */
   readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "OME-Zarr 0.6" | "multiscales";
-  /** Of an image, or of the variables of a data set that are not classes. */
+  /** Method of an image, or of those variables of a data set that are not classes. */
   readonly method: PyramidMethod;
   /** Names of the dimensions that shrink. */
   readonly spatial: readonly string[];
   readonly levels: readonly PyramidLevel[];
   readonly arrays: readonly PyramidArray[];
   readonly seconds: number;
-  /** The most bytes that the buffers of items took at one time. */
+  /** Peak bytes of item buffers. */
   readonly peakBuffers: number;
-  /** Whether nothing was done, as the target was there already (`ifExists: "skip"`). */
+  /** Set if nothing was done because the target already existed (`ifExists: "skip"`). */
   readonly skipped?: true;
 }
 
 /**
- * Writes an image, or a geographic data set, in several resolutions: the first level has the items of the source, each
- * other one is made of blocks of the one before. The source is read once, within the memory budget; chunks, codecs and
- * format of all levels are the source's, where `codec` and `to` do not say otherwise. The target appears under its name
- * when it is complete, or not at all.
+ * Writes an image, or a geographic data set, in several resolutions. The first level has the items of the source; each
+ * of the others is reduced from the level before it. The source is read once, within the memory budget. All levels use
+ * the chunks, codecs and format of the source unless `codec` and `to` say otherwise. The target appears under its name
+ * once it is complete, or not at all.
  *
- * Of an array, or of a group that is an OME-Zarr image, levels are arrays `0`, `1`, ... with OME-Zarr metadata: 0.4 in Zarr
- * v2, 0.5 in v3, and 0.6 of an image of that. Axes of space shrink (z, y, x). Of any other group levels are groups `0`,
- * `1`, ... of its arrays, described by the convention `multiscales` of GeoZarr; dimensions of latitude, longitude, y and
- * x shrink. Labels, masks and classes shrink by `mode`, all else by `mean`, where no method is given.
+ * For an array, or a group that is an OME-Zarr image, levels are arrays `0`, `1`, ... with OME-Zarr metadata: 0.4 in
+ * Zarr v2, 0.5 in v3, and 0.6 if the source image is 0.6. Space axes (z, y, x) shrink. For any other group, levels are
+ * groups `0`, `1`, ... of its arrays, described by the GeoZarr convention `multiscales`; latitude, longitude, y and x
+ * shrink. By default labels, masks and classes shrink by `mode`, everything else by `mean`.
  *
- * Missing items, NaN and those equal to `_FillValue` (in v2 the fill value of arrays with dimension names), count for
- * nothing: a block of nothing else is missing. Means of integers are rounded, halves to the even one. Blocks at the end
- * that are not whole are made of what is there.
+ * Missing items are ignored: NaN, and items equal to `_FillValue` (in v2, the fill value of arrays with dimension
+ * names). A block with no other items is missing too. Means of integers are rounded half to even. Partial blocks at the
+ * end use the items they have.
  *
- * @throws `invalid-option` for factors, methods and axes that cannot be; `unsupported-operation` for items that are no
+ * @throws `invalid-option` for impossible factors, methods and axes; `unsupported-operation` for items that are not
  *   numbers; `target-exists`; `budget-too-small`; `source-changed`; whatever a store throws.
  * @example
  * ```ts

@@ -55,7 +55,7 @@ import { chunksOf } from "./slabs/selected-chunks.ts";
 import type { Slab } from "./slabs/slab.ts";
 import type { TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 
-/** Those of the options of a flow with which it reads an array that it has opened, within its rates. */
+/** Picks the options with which a flow reads an array that it has opened itself, so that its rate limits apply. */
 export function openSliceOptions(options: ReadOptions & SlabOptions): OpenSliceOptions {
   return pickOptions(options, {
     ...SLAB_OPTIONS,
@@ -68,28 +68,28 @@ export function openSliceOptions(options: ReadOptions & SlabOptions): OpenSliceO
 
 const PIECE_BYTES = 2 ** 18;
 
-/** The most bytes, or items of varying size, that are read into memory at once. */
+/** Bytes, or items of varying size, that can be read into memory at once. */
 const MAX_READ = 2 ** 32;
 
-/** An array, and what is taken of it. */
+/** An array, and what is selected from it. */
 interface FoundSlice {
-  /** As it was opened. */
+  /** The array as opened. */
   readonly root: ZarrArray;
-  /** As its chunks are read. */
+  /** The array as its chunks are read. */
   readonly array: ZarrArray;
   readonly lookedUp: LookedUp;
   readonly resolved: ResolvedSlice;
-  /** Closes the files of a store that was opened for it; they are opened again when that is read. */
+  /** Closes the files of a store that was opened for the slice; reading reopens them. */
   readonly release: () => Promise<void>;
 }
 
-/** An array that is cut, for one reading, by the chunks that are read, and what is taken of it. */
+/** An array open for one reading, by the chunks that are read, with its selection. */
 export interface OpenSlice {
   readonly array: ZarrArray;
   readonly resolved: ResolvedSlice;
-  /** The ranges that it was resolved from. */
+  /** The ranges that the selection was resolved from. */
   readonly lookedUp: LookedUp;
-  /** Checks, when all is read, that it was read from one version of the array, if that is asked for. @throws `source-changed` */
+  /** If requested, checks after reading that the array did not change meanwhile. @throws `source-changed` */
   readonly assertUnchanged: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -100,15 +100,15 @@ export interface SliceSummary {
   readonly taken: readonly TakenItems[];
 }
 
-/** Reads a part of an array, as often as that is asked for: what a `Slice` does. */
+/** Reads a part of an array any number of times; the implementation of `Slice`. */
 export class SliceReader {
   readonly #source: OpenSource;
   readonly #option: SliceOption | string;
   readonly #options: SliceOptions;
-  /** Whether numbers are those that are stored, though labels would have them shifted. */
+  /** If true, numbers are returned as stored, even if labels would shift them. */
   readonly #isStored: boolean;
   #found: Promise<FoundSlice> | undefined;
-  /** Readings that have begun and not ended. */
+  /** Readings in progress. */
   #readings = 0;
 
   constructor(source: OpenSource, option: SliceOption | string, options: SliceOptions, isStored = false) {
@@ -118,7 +118,7 @@ export class SliceReader {
     this.#isStored = isStored;
   }
 
-  /** What reads the same items, with the numbers that are stored: none is shifted. */
+  /** Returns a reader of the same items whose numbers are as stored, never shifted. */
   stored(): SliceReader {
     const stored = new SliceReader(this.#source, this.#option, this.#options, true);
     stored.#found = this.#found;
@@ -137,7 +137,7 @@ export class SliceReader {
     return this.#opened(({ array, lookedUp }) => takenByIndices(lookedUp, array, this.#options));
   }
 
-  /** What it is of, how many items it has, and which. */
+  /** The array, the shape of the slice, and which items it takes. */
   summary(): Promise<SliceSummary> {
     return this.#opened(async ({ array, resolved, lookedUp }) => ({
       array,
@@ -146,7 +146,7 @@ export class SliceReader {
     }));
   }
 
-  /** The chunks that it touches, in C order; those in shards shard by shard. */
+  /** Chunks that the slice touches, in C order; those in shards shard by shard. */
   async *refs(): AsyncGenerator<ChunkRef> {
     const { resolved, close } = await this.open();
     try {
@@ -272,7 +272,9 @@ export class SliceReader {
     }
   }
 
-  /** The chunks that a selection touches, once for each region of it that they have items of; the last one gives them back. */
+  /**
+   * Yields each chunk that a selection touches, once for each region of the selection in it. The last one releases it.
+   */
   async *#parts(
     array: ZarrArray,
     selection: ResolvedSlice["selection"],
@@ -301,9 +303,9 @@ export class SliceReader {
   }
 
   /**
-   * Opens it for one reading.
+   * Opens the array for one reading.
    *
-   * @param isRead whether items are read, so that what is read is to be of one version
+   * @param isRead true if items are read, which must then be of one version
    */
   async open(isRead = false): Promise<OpenSlice> {
     const { consistent, signal } = this.#options;
@@ -341,7 +343,7 @@ export class SliceReader {
     }
   }
 
-  /** The array, and what is taken of it: both are found once, unless that fails. */
+  /** The array and its selection, found once, or again after a failure. */
   #find(): Promise<FoundSlice> {
     const found = this.#found ?? this.#findNow();
     this.#found = found;
@@ -362,7 +364,7 @@ export class SliceReader {
       try {
         asked = await rangesAsked(this.#option, options);
         const lookedUp = await sliceByIndices(asked, root, this.#options);
-        // its codecs are loaded while its separator is looked for; those of shards are others than those of what is in them
+        // its codecs load while its separator is found; a sharded array has other codecs than its inner chunks
         if (root.innerChunks() === root) root.pipeline().catch(() => {});
         const resolved = await resolveArraySlice(lookedUp.option, root, options.signal);
         const array = await withSeparatorOnUse(root, { signal: options.signal });
@@ -387,10 +389,10 @@ export class SliceReader {
   }
 
   /**
-   * The chunks that a selection touches, decoded, as many at one time as the budget holds; where nobody stated it, one at
-   * least.
+   * Decodes the chunks that a selection touches, as many concurrently as the budget holds; without a stated budget at
+   * least one.
    *
-   * @param copied bytes of the copy that is made of each, one at a time
+   * @param copied bytes of the copy that is made of each chunk, one at a time
    * @throws `budget-too-small`
    */
   async #decoded(
@@ -401,7 +403,7 @@ export class SliceReader {
     const { signal, maxMemory } = this.#options;
     const pipeline = await array.pipeline();
     const { decodedSize, maxEncodedSize, scratchSize } = pipeline;
-    // of chunks that are read together in a shard there are copies
+    // chunks that are read together from a shard are copied
     const bytesPerChunk = decodedSize + scratchSize + (array.shards ? 2 : 1) * maxEncodedSize;
     const needed = bytesPerChunk + copied;
     if (maxMemory !== undefined && needed > this.#maxMemory) {
@@ -424,14 +426,14 @@ export class SliceReader {
 }
 
 /**
- * A part of an array, to be streamed as chunks or as bytes, or read into memory, as often as you like: the array is opened
- * once, when the slice is used first. Of an array that is open, nothing but chunks is asked for.
+ * Selects a part of an array, to be streamed as chunks or bytes, or read into memory, any number of times. The array is
+ * opened once, on first use. For an array that is already open, only chunks are requested.
  *
- * @param source an open array, or what names one: a URL, a store, a path in a store, a spec
- * @param option ranges of items by dimension name or in order, or their text; all by default
- * @param options with `sel` also the part by labels; how it is opened only where it is not open
- * @throws `invalid-option`; (when it is read) `invalid-selection` for a wrong rank, name or range, and for labels that are
- *   not there; `budget-too-small` with the smallest budget that works.
+ * @param source an open array, or the place of one: a URL, a store, a path in a store, a spec
+ * @param option ranges of items by dimension name or in order, or their text; everything by default
+ * @param options `sel` selects by labels as well; how to open the array applies only if it is not open yet
+ * @throws `invalid-option`; (when it is read) `invalid-selection` for a wrong rank, name or range, and for labels that
+ *   do not exist; `budget-too-small` with the smallest budget that works.
  * @example
  * ```ts
  * import { slice } from "zarrflow";
@@ -459,9 +461,9 @@ export function slice(
 }
 
 /**
- * The chunks of a part of an array, decoded, for the stages of `zarrflow/streams`: each with its items in C order and the
- * region of the part where they belong, and without data where none is stored. As they come, in any order. Those that are
- * read or decoded take no more than `maxMemory`; those that were given out are the caller's.
+ * Reads the decoded chunks of a part of an array, for the stages of `zarrflow/streams`. Each has its items in C order
+ * and its region in the part, or no data if it is not stored. They come in any order. Chunks being read or decoded take
+ * at most `maxMemory`; chunks that were handed out belong to the caller.
  *
  * @throws (into the stream) as `slice`
  * @example
@@ -491,7 +493,7 @@ export function readDecoded(
 
 const STORE_OPTIONS: OptionNames<StoreOptions> = { signal: true };
 
-/** The items of one chunk of an open array. @throws `invalid-selection` for coords that are none of the grid's; as `read` */
+/** The items of one chunk of an open array. @throws `invalid-selection` for coords outside the grid; as `read` */
 export async function readChunkAt<Name extends DataTypeName>(
   array: ZarrArray,
   coords: readonly number[],
@@ -533,7 +535,7 @@ function assertChunk(coords: readonly number[], grid: readonly number[], path: s
   });
 }
 
-/** The items that a chunk has of a region, in C order, in memory of their own. */
+/** Copies the items of a chunk that lie in a region, in C order. */
 function itemsOf(
   piece: DecodedChunk,
   spec: ChunkSpec,

@@ -12,9 +12,9 @@ import type { Planned } from "./planned.ts";
 import type { RunOptions } from "./request/flow-options.ts";
 import { runFlow } from "./run/run-flow.ts";
 
-/** How the source of a stored plan is read: what a plan does not hold. */
+/** How the source of a stored plan is read; not part of the plan. */
 export interface ReadPlanOptions extends Pick<StoreAccess, "headers" | "query"> {
-  /** Whether modules that the plan names, which compute values, may be run. */
+  /** Allows running modules named in the plan, which compute values. */
   readonly trustMap?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,7 +26,7 @@ const READ_PLAN_OPTIONS: OptionNames<ReadPlanOptions> = {
   signal: true,
 };
 
-/** What runs a share of a plan. */
+/** Options of running a share of a plan. */
 export interface ShareRunOptions extends EventOptions, Pick<RunOptions, "signal" | "stop" | "breakLock"> {}
 
 const SHARE_RUN_OPTIONS: OptionNames<ShareRunOptions> = {
@@ -38,31 +38,34 @@ const SHARE_RUN_OPTIONS: OptionNames<ShareRunOptions> = {
 
 /** A share of the tasks of a plan. */
 export interface PlanShare {
-  /** From 0 to `count - 1`. */
+  /** Index of the share, from 0 to `count - 1`. */
   readonly index: number;
   readonly count: number;
-  /** One stage, from 0 on; all by default, one after the other. */
+  /** One stage, from 0; by default all, one after the other. */
   readonly stage?: number;
 }
 
-/** A plan that was stored. Its source is opened by each call, for as long as it takes. */
+/** A stored plan. Each call opens its source and closes it at the end. */
 export interface StoredPlan extends Planned {
   /**
-   * Runs one of `count` shares, and records it beside the target; tasks that are done are skipped.
+   * Runs one of `count` shares, and records it beside the target; skips tasks that are done.
    *
-   * @throws `tasks-undone` while others have not done the stage before.
+   * @throws `tasks-undone` if other shares have not finished the previous stage.
    */
   runShare(share: PlanShare, options?: ShareRunOptions): Promise<RunReport>;
-  /** Publishes the target when all shares are done. @throws `tasks-undone` with how many tasks are not done, and which. */
+  /**
+   * Publishes the target when all shares are done. @throws `tasks-undone` with the number and names of unfinished
+   * tasks.
+   */
   finish(options?: ShareRunOptions & Pick<RunOptions, "verify">): Promise<RunReport>;
 }
 
 /**
- * Reads a plan from what `zarrflow plan` or `JSON.stringify(planned)` wrote: to run all of it here, or a share of it in each of
- * several processes.
+ * Reads a plan that `zarrflow plan` or `JSON.stringify(planned)` wrote, to run it here, or in shares in several
+ * processes.
  *
- * @param json the text, or the value that it parses to
- * @throws `plan-mismatch` for what is no plan, was edited, or is of another version.
+ * @param json the text, or its parsed value
+ * @throws `plan-mismatch` if it is not a plan, was edited, or has another version.
  * @example
  * ```ts
  * import { plan, readPlan } from "zarrflow";

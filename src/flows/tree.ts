@@ -10,14 +10,14 @@ import { belowPath } from "../util/node-path.ts";
 import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
 import { openSource } from "./request/open-source.ts";
 
-/** A node of a hierarchy, by its metadata alone. */
+/** A node of a hierarchy, described by its metadata alone. */
 export type TreeNode = TreeArray | TreeGroup | TreeBroken;
 
 interface TreeBase {
-  /** Path below the node that was asked for; "" for that itself. */
+  /** Path below the given node; "" for the node itself. */
   readonly path: string;
   readonly zarrFormat: string;
-  /** What reading the metadata noticed and went on over. */
+  /** Problems in the metadata that did not keep it from being read. */
   readonly findings: readonly Finding[];
 }
 
@@ -25,30 +25,30 @@ export interface TreeArray extends TreeBase {
   readonly kind: "array";
   readonly dataType: string;
   readonly shape: readonly number[];
-  /** Shape of what one key holds: of a shard, where chunks lie in shards. */
+  /** Shape of the data under one key: of a shard if there are shards. */
   readonly chunkShape: readonly number[];
   /** Shape of the chunks in a shard; absent without shards. */
   readonly innerChunkShape?: readonly number[];
-  /** The array's own, or those of the axes of the image it is a level of. */
+  /** Names of the array's dimensions, or of the axes of the image that it is a level of. */
   readonly dimensionNames: readonly (string | null)[] | null;
 }
 
 export interface TreeGroup extends TreeBase {
   readonly kind: "group";
-  /** Whether it has no document of its own, and is a group only because nodes lie below it. */
+  /** True if it has no document of its own, and is a group only because there are nodes below it. */
   readonly implied: boolean;
 }
 
 /**
- * A node that cannot be read; what lies below it is not looked at. `unsupported`: nothing is wrong with it, but its data
- * type, chunk grid, codec or the like is not known here.
+ * A node that cannot be read; nodes below it are skipped. `unsupported`: it is valid, but its data type, chunk grid,
+ * codec or another feature is not supported.
  */
 export interface TreeBroken extends TreeBase {
   readonly kind: "broken" | "unsupported";
   readonly error: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** How nodes are found; how their chunks are read is of no importance. */
+/** How nodes are found; options for reading chunks do not apply. */
 export interface TreeOptions extends Omit<SourceOptions, "v1Order" | "v2"> {}
 
 const { v1Order: _, v2: __, ...names } = SOURCE_OPTIONS;
@@ -56,10 +56,10 @@ const { v1Order: _, v2: __, ...names } = SOURCE_OPTIONS;
 export const TREE_OPTIONS: OptionNames<TreeOptions> = names;
 
 /**
- * A node and all below it, parents before their children, siblings sorted. A node below the first that cannot be read is
- * reported as broken or unsupported, and the others follow.
+ * Yields a node and all nodes below it, parents before children, siblings sorted. A node below the root that cannot be
+ * read is reported as broken or unsupported, and the walk goes on.
  *
- * @throws as `open` of the first node; as `walk`, but for what is wrong with single nodes.
+ * @throws as `open` of the first node; as `walk`, except for problems of single nodes.
  * @example
  * ```ts
  * import { tree } from "zarrflow";

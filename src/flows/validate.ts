@@ -36,16 +36,16 @@ import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
 export type { ValidateFinding } from "./validate/finding.ts";
 
 export interface ValidateOptions extends Omit<ReadOptions, "v1Order"> {
-  /** Whether every chunk is read and decoded; where keys cannot be listed, every one of the grids is asked for. */
+  /** If true, every chunk is read and decoded. If keys cannot be listed, each chunk of the grids is requested. */
   readonly deep?: boolean | undefined;
   /**
-   * Mends what is certain: consolidated metadata that are out of date, chunks outside the grid of their array, zip entries
-   * that occur twice (the last one counts; the zip is written again), what runs that were killed have left, separators
-   * that Zarr v2 omits, fill values and missing values of v3 that are bare NaN or Infinity. No value of a chunk changes. Every other finding says why
-   * it was not mended.
+   * Fixes what has one certain fix: outdated consolidated metadata, chunks outside the grid of their array,
+   * duplicate zip entries (the last one counts; the zip is rewritten), leftovers of killed runs, separators that Zarr
+   * v2 omits, and v3 fill values and missing values that are bare NaN or Infinity. No chunk value changes. Every other
+   * finding states why it was not fixed.
    */
   readonly fix?: boolean | undefined;
-  /** With `fix`: changes nothing, and reports what would be done. */
+  /** With `fix`: reports the fixes without making them. */
   readonly dryRun?: boolean | undefined;
   readonly onEvent?: ((event: ReadEvent) => void) | undefined;
 }
@@ -61,12 +61,12 @@ const VALIDATE_OPTIONS: OptionNames<ValidateOptions> = {
 };
 
 /**
- * Looks for what is wrong or odd about a node and all below it: metadata that readers would trip over, consolidated
- * metadata that are no longer true, keys that belong to nothing, chunks outside the grid or of a wrong size, odd zip
- * entries, what killed runs have left; with `deep` also chunks that cannot be decoded. Changes nothing but with `fix`.
+ * Checks a node and everything below it for problems: metadata that readers would fail on, outdated consolidated
+ * metadata, stray keys, chunks outside the grid or of a wrong size, odd zip entries, leftovers of killed runs; with
+ * `deep` also chunks that cannot be decoded. Changes nothing except with `fix`.
  *
- * @throws `not-found`; whatever keeps the store from being read; with `fix` also `unsupported-operation` for a store that is
- *   read-only, and `locked` while a run writes there.
+ * @throws `not-found`; whatever keeps the store from being read; with `fix` also `unsupported-operation` for a
+ *   read-only store, and `locked` while a run writes there.
  * @example
  * ```ts
  * import { validate } from "zarrflow";
@@ -126,7 +126,7 @@ async function* findings(
   }
 }
 
-/** What was mended, or would be. */
+/** Fixes that were made, or would be. */
 async function* fixed(
   from: OpenSource,
   { dryRun = false, maxMemory = DEFAULT_MAX_MEMORY, ...options }: ValidateOptions,
@@ -152,14 +152,14 @@ async function* fixed(
   }
 }
 
-/** An open node by its documents as they are now. */
+/** Reopens an open node from its current documents if a fix may have changed them. */
 async function reread(node: ZarrNode, { fix, dryRun, signal }: ValidateOptions): Promise<ZarrNode> {
   if (!fix || dryRun) return node;
   const { store, path, reading, spec, layout } = node;
   return (await openNode(store, path, { ...reading, spec, zarrFormat: layout.zarrFormat, signal })) ?? node;
 }
 
-/** The source, opened; or what keeps it from being. */
+/** Opens the source, or returns findings about why it cannot be opened. */
 async function openRoot(
   from: OpenSource,
   options: ReadOptions,
@@ -210,7 +210,7 @@ async function* rootFindings(
   yield* leftoverFindings(root, store, signal);
 }
 
-/** Dimensions that have two lengths in one group. */
+/** Finds dimensions that have two lengths in one group. */
 function* dimensionFindings(nodes: Iterable<ZarrNode>): Generator<ValidateFinding> {
   for (const { group, name, a, b } of conflictsOf(nodes)) {
     const message = `the dimension ${JSON.stringify(name)} has ${a.length} items in ${a.path} and ${b.length} in ${b.path}: xarray cannot open the group`;
@@ -237,7 +237,7 @@ function notListed(path: string): ValidateFinding {
   return { level: "info", what: "not-checked", path, message };
 }
 
-/** What the store's keys are, and with `deep` whether the chunks can be decoded. */
+/** Classifies the keys of the store, and with `deep` decodes the chunks. */
 async function* keyFindings(
   root: ZarrNode,
   store: ListableStore,
@@ -269,7 +269,7 @@ async function* keyFindings(
   yield* keys.missingChunks();
 }
 
-/** Whether the chunks of the grids can be decoded, each asked for by its key: for a store that cannot list. */
+/** Decodes the chunks of the grids, each requested by its key, for stores that cannot list. */
 async function* gridFindings(
   root: ZarrNode,
   read: ReadNodes,
@@ -292,7 +292,7 @@ async function* gridFindings(
 
 type GridChunk = Pick<StoredChunk, "array" | "coords">;
 
-/** The places of all chunks, or shards, of the arrays. */
+/** Positions of all chunks (or shards) of the arrays. */
 function* gridChunks({ nodes }: ReadNodes): Generator<GridChunk> {
   for (const array of nodes.values()) {
     if (array.kind !== "array") continue;
@@ -300,7 +300,7 @@ function* gridChunks({ nodes }: ReadNodes): Generator<GridChunk> {
   }
 }
 
-/** Decodes chunks within the budget, and tells of what was read. */
+/** Decodes chunks within the budget, and reports what was read. */
 function chunkCheck({ maxMemory = DEFAULT_MAX_MEMORY, onEvent }: ValidateOptions) {
   const decode = decodeCheck(parseBytes(maxMemory));
   const bytesByPath = new Map<string, number>();

@@ -5,7 +5,8 @@ import { compareKeys, type Key } from "../request/labels/label-scale.ts";
 import type { AppendedPair } from "./pair-arrays.ts";
 
 /**
- * Holds that the values of a coordinate go on where those of the target end, in the same direction. Texts have none.
+ * Asserts that the values of a coordinate continue those of the target in the same direction. Coordinates of text are
+ * not checked.
  *
  * @throws `invalid-option` with the last value of the target and the first of the source.
  */

@@ -5,7 +5,7 @@ import { type CompareOptions, compareValues } from "../diff/compare-values.ts";
 import type { ArrayPair } from "./pair-arrays.ts";
 
 /**
- * Holds that an array which does not grow has the same items in both.
+ * Asserts that an array that does not grow has the same items in source and target.
  *
  * @throws `differs` with the first item that does
  */

@@ -10,11 +10,11 @@ import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 /**
- * Checks that what grows leaves the images of a target true: all levels of an image grow, with its labels, and none along
- * channels that it describes.
+ * Checks that an append keeps the images of a target consistent: all levels of an image grow, with its labels, and none
+ * grows along channels that the image describes.
  *
- * @returns whether there are images
- * @throws `unsupported-operation` for a level alone, and for described channels
+ * @returns true if there are images
+ * @throws `unsupported-operation` for a single level, and for described channels
  */
 export async function assertImagesStay(
   target: ZarrNode,

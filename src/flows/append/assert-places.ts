@@ -9,10 +9,10 @@ import { lastName } from "../../util/node-path.ts";
 import type { AppendedPair, ArrayPair, Pairs } from "./pair-arrays.ts";
 
 /**
- * Checks that the levels of an image go on where those of the target end, by their scales and translations. Along the
- * dimension that grows this is known where one of them states a translation other than 0.
+ * Checks by scales and translations that the levels of an image continue those of the target. Along the growing
+ * dimension, only first levels are checked, and only if either states a translation other than 0.
  *
- * @throws `differs` with the place that is expected, and the one that is found.
+ * @throws `differs` with the expected and the found position.
  */
 export async function assertLevelContinues(
   { path, source, target, axis, length }: AppendedPair,
@@ -35,11 +35,11 @@ export async function assertLevelContinues(
 
 interface PlacedLevel extends Placement {
   readonly axes: readonly string[] | undefined;
-  /** Whether no level of the image is larger. */
+  /** True if no level of the image is larger. */
   readonly isFirst: boolean;
 }
 
-/** Where a level of an image lies; undefined for an array that is none, and where that cannot be said. */
+/** Position of an image level; undefined if the array is not one, or its position is unknown. */
 async function placedIn(array: ZarrArray, signal: AbortSignal | undefined): Promise<PlacedLevel | undefined> {
   const above = await imageAbove(array, signal);
   if (above === undefined) return undefined;
@@ -68,10 +68,10 @@ function ones(rank: number): number[] {
 }
 
 /**
- * Checks that rasters whose dimensions have no coordinates go on where those of the target end, by `GeoTransform` and
- * `spatial:transform` of the arrays, of their grid mappings, and of the groups.
+ * Checks that rasters whose dimensions have no coordinates continue those of the target, by `GeoTransform` and
+ * `spatial:transform` of the arrays, their grid mappings and the groups.
  *
- * @throws `differs` with the coefficients that are expected, and those that are found.
+ * @throws `differs` with the expected and the found coefficients.
  */
 export function assertRastersContinue(
   { appended, others }: Pairs,
@@ -96,7 +96,7 @@ export function assertRastersContinue(
   }
 }
 
-/** Six coefficients of each form as `a b c d e f`: `x = a col + b row + c`, `y = d col + e row + f`. */
+/** Reads each form as the six coefficients `a b c d e f` of `x = a col + b row + c`, `y = d col + e row + f`. */
 const TRANSFORMS: Readonly<Record<string, (attributes: JsonObject) => readonly number[] | undefined>> = {
   GeoTransform({ GeoTransform: stated }) {
     const found = typeof stated === "string" ? numbersInText(stated, 6) : numbersIn(stated, 6);
@@ -111,7 +111,7 @@ function movedBy([a = 0, b = 0, c = 0, d = 0, e = 0, f = 0]: readonly number[], 
   return [a, b, c + a * columns + b * rows, d, e, f + d * columns + e * rows];
 }
 
-/** Whether arrays have the places along both dimensions of a raster: these are compared. */
+/** True if both dimensions of a raster have coordinate arrays, which are compared instead. */
 function hasCoordinates(
   { target: { dimensionNames = [] } }: ArrayPair,
   spatial: readonly number[],

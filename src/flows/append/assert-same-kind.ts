@@ -8,14 +8,14 @@ import { bytesText } from "../diff/compare-values.ts";
 import { type AppendedPair, isCoordinate } from "./pair-arrays.ts";
 
 /**
- * Holds that the items of a source mean in the target what they mean in the source: data type, dimensions, missing value,
- * packing, units and calendar. Chunks, codecs and format may differ.
+ * Asserts that items mean the same in source and target: data type, dimensions, missing value, packing, units and
+ * calendar. Chunks, codecs and format may differ.
  *
- * @throws `differs` with what does, in both.
+ * @throws `differs` with what does, and both values.
  */
 export function assertSameKind(pair: AppendedPair): void {
   const { path, source, target, axis } = pair;
-  // a coordinate lacks no values
+  // a coordinate has no missing values
   const isOfAll = isCoordinate(pair, target.dimensionNames?.[0] ?? "");
   const from = new Map([...kindOf(source, axis)].map((trait) => [trait.what, trait]));
   for (const { what, is, means = is } of kindOf(target, axis)) {
@@ -35,9 +35,9 @@ const MISSING = "the missing values";
 
 interface Trait {
   readonly what: string;
-  /** As it is written. */
+  /** The trait as stated. */
   readonly is: string | undefined;
-  /** One text for all that mean the same; absent: as it is written. */
+  /** A text that is equal for equal meanings; by default the trait as stated. */
   readonly means?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ function* kindOf(array: ZarrArray, axis: number): Generator<Trait> {
   yield* timesOf(array);
 }
 
-/** Units, and the calendar of those of times: in whatever words, as far as they are known. */
+/** Units, and the calendar of times. Their meaning is compared, not their wording, if it is known. */
 function* timesOf({ metadata, attributes }: ZarrArray): Generator<Trait> {
   const [units, calendar] = [onlyItem(attributes.units), onlyItem(attributes.calendar)];
   const coding = timesKnown(metadata.dataType, attributes);

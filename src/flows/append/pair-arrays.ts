@@ -6,28 +6,28 @@ import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath, folderOf, lastName } from "../../util/node-path.ts";
 
-/** An array that both have, by its path below the roots. */
+/** An array that source and target have, by its path below the roots. */
 export interface ArrayPair {
   readonly path: string;
   readonly source: ZarrArray;
   readonly target: ZarrArray;
 }
 
-/** One that grows. */
+/** A pair whose target grows. */
 export interface AppendedPair extends ArrayPair {
   /** The dimension along which it grows. */
   readonly axis: number;
-  /** How long it is along it before. */
+  /** Its length along the axis before the append. */
   readonly length: number;
 }
 
 export interface Pairs {
   readonly appended: readonly AppendedPair[];
-  /** Those without the dimension, which must be the same. */
+  /** Arrays without the dimension, which must be equal. */
   readonly others: readonly ArrayPair[];
 }
 
-/** The arrays at and below a node, by their paths from there. */
+/** The arrays at and below a node, by path from there. */
 export async function arraysBelowNode(
   root: ZarrNode,
   signal: AbortSignal | undefined,
@@ -41,10 +41,10 @@ export async function arraysBelowNode(
 }
 
 /**
- * Finds which array of the source is appended to which of the target. In a group the lengths of arrays along the dimension
- * must be one; those that an append was cut after making them longer are taken as they were before it.
+ * Pairs each array of the source with the array of the target that it is appended to. All arrays of a group must have
+ * one length along the dimension. Arrays that an interrupted append has already grown count with their previous length.
  *
- * @throws `invalid-option` for a dimension that the target lacks; `differs` for an array that one of them lacks, and for
+ * @throws `invalid-option` if the target lacks the dimension; `differs` for an array that one side lacks, and for
  *   lengths that do not agree.
  */
 export function pairArrays(
@@ -70,10 +70,10 @@ export function pairArrays(
   return { appended: withLengths(appended, dim, axis), others };
 }
 
-/** Names of axes that images state for their levels, which name no dimensions themselves. */
+/** Axis names that images state for their levels, which have no dimension names of their own. */
 export type AxesOfArrays = ReadonlyMap<ZarrArray, readonly string[]>;
 
-/** The dimension of a name; of an array without names of its own the one of a number. */
+/** Dimension with a name; or with a number, for an array without names. */
 function axisOf(array: ZarrArray, dim: string, axes: AxesOfArrays): number {
   const { dimensionNames, shape } = array;
   const named = axes.get(array)?.indexOf(dim) ?? -1;
@@ -83,12 +83,14 @@ function axisOf(array: ZarrArray, dim: string, axes: AxesOfArrays): number {
   return axis < shape.length ? axis : -1;
 }
 
-/** Whether an array has the values of the dimension that it grows along. */
+/** True if an array is the coordinate of the dimension that grows. */
 export function isCoordinate({ path, target }: ArrayPair, dim: string): boolean {
   return target.shape.length === 1 && lastName(path) === dim;
 }
 
-/** The length of each before the append: that of the coordinate of its group, which grows last, or the least there. */
+/**
+ * Adds each target's length before the append: that of its group's coordinate, which grows last, or the least length.
+ */
 function withLengths(
   pairs: readonly ArrayPair[],
   dim: string,

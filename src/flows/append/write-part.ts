@@ -8,16 +8,16 @@ import { product } from "../../util/shape.ts";
 import { type CopyBoxesOptions, copyBoxes } from "../boxes/copy-boxes.ts";
 import type { AppendedPair } from "./pair-arrays.ts";
 
-/** What is written of one array: chunks that are new, and those at the old edge that get more items. */
+/** The part of one array that is written: new chunks, and those at the old edge that get more items. */
 export interface GrowingPart extends Omit<AppendedPair, "target"> {
   readonly target: ZarrArray<DataTypeName, WritableStore>;
-  /** Of the target when all is written. */
+  /** Shape of the target after the append. */
   readonly shape: readonly number[];
   readonly fresh: Region;
   readonly ragged: Region;
 }
 
-/** Divides what is appended at the first edge between chunks. */
+/** Splits the appended items at the first chunk boundary. */
 export function growingPart(
   pair: AppendedPair & { readonly target: ZarrArray<DataTypeName, WritableStore> },
 ): GrowingPart {
@@ -38,12 +38,12 @@ export function growingPart(
   };
 }
 
-/** The chunks that a region of the target touches. */
+/** Chunks of the target that a region touches. */
 export function chunksTouched({ target }: GrowingPart, region: Region): Iterable<readonly number[]> {
   return product(region.shape) === 0 ? [] : chunksIn(region, target.chunkShape);
 }
 
-/** Writes the items of one region of a part. A chunk at the old edge is read, and written with its old items. */
+/** Writes the items of one region of a part. A chunk at the old edge is read first and keeps its old items. */
 export async function writePart(
   { path, source, target, shape, axis, length }: GrowingPart,
   region: Region,
@@ -60,7 +60,7 @@ export async function writePart(
   await copyBoxes({ source, path }, [grown], { region, shift }, options);
 }
 
-/** Deletes the chunks that no document shows: what is left of an append that failed. */
+/** Deletes new chunks that no document covers yet, after a failed append. */
 export async function removeFresh(part: GrowingPart, concurrency: number): Promise<void> {
   const { target, fresh } = part;
   const remove = (coords: readonly number[]) => target.store.delete(target.chunkKey(coords));

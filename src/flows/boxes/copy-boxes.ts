@@ -12,17 +12,17 @@ export interface CopyBoxesOptions {
   readonly concurrency: number;
   readonly writeEmpty: boolean;
   readonly buffers: BufferPool;
-  /** Called with the number of items that are copied. */
+  /** Called with the number of items just copied. */
   readonly onItems: (items: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes a region of targets that have one grid, window by window of whole target chunks: each source item is read once for
- * all of them. Chunks that the region covers in part are read, and written with what they held.
+ * Writes a region to targets that share one grid, in windows of whole target chunks. Each source item is read once for
+ * all targets. Chunks that the region covers only in part are read first, and keep their other items.
  *
  * @param shift items of the target before the first of the source, along each dimension
- * @throws `budget-too-small` when not even one target chunk fits
+ * @throws `budget-too-small` if not even one target chunk fits
  */
 export async function copyBoxes(
   { source, path }: { readonly source: ZarrArray; readonly path: string },
@@ -35,12 +35,12 @@ export async function copyBoxes(
   const [from, to] = await Promise.all([source.pipeline(), target.pipeline()]);
   const unit = target.metadata.chunkGrid.chunkShape;
   const ofChunk = boxBytes(unit, to);
-  // of a chunk that is read and written with other items there are two
+  // two decoded copies exist while a chunk that the region covers in part is rewritten
   const perChunk = chunkFootprint(from) + chunkFootprint(to) + ofChunk;
   assertBudget(perChunk + ofChunk, maxMemory, path);
   const atOnce = Math.max(1, Math.min(concurrency, Math.floor(maxMemory / 2 / perChunk)));
   const perItem = ofChunk / Math.max(1, product(unit));
-  // buffers are rounded up by a quarter at most
+  // pooled buffers are rounded up by at most a quarter
   const most = Math.floor((maxMemory - atOnce * perChunk) / perItem / 1.25);
   const options = { concurrency: atOnce, buffers, signal };
   for (const box of windowsOf(region, growWindow(unit, region.shape, most))) {

@@ -17,7 +17,7 @@ export interface ReadBoxOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads a box of an array in C order; its buffer is the caller's to give back. */
+/** Reads a box of an array in C order. The caller returns its buffer to the pool. */
 export async function readBox(
   array: ZarrArray,
   { start, shape }: Region,

@@ -4,7 +4,7 @@ import { pooledSize } from "../../streams/pooled-size.ts";
 import { intersect } from "../../streams/selection.ts";
 import { coordsOf, product } from "../../util/shape.ts";
 
-/** Bytes that a box of items takes in a buffer; of items of varying size an estimate. */
+/** Buffer bytes of a box of items; an estimate for items of varying size. */
 export function boxBytes(
   shape: readonly number[],
   { spec, decodedSize }: Pick<CodecPipeline, "spec" | "decodedSize">,
@@ -12,29 +12,29 @@ export function boxBytes(
   return pooledSize(Math.ceil((product(shape) * decodedSize) / Math.max(1, product(spec.shape))));
 }
 
-/** Bytes of one chunk on its way between a store and a box, stored and decoded. */
+/** Bytes that one chunk takes, stored and decoded, on its way between a store and a box. */
 export function chunkFootprint({ decodedSize, maxEncodedSize, scratchSize }: CodecPipeline): number {
   return pooledSize(decodedSize) + pooledSize(maxEncodedSize) + scratchSize;
 }
 
 /**
- * Grows a window from one unit until it covers `shape` or does not fit any more, along the last dimension first.
+ * Grows a window from one unit until it covers `shape` or would exceed `most`, along the last dimension first.
  *
- * @param unit items along each dimension, of which windows have multiples
- * @param most the most items that a window may have
+ * @param unit items along each dimension; windows are multiples of it
+ * @param most item limit of a window
  */
 export function growWindow(unit: readonly number[], shape: readonly number[], most: number): number[] {
   const window = [...unit];
   for (let d = unit.length - 1; d >= 0; d--) {
     const length = unit[d] ?? 1;
-    // a region that does not begin where a unit does may touch one more
+    // a region that is not aligned to units may touch one more
     const wanted = Math.ceil((shape[d] ?? 1) / length) + 1;
     window[d] = length * Math.max(1, Math.min(wanted, Math.floor(most / product(window))));
   }
   return window;
 }
 
-/** Cuts a region into the windows of a grid that begins at the origin, in C order. */
+/** Splits a region into the windows of a grid that starts at the origin, in C order. */
 export function* windowsOf(region: Region, window: readonly number[]): Generator<Region> {
   if (product(region.shape) === 0) return;
   const first = region.start.map((from, d) => Math.floor(from / (window[d] ?? 1)));

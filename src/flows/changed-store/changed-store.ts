@@ -25,7 +25,9 @@ export interface ChangedStoreOptions {
   readonly close: () => Promise<void>;
 }
 
-/** What a plan would write, as a store: documents, values of the source as they are, and those that tasks make on demand. */
+/**
+ * Shows what a plan would write as a store: documents, unchanged source values, and values that tasks make on demand.
+ */
 export function changedStore({
   origins,
   source,
@@ -33,7 +35,7 @@ export function changedStore({
   assertUnchanged,
   close,
 }: ChangedStoreOptions): Store & Partial<ListableStore> {
-  /** What `read` makes of a value that is held here, or of its copy in the source. */
+  /** Applies `read` to a value held here, or `readSource` to the key of its copy in the source. */
   const held = async <T>(
     key: string,
     { signal }: VersionOptions,

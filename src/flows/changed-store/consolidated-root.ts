@@ -9,8 +9,8 @@ import { folderOf } from "../../util/node-path.ts";
 import type { Plan } from "../plan/plan.ts";
 
 /**
- * The documents of a plan's target, whose root, if it is a group of a format that knows them, has consolidated metadata.
- * Groups that are implied by what lies below them get documents then, which who cannot list needs to see them.
+ * Adds consolidated metadata to the documents of a plan's target, if its root is a group and the format supports them.
+ * Implied groups get documents too, since clients that cannot list would not see them otherwise.
  */
 export async function consolidatedRoot(
   { source: { path }, publication }: Plan,

@@ -10,22 +10,22 @@ import type { ArrayJob, Plan } from "../plan/plan.ts";
 import { type TargetTask, taskAt } from "../plan/task.ts";
 import { nearest } from "../target/nearest-node.ts";
 
-/** Where the value under a key of a plan's target comes from: it is a document, a value of the source, or made by a task. */
+/** Origin of the value under a key of a plan's target: a document, a value of the source, or a task. */
 export type KeyOrigin = { readonly document: Uint8Array } | { readonly sourceKey: string } | MadeByTask;
 
 export interface MadeByTask {
   readonly task: TargetTask;
-  /** Its place among the values of the task, in C order. */
+  /** Position among the task's values, in C order. */
   readonly place: number;
 }
 
-/** Says where the values of a plan's target come from. */
+/** Finds the origin of each value of a plan's target. */
 export class KeyOrigins {
   readonly plan: Plan;
   readonly documents: Documents;
   readonly source: NodeLayout;
   readonly target: NodeLayout;
-  /** The target's key of what is copied as it is, as `keysToCopy` says. */
+  /** Maps a copied key to its key in the target; from `keysToCopy`. */
   readonly targetKeyOf: (key: string) => string | undefined;
   readonly #jobs: ReadonlyMap<string, ArrayJob>;
 
@@ -39,12 +39,12 @@ export class KeyOrigins {
     this.#jobs = new Map(plan.jobs.map((job) => [job.targetPath, job]));
   }
 
-  /** The array that a key, or what begins with a prefix, is part of. */
+  /** The array that a key or prefix belongs to. */
   jobOf(key: string): ArrayJob | undefined {
     return nearest(this.target.hierarchy.pathOf(key), this.#jobs);
   }
 
-  /** Undefined where the target has no such key. */
+  /** Origin of the value under a key; undefined if the target has no such key. */
   originOf(key: string): KeyOrigin | undefined {
     const document = this.documents.get(key);
     if (document) return { document };
@@ -62,7 +62,7 @@ export class KeyOrigins {
     return isThere ? { sourceKey } : undefined;
   }
 
-  /** What makes the value at `coords`, of a chunk or a shard. */
+  /** The task that makes the chunk (or shard) at `coords`. */
   madeBy(job: ArrayJob, coords: readonly number[]): MadeByTask {
     const { shape, chunkShape } = job.target;
     const each = chunksPerValue(job);
@@ -87,7 +87,7 @@ const NO_GRID: Pick<ArrayJob["target"], "chunkKeyEncoding" | "shape" | "chunkSha
   chunkShape: [],
 };
 
-/** Whether tasks make the values of an array; else the source's stored bytes are those of the target. */
+/** True if tasks make the values of an array; otherwise it keeps the source's stored bytes. */
 export function isMade({ strategy, tasks, source, target }: ArrayJob): boolean {
   return (
     tasks > 0 &&
@@ -95,7 +95,7 @@ export function isMade({ strategy, tasks, source, target }: ArrayJob): boolean {
   );
 }
 
-/** Keys of the values that a task makes, where they are not left out as empty, in C order. */
+/** Keys of all values that a task can make, in C order; empty ones may be left out when it runs. */
 export function keysOf(task: TargetTask): string[] {
   const { job } = task;
   const { start, shape } = valuesOf(task);
@@ -106,7 +106,7 @@ export function keysOf(task: TargetTask): string[] {
   });
 }
 
-/** The window of a task in chunks that are not inside shards, and in shards. */
+/** The window of a task, in shards, or in chunks if there are none. */
 function valuesOf({ job, window }: TargetTask): Region {
   const each = chunksPerValue(job);
   return {

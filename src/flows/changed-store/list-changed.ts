@@ -15,7 +15,9 @@ export interface ListChangedOptions extends StoreOptions {
   readonly windows: WindowCache;
 }
 
-/** All keys of a plan's target that begin with a prefix, sorted. Tasks are run to know which chunks are left out as empty. */
+/**
+ * Lists all keys of a plan's target with a prefix, sorted. Tasks run to find out which chunks are left out as empty.
+ */
 export async function* listChanged(prefix: string, options: ListChangedOptions): AsyncGenerator<KeyEntry> {
   const isBelow = ({ key }: KeyEntry) => key.startsWith(prefix);
   const lists = [documentKeys(options), copiedKeys(prefix, options), chunkKeys(prefix, options)];
@@ -37,7 +39,7 @@ export async function* listChanged(prefix: string, options: ListChangedOptions):
   }
 }
 
-/** Keys and prefixes one level below a prefix; of what is outside of arrays no task is run. */
+/** Lists keys and prefixes one level below a prefix. Outside arrays no task has to run. */
 export async function* listChangedLevel(
   prefix: string,
   options: ListChangedOptions,
@@ -89,7 +91,7 @@ async function* documentKeys({ origins }: ListChangedOptions): AsyncGenerator<Ke
   for (const key of sortUtf8([...documents.keys()])) yield { key, size: documents.get(key)?.length ?? 0 };
 }
 
-/** Keys that are copied to the same place; those of chunks that get other keys are among `chunkKeys`. */
+/** Keys that are copied to the same place. Chunks whose keys change are in `chunkKeys`. */
 async function* copiedKeys(prefix: string, { origins, source, signal }: ListChangedOptions) {
   if (!origins.plan.publication.copyKeys || !isListable(source)) return;
   const { source: from, target, targetKeyOf } = origins;
@@ -122,7 +124,7 @@ async function* madeKeys(job: ArrayJob, { origins, windows, signal }: ListChange
   }
 }
 
-/** Of a source whose keys are not copied by listing. */
+/** Keys of a source whose keys are not copied by listing, each checked in the source. */
 async function* passedKeys(job: ArrayJob, { source, signal }: ListChangedOptions) {
   const layout = layoutOf(job, "source");
   for (const [key, coords] of keysInOrder(job)) {
@@ -140,7 +142,7 @@ async function* renamedKeys(job: ArrayJob, source: ListableStore, { origins, sig
   }
 }
 
-/** Keys of all chunks or shards of an array, sorted: separators come before digits. */
+/** Keys of all chunks (or shards) of an array, sorted: separators come before digits. */
 function* keysInOrder(job: ArrayJob): Generator<readonly [key: string, coords: readonly number[]]> {
   const { shape, chunkShape, shardShape, chunkKeyEncoding } = job.target;
   const layout = layoutOf(job, "target");
@@ -154,7 +156,7 @@ function* coordsByDigits([n, ...rest]: readonly number[]): Generator<number[]> {
   else for (const at of byDigits(n)) for (const others of coordsByDigits(rest)) yield [at, ...others];
 }
 
-/** Numbers below `n` in the order of their digits: 0, 1, 10, 11, 2. */
+/** Numbers below `n` in the order of their decimal text: 0, 1, 10, 11, 2. */
 function* byDigits(n: number, start = 0): Generator<number> {
   for (let digit = start === 0 ? 0 : start; digit < Math.min(n, start + 10); digit++) {
     yield digit;

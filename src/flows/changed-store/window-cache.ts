@@ -7,45 +7,45 @@ import type { TaskRunner } from "../run/executors/task-runner.ts";
 import { keysOf, type MadeByTask } from "./key-origins.ts";
 
 export interface WindowCacheOptions {
-  /** Bytes of values that are kept. */
+  /** Bytes of cached values. */
   readonly maxBytes: number;
   /** Admits tasks. */
   readonly budget: Admission;
-  /** Bytes that a task may hold beside the values that it has made. */
+  /** Bytes that a task may hold besides the values that it makes. */
   readonly leaseBytes: (task: TargetTask) => number;
 }
 
 /** A value that a task has made. */
 export interface MadeValue {
   readonly bytes: Uint8Array;
-  /** What distinguishes it from others, once somebody asked. */
+  /** Version of the value, computed on first use. */
   version?: string;
 }
 
 interface Window {
   readonly keys: readonly string[];
-  /** No `AbortController`: in workers of Cloudflare, no request may touch one that another request has made. */
+  /** Not an `AbortController`: in Cloudflare workers, a request must not touch one that another request created. */
   readonly abort: RequestEnd;
-  /** Whether the values are there. */
+  /** Resolves when the values exist. */
   readonly made: Promise<void>;
-  /** Resolves when the task has ended, one way or the other. */
+  /** Resolves when the task has ended, successfully or not. */
   ended: Promise<void>;
   isMade: boolean;
   users: number;
 }
 
 /**
- * Runs tasks on demand, and keeps the values that they make, those of the tasks that were used last. Who asks for values
- * of one task at the same time waits for the same run of it, which ends when nobody waits any more.
+ * Runs tasks on demand and caches the values of the most recently used ones. Concurrent requests for values of one task
+ * share one run, which is aborted when nobody waits for it any more.
  */
 export class WindowCache {
-  /** What tasks write to. */
+  /** The store that tasks write to. */
   readonly store: WritableStore;
   readonly #options: WindowCacheOptions;
   readonly #values = new Map<string, MadeValue>();
-  /** By the number of the task; the one that was used last comes last. */
+  /** Windows by task number, least recently used first. */
   readonly #windows = new Map<number, Window>();
-  /** Which values of a task that was run exist, a bit each in the order of its keys. */
+  /** Bit masks of the values that exist, by number of a task that ran; bits in the order of its keys. */
   readonly #existing = new Map<number, Uint8Array>();
   #bytes = 0;
   #runner: TaskRunner = () => Promise.reject(new RangeError("no tasks can be run yet"));
@@ -62,13 +62,13 @@ export class WindowCache {
     };
   }
 
-  /** Tasks are run by `runner`, which writes to `store`. */
+  /** Sets the runner of tasks, which writes to `store`. */
   runWith(runner: TaskRunner): void {
     this.#runner = runner;
   }
 
   /**
-   * What `read` makes of a value of a task, at once when that is there; undefined: it is a missing chunk.
+   * Passes a value of a task to `read`, without delay if it is cached; undefined for a missing chunk.
    *
    * @throws whatever the task failed with; `aborted`.
    */
@@ -89,21 +89,21 @@ export class WindowCache {
     }
   }
 
-  /** Whether a value of a task exists; the task is run unless it was before. @throws as `use` */
+  /** True if a value of a task exists; runs the task unless it has run before. @throws as `use` */
   async has({ task, place }: MadeByTask, key: string, signal: AbortSignal | undefined): Promise<boolean> {
     const known = this.#existing.get(task.number);
     if (known === undefined) return this.use(task, key, signal, (value) => value !== undefined);
     return ((known[place >> 3] ?? 0) & (1 << (place & 7))) !== 0;
   }
 
-  /** Ends all tasks. */
+  /** Aborts all tasks and waits for them to end. */
   async close(): Promise<void> {
     const windows = [...this.#windows.values()];
     for (const { abort } of windows) abort.abort(undefined);
     await Promise.all(windows.map(({ ended }) => ended));
   }
 
-  /** The window of a task, with one user more. */
+  /** Finds or starts the window of a task, and adds a user to it. */
   async #open(task: TargetTask, signal: AbortSignal | undefined): Promise<Window> {
     for (;;) {
       const window = this.#windows.get(task.number) ?? this.#start(task);
@@ -149,7 +149,7 @@ export class WindowCache {
     this.#existing.set(task.number, existing);
   }
 
-  /** Pieces are counted as they come; when they are joined, both are there for a moment. */
+  /** Counts pieces as they arrive. While they are joined, pieces and value briefly exist together. */
   #writer(key: string, signal: AbortSignal | undefined): StoreWriter {
     let held = 0;
     const writer = bufferedWriter(key, async (bytes) => this.#put(key, bytes), signal);
@@ -184,7 +184,7 @@ export class WindowCache {
     this.#values.delete(key);
   }
 
-  /** Forgets values that nobody reads now, those first that were not used for the longest time. */
+  /** Evicts unused values, least recently used first, until the rest fits. */
   #evict(): void {
     for (const [number, window] of this.#windows) {
       if (this.#bytes <= this.#options.maxBytes) return;

@@ -14,13 +14,13 @@ import { brokenStates, type Difference } from "./difference.ts";
 /** One side of a comparison. */
 export interface KeySide {
   readonly root: ZarrNode;
-  /** Nodes by their paths below the root; null for one that was not compared. */
+  /** Nodes by path below the root; null for a node that was not compared. */
   readonly nodes: ReadonlyMap<string, ZarrNode | null>;
 }
 
 /**
- * Compares the keys of two hierarchies that are neither documents nor chunks, byte for byte. What lies below nodes that
- * were not compared is left out, as those were reported.
+ * Compares the keys of two hierarchies that are neither documents nor chunks, byte for byte. Keys below nodes that were
+ * not compared are skipped, because those nodes are reported already.
  *
  * @throws `unsupported-operation` for a store that cannot list its keys
  */
@@ -52,7 +52,7 @@ export async function* compareKeys(
   }
 }
 
-/** Whether the keys of both sides can be listed. */
+/** True if the keys of all sides can be listed. */
 export function canCompareKeys(...roots: readonly ZarrNode[]): boolean {
   return roots.every(({ store }) => isListable(store));
 }
@@ -65,7 +65,7 @@ async function sizeOf(
   return listed && (listed.size ?? root.store.size(listed.key, { signal }));
 }
 
-/** Keys that are neither documents nor chunks, by what they are called below the root. */
+/** Keys that are neither documents nor chunks, by path below the root. */
 async function otherKeys(
   { root, nodes }: KeySide,
   signal: AbortSignal | undefined,
@@ -79,7 +79,7 @@ async function otherKeys(
     const node = nearest(path, nodes);
     if (!node || isDocumentKey(entry.key, layout)) continue;
     if (node.kind === "array") {
-      // its chunks may have another separator than its metadata
+      // its chunk keys may have another separator than its metadata state
       const array = readable.get(node) ?? (await withChunkSeparator(node, { signal }));
       readable.set(node, array);
       const { layout, shape, metadata } = array;

@@ -18,10 +18,10 @@ import type { JsonObject } from "../../util/json-value.ts";
 import { bytesText } from "./compare-values.ts";
 import type { Difference } from "./difference.ts";
 
-/** A difference, but for the path of the node. */
+/** A difference without the path of its node. */
 type Found = Omit<Difference, "path">;
 
-/** What differs in the metadata of two nodes of one kind: first what they mean, then how they store it. */
+/** Compares the metadata of two nodes of one kind: first their meaning, then how they are stored. */
 export function* compareMetadata(a: ZarrNode, b: ZarrNode): Generator<Found> {
   if (a.kind === "array" && b.kind === "array") yield* compareMeaning(a, b);
   yield* compareAttributes(otherAttributes(a, b), otherAttributes(b, a));
@@ -30,7 +30,7 @@ export function* compareMetadata(a: ZarrNode, b: ZarrNode): Generator<Found> {
   if (a.kind === "array" && b.kind === "array") yield* compareStorage(a, b);
 }
 
-/** Whether two arrays have values that can be compared one by one. */
+/** True if the values of two arrays can be compared item by item. */
 export function isComparable(a: ZarrArray, b: ZarrArray): boolean {
   return sameNumbers(a.shape, b.shape) && sameDataType(a.metadata.dataType, b.metadata.dataType);
 }
@@ -42,7 +42,7 @@ function* compareMeaning(a: ZarrArray, b: ZarrArray): Generator<Found> {
   if (!isOneType) yield meant("data type", a.dataType, b.dataType);
   if (isOneType && !sameFill(from.fillValue, to.fillValue)) {
     const texts = [fillText(from.fillValue, from.dataType), fillText(to.fillValue, to.dataType)] as const;
-    // What missing chunks then hold is compared as values.
+    // Missing chunks that read differently show up when values are compared.
     yield areVariablesOfTwoFormats(a, b) ? stored("fill value", ...texts) : meant("fill value", ...texts);
   }
   if (isOneType && areVariablesOfTwoFormats(a, b)) yield* compareMissing(a, b);
@@ -50,7 +50,7 @@ function* compareMeaning(a: ZarrArray, b: ZarrArray): Generator<Found> {
   if (!jsonEqual(names, otherNames)) yield meant("dimension names", names, otherNames);
 }
 
-/** What readers of CF conventions take for missing, which the two formats say in different places. */
+/** Compares the values that CF readers treat as missing, which the two formats state in different places. */
 function* compareMissing(a: ZarrArray, b: ZarrArray): Generator<Found> {
   const [missing, other] = [a, b].map(({ metadata, layout }) => missingValueOf(metadata, layout.zarrFormat));
   if (missing === undefined && other === undefined) return;
@@ -59,14 +59,14 @@ function* compareMissing(a: ZarrArray, b: ZarrArray): Generator<Found> {
   yield meant("missing value", missing && bytesText(missing, dataType), other && bytesText(other, dataType));
 }
 
-/** Whether two arrays say in different places what is missing: one in v2, one in v3, both with dimension names. */
+/** True if two arrays state missing values in different places: one in v2, one in v3, both with dimension names. */
 function areVariablesOfTwoFormats(a: ZarrArray, b: ZarrArray): boolean {
   const formats = [a.layout.zarrFormat, b.layout.zarrFormat];
   const areTwo = formats.includes("v2") && formats.includes("v3");
   return areTwo && [a, b].every(({ metadata, layout }) => isVariableIn(metadata, layout.zarrFormat));
 }
 
-/** The attributes of a node, without a missing value that is compared as such. */
+/** The attributes of a node, without a missing value that `compareMissing` compares. */
 function otherAttributes(node: ZarrNode, other: ZarrNode): JsonObject {
   const { attributes } = node.metadata;
   const areArrays = node.kind === "array" && other.kind === "array";
@@ -120,7 +120,7 @@ function sameFill({ bytes: a }: FillValue, { bytes: b }: FillValue): boolean {
   return a === null || b === null ? a === b : sameNumbers(a, b);
 }
 
-/** A fill value as JSON text; null where the format leaves missing chunks undefined. */
+/** A fill value as JSON text; null if missing chunks are undefined. */
 export function fillText({ bytes }: FillValue, dataType: DataType): string | null {
   return bytes && bytesText(bytes, dataType);
 }

@@ -13,8 +13,8 @@ export interface StoredNode {
 }
 
 /**
- * Compares two nodes that are not known here by their keys and bytes. Returns true if they are the same, undefined if
- * that cannot be told: a store cannot list its keys, or the formats differ.
+ * Compares the keys and bytes of two nodes that are not supported. Returns true if they are the same, and undefined if
+ * that cannot be determined because a store cannot list its keys or the formats differ.
  */
 export async function sameStored(
   a: StoredNode,
@@ -38,7 +38,7 @@ export async function sameStored(
   return true;
 }
 
-/** What is stored of a node, by the part of its keys that does not depend on its path. */
+/** Stored keys of a node, by the part that does not depend on its path. */
 async function keysOf(
   { root: { store, layout }, path }: StoredNode,
   signal: AbortSignal | undefined,

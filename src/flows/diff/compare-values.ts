@@ -11,35 +11,36 @@ import { chunkItems } from "../slabs/formats/json-items.ts";
 import { type ReadSlabsOptions, readSlabs } from "../slabs/read-slabs.ts";
 import type { Slab } from "../slabs/slab.ts";
 
-/** Where the values of two arrays differ. */
+/** Differences between the values of two arrays. */
 export interface ValueDifference {
-  /** How many items differ. */
+  /** Number of items that differ. */
   readonly count: number;
-  /** How many items each has. */
+  /** Number of items compared. */
   readonly items: number;
-  /** The first item that differs, in C order, by its place in the second. */
+  /** Coordinates, in the second array, of the first differing item in C order. */
   readonly first: readonly number[];
-  /** The chunk of the first array that holds it, in items. */
+  /** Region of the first array's chunk that contains it. */
   readonly region: Region;
-  /** That item in both, as JSON texts. */
+  /** That item in both arrays, as JSON text. */
   readonly a: string;
   readonly b: string;
 }
 
 export interface CompareOptions extends ReadSlabsOptions {
-  /** The items of the first array that the second has; all by default. */
+  /** Items of the first array that the second contains; by default all. */
   readonly selection?: Selection;
-  /** What the arrays are called in events. */
+  /** Path of the arrays in events. */
   readonly path: string;
-  /** Called with how far the comparison is. */
+  /** Called with the progress of the comparison. */
   readonly onEvent?: ((event: ReadEvent) => void) | undefined;
 }
 
 /**
- * Compares an array, or a selection of one, with another of that shape and data type item by item, by their
- * little-endian bytes: a NaN equals itself, and 0 is not -0. Both are read in C order, and share the memory budget.
+ * Compares an array, or a selection of it, item by item with another array of that shape and data type. Items are
+ * compared by their little-endian bytes: a NaN equals itself, and 0 differs from -0. Both are read in C order, and
+ * share the memory budget.
  *
- * @throws `budget-too-small` with the smallest budget that holds both; what reading and decoding throw.
+ * @throws `budget-too-small` with the smallest budget for both; errors of reading and decoding.
  */
 export async function compareValues(
   a: ZarrArray,
@@ -84,7 +85,7 @@ interface Run {
   readonly from: number;
 }
 
-/** Items in C order of two readings, cut so that both runs have the same. */
+/** Pairs the items of two readings in C order, split so that both runs have equal length. */
 async function* aligned(
   a: AsyncGenerator<Slab>,
   b: AsyncGenerator<Slab>,
@@ -111,7 +112,7 @@ function itemsLeft({ data, from }: Run): number {
   return product(data.shape) - from;
 }
 
-/** How many of the next `items` items differ, and which is the first. */
+/** Counts the differing items among the next `items`, and finds the first. */
 function tallyDifferences(left: Run, right: Run, items: number): { count: number; first: number } {
   let count = 0;
   let first = -1;

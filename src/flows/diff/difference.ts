@@ -3,42 +3,42 @@ import { isZarrflowError } from "../../util/errors.ts";
 import { isFault } from "../validate/finding.ts";
 import type { ValueDifference } from "./compare-values.ts";
 
-/** One thing in which two nodes differ. */
+/** One difference between two nodes. */
 export interface Difference {
-  /** Path of the node, below both. */
+  /** Path of the node, below both roots. */
   readonly path: string;
   readonly what:
     | "node"
-    /** A node that cannot be read on one side or both, and was not compared. */
+    /** A node that cannot be read on one or both sides, and was not compared. */
     | "broken"
-    /** Of a node that is not known here on both sides: its keys, or their bytes. */
+    /** Stored keys or bytes of a node that neither side supports. */
     | "stored bytes"
     | "shape"
     | "data type"
     | "fill value"
-    /** What readers of CF conventions take for missing, of an array in v2 and one in v3; as JSON texts. */
+    /** The value that CF readers treat as missing, of an array in v2 and one in v3; as JSON text. */
     | "missing value"
     | "dimension names"
     | "attribute"
     | "values"
-    /** A key that is neither a document nor a chunk; `path` is the key, `a` and `b` are its sizes. */
+    /** A key that is neither a document nor a chunk: `path` is the key, `a` and `b` are its sizes. */
     | "key"
     | "zarrFormat"
     | "chunks"
     | "inner chunks"
     | "codecs";
-  /** Whether it makes the two different; how the same is stored does so only where `strict` asks for it. */
+  /** True if it makes the two sides different. Differences in storage count only with `strict`. */
   readonly counts: boolean;
-  /** What is in the first and in the second; undefined where there is nothing. */
+  /** The first and the second side; undefined for nothing. */
   readonly a: unknown;
   readonly b: unknown;
   /** JSON pointer of an attribute. */
   readonly pointer?: string;
-  /** Where the values differ. */
+  /** Details of values that differ. */
   readonly values?: Omit<ValueDifference, "a" | "b">;
 }
 
-/** One side of what was compared. */
+/** One side of a comparison. */
 interface ComparedSide {
   readonly store: Store;
   readonly kind: string;
@@ -46,9 +46,9 @@ interface ComparedSide {
 }
 
 /**
- * What two things that were compared are: the one that cannot be read, by the reason.
+ * Describes both sides of a failed comparison: the unreadable one by its error, the other by its kind.
  *
- * @throws the error itself where it says nothing of what is stored
+ * @throws the error itself if it says nothing about the stored data
  */
 export function brokenStates(
   error: unknown,

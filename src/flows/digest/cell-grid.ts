@@ -4,12 +4,12 @@ import type { Region } from "../../streams/chunk.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { coordsAt, product } from "../../util/shape.ts";
 
-/** Bytes that a cell has at most, but for one of a single item. */
+/** Size limit of a cell in bytes; a single item may exceed it. */
 const CELL_BYTES = 2 ** 20;
-/** What an item of varying size counts for. */
+/** Assumed bytes of an item of varying size. */
 const VARIABLE_ITEM = 64;
 
-/** The shape of the cells into which every array of this shape and data type is divided, whatever its chunks. */
+/** Shape of the cells for an array of this shape and data type, independent of its chunks. */
 export function cellShapeOf(shape: readonly number[], dataType: DataType): number[] {
   const itemSize = isFixed(dataType) ? dataType.size : VARIABLE_ITEM;
   let left = Math.max(1, Math.floor(CELL_BYTES / Math.max(1, itemSize)));
@@ -22,7 +22,7 @@ export function cellShapeOf(shape: readonly number[], dataType: DataType): numbe
   return cell;
 }
 
-/** An array divided into cells, which follow one another in C order, as do their items. */
+/** An array divided into cells. Cells follow one another in C order, and so do their items. */
 export class CellGrid {
   readonly shape: readonly number[];
   readonly cellShape: readonly number[];
@@ -43,12 +43,12 @@ export class CellGrid {
     return coordsAt(cell, this.#grid);
   }
 
-  /** The items of a cell. */
+  /** Region of a cell, in items. */
   regionOf(cell: number): Region {
     return chunkRegion(this.coordsOf(cell), this.cellShape, this.shape);
   }
 
-  /** The fewest boxes of items, in C order, of which cells `[from, to)` consist. */
+  /** Splits cells `[from, to)` into the fewest boxes of items, in C order. */
   *boxes(from: number, to: number): Generator<Region> {
     for (const { start, shape } of boxesWithin(this.#grid, from, to)) {
       const first = start.map((at, d) => at * (this.cellShape[d] ?? 1));

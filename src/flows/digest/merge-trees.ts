@@ -9,12 +9,12 @@ import { arrayHash, MerkleRoot, type NewHash, TREE_ALGORITHM } from "./tree-hash
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /**
- * One tree of parts that were hashed by themselves, on different machines or at different times. Parts may overlap where
- * they agree; where cells are still missing, the result is a part again, without a root.
+ * Merges trees of parts that were hashed separately, on different machines or at different times. Parts may overlap if
+ * they agree. While cells are missing, the result is itself a part, without a root.
  *
- * @param trees as `digestTree` returns them with `part`, or `cells`, or what `JSON.parse` makes of their JSON.
- * @throws `invalid-option` for what is no such tree, or trees of different arrays; `differs` where two parts give the same
- *   cell different hashes.
+ * @param trees results of `digestTree` with `part` or `cells`, or their parsed JSON.
+ * @throws `invalid-option` for values that are not such trees, or trees of different arrays; `differs` if two parts
+ *   disagree about a cell.
  * @example
  * ```ts
  * import { digestTree, mergeDigestTrees } from "zarrflow";
@@ -80,7 +80,7 @@ function mergedArray(
   return { path, ...about, sha256, cells };
 }
 
-/** Runs in order, joined where they touch. */
+/** Sorts runs, and joins those that touch or overlap. */
 function mergedRuns(runs: readonly TreeCells[], path: string): TreeCells[] {
   const merged: { first: number; sha256: string[] }[] = [];
   for (const { first, sha256 } of [...runs].sort((a, b) => a.first - b.first)) {

@@ -6,18 +6,21 @@ import { compareUtf8 } from "../../util/utf8-order.ts";
 import type { CellGrid } from "./cell-grid.ts";
 import { itemBytes } from "./item-bytes.ts";
 
-/** The name of the definition in docs/digest-tree.md; each header begins with it. */
+/** Name of the definition in docs/digest-tree.md; each header begins with it. */
 export const TREE_ALGORITHM = "zarr-tree-1";
 
-/** Hashes that one node of a tree covers, at most. */
+/** Number of hashes that one node of a tree covers at most. */
 const ARITY = 16;
 
 export type NewHash = () => Hash;
 
-/** The hash over the cells of one array: of up to 16 in a row, of up to 16 of these, until one is left. */
+/**
+ * Computes the hash over the cells of one array: nodes cover up to 16 hashes in a row, level by level, until one is
+ * left.
+ */
 export class MerkleRoot {
   readonly #newHash: NewHash;
-  /** Hashes of each level that none above covers. */
+  /** Hashes of each level that no node covers yet. */
   readonly #open: Uint8Array[][] = [];
 
   constructor(newHash: NewHash) {
@@ -31,7 +34,7 @@ export class MerkleRoot {
     if (open.length === ARITY) this.#close(level);
   }
 
-  /** Of all that were added; nothing can be added afterwards. No bytes where there are none. */
+  /** Returns the root of all added hashes, or no bytes if there are none. Nothing can be added afterwards. */
   end(): Uint8Array {
     for (let level = 0; level < this.#open.length; level++) {
       const open = this.#open[level] ?? [];
@@ -50,14 +53,14 @@ export class MerkleRoot {
   }
 }
 
-/** What the hashes of an array say besides its items. */
+/** Properties of an array that its hashes cover besides the items. */
 export interface TreeArrayShape {
   readonly dataType: string;
   readonly shape: readonly number[];
   readonly cellShape: readonly number[];
 }
 
-/** The hash of an array, by that over its cells. */
+/** The hash of an array, from the root over its cells. */
 export function arrayHash(
   newHash: NewHash,
   { shape, cellShape, dataType }: TreeArrayShape,
@@ -68,7 +71,7 @@ export function arrayHash(
   return toHex(hash.update(cells).digest());
 }
 
-/** The hash of a hierarchy, by those of its arrays. */
+/** The hash of a hierarchy, from the hashes of its arrays. */
 export function hierarchyHash(
   newHash: NewHash,
   arrays: readonly { readonly path: string; readonly sha256: string }[],
@@ -88,10 +91,12 @@ export class CellHasher {
   readonly #onCell: (hash: Uint8Array) => void;
   #cell: number;
   #hash: Hash | undefined;
-  /** Items that the open cell lacks. */
+  /** Items that the open cell still needs. */
   #left = 0;
 
-  /** @param first the cell whose items come first. */
+  /**
+   * @param first the cell that the first items belong to.
+   */
   constructor(
     newHash: NewHash,
     { grid, dataType, first }: { readonly grid: CellGrid; readonly dataType: string; readonly first: number },
@@ -104,7 +109,7 @@ export class CellHasher {
     this.#onCell = onCell;
   }
 
-  /** Takes items; returns how many bytes they have. */
+  /** Hashes items, and returns their number of bytes. */
   push(data: ChunkData): number {
     const items = product(data.shape);
     let bytes = 0;
@@ -141,7 +146,7 @@ function header(what: "cell" | "node" | "array" | "hierarchy", ...lines: readonl
   return [`${TREE_ALGORITHM} ${what}`, ...lines, ""].join("\n");
 }
 
-/** A name after its length in bytes, so that no name can look like what follows. */
+/** Prefixes a name with its length in bytes, so that it cannot be confused with what follows. */
 function named(name: string): string {
   return `${new TextEncoder().encode(name).length} ${name}`;
 }

@@ -1,37 +1,37 @@
 import { hierarchyHash, type NewHash, TREE_ALGORITHM } from "./tree-hash.ts";
 
-/** Hashes of cells that follow one another. */
+/** Hashes of consecutive cells. */
 export interface TreeCells {
-  /** Number, in C order, of the first cell. */
+  /** Number of the first cell, in C order. */
   readonly first: number;
-  /** SHA-256 of each, in hexadecimal. */
+  /** SHA-256 of each cell, in hexadecimal. */
   readonly sha256: readonly string[];
 }
 
 /** The hashes of one array. */
 export interface ArrayTree {
-  /** Path below the node that was asked for; "" for that itself. */
+  /** Path below the given node; "" for the node itself. */
   readonly path: string;
   readonly dataType: string;
   readonly shape: readonly number[];
-  /** Shape of the cells, in items; those at the end of a dimension may be smaller. */
+  /** Shape of the cells in items; the last along a dimension may be smaller. */
   readonly cellShape: readonly number[];
-  /** SHA-256 of the array, in hexadecimal; absent where cells are missing. */
+  /** SHA-256 of the array, in hexadecimal; absent if cells are missing. */
   readonly sha256?: string;
-  /** The hashes of its cells, in order, as far as they are known; absent where they were not asked for. */
+  /** Known hashes of its cells, in order; absent unless requested. */
   readonly cells?: readonly TreeCells[];
 }
 
 /** The hashes of an array, or of all arrays of a group. */
 export interface DigestTree {
-  /** Which definition was followed: `zarr-tree-1`. */
+  /** Name of the definition: `zarr-tree-1`. */
   readonly algorithm: string;
-  /** SHA-256, in hexadecimal, of the array, or of the group by those of its arrays; absent where cells are missing. */
+  /** SHA-256 of the array or group, in hexadecimal; absent if cells are missing. */
   readonly sha256?: string;
   readonly arrays: readonly ArrayTree[];
 }
 
-/** The tree of these arrays, with its root where all of them are whole. */
+/** Builds the tree of these arrays, with a root if all of them are complete. */
 export function wholeTree(newHash: NewHash, arrays: readonly ArrayTree[]): DigestTree {
   const hashed = arrays.flatMap(({ path, sha256 }) => (sha256 === undefined ? [] : [{ path, sha256 }]));
   const [first] = hashed;

@@ -15,19 +15,19 @@ import type { KeyToCopy } from "./copy-small-values.ts";
 import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
 import { ListedChunks } from "./listed-chunks.ts";
 
-/** Keys that are listed before the first of them is copied, at most. */
+/** Number of keys that are listed ahead of copying at most. */
 const MAX_AHEAD = 10_000;
 
 export interface AllKeysOptions extends StoreOptions {
-  /** The documents that are published, and so not copied. */
+  /** The documents that the run publishes itself, and so does not copy. */
   readonly documents: Documents;
-  /** Whether documents among the keys, which are none of the hierarchy's, are copied when all others are. */
+  /** If true, documents among the keys that are not part of the hierarchy are copied after all other keys. */
   readonly documentsLast: boolean;
-  /** Whether a key of the target is copied here, where other processes copy the others; all by default. */
+  /** True for target keys that this process copies, if others copy the rest; by default all. */
   readonly hasKey?: ((key: string) => boolean) | undefined;
 }
 
-/** The keys that a plan copies as they are. */
+/** Copies all keys that a plan copies unchanged. */
 export class AllKeys {
   readonly #source: ListableStore;
   readonly #plan: Plan;
@@ -39,7 +39,9 @@ export class AllKeys {
   #areLate = false;
   #ahead: ReadableStream<readonly KeyToCopy[]> | undefined;
 
-  /** @param source which can list its keys */
+  /**
+   * @param source a store that can list its keys
+   */
   constructor(source: Parameters<typeof assertListable>[0], plan: Plan, options: AllKeysOptions) {
     this.#source = assertListable(source);
     this.#plan = plan;
@@ -47,7 +49,7 @@ export class AllKeys {
     this.#following = followSignals(options.signal, this.#stop.signal);
   }
 
-  /** Begins to list them, while others do what comes before they are copied. */
+  /** Starts the listing while other work precedes the copying. */
   listAhead(): void {
     this.#ahead = pagesAhead(this.#listed(false), MAX_AHEAD);
   }
@@ -67,14 +69,14 @@ export class AllKeys {
     if (warning) options.log.emit({ type: "warning", ...warning });
   }
 
-  /** Ends a listing that nobody reads to its end. */
+  /** Ends a listing that is not read to its end. */
   async end(): Promise<void> {
     this.#stop.abort();
     await this.#ahead?.cancel().catch(() => {});
     this.#following.end();
   }
 
-  /** Those that are copied before documents, or these. */
+  /** Lists either the keys that are copied first, or the late documents. */
   async *#listed(late: boolean): AsyncGenerator<readonly KeyToCopy[]> {
     const { source, target, publication } = this.#plan;
     const { documents, documentsLast, hasKey = () => true } = this.#options;

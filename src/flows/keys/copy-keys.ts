@@ -16,22 +16,22 @@ import { listWanted } from "./list-wanted.ts";
 import { changed, pieceBytesWithin } from "./read-pieces.ts";
 
 export interface CopyKeysOptions {
-  /** What is copied, page by page. */
+  /** The keys to copy, in pages. */
   readonly listed: AsyncIterable<readonly KeyToCopy[]>;
   /**
-   * Whether the ledger needs no checksums of values, so that their stores may copy them, where these can.
+   * If true, the ledger needs no checksums of values, so stores that can copy values themselves may do so.
    *
    * @default false
    */
   readonly skipChecksum?: boolean;
-  /** Whether the target has a value already: an earlier run has copied it. */
+  /** True for a value that the target already has, copied by an earlier run. */
   readonly isDone?: (value: StoredValue) => boolean;
-  /** Aborted when no more keys are to be copied. */
+  /** Aborted to stop copying after the current keys. */
   readonly stop?: AbortSignal | undefined;
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
   readonly concurrency: number;
-  /** Bytes that a writer of the target holds while it is open. */
+  /** Bytes that an open writer of the target holds. */
   readonly writerBytes: number;
   readonly log: RunLog;
   readonly signal?: AbortSignal | undefined;
@@ -39,19 +39,19 @@ export interface CopyKeysOptions {
 
 type Context = { readonly signal: AbortSignal };
 
-/** Up to so many bytes a value is small: stores that need not wait copy it before others are looked at. */
+/** Values of up to this size are small: stores that do not need to wait copy them before others are looked at. */
 const SMALL_BYTES = 1024 * 1024;
-/** The same where the stores can copy values themselves, which is as fast from then on. */
+/** Limit for stores that can copy values themselves, which is as fast for larger values. */
 const SMALL_BYTES_FOR_COPIERS = 32 * 1024;
 
 export interface ListKeysOptions extends Pick<ListOptions, "asStored" | "onFolder" | "signal"> {
-  /** Keys that begin with it are copied. */
+  /** Prefix of the keys to list. */
   readonly prefix: string;
-  /** The key under which a source key is copied; undefined for one that is left to others. */
+  /** Maps a source key to its key in the target; undefined for a key that is not copied here. */
   readonly targetKeyOf: (key: string) => string | undefined;
 }
 
-/** Lists the keys of a source that are copied, page by page. */
+/** Lists the keys of a source that are copied, in pages. */
 export function listKeysToCopy(
   source: ListableStore,
   { prefix, targetKeyOf, ...options }: ListKeysOptions,
@@ -59,7 +59,7 @@ export function listKeysToCopy(
   return keysToCopyFrom(pagesFrom(listWanted(source, prefix, targetKeyOf, options)), targetKeyOf);
 }
 
-/** Of what is listed, page by page, that which is copied. */
+/** Selects the listed keys that are copied, page by page. */
 export async function* keysToCopyFrom(
   pages: AsyncIterable<readonly KeyEntry[]>,
   targetKeyOf: ListKeysOptions["targetKeyOf"],
@@ -73,9 +73,9 @@ export async function* keysToCopyFrom(
 }
 
 /**
- * Copies what is listed of a source, byte for byte; keys are never all in memory.
+ * Copies listed values of a source, byte for byte, never holding all keys in memory.
  *
- * @throws what the stores throw, with the key; `aborted` when it was stopped before the last key.
+ * @throws what the stores throw, with the key; `aborted` if stopped before the last key.
  */
 export async function copyKeys(
   source: ListableStore,
@@ -96,7 +96,7 @@ export async function copyKeys(
   } = options;
   const copier = skipChecksum ? await target.copierFrom?.(copySource(source)) : undefined;
   const mostSmall = copier ? SMALL_BYTES_FOR_COPIERS : SMALL_BYTES;
-  // no more than half of what a writer leaves, of which the rest is for pieces
+  // at most half of what a writer leaves; the rest is for pieces
   const smallBytes = Math.min(
     mostSmall,
     largestPooled(Math.min(budget.limit / 4, (budget.limit - writerBytes) / 2)),
@@ -110,7 +110,7 @@ export async function copyKeys(
     const size = listed ?? (await source.size(key, context));
     if (size === undefined) throw changed(key, undefined, undefined);
     syncCopier.noteSize(size);
-    // A store that lists checksums checks what is read whole.
+    // A store that lists checksums verifies values that are read whole.
     const isChecked = expected === undefined || size <= pieceBytes;
     const lease = await budget.acquire(copyMemory(size, pieceBytes, writerBytes), context.signal);
     const isFar = source.getSync === undefined;
@@ -124,7 +124,8 @@ export async function copyKeys(
         if (skipChecksum && isChecked) return;
         checksum = crc32(bytes, checksum);
         seen += bytes.length;
-        // Before the last piece is written: what is damaged is not stored, with a checksum that says otherwise.
+        // Checked before the last piece is written: a damaged value must not be stored, and recorded with a matching
+        // checksum.
         if (seen === size && checksum !== (expected ?? checksum)) throw damaged(expected, checksum);
       };
       await copyValue(
@@ -183,7 +184,7 @@ interface DoneOptions
   readonly source: ListableStore;
 }
 
-/** The values that the target does not have yet. */
+/** Yields the values that the target does not have yet. */
 async function* notDone(
   pages: AsyncIterable<readonly KeyToCopy[]>,
   { source, isDone, log, signal }: DoneOptions,
@@ -199,7 +200,9 @@ async function* notDone(
   }
 }
 
-/** A value whose store lists another checksum: read in pieces, it is not checked by the store. */
+/**
+ * Error for a value whose checksum differs from the listed one. Stores do not verify values that are read in pieces.
+ */
 function damaged(expected: number | undefined, found: number): ZarrflowError {
   const hex = (crc: number | undefined) => crc?.toString(16).padStart(8, "0");
   return new ZarrflowError(

@@ -4,7 +4,7 @@ import { crc32 } from "../../util/crc32.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { processSync, readInto } from "./sync-fast-path.ts";
 
-/** A value to be copied, and where to. */
+/** A value to copy, and its key in the target. */
 export interface KeyToCopy extends KeyEntry {
   readonly targetKey: string;
 }
@@ -12,9 +12,9 @@ export interface KeyToCopy extends KeyEntry {
 export interface SmallCopyOptions {
   readonly source: Store;
   readonly target: WritableStore;
-  /** Larger values are left over. */
+  /** Larger values are passed on. */
   readonly smallBytes: number;
-  /** Whether the ledger has no checksums. */
+  /** True if the ledger has no checksums. */
   readonly skipChecksum: boolean;
   readonly buffers: Buffers;
   readonly log: RunLog;
@@ -22,8 +22,8 @@ export interface SmallCopyOptions {
 }
 
 /**
- * Copies values one after the other as far as both stores answer without waiting, and gives those that are left over:
- * large ones, and what did not succeed, whatever the reason.
+ * Copies values one by one while both stores answer without waiting. Yields the rest: large values, and values whose
+ * copy failed for any reason.
  */
 export async function* copySmallValues(
   pages: AsyncIterable<readonly KeyToCopy[]>,
@@ -42,7 +42,7 @@ export async function* copySmallValues(
   }
 }
 
-/** The size of a value that was copied; undefined where nothing was done that would not be done again. */
+/** Size of a value that was copied; undefined if it was not, which leaves nothing to undo. */
 function copySmallValue(
   { key, size: listed, targetKey }: KeyToCopy,
   buffer: Uint8Array,

@@ -11,9 +11,9 @@ import { readInto } from "./sync-fast-path.ts";
 export interface CopyReadOptions {
   readonly source: Store;
   readonly target: WritableStore;
-  /** Larger values are left to others. */
+  /** Larger values are left to the caller. */
   readonly mostBytes: number;
-  /** Whether the ledger has no checksums. */
+  /** True if the ledger has no checksums. */
   readonly skipChecksum: boolean;
   readonly budget: ByteBudget;
   readonly buffers: Buffers;
@@ -21,12 +21,12 @@ export interface CopyReadOptions {
 }
 
 /**
- * Copies values of which each is read before anything else happens, in place of four calls that wait, and written by a store
- * that has to be waited for.
+ * Copies values from a source that can be read synchronously to a target that cannot be written synchronously. One
+ * blocking read replaces four asynchronous calls.
  */
 export class SyncCopier {
   readonly #options: CopyReadOptions;
-  /** Bytes that a value may have whose size is not listed: those of the largest one so far. */
+  /** Assumed size of values whose size is not listed: the largest seen so far. */
   #likely = 0;
   readonly #concurrency = new BlockingIo();
 
@@ -34,13 +34,13 @@ export class SyncCopier {
     this.#options = options;
   }
 
-  /** Reports a value of `size` bytes; others may have the same size. */
+  /** Notes the size of a value; others may have the same. */
   noteSize(size: number): void {
     if (size <= this.#options.mostBytes) this.#likely = Math.max(this.#likely, size);
   }
 
   /**
-   * Whether the value was copied; if not, nothing was done.
+   * Copies a value if it can. Returns false if it has written nothing.
    *
    * @throws what the target throws; `aborted`.
    */

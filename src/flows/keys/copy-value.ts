@@ -2,27 +2,27 @@ import type { Store, WritableStore } from "../../stores/store.ts";
 import { pooledSize } from "../../streams/pooled-size.ts";
 import { pieceMemory, type ReadPiecesOptions, readPieces } from "./read-pieces.ts";
 
-/** Bytes that copying a value takes at one time: one larger than a piece goes through a writer. */
+/** Bytes that copying a value takes at a time. A value larger than a piece goes through a writer. */
 export function copyMemory(size: number, pieceBytes: number, writerBytes: number): number {
   return pieceMemory(size, pieceBytes) + (size > pieceBytes ? writerBytes : 0);
 }
 
-/** Most pieces of one value that are under way at one time, on either side. */
+/** Pieces of one value that are in flight at most, on either side. */
 const MAX_PIECES = 16;
 
-/** What more than its least copying a large value can use. */
+/** Memory that copying a large value can use beyond its minimum. */
 export interface MoreMemory {
   /** Bytes in all. */
   readonly bytes: number;
-  /** Pieces that are read at one time. */
+  /** Pieces that are read concurrently. */
   readonly pieces: number;
   /** Bytes of the writer. */
   readonly writer: number;
 }
 
 /**
- * What a value can use where there are so many bytes more than `copyMemory`: of stores far away several pieces are read,
- * and written, at one time.
+ * Divides `free` bytes beyond `copyMemory`: to write several pieces concurrently, and to read several if the source is
+ * remote.
  */
 export function moreMemory(
   free: number,
@@ -35,7 +35,7 @@ export function moreMemory(
     readonly size: number;
     readonly pieceBytes: number;
     readonly writerBytes: number;
-    /** Whether the source is. */
+    /** True if the source is remote. */
     readonly isFar: boolean;
   },
 ): MoreMemory {
@@ -54,9 +54,9 @@ export interface CopyValueOptions extends ReadPiecesOptions {
 }
 
 /**
- * Copies one value as it is.
+ * Copies one value unchanged.
  *
- * @throws `source-changed` when it is gone or has another size than it was listed with.
+ * @throws `source-changed` if it is gone or no longer has its listed size.
  */
 export async function copyValue(
   from: { readonly store: Store; readonly key: string },

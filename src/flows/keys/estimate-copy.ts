@@ -12,11 +12,11 @@ import { estimateUpdate } from "../update/estimate-update.ts";
 import { folderCheck, keysToCopy } from "./keys-to-copy.ts";
 import { listWanted } from "./list-wanted.ts";
 
-/** What a run will copy as it is, documents included; chunks that tasks make are not among them. */
+/** Keys and bytes that a run will copy unchanged, including documents but not chunks that tasks make. */
 export interface CopyEstimate {
   readonly keys: number;
   readonly bytes: number;
-  /** Of an update: keys that are up to date, and those that will be deleted. */
+  /** For an update: keys that are up to date, and keys that will be deleted. */
   readonly keysKept?: number;
   readonly keysDeleted?: number;
 }
@@ -28,8 +28,8 @@ export interface EstimateOptions extends EventOptions {
 const ESTIMATE_OPTIONS: OptionNames<EstimateOptions> = { ...EVENT_OPTIONS, signal: true };
 
 /**
- * Counts what a run will copy as it is, by listing the source; an update is compared with its target, which may take
- * reading both. Nothing is written.
+ * Counts what a run will copy unchanged, by listing the source. An update is also compared with its target, which may
+ * require reading both. Writes nothing.
  *
  * @throws whatever the stores throw.
  */

@@ -11,15 +11,16 @@ import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
 import { nearest } from "../target/nearest-node.ts";
 
-/** Consolidated metadata of v2, which a change of format leaves behind with all documents. */
+/** Consolidated metadata of v2; a change of format drops it with all documents. */
 const CONSOLIDATED_V2 = ".zmetadata";
 
 /**
- * Returns under which key of the target a key of the source is copied as it is: chunks of verbatim arrays under the
- * target's chunk keys, all else under the same key below the target's path; undefined for documents that are
- * published, for chunks that tasks read, for what would be taken for a chunk in the target's format, for documents of other
- * formats that would no longer be true, and for what the plan leaves out. Of a prefix, which ends in `/`, undefined means
- * that all below it is left out.
+ * Returns a function that maps a source key to the target key under which it is copied unchanged. Chunks of verbatim
+ * arrays get the target's chunk keys; everything else keeps its key below the target's path.
+ *
+ * The function returns undefined for keys that are not copied: documents that are published, chunks that tasks read,
+ * keys that look like chunks in the target's format, documents of other formats that would become wrong, and whatever
+ * the plan leaves out. For a prefix, which ends in `/`, undefined means that everything below it is left out.
  */
 export function keysToCopy(
   plan: Plan,
@@ -58,17 +59,17 @@ export function keysToCopy(
   };
 }
 
-/** What is called while keys are looked at. */
+/** Listeners that are called while keys are mapped. */
 export interface KeyListeners {
-  /** With the job of each chunk that is copied. */
+  /** Called with the job of each copied chunk. */
   readonly onChunk?: ((job: ArrayJob) => void) | undefined;
-  /** With the target's key of each document of another format that is left behind. */
+  /** Called with the target key of each document of another format that is not copied. */
   readonly onOtherFormat?: ((key: string) => void) | undefined;
 }
 
 /**
- * Tells which documents of other formats, in the folders of the nodes that are published, would not describe the target:
- * all of them as soon as any chunk of the plan changes, and consolidated ones if any node stays behind.
+ * Finds documents of other formats, in the folders of published nodes, that would not describe the target: all of them
+ * if any chunk of the plan changes, and consolidated ones if any node is left out.
  */
 function untrueDocuments(plan: Plan, documents: Documents): (key: string) => boolean {
   const { from, zarrFormat, leftOut = [], filter } = plan.publication;
@@ -88,7 +89,7 @@ function untrueDocuments(plan: Plan, documents: Documents): (key: string) => boo
   };
 }
 
-/** Checks if the chunks of an array are in the target what they are in the source, under the same keys. */
+/** True if the target has the same chunks of an array as the source, under the same keys. */
 function isSameStorage({ strategy, source, target }: ArrayJob): boolean {
   const [from, to] = [source.chunkKeyEncoding, target.chunkKeyEncoding];
   return strategy === "verbatim" && from.name === to.name && from.separator === to.separator;
@@ -114,7 +115,9 @@ function isTargetChunk(key: string, job: ArrayJob): boolean {
   return layoutOf(job, "target").parseChunkKey(key, shape.length, chunkKeyEncoding) !== undefined;
 }
 
-/** Whether a key of the source that is no chunk of a job stays behind, given the same below the target. */
+/**
+ * Finds keys of the source, other than chunks of a job, that are left out. Each is given with its key below the target.
+ */
 function leftOutKeys(
   { source, target, publication }: Plan,
   documents: Documents,
@@ -133,19 +136,19 @@ function leftOutKeys(
     const isTaken = path === undefined ? nearest(hierarchy.pathOf(same), nodes) : nodes.get(path);
     if (leftOut.length > 0 && isTaken === false) return true;
     const below = belowPath(source.path, pathOf(key));
-    // What is in a folder may be included where the folder is not.
+    // A folder can be excluded, yet contain keys that are included.
     return key.endsWith("/") ? chosen?.isExcluded(below) === true : chosen?.isTaken(below) === false;
   };
 }
 
-/** Whether both sides have their chunks under the same keys. */
+/** True if both sides store their chunks under the same keys. */
 function hasSameKeys({ path, targetPath, source, target }: ArrayJob): boolean {
   const [from, to] = [source.chunkKeyEncoding, target.chunkKeyEncoding];
   const isOneLayout = path === targetPath && source.zarrFormat === target.zarrFormat;
   return isOneLayout && from.name === to.name && from.separator === to.separator;
 }
 
-/** Made once for each side of a job: every key asks for them. */
+/** Cached for each side of a job, since every key needs them. */
 const layouts = { source: new WeakMap<ArrayJob, NodeLayout>(), target: new WeakMap<ArrayJob, NodeLayout>() };
 
 export function layoutOf(job: ArrayJob, side: "source" | "target"): NodeLayout {

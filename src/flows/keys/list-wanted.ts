@@ -2,8 +2,8 @@ import type { KeyEntry, ListableStore, ListOptions } from "../../stores/store.ts
 import type { ReadableStream } from "../../util/web-streams.ts";
 
 /**
- * All keys below a prefix. What cannot be read is passed over where `targetKeyOf` has no key for it, or for the prefix of a
- * folder; else the listing fails.
+ * Lists all keys below a prefix. A key or folder that cannot be read is skipped if `targetKeyOf` leaves it out;
+ * otherwise the listing fails.
  */
 export function listWanted(
   store: ListableStore,

@@ -4,7 +4,7 @@ import type { Store } from "../../stores/store.ts";
 import { product } from "../../util/shape.ts";
 import type { ArrayJob } from "../plan/plan.ts";
 
-/** Counts the keys of chunks in a listing of a source whose arrays are copied as they are. */
+/** Counts the listed chunks of arrays that are copied unchanged. */
 export class ListedChunks {
   readonly #counts = new Map<ArrayJob, number>();
 
@@ -12,7 +12,7 @@ export class ListedChunks {
     this.#counts.set(job, (this.#counts.get(job) ?? 0) + 1);
   };
 
-  /** Reports to the source each array some of whose chunks were not listed. */
+  /** Tells the source about each array with chunks that were not listed. */
   noteMissing(source: Store, jobs: readonly ArrayJob[]): void {
     if (source.noteMissing === undefined) return;
     for (const job of jobs) {
@@ -22,7 +22,7 @@ export class ListedChunks {
   }
 }
 
-/** Keys that the chunks, or shards, of an array have where none is missing. */
+/** Number of keys of an array without missing chunks or shards. */
 function storedKeys({ source: { shape, chunkShape, shardShape } }: ArrayJob): number {
   return product(gridShape(shape, shardShape ?? chunkShape));
 }

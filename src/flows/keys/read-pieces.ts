@@ -5,34 +5,34 @@ import { followSignals } from "../../util/abort.ts";
 import type { Buffers } from "../../util/buffers.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** A value larger than this is read in pieces of this size, never held whole. */
+/** Larger values are read in pieces of this size. */
 const PIECE_BYTES = 8 * 2 ** 20;
 
-/** Bytes of the pieces in which large values are read within a budget: never less than the smallest buffer takes. */
+/** Piece size for a budget, at least the smallest pooled buffer. */
 export function pieceBytesWithin(maxMemory: number): number {
   return Math.min(PIECE_BYTES, Math.max(pooledSize(1), largestPooled(maxMemory)));
 }
 
-/** Bytes of a pooled buffer that reading a value of `size` bytes takes at one time. */
+/** Bytes of the pooled buffer for reading a value of `size` bytes. */
 export function pieceMemory(size: number, pieceBytes: number): number {
   return pooledSize(Math.min(size, pieceBytes));
 }
 
 export interface ReadPiecesOptions {
-  /** Bytes of the value, as they were listed or written. */
+  /** Size of the value, as listed or written. */
   readonly size: number;
   readonly pieceBytes: number;
-  /** Pieces that may be held at one time. @default 1 */
+  /** Pieces that may be held at a time. @default 1 */
   readonly pieces?: number | undefined;
   readonly buffers: Buffers;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads one value piece by piece, in order; each piece is valid until the next is asked for. Those after it are read
- * ahead, all of the version that the first answer names. An empty value is one empty piece.
+ * Reads one value in pieces, in order. Each piece is valid until the next is requested. The following ones are read
+ * ahead, all of the version that the first response names. An empty value is one empty piece.
  *
- * @throws `source-changed` when the value is gone, has another size, or is replaced between two pieces.
+ * @throws `source-changed` if the value is gone, has another size, or is replaced between two pieces.
  */
 export async function* readPieces(
   store: Store,
@@ -63,7 +63,7 @@ export async function* readPieces(
   let asked = 0;
   const ask = () => {
     const piece = read(asked);
-    piece.catch(() => {}); // who awaits it hears of it
+    piece.catch(() => {}); // reported where it is awaited
     held.push(piece);
     asked += pieceBytes;
   };
@@ -82,7 +82,7 @@ export async function* readPieces(
   }
 }
 
-/** A value that has another size than it was listed with; undefined where it is gone. */
+/** Error for a value that no longer has its listed size; `found` is undefined if it is gone. */
 export function changed(key: string, expected: number | undefined, found: number | undefined): ZarrflowError {
   return new ZarrflowError("source-changed", "a value changed while it was copied", {
     key,

@@ -3,11 +3,10 @@ import { throwIfAborted } from "../../util/abort.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
 
 /**
- * Does what can be done by calls that block, item after item, as long as storage answers at once, and gives those that
- * are left over.
+ * Processes items with blocking calls as long as storage answers immediately. Yields the items that are left over.
  *
- * @param pages items that are at hand together, which are not waited for one by one
- * @param attempt the bytes that an item took where it is done; if it is not, undefined: it is left over
+ * @param pages batches of items that are available together, without waiting for each
+ * @param attempt returns the bytes that an item took, or undefined to leave it over
  */
 export async function* processSync<T>(
   pages: AsyncIterable<Iterable<T>> | Iterable<Iterable<T>>,
@@ -30,7 +29,9 @@ export async function* processSync<T>(
 
 const itself = (bytes: number) => bytes;
 
-/** Reads a whole value into the begin of `into` by calls that block; undefined where it is missing or they cannot. */
+/**
+ * Reads a whole value to the start of `into` with a blocking call; undefined if it is missing or that is not possible.
+ */
 export function readInto(store: Store, key: string, into: Uint8Array): Uint8Array | undefined {
   return store.getSync?.(key, { into })?.bytes;
 }

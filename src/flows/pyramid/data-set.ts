@@ -9,33 +9,33 @@ import type { PyramidMethod } from "./reduce-blocks.ts";
 
 type Plain = { readonly [name: string]: unknown };
 
-/** What an array of a geographic data set is to its pyramid. */
+/** An array of a geographic data set, and its role in the pyramid. */
 export interface DataSetArray {
   readonly name: string;
   readonly array: ZarrArray;
   readonly dimensions: readonly string[];
-  /** How it shrinks: as asked for, or as fits what it is; undefined for arrays without spatial dimensions. */
+  /** How it shrinks: as requested, or as suits its values; undefined for arrays without spatial dimensions. */
   readonly method: PyramidMethod | undefined;
-  /** Why so. */
+  /** Reason for the method. */
   readonly reason?: string;
-  /** Whether none of its items is missing, whatever the fill value is. */
+  /** True if no item is missing, even those equal to the fill value. */
   readonly lacksNone?: boolean;
   /**
-   * Whether it has the values of a spatial dimension, or bounds of its cells: two for each cell, or `corners` in any other
-   * form, which only the first level has.
+   * `coordinate` for coordinates of a spatial dimension; `bounds` for bounds of its cells, two per cell; `corners` for
+   * bounds in any other form, which only the first level has.
    */
   readonly role: "variable" | "coordinate" | "bounds" | "corners";
 }
 
-/** A geographic data set: a group of arrays with dimension names, some of them of space. */
+/** A geographic data set: a group of arrays with dimension names, some of them spatial. */
 export interface DataSet {
   readonly arrays: readonly DataSetArray[];
-  /** Names and lengths of the spatial dimensions. */
+  /** Names of the spatial dimensions. */
   readonly spatial: readonly string[];
-  /** Of each spatial dimension: items, and the length of a chunk of the largest array that has it. */
+  /** For each spatial dimension: its length, and the chunk size of the largest array that has it. */
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
-  /** Names of groups in it, which the pyramid does not have. */
+  /** Names of subgroups, which the pyramid leaves out. */
   readonly groupsLeft: readonly string[];
 }
 
@@ -46,10 +46,10 @@ const SPATIAL_STANDARD_NAMES =
 const SPATIAL_UNITS = /^degrees?_?(?:north|east|N|E)$/;
 
 /**
- * The arrays of a geographic data set, and which of their dimensions are of space: by their names, or by what the
- * attributes of their coordinates say.
+ * Finds the arrays of a geographic data set, and its spatial dimensions: by name, or by the attributes of their
+ * coordinates.
  *
- * @throws `invalid-option` for a group without such dimensions, and for one that has different lengths
+ * @throws `invalid-option` for a group without spatial dimensions, or in which one has different lengths
  */
 export async function dataSetOf(
   root: ZarrGroup,
@@ -104,14 +104,14 @@ export async function dataSetOf(
 }
 
 interface DataSetOptions {
-  /** The method that was asked for. */
+  /** The requested method. */
   readonly asked: PyramidMethod | undefined;
-  /** Why all arrays are labels; undefined where they are not. */
+  /** Why all arrays are labels; undefined if they are not. */
   readonly labels: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Of coordinates and bounds: the middle of a block, or its first item. */
+/** Method for coordinates and bounds: the middle of a block, or its first item. */
 function methodOfPlace(role: DataSetArray["role"], asked: PyramidMethod | undefined): ChosenMethod {
   if (asked === "nearest") return { method: asked, reason: "as asked" };
   return { method: "mean", reason: PLACES[role] };
@@ -124,7 +124,7 @@ const PLACES: Readonly<Record<DataSetArray["role"], string>> = {
   corners: "bounds",
 };
 
-/** What is asked for counts for all variables, but that classes have no mean. */
+/** The requested method applies to all variables, but classes have no mean. */
 function methodOfVariable(
   array: ZarrArray,
   { asked, labels }: Pick<DataSetOptions, "asked" | "labels">,
@@ -165,7 +165,7 @@ function sizesOf(
         },
       );
     }
-    // of the largest array: coordinates are often one chunk whatever the others are
+    // of the largest array, because coordinates often are a single chunk
     const largest = having.reduce((a, b) => (product(b.array.shape) > product(a.array.shape) ? b : a));
     const chunk = largest.array.chunkShape[largest.dimensions.indexOf(name)] ?? 1;
     return { length: [...lengths][0] ?? 1, chunk };
@@ -173,7 +173,7 @@ function sizesOf(
   return { shape: sizes.map(({ length }) => length), chunkShape: sizes.map(({ chunk }) => chunk) };
 }
 
-/** The levels of one array of the data set, of those of its spatial dimensions. */
+/** The levels of one array of the data set, from the levels of the spatial dimensions. */
 export function levelsOfArray(
   { array, dimensions }: DataSetArray,
   { spatial }: Pick<DataSet, "spatial">,
@@ -199,9 +199,9 @@ const CONVENTION = {
 } as const;
 
 /**
- * The attributes of the group of the pyramid, in the convention `multiscales` of GeoZarr, which is a proposal. Each level
- * is said to be derived from the first, so that its scale means the same whether it is taken as relative to that, or as
- * absolute; both are in items of the first level, along the spatial dimensions in the order of `spatial_dimensions`.
+ * Attributes of the pyramid's group, in the proposed GeoZarr convention `multiscales`. Each level is derived from the
+ * first, so that its scale is correct whether readers treat it as relative or as absolute. Scale and translation are in
+ * items of the first level, along the spatial dimensions in the order of `spatial_dimensions`.
  */
 export function dataSetAttributes(
   given: Plain,

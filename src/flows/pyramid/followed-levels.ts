@@ -13,26 +13,26 @@ interface ArrayInLevels extends DataSetArray {
   readonly metadata: readonly ArrayMetadata[];
 }
 
-/** Metadata of a pyramid that are true of each level. */
+/** Metadata of a pyramid that are correct for each level. */
 export interface FollowedLevels<T> {
-  /** The metadata of arrays, in their order. */
+  /** Metadata of the arrays, in the order of the jobs. */
   readonly jobs: readonly T[];
-  /** Of the group of the pyramid. */
+  /** Attributes of the pyramid's group. */
   readonly attributes: NodeMetadata["attributes"];
-  /** Of the group of each level; none where levels are arrays. */
+  /** Attributes of the group of each level; empty if levels are arrays. */
   readonly levelAttributes: readonly NodeMetadata["attributes"][];
   readonly warnings: readonly NodeWarning[];
 }
 
 interface FollowOptions {
-  /** Those of the root of the source, in the words of the target's format. */
+  /** Attributes of the root of the source, in the target's format. */
   readonly attributes: NodeMetadata["attributes"];
-  /** Whether levels are groups of arrays. */
+  /** True if levels are groups of arrays. */
   readonly areGroups: boolean;
 }
 
 /**
- * The metadata of all levels, which conventions make true of their grids.
+ * Adjusts the metadata of all levels to their grids, as conventions require.
  *
  * @param jobs with the path of each array below the source
  */
@@ -59,7 +59,7 @@ export function followedLevels<T extends ArrayInLevels>(
     ...groups.map((path) => ({ path, metadata: root, from })),
     ...arrays.flat(),
   ];
-  // the list of levels of an image is written anew
+  // the list of an image's levels is replaced later
   const followed = followConventions(nodes, areGroups ? { members: "all" } : {});
   const now = new Map(followed.nodes.map(({ path, metadata }) => [path, metadata]));
   const attributesOf = (path: string) => now.get(path)?.attributes ?? attributes;

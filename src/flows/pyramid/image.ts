@@ -18,22 +18,22 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { blockOffset, type LevelShape } from "./level-plan.ts";
 
-/** An image of which a pyramid is made. */
+/** The source image of a pyramid. */
 export interface Image {
   readonly array: ZarrArray;
-  /** The group that describes it; undefined for an array alone. */
+  /** The group that describes it; undefined for a single array. */
   readonly group: ZarrGroup | undefined;
-  /** How many images the group has. */
+  /** Number of images in the group. */
   readonly count: number;
   readonly axes: readonly JsonObject[];
-  /** Where the items of the array lie. */
+  /** Position of the array's items. */
   readonly scale: readonly number[];
   readonly translation: readonly number[];
-  /** The version in whose words it is described; undefined for an array alone. */
+  /** OME-Zarr version of its description; undefined for a single array. */
   readonly words: ReturnType<typeof wordsOf> | undefined;
-  /** As the group states it; empty for an array alone. */
+  /** Its description in the group; empty for a single array. */
   readonly multiscale: JsonObject;
-  /** The transformations of the array, as they are stated. */
+  /** The transformations of the array as stated. */
   readonly transformations: readonly JsonValue[];
 }
 
@@ -49,12 +49,12 @@ const TYPES: Readonly<Record<string, string>> = {
 const LONG_NAMES: Readonly<Record<string, string>> = { time: "t", channel: "c" };
 
 /**
- * The first image of a group; the image that an array is a level of, from that level on; or an array as an image. Undefined
- * for a group without images.
+ * Returns the first image of a group; the image that an array is a level of, from that level on; or an array as an
+ * image. Undefined for a group without images.
  *
- * @param axes what its axes are called, where that is not stated
- * @throws `invalid-option` for axes that are not known, or others than are stated; `invalid-metadata` for an image whose
- *   axes are not those of its array; `unsupported-operation` for a version or transformations that are not known
+ * @param axes names of its axes, if they are not stated
+ * @throws `invalid-option` for unknown axes, or axes other than the stated ones; `invalid-metadata` for an image whose
+ *   axes do not match its array; `unsupported-operation` for an unknown version or unknown transformations
  */
 export async function imageOf(
   root: ZarrNode,
@@ -105,7 +105,7 @@ async function openLevel(
   throw new ZarrflowError("not-found", "the first level of the image is not there", { path });
 }
 
-/** The axes that an image states, which are those of its array. @throws `invalid-metadata` */
+/** The axes of an image as stated, which must match its array. @throws `invalid-metadata` */
 function describedAxes(image: Multiscale, array: ZarrArray): JsonObject[] {
   const names = image.axes ?? (statedAxes(image.stated) ? [] : [...axesByRank(array)]);
   const stored = array.layout.zarrFormat === "v3" ? array.dimensionNames : undefined;
@@ -126,7 +126,7 @@ function describedAxes(image: Multiscale, array: ZarrArray): JsonObject[] {
   });
 }
 
-/** A pyramid has the levels of an image, and nothing else that transformations of the image would lead to. */
+/** Rejects images whose transformations refer to other nodes: a pyramid contains only the levels. */
 function assertCarried({ path }: ZarrGroup, { stated }: Multiscale): void {
   const [other] = transformationPaths(member(stated, "coordinateTransformations"));
   if (other === undefined) return;
@@ -175,7 +175,7 @@ function imageOfArray(array: ZarrArray, given: string | undefined): Image {
   };
 }
 
-/** Whether names are those of the axes of an image, as OME-Zarr wants them: time, then channel, then space. */
+/** True if names are valid axes in the order that OME-Zarr requires: time, then channel, then space. */
 function areAxesOfImage(names: readonly string[]): boolean {
   const types = names.map((name) => TYPES[name]);
   const order = types.map((type) => ["time", "channel", "space"].indexOf(type ?? ""));
@@ -201,14 +201,16 @@ export function axisNames({ axes }: Image): string[] {
   return axes.map(({ name }) => String(name));
 }
 
-/** Axes that shrink: those of space, by their type or their name. */
+/** Axes that shrink: the spatial ones, by type or name. */
 export function spatialAxes({ axes }: Image): string[] {
   const isSpace = ({ name, type }: JsonObject) =>
     type === "space" || (type === undefined && SPACE.includes(String(name)));
   return axes.filter(isSpace).map(({ name }) => String(name));
 }
 
-/** The version of a pyramid of an image. @throws `unsupported-operation` for one that its format does not have */
+/**
+ * OME-Zarr version of an image's pyramid. @throws `unsupported-operation` for a version that the format does not have
+ */
 export function versionOfPyramid({ words, array }: Image, to: "v2" | "v3"): "0.4" | "0.5" | "0.6" {
   if (to === "v3") return words === "0.6" ? words : V3_VERSION;
   if (words !== "0.6") return V2_VERSION;
@@ -221,13 +223,13 @@ export function versionOfPyramid({ words, array }: Image, to: "v2" | "v3"): "0.4
 interface ImageWords {
   readonly version: ReturnType<typeof versionOfPyramid>;
   readonly method: string;
-  /** What it is called where that is not stated. */
+  /** Name of the image if none is stated. */
   readonly name: string;
-  /** Of the group that describes the image, in the format of the pyramid; empty for an array alone. */
+  /** Attributes of the group that describes the image, in the pyramid's format; empty for a single array. */
   readonly attributes: JsonObject;
 }
 
-/** The attributes of the group of a pyramid. */
+/** Attributes of a pyramid's group. */
 export function imageAttributes(
   image: Image,
   levels: readonly LevelShape[],
@@ -248,7 +250,7 @@ export function imageAttributes(
   const own = { ...(version !== "0.6" && { axes: [...axes] }), datasets, type: method };
   const described: JsonObject = { name, ...kept, ...own };
   const { [OME]: ome = {}, multiscales: __, ...others } = attributes;
-  // drafts of a version have its words, and keep their names
+  // drafts of a version use its form, and keep their own version names
   const asStated = (before: JsonValue | undefined) =>
     words === version && typeof before === "string" && before.startsWith(version) ? before : version;
   if (version === V2_VERSION)
@@ -260,7 +262,7 @@ export function imageAttributes(
   };
 }
 
-/** How a level is placed in 0.6: from its own indices into the coordinate system of the image. */
+/** Placement of a level in 0.6: a transformation from its indices to the coordinate system of the image. */
 function placedAt(path: string, { multiscale, transformations }: Image): JsonObject {
   const [system = {}] = objectsIn(member(multiscale, "coordinateSystems"));
   const [stated] = transformations;

@@ -20,10 +20,10 @@ import { coordinateMetadata } from "./small-levels.ts";
 import { type TargetTerms, targetTerms } from "./target-terms.ts";
 import { type LevelWindows, planLevelWindows } from "./write-levels.ts";
 
-/** One array of the source, and what becomes of it in the levels. */
+/** One array of the source, and what is made of it in the levels. */
 export interface LevelJob extends DataSetArray {
   readonly levels: readonly LevelShape[];
-  /** Of the array in each level; fewer than levels where the others do not have it. */
+  /** Metadata of the array in each level; fewer than levels if the others do not have it. */
   readonly metadata: readonly ArrayMetadata[];
   readonly numbers: NumberFormat | undefined;
   /** Absent for arrays that do not shrink, and for coordinates, which are read whole. */
@@ -32,21 +32,21 @@ export interface LevelJob extends DataSetArray {
 
 export interface PyramidPlan {
   readonly zarrFormat: "v2" | "v3";
-  /** What describes the levels to readers. */
+  /** Metadata convention that describes the levels. */
   readonly convention: "OME-Zarr 0.4" | "OME-Zarr 0.5" | "OME-Zarr 0.6" | "multiscales";
-  /** How an image shrinks, or the variables of a data set that are not classes. */
+  /** Method of an image, or of those variables of a data set that are not classes. */
   readonly method: PyramidMethod;
-  /** Of the group that is made. */
+  /** Attributes of the pyramid's group. */
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Those of the group of each level; none where a level is an array. */
+  /** Attributes of the group of each level; empty if levels are arrays. */
   readonly levelAttributes: readonly Readonly<Record<string, unknown>>[];
   /** Names of the dimensions that shrink. */
   readonly spatial: readonly string[];
-  /** Their places among the dimensions of `levels`. */
+  /** Their indices among the dimensions of `levels`. */
   readonly axes: readonly number[];
   readonly levels: readonly LevelShape[];
   readonly jobs: readonly LevelJob[];
-  /** What describes the source besides the arrays of the jobs. */
+  /** Nodes that describe the source, besides the arrays of the jobs. */
   readonly sources: readonly ZarrNode[];
   readonly warnings: readonly NodeWarning[];
 }
@@ -57,7 +57,7 @@ type PlanOptions = Pick<PyramidOptions, "factor" | "method" | "axes" | "codec" |
 /**
  * Plans the pyramid of an image, or of a geographic data set.
  *
- * @param place of the target, as it was named
+ * @param place of the target, as given
  */
 export async function planPyramid(root: ZarrNode, place: string, options: PlanOptions): Promise<PyramidPlan> {
   const { to = root.layout.zarrFormat } = options;
@@ -120,7 +120,7 @@ async function planImage(
   };
 }
 
-/** The name of an image that has none: the last one of its place. */
+/** Name of an unnamed image: the last part of its place. */
 function nameAt(place: string): string {
   return (
     place
@@ -147,14 +147,14 @@ function notInPyramid(path: string): NodeWarning {
   return { path, message: "this is not part of the pyramid" };
 }
 
-/** The labels of an image, which are images of their own. */
+/** The labels of an image, which are images themselves. */
 async function labelsOf(root: ZarrGroup, signal: AbortSignal | undefined): Promise<string[]> {
   const { zarrFormat } = root.layout;
   const labels = await openNode(root.store, joinKey(root.path, "labels"), { zarrFormat, signal });
   return labels ? ["labels"] : [];
 }
 
-/** 0.5 wants the names of the axes at arrays; 0.4 wants nested keys. */
+/** Adapts metadata to OME-Zarr: 0.5 requires dimension names on arrays, 0.4 nested keys. */
 function asLevel(
   metadata: ArrayMetadata,
   zarrFormat: "v2" | "v3",
@@ -236,7 +236,7 @@ async function jobOf(
   return { ...job, windows: await planLevelWindows(array, kept, budget) };
 }
 
-/** An array of another shape; its chunks are no longer than it is, but for shards. */
+/** Metadata of an array for another shape. Chunks are no longer than the array, except in shards. */
 function levelMetadata(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadata {
   const { chunkGrid } = metadata;
   if (chunkGrid.innerChunkShape) return { ...metadata, shape };

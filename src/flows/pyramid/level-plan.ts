@@ -2,16 +2,16 @@ import { gridShape } from "../../meta/array-metadata.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { reducedShape } from "./reduce-blocks.ts";
 
-/** One array of a pyramid. */
+/** Shape of one level of a pyramid. */
 export interface LevelShape {
   readonly shape: readonly number[];
-  /** By how much it is smaller than the level before, along each dimension; 1 for the first. */
+  /** Reduction relative to the level before, along each dimension; 1 for the first level. */
   readonly factors: readonly number[];
-  /** The same compared with the first level. */
+  /** Reduction relative to the first level. */
   readonly scale: readonly number[];
 }
 
-/** Levels, the whole array among them; `auto`: until each dimension that shrinks is one chunk long. */
+/** Number of levels, including the first; `auto`: until each dimension that shrinks is one chunk long. */
 export type LevelsOption = number | "auto";
 
 const MOST_LEVELS = 30;
@@ -19,16 +19,16 @@ const MOST_LEVELS = 30;
 interface LevelShapesOptions {
   readonly chunkShape: readonly number[];
   readonly levels: LevelsOption;
-  /** Of the array, for errors. */
+  /** Path of the array, for errors. */
   readonly path: string;
-  /** Spatial dimensions that the factor leaves out where it names others. */
+  /** Spatial dimensions that a factor by names leaves out. */
   readonly unnamed?: readonly string[];
 }
 
 /**
- * The shapes of all levels. A dimension of one item does not shrink any more, nor does one without a factor.
+ * Computes the shapes of all levels. Dimensions of length 1, and those without a factor, do not shrink.
  *
- * @throws `invalid-option` where nothing would shrink
+ * @throws `invalid-option` if nothing would shrink
  */
 export function levelShapes(
   shape: readonly number[],
@@ -73,12 +73,12 @@ export function levelShapes(
   });
 }
 
-/** Items that lie between the first of a block and its middle. */
+/** Offset of a block's result from the block's first item, in items: 0 for `nearest`, the middle for other methods. */
 export function blockOffset(scale: number, method: string): number {
   return method === "nearest" ? 0 : (scale - 1) / 2;
 }
 
-/** A unit of whole chunks that the factors divide: blocks of units do not cross each other. */
+/** The smallest multiple of a chunk that the factors divide, so that blocks do not cross units. */
 export function unitOf(chunkShape: readonly number[], factors: readonly number[]): number[] {
   return chunkShape.map((n, d) => n * ((factors[d] ?? 1) / gcd(n, factors[d] ?? 1)));
 }

@@ -7,20 +7,20 @@ import { parentSpec } from "../../stores/folder-spec.ts";
 import { lastName } from "../../util/node-path.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 
-/** How an array shrinks, and why so. */
+/** How an array shrinks, and the reason. */
 export interface ChosenMethod {
   readonly method: PyramidMethod;
   readonly reason: string;
 }
 
-/** Attributes by which CF conventions say that the values of a variable are classes. */
+/** Attributes that mark the values of a variable as classes in CF conventions. */
 const FLAGS = ["flag_values", "flag_masks", "flag_meanings"];
 
 /**
- * Why the values of an array are names of classes, of which a mean would make others, in words; undefined where they are
- * amounts.
+ * Reason, in words, why the values of an array are classes, which a mean would falsify; undefined if they are
+ * quantities.
  *
- * @param labels why the array is one of labels; undefined for others
+ * @param labels why the array contains labels; undefined if it does not
  */
 function classesOf({ attributes, metadata }: ZarrArray, labels: string | undefined): string | undefined {
   const flags = FLAGS.find((name) => name in attributes);
@@ -29,12 +29,12 @@ function classesOf({ attributes, metadata }: ZarrArray, labels: string | undefin
   return metadata.dataType.kind === "bool" ? "a mask: bool" : undefined;
 }
 
-/** Whether the fill value is one of the values: the background of labels, the false of a mask. */
+/** True if the fill value is a regular value: the background of labels, or false in a mask. */
 export function lacksNone({ metadata }: ZarrArray, labels: string | undefined): boolean {
   return labels !== undefined || metadata.dataType.kind === "bool";
 }
 
-/** The method of an image: what is asked for; else `mode` for classes, and `mean`. */
+/** Method of an image: as requested; by default `mode` for classes, otherwise `mean`. */
 export function methodOfImage(
   array: ZarrArray,
   { asked, labels }: { readonly asked: PyramidMethod | undefined; readonly labels: string | undefined },
@@ -44,7 +44,7 @@ export function methodOfImage(
   return classes ? { method: "mode", reason: classes } : { method: "mean", reason: "by default" };
 }
 
-/** Why a node is one of labels, by its metadata, those of the image it is a level of, or its place; undefined for others. */
+/** Reason why a node is a label image: its own metadata, those of its image, or its path; undefined if it is not. */
 export async function labelsBy(
   node: ZarrNode,
   group: ZarrGroup | undefined,

@@ -13,8 +13,8 @@ type Reading = Pick<PyramidOptions, "axes" | "signal">;
 /**
  * Checks that a group without an image may be a geographic data set.
  *
- * @throws `invalid-option` for a plate, a well, and other groups whose metadata name images below; for axes, which the
- *   arrays of a data set name themselves
+ * @throws `invalid-option` for a plate, a well, and other groups whose metadata name images below; for `axes`, because
+ *   the arrays of a data set name their own
  */
 export async function assertMayBeDataSet(group: ZarrGroup, { axes, signal }: Reading): Promise<void> {
   const kind = kindOf(group);
@@ -33,7 +33,7 @@ export async function assertMayBeDataSet(group: ZarrGroup, { axes, signal }: Rea
   });
 }
 
-/** What a group of OME-Zarr is that has no image itself, in words; undefined for others. */
+/** Kind of an OME-Zarr group that is not an image itself, in words; undefined for other groups. */
 function kindOf({ path, metadata: { attributes } }: ZarrGroup): string | undefined {
   const ome = omeOf(attributes);
   if (ome === undefined) return undefined;
@@ -50,7 +50,7 @@ function kindOf({ path, metadata: { attributes } }: ZarrGroup): string | undefin
   return areLabels && (isOwn || lastName(path) === "labels") ? "a list of labels" : undefined;
 }
 
-/** Path below a group of the first image that its metadata name, and those of the groups that these name. */
+/** Path, below a group, of the first image that its metadata name, directly or through the groups that they name. */
 async function firstImage(group: ZarrGroup, signal: AbortSignal | undefined): Promise<string | undefined> {
   const { store, spec, reading, layout } = group;
   const open = (path: string) =>

@@ -8,16 +8,16 @@ import { missingOf } from "../slabs/decode/missing.ts";
 /** How the items of an array are read and written as numbers, and which of them are missing. */
 export interface NumberFormat {
   readonly itemSize: number;
-  /** The numbers that bytes hold: in place, but for float16, which become others. */
+  /** Returns bytes as numbers: a view, or a converted copy for float16. */
   read(bytes: Uint8Array): Numbers;
-  /** Puts numbers where `read` would find them again; nothing is to be done where they lie there. */
+  /** Writes back numbers that `read` returned; does nothing if they are a view of the bytes. */
   write(numbers: Numbers, bytes: Uint8Array): void;
   readonly isFloat: boolean;
-  /** The numbers that stand for missing items, first the one to write; none where no item is missing. */
+  /** Numbers that mean "missing", starting with the one to write; empty if no item is missing. */
   readonly missing: readonly (number | bigint)[];
 }
 
-/** Undefined for arrays whose items are no single numbers. Integers of the attribute `_Unsigned` are what they mean. */
+/** Undefined for arrays whose items are not single numbers. Integers with the attribute `_Unsigned` are decoded. */
 export function numberFormatOf(metadata: ArrayMetadata, zarrFormat: ZarrFormat): NumberFormat | undefined {
   const { dataType, attributes } = metadata;
   if (!["bool", "int", "uint", "float"].includes(dataType.kind) || !("size" in dataType)) return undefined;

@@ -8,26 +8,28 @@ import type { LevelsOption } from "./level-plan.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 
 export interface PyramidOptions extends UnpacedOptions {
-  /** Items along each spatial dimension that become one in the next level, or a number for each: `{ z: 1, y: 2, x: 2 }`; 2 by default. */
+  /**
+   * Items that become one in the next level, per spatial dimension or by name: `{ z: 1, y: 2, x: 2 }`. By default 2.
+   */
   readonly factor?: number | Readonly<Record<string, number>> | string | undefined;
   /**
-   * How a block of items becomes one; by default `mode` for labels, masks and classes, and `mean` for all else. In a data
-   * set, classes have no mean where that is asked for either.
+   * How a block of items becomes one; by default `mode` for labels, masks and classes, `mean` for everything else. In a
+   * data set, a requested `mean` does not apply to classes.
    */
   readonly method?: PyramidMethod | undefined;
-  /** How many levels there are, the whole one among them; by default, `auto`, until each spatial dimension is one chunk. */
+  /** Number of levels, including the first; by default `auto`: until each spatial dimension is one chunk long. */
   readonly levels?: LevelsOption | undefined;
-  /** Names of the axes of an array whose dimensions have no such names, in order: `tczyx`, `zyx`. */
+  /** Names of the axes in order (`tczyx`, `zyx`), for an array whose dimensions do not have them. */
   readonly axes?: string | undefined;
-  /** The compressor of all levels, or all of their codecs (`bitround:10,zstd:5`), as in `copy`; the source's by default. */
+  /** Compressor of all levels, or all of their codecs (`bitround:10,zstd:5`), as in `copy`; by default the source's. */
   readonly codec?: CodecOption | undefined;
-  /** The format of all levels; the source's by default. */
+  /** Format of all levels; by default the source's. */
   readonly to?: "v2" | "v3" | undefined;
-  /** What to do when there is something at the target; `error` by default. */
+  /** Action if the target exists; by default `error`. */
   readonly ifExists?: "error" | "skip" | "replace" | undefined;
-  /** Writes chunks that hold nothing but the fill value too. */
+  /** Also writes chunks that contain only the fill value. */
   readonly writeEmpty?: boolean | undefined;
-  /** Plans all, and writes nothing. */
+  /** Plans everything without writing. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -45,9 +47,9 @@ export const PYRAMID_OPTIONS: OptionNames<PyramidOptions> = {
 };
 
 /**
- * The factor of each dimension; 1 for those that are not spatial.
+ * The factor of each dimension; 1 for dimensions that are not spatial.
  *
- * @throws `invalid-option` for a dimension that is not there or not spatial, and for what is no whole number from 1 on
+ * @throws `invalid-option` for an unknown or non-spatial dimension, and for anything but a whole number from 1 to 64
  */
 export function factorsOf(
   factor: PyramidOptions["factor"],
@@ -73,7 +75,7 @@ export function factorsOf(
   return dimensions.map((name) => given[name] ?? 1);
 }
 
-/** Spatial dimensions that a factor by names leaves out; none of a number for all. */
+/** Spatial dimensions that a factor by names leaves out; none for a single number. */
 export function unnamedIn(factor: PyramidOptions["factor"], spatial: readonly string[]): string[] {
   const given = typeof factor === "string" ? parseFactor(factor) : (factor ?? 2);
   return typeof given === "number" ? [] : spatial.filter((name) => !Object.hasOwn(given, name));

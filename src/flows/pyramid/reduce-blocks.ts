@@ -15,20 +15,21 @@ export interface ReduceOptions {
   readonly method: PyramidMethod;
   readonly factors: readonly number[];
   readonly isFloat: boolean;
-  /** The numbers that stand for missing items, first the one to write; NaN is missing in any case. */
+  /** Numbers that mean "missing", starting with the one to write; NaN always does. */
   readonly missing: readonly (number | bigint)[];
 }
 
 /**
- * Makes one item of each block of `factors` items, and puts it into `to` from `start` on; blocks at the end may be smaller.
+ * Reduces each block of `factors` items to one, and writes the results to `to` from `start` on. Blocks at the end may
+ * be smaller.
  *
- * - `mean`: of the items that are there, summed as doubles in C order; integers are rounded, halves to the even one,
- *   and those of 64 bits are summed exactly.
- * - `mode`: the most frequent item, of several the least.
- * - `min`, `max`: of the items that are there.
- * - `nearest`: the first item of the block, missing or not.
+ * - `mean`: mean of the present items, summed as doubles in C order. Integers round half to even, and 64-bit integers
+ *   are summed exactly.
+ * - `mode`: most frequent item, the smallest if there are several.
+ * - `min`, `max`: smallest or largest of the present items.
+ * - `nearest`: first item of the block, missing or not.
  *
- * A block without items that are there is missing.
+ * A block without present items is missing.
  */
 export function reduceBlocks(
   from: NumberBox,
@@ -59,7 +60,7 @@ export function reduceBlocks(
     value === usual || Number.isNaN(value) || (others.length > 0 && others.includes(value));
   const last = Math.max(0, rank - 1);
   const [count, factor] = [counts[last] ?? 1, factors[last] ?? 1];
-  // rows of the last dimension, whose blocks have one shape but for the last of them
+  // rows of the last dimension: all of their blocks except the last have one shape
   for (const row of coordsOf(counts.slice(0, last))) {
     const block = row.map((at, d) =>
       Math.min(factors[d] ?? 1, (from.shape[d] ?? 1) - at * (factors[d] ?? 1)),
@@ -143,7 +144,7 @@ function roundedQuotient(sum: bigint, count: bigint): bigint {
   return twice > count || (twice === count && floor % 2n !== 0n) ? floor + 1n : floor;
 }
 
-/** Shape of the next level: blocks at the end may be smaller. */
+/** Shape of the next level, including partial blocks at the end. */
 export function reducedShape(shape: readonly number[], factors: readonly number[]): number[] {
   return shape.map((n, d) => Math.ceil(n / (factors[d] ?? 1)));
 }

@@ -8,7 +8,9 @@ import type { DataSetArray } from "./data-set.ts";
 import type { LevelShape } from "./level-plan.ts";
 import { type NumberBox, type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
 
-/** Metadata of a coordinate, or of bounds, from the second level on: integers become doubles, as means are no integers. */
+/**
+ * Metadata of a coordinate, or of bounds, from the second level on. Integers become doubles, since means are fractions.
+ */
 export function coordinateMetadata(metadata: ArrayMetadata, method: PyramidMethod): ArrayMetadata {
   if (metadata.dataType.kind === "float" || method === "nearest") return metadata;
   const { [FILL_VALUE_ATTRIBUTE]: _, _Unsigned: __, ...attributes } = metadata.attributes;
@@ -21,7 +23,7 @@ export function coordinateMetadata(metadata: ArrayMetadata, method: PyramidMetho
   };
 }
 
-/** The values of a coordinate in each level: the middle of the blocks, or their first item. */
+/** Values of a coordinate in each level: the middle of each block, or its first item. */
 export async function coordinateLevels(
   { array, method = "mean", role }: DataSetArray,
   levels: readonly LevelShape[],
@@ -45,7 +47,7 @@ export async function coordinateLevels(
   return made.map(({ items }) => items as Float64Array);
 }
 
-/** From the first bound of the first cell of a block to the second bound of the last. */
+/** Joins bounds: from the first bound of a block's first cell to the second bound of its last cell. */
 function joinBounds(from: Float64Array, to: Float64Array, factor: number): void {
   const cells = from.length / 2;
   for (let i = 0; i < to.length / 2; i++) {

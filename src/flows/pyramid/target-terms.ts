@@ -8,7 +8,7 @@ import { recodeTo } from "../request/changes.ts";
 import { nodesInFormat } from "../request/converted-nodes.ts";
 import type { PyramidOptions } from "./pyramid-options.ts";
 
-/** How the format and the compressor of a pyramid say what the source says. */
+/** Translates the source's metadata to the format and compressor of a pyramid. */
 export interface TargetTerms {
   /** The metadata of an array of the source. @throws `loss-refused` for what the format cannot represent */
   arrayMetadata(array: ZarrNode): ArrayMetadata;
@@ -17,7 +17,9 @@ export interface TargetTerms {
   readonly warnings: NodesInFormat["warnings"];
 }
 
-/** @param nodes the root of the source, and those of its arrays that are in the pyramid */
+/**
+ * @param nodes the root of the source, and those of its arrays that the pyramid contains
+ */
 export function targetTerms(
   nodes: readonly [ZarrNode, ...ZarrNode[]],
   to: "v2" | "v3",
@@ -48,7 +50,7 @@ export function targetTerms(
   };
 }
 
-/** A pyramid drops nothing itself. */
+/** Adds a hint to a refused loss, because a pyramid itself drops nothing. */
 function withWayOut(error: unknown, to: "v2" | "v3"): unknown {
   if (!isZarrflowError(error, "loss-refused")) return error;
   const hint = `Convert the source first: \`zarrflow convert SRC DST --to ${to} --allow-loss ${error.details.pointers.join(",")}\`.`;

@@ -15,21 +15,24 @@ import { type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
 
 /** How the levels of one array are made within the memory budget. */
 export interface LevelWindows {
-  /** Items that a level has in one block, along each dimension: whole chunks. */
+  /** Items of a block in each level, along each dimension: whole chunks. */
   readonly unit: readonly number[];
-  /** The level of which one block is made of one window of the first level; those above are put together of blocks. */
+  /**
+   * The highest level made directly from windows: one window makes one block of it. Higher levels are assembled from
+   * blocks.
+   */
   readonly windowLevel: number;
-  /** Items of the first level that are in memory at one time, along each dimension. */
+  /** Items of the first level that are in memory at a time, along each dimension. */
   readonly window: readonly number[];
   readonly concurrency: number;
   readonly leaseBytes: number;
 }
 
 /**
- * The largest windows that fit: of the first level they hold the blocks of as many levels as fit; of each level above one
- * block is being put together.
+ * Finds the largest windows that fit. A window of the first level covers one block of the highest level that fits; each
+ * level above has one block in progress.
  *
- * @throws `budget-too-small` when not even one block of each level fits.
+ * @throws `budget-too-small` if not even one block of each level fits.
  */
 export async function planLevelWindows(
   source: ZarrArray,
@@ -44,7 +47,7 @@ export async function planLevelWindows(
   const unit = unitOf(chunkShape, all);
   const top = levels.length - 1;
   const perChunk = chunkFootprint(pipeline) + 3 * pooledSize(product(chunkShape) * itemSize);
-  // numbers of 2 bytes become numbers of 4 for a time
+  // 2-byte numbers temporarily become 4-byte numbers
   const boxBytes = (shape: readonly number[]) =>
     pooledSize(product(shape) * itemSize) * (itemSize === 2 ? 3 : 1);
   const blockAt = (level: number, scale: readonly number[]) =>
@@ -78,7 +81,7 @@ export async function planLevelWindows(
 }
 
 interface LevelBudget {
-  /** Of the target, shards where there are any. */
+  /** Chunk shape of the target; of shards if there are any. */
   readonly chunkShape: readonly number[];
   readonly itemSize: number;
   readonly maxMemory: number;
@@ -101,7 +104,10 @@ interface Block {
   readonly bytes: Uint8Array;
 }
 
-/** Writes all levels of one array, each chunk once, in one pass over the source: depth first, so that few blocks are open. */
+/**
+ * Writes all levels of one array in one pass over the source, each chunk once. Depth first, so that few blocks are
+ * open.
+ */
 export async function writeLevels(
   source: ZarrArray,
   writers: readonly ArrayWriter[],
@@ -143,7 +149,7 @@ export async function writeLevels(
     numbers.write(items, to.bytes);
   };
 
-  /** All levels of one window, of which the last is returned. */
+  /** Makes and writes the levels of one window, and returns its block of the last one. */
   const ofWindow = async (coords: readonly number[]): Promise<Block> => {
     const scaleTo = (l: number) => level(windowLevel).scale.map((n, d) => n / (level(l).scale[d] ?? 1));
     throwIfAborted(signal);

@@ -9,16 +9,16 @@ import { processSync } from "../keys/sync-fast-path.ts";
 import { type Keyed, mergeListings, type Pair } from "./merge-listings.ts";
 import { isSameSync, type ListedValue, type SameValueOptions, sameValue } from "./same-value.ts";
 
-/** Up to so many bytes a value is small: stores that need not wait read it before others are looked at. */
+/** Values of up to this size are small: stores that do not need to wait read them before others are looked at. */
 const SMALL_BYTES = 128 * 1024;
 
-/** One side of a comparison: all keys below a node, each with the key by which it is compared. */
+/** One side of a comparison: all keys below a node, with the key that each is compared by. */
 export interface ComparedSide {
   readonly store: ListableStore;
   readonly layout: NodeLayout;
-  /** The key of the target; undefined for a key that is not compared. */
+  /** Maps a key to its key in the target; undefined for a key that is not compared. */
   readonly keyOf: (key: string) => string | undefined;
-  /** Called for each folder that the listing passes. */
+  /** Called for each folder in the listing. */
   readonly onFolder?: ListOptions["onFolder"];
 }
 
@@ -29,8 +29,8 @@ export interface DifferingKeysOptions extends SameValueOptions {
 }
 
 /**
- * Keys that only one of two sides has, or both with different values, in no particular order. The listings are merged
- * as they come, so that a few keys are in memory at any time.
+ * Yields keys that only one side has, or that both have with different values, in no particular order. The listings are
+ * merged as they arrive, so only a few keys are in memory at a time.
  *
  * @throws `unsupported-operation` for a listing that is not sorted.
  */
@@ -69,7 +69,7 @@ export function differingKeys(
     );
 }
 
-/** Keys of two sides, by which they are compared, as their listings have them. @throws as `mergeListings` */
+/** Merges the listings of two sides by the keys that they are compared by. @throws as `mergeListings` */
 export function mergedSides(
   source: ComparedSide,
   target: ComparedSide,

@@ -6,7 +6,7 @@ import type { Pair } from "./merge-listings.ts";
 import { openUpdate } from "./open-update.ts";
 import { differences, extraDocuments } from "./update-keys.ts";
 
-/** What would be written and deleted, and what is right already. */
+/** Keys that would be written and deleted, and keys that are up to date. */
 export interface UpdateEstimate {
   readonly keys: number;
   readonly bytes: number;
@@ -14,7 +14,7 @@ export interface UpdateEstimate {
   readonly keysDeleted: number;
 }
 
-/** Compares source and target, and changes nothing. @throws as `runUpdate` */
+/** Compares source and target without changing anything. @throws as `runUpdate` */
 export async function estimateUpdate(
   plan: Plan,
   source: Store,

@@ -2,23 +2,23 @@ import type { KeyEntry } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8 } from "../../util/utf8-order.ts";
 
-/** A key of two listings, as each of them has it. */
+/** A key, with its entry in each of two listings. */
 export interface Pair {
   readonly key: string;
   readonly left?: KeyEntry | undefined;
   readonly right?: KeyEntry | undefined;
 }
 
-/** Of a listing, an entry and the key by which it is compared. */
+/** A listed entry, and the key that it is compared by. */
 export interface Keyed {
   readonly key: string;
   readonly listed: KeyEntry;
 }
 
 /**
- * Merges two listings that are sorted by the UTF-8 bytes of their keys; one entry of each is held at a time.
+ * Merges two listings that are sorted by the UTF-8 bytes of their keys, holding one entry of each at a time.
  *
- * @throws `unsupported-operation` where one is not sorted, as what one lacks would not be known.
+ * @throws `unsupported-operation` for an unsorted listing, from which missing keys cannot be determined.
  */
 export async function* mergeListings(
   left: AsyncIterable<Keyed>,

@@ -21,19 +21,22 @@ import type { UpdateContext } from "./update-keys.ts";
 
 export interface OpenUpdateOptions {
   readonly source: Store;
-  /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
+  /** Checks, after everything was read, that the source is still as planned. @throws `source-changed` */
   readonly assertUnchanged?: ((options: StoreOptions) => Promise<void>) | undefined;
-  /** Reads back every key that is written, before the documents that show it are. */
+  /** Reads back every written key before the documents that make it visible are written. */
   readonly verify?: Verification;
   readonly onEvent?: ((event: FlowEvent) => void) | undefined;
   /** Wraps the target's store. */
   readonly wrap?: ((store: EditableStore) => EditableStore) | undefined;
-  /** Bytes that a document may have. */
+  /** Size limit of a document, in bytes. */
   readonly maxMetadata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Opens what an update works with. @throws `target-exists` where the target is gone since the plan was made. */
+/**
+ * Opens the target, and prepares what an update needs. @throws `target-exists` if the target is gone since the plan was
+ * made.
+ */
 export async function openUpdate(
   plan: Plan,
   {

@@ -26,20 +26,20 @@ import {
 } from "./update-keys.ts";
 
 export interface RunUpdateOptions extends OpenUpdateOptions {
-  /** Where the target is in the hierarchy around it. */
+  /** The hierarchy around the target, and its place there. */
   readonly home: ParentHierarchy | undefined;
-  /** Called when the place is this run's, before anything there changes; what it throws ends the run. */
+  /** Called when this run owns the place, before anything changes there; an error ends the run. */
   readonly onTaken?: (() => Promise<void>) | undefined;
-  /** Takes the place whoever holds its lock. */
+  /** Takes the place even if another run holds its lock. */
   readonly breakLock?: boolean | undefined;
 }
 
 /**
- * Makes a target that is there what the source is: keys whose values differ are copied, those that the source lacks
- * are deleted. An array is out of view from before the first of its chunks changes until all are right; where nothing
- * differs, nothing is written.
+ * Makes an existing target equal to the source: copies keys whose values differ, and deletes keys that the source does
+ * not have. An array is hidden from readers before its first chunk changes, until all its chunks are up to date. If
+ * nothing differs, nothing is written.
  *
- * @throws `target-not-empty` for what would be lost at a target that is no Zarr; `differs` as `verifyTarget`.
+ * @throws `target-not-empty` if the target is not Zarr and something would be lost; `differs` as `verifyTarget`.
  */
 export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<RunReport> {
   const started = performance.now();
@@ -52,7 +52,7 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
       const { breakLock, onTaken } = options;
       if (lock) await assertNoneInside(context.target, { breakLock, signal: options.signal });
       await onTaken?.();
-      // what was there may have changed until the place was this run's
+      // the target may have changed before this run owned it
       context = await openUpdate(plan, { ...options, signal });
       verified = await updateLocked(context, lock, options.home);
     } finally {
@@ -74,7 +74,7 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
   return report;
 }
 
-/** Whether nothing differs; what is right is counted. */
+/** True if nothing differs; then counts all keys as kept. */
 async function isRight(context: UpdateContext): Promise<boolean> {
   const { target, nodes, documents, log, maxMetadata, signal } = context;
   const changes = new Unpublisher(target, nodes, { maxMetadata, signal });
@@ -90,7 +90,7 @@ async function isRight(context: UpdateContext): Promise<boolean> {
   return areRight;
 }
 
-/** Changes what differs, in a place that is this run's; returns what was read back. */
+/** Applies all differences, in a place that this run owns; returns what was read back. */
 async function updateLocked(
   context: UpdateContext,
   lock: PrefixLock | undefined,
@@ -116,16 +116,13 @@ async function updateLocked(
 interface Changing extends UpdateContext {
   readonly changes: Unpublisher;
   readonly lock: PrefixLock | undefined;
-  /** The chunks of the source, when all values have been compared. */
+  /** Counts the chunks of the source once all values have been compared. */
   readonly listed: ListedChunks;
-  /** Whether documents of other hierarchies, or consolidated metadata, differ. */
+  /** True if documents of other hierarchies, or consolidated metadata, differ. */
   readonly areLate: boolean;
 }
 
-/**
- * What is too many goes first; then values are copied, then documents, those of groups last. Returns what was
- * read back.
- */
+/** Deletes surplus keys, then copies values, then documents, those of groups last. Returns what was read back. */
 async function update(
   values: ReadableStream<Pair>,
   { changes, lock, areLate, listed, ...context }: Changing,
@@ -154,7 +151,7 @@ async function update(
   return readBack(verified);
 }
 
-/** What is written of a place in a hierarchy, for the consolidated metadata above. */
+/** Documents written at a place in a hierarchy, for the consolidated metadata of the groups above it. */
 async function documentsAt(
   { store, path }: Pick<ParentHierarchy, "store" | "path">,
   maxMetadata: number | undefined,

@@ -6,7 +6,7 @@ import { builtin, isNode } from "../../util/platform.node.ts";
 import { pieceBytesWithin, pieceMemory, readPieces } from "../keys/read-pieces.ts";
 import { readInto } from "../keys/sync-fast-path.ts";
 
-/** A value of a store, as a listing has it. */
+/** A value of a store, and its entry in a listing. */
 export interface ListedValue {
   readonly store: Store;
   readonly listed: KeyEntry;
@@ -18,16 +18,16 @@ export interface SameValueOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An entity tag that is the MD5 of a value which was stored in one piece, unless it was encrypted with a key. */
+/** Entity tag that is the MD5 of a value stored in one piece, unless it was encrypted with a key. */
 const MD5 = /^[0-9a-f]{32}$/i;
-/** An entity tag of a value that was stored in parts: equal ones are of equal parts. */
+/** Entity tag of a value stored in parts; equal tags have equal parts. */
 const MD5_OF_PARTS = /^[0-9a-f]{32}-\d+$/i;
 
 /**
- * Whether two values are the same: by size, then by what listings say of their bytes, which saves reading one of them
- * or both; where neither decides it, byte for byte. Times are not looked at. A doubt means that they differ.
+ * Returns true if two values are the same. Compares sizes first, then checksums in the listings, which saves reading
+ * one or both values, and finally bytes. Times are ignored. In doubt, values count as different.
  *
- * @throws `source-changed` where one of them has another size than was listed.
+ * @throws `source-changed` if a value no longer has its listed size.
  */
 export async function sameValue(a: ListedValue, b: ListedValue, options: SameValueOptions): Promise<boolean> {
   const [size, other] = await Promise.all([sizeOf(a, options), sizeOf(b, options)]);
@@ -52,8 +52,8 @@ export async function sameValue(a: ListedValue, b: ListedValue, options: SameVal
 }
 
 /**
- * Whether two values are surely the same, as far as that is known without waiting: by their listings, or by reading what
- * these do not decide into two buffers. Where it is not known, ask {@link sameValue}.
+ * Returns true if two values are certainly the same, without waiting: by their listings, or by reading both into two
+ * buffers. False does not mean that they differ; then call {@link sameValue}.
  */
 export function isSameSync(
   a: ListedValue,
@@ -76,7 +76,7 @@ function hasChecksum({ store, listed }: ListedValue, expected: KeyEntry, into: U
   return bytes !== undefined && bytes.length === expected.size && crc32(bytes) === expected.crc32;
 }
 
-/** What both listings say; undefined where they say nothing that can be compared. */
+/** Compares the checksums in both listings; undefined if they are not comparable. */
 function sameByListing(a: KeyEntry, b: KeyEntry): boolean | undefined {
   if (a.crc32 !== undefined && b.crc32 !== undefined) return a.crc32 === b.crc32;
   if (a.etag === undefined || b.etag === undefined) return undefined;
@@ -126,10 +126,10 @@ function sameBytes(a: ListedValue, b: ListedValue, reading: Reading): Promise<bo
 
 type Pieces = AsyncGenerator<Uint8Array>;
 
-/** The part of the budget that one comparison may take, so that it never waits on what copies hold. */
+/** Part of the budget that one comparison may take, so that it never waits for memory that copies hold. */
 const MAX_TAKEN = 1 / 4;
 
-/** Reads values piece by piece, all at once, under a lease for what that takes. */
+/** Reads several values concurrently in pieces, under one lease for their buffers. */
 async function withPieces<T>(
   values: readonly ListedValue[],
   { budget, buffers, size, signal }: Reading,

@@ -19,18 +19,18 @@ import { targetKeys } from "../target/target-keys.ts";
 import { type ComparedSide, differingKeys, mergedSides } from "./differing-keys.ts";
 import type { Pair } from "./merge-listings.ts";
 
-/** What an update works with. */
+/** Everything that an update works with. */
 export interface UpdateContext {
   readonly plan: Plan;
   readonly source: ListableStore;
-  /** Checks, when all is read, that the source is still the one that was planned for. @throws `source-changed` */
+  /** Checks, after everything was read, that the source is still as planned. @throws `source-changed` */
   readonly assertUnchanged: ((options: StoreOptions) => Promise<void>) | undefined;
   readonly target: WritableStore & ListableStore;
   /** Nodes of the target, by path. */
   readonly nodes: ReadonlyMap<string, ZarrNode>;
-  /** Documents to be at the target, which are published apart from other keys. */
+  /** Documents that the target will have; published separately from other keys. */
   readonly documents: Documents;
-  /** Whether values will be read back, for which their checksums must be known. */
+  /** If set, values will be read back, so their checksums must be known. */
   readonly verify: Verification;
   readonly budget: ByteBudget;
   readonly buffers: BufferPool;
@@ -39,19 +39,19 @@ export interface UpdateContext {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Keys of documents at the target that are not to be there. */
+/** Keys of documents at the target that it should not have. */
 export function extraDocuments({ nodes, documents }: UpdateContext): string[] {
   return [...documentKeys(nodes)].filter((key) => !documents.has(key));
 }
 
-/** Which keys are looked at: `documents` of other hierarchies, and consolidated metadata, or `values`, all the rest. */
+/** Keys to look at: `documents` of other hierarchies and consolidated metadata, or `values`, everything else. */
 type Which = "documents" | "values";
 
 /**
- * Keys that differ between source and target, but for documents of the hierarchy.
+ * Yields keys that differ between source and target, except documents of the hierarchy.
  *
  * @param onSame called with each key that does not differ
- * @param onChunk called with the job of each chunk of the source, whether it differs or not
+ * @param onChunk called with the job of each chunk of the source, different or not
  */
 export function differences(
   context: UpdateContext,
@@ -100,9 +100,10 @@ function* documentKeys(nodes: ReadonlyMap<string, ZarrNode>): Generator<string> 
 type BeforeChange = (key: string) => Promise<void>;
 
 /**
- * Deletes keys that the source lacks. This comes before any copy: a file goes where a folder will be, and the other way.
+ * Deletes keys that the source does not have. This precedes all copies, because a file may take the place of a folder,
+ * or a folder that of a file.
  *
- * @throws `target-not-empty` for what would be lost where the target is no Zarr.
+ * @throws `target-not-empty` if the target is not Zarr and something would be lost.
  */
 export async function deleteExtra(context: UpdateContext, which: Which, before: BeforeChange): Promise<void> {
   const { plan, target, log, signal } = context;
@@ -119,9 +120,9 @@ export async function deleteExtra(context: UpdateContext, which: Which, before: 
 }
 
 /**
- * Copies keys that differ; those that the source lacks are ignored.
+ * Copies keys that differ; ignores keys that the source does not have.
  *
- * @throws `target-not-empty` for what would be lost where the target is no Zarr.
+ * @throws `target-not-empty` if the target is not Zarr and something would be lost.
  */
 export async function copyDifferences(
   pairs: ReadableStream<Pair>,
@@ -150,7 +151,7 @@ export async function copyDifferences(
   });
 }
 
-/** Whether a key may change. @throws `target-not-empty` */
+/** Returns a check that a key may change. @throws (the check) `target-not-empty` */
 function changeable({ plan, target, nodes }: UpdateContext): (pair: Pair) => void {
   const { isChunk } = targetKeys(plan, nodes);
   return ({ key, right }) => {

@@ -8,7 +8,7 @@ import { folderOf } from "../../util/node-path.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
 
-/** Whether what groups have consolidated is still what their nodes say. */
+/** Checks the consolidated metadata of groups against the documents of their nodes. */
 export async function* consolidatedFindings(
   root: ZarrNode,
   { nodes, broken }: ReadNodes,

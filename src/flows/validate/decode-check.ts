@@ -11,10 +11,13 @@ import { faultFinding, type ValidateFinding } from "./finding.ts";
 import { StoredZeros } from "./missing-values.ts";
 import type { StoredChunk } from "./stored-keys.ts";
 
-/** Chunks of a shard that are decoded at one time. */
+/** Chunks of a shard that are decoded concurrently. */
 const AHEAD = 4;
 
-/** Reads and decodes chunks to see whether they can be, and hold what readers take for missing, within a memory budget; those in a shard one by one. */
+/**
+ * Returns a check that reads and decodes a chunk within a memory budget, those of a shard one by one. It reports chunks
+ * that cannot be decoded, and zeros that readers would treat as missing.
+ */
 export function decodeCheck(
   maxMemory: number,
 ): (chunk: StoredChunk, context: { signal: AbortSignal }) => Promise<ValidateFinding | undefined> {
@@ -62,7 +65,7 @@ export function decodeCheck(
   };
 }
 
-/** Bytes that decoding one chunk of this size takes. */
+/** Bytes that decoding one chunk of this stored size takes. */
 function memoryOf({ decodedSize, scratchSize, maxEncodedSize }: CodecPipeline, size: number): number {
   return decodeFootprint({ decodedSize, scratchSize, maxEncodedSize: Math.max(size, maxEncodedSize) });
 }

@@ -1,18 +1,18 @@
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 
-/** One thing that is odd about a hierarchy. */
+/** One problem or peculiarity of a hierarchy. */
 export interface ValidateFinding {
   /**
-   * `error`: readers fail, or get something wrong; `warning`: some readers may, or data lie where nobody looks;
-   * `info`: worth knowing.
+   * `error`: readers fail or get wrong results; `warning`: some readers may, or data are where nobody looks; `info`:
+   * worth knowing.
    */
   readonly level: "error" | "warning" | "info";
   readonly what:
     | "metadata"
-    /** Readers of CF conventions take stored values for missing, or cannot read what is. */
+    /** Readers of CF conventions treat stored values as missing, or cannot read the missing value. */
     | "missing-value"
-    /** Arrays side by side have different lengths of one dimension: xarray cannot open their group. */
+    /** Arrays of one group have different lengths of one dimension: xarray cannot open the group. */
     | "dimension-lengths"
     | "implied-group"
     | "lone-attributes"
@@ -23,37 +23,37 @@ export interface ValidateFinding {
     | "no-consolidated"
     | "outside-grid"
     | "other-separator"
-    /** It has the form of a chunk, and there is no array that it could be of. */
+    /** The key looks like a chunk, but there is no array that it could belong to. */
     | "orphan-chunk"
     | "unknown-key"
     | "zip-entry"
-    /** They read as the fill value; `count` says how many. */
+    /** Missing chunks, which read as the fill value; `count` is their number. */
     | "missing-chunks"
     | "chunk-size"
     | "broken-chunk"
-    /** What is there is neither a value nor a folder that can be read. */
+    /** Neither a value nor a folder that can be read. */
     | "unreadable"
     | "open-upload"
     | "lock"
     | "leftover"
     | "not-checked";
-  /** Path of the node inside its store. */
+  /** Path of the node in its store. */
   readonly path: string;
   readonly message: string;
-  /** The key in question; the first of them where there are several. */
+  /** The key in question, or the first of several. */
   readonly key?: string;
-  /** How many keys, or missing chunks; absent for one key. */
+  /** Number of keys, or of missing chunks; absent for one key. */
   readonly count?: number;
   readonly pointer?: string;
-  /** Where it is, where that is no key of the store: of what runs have left. */
+  /** Place of something that is not a key of the store, such as leftovers of runs. */
   readonly place?: string;
-  /** With `fix`: whether this was mended, or would be without `dryRun`. */
+  /** With `fix`: set if this was fixed, or would be without `dryRun`. */
   readonly isFix?: true;
-  /** With `fix`: why this was not mended. */
+  /** With `fix`: the reason why this was not fixed. */
   readonly notFixed?: string;
 }
 
-/** Whether an error says what is wrong with what is stored, and not that it could not be read. */
+/** True if an error says that something stored is wrong, rather than that it could not be read. */
 export function isFault(error: unknown): boolean {
   if (!isZarrflowError(error)) return false;
   const { code } = error;
@@ -71,7 +71,7 @@ const FAULTS: readonly string[] = [
   "codec-error",
 ];
 
-/** An error as a finding. @throws the error itself when it is no fault. */
+/** Turns an error into a finding. @throws the error itself if it is not a fault. */
 export function faultFinding(error: unknown, what: ValidateFinding["what"], path: string): ValidateFinding {
   if (!isZarrflowError(error) || !isFault(error)) throw error;
   const { key, pointer, expected, found } = error.details;

@@ -7,7 +7,7 @@ import { holderOf, readLock } from "../../stores/target/lock-record.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import type { ValidateFinding } from "./finding.ts";
 
-/** What runs have left, or have there while they are at work: the lock of a target, uploads that were not ended. */
+/** Reports what runs left behind, or keep there while active: the lock of a target, and unfinished uploads. */
 export async function* leftoverFindings(
   { path, spec }: ZarrNode,
   store: ListableStore,
@@ -33,7 +33,7 @@ export async function* leftoverFindings(
   }
 }
 
-/** What runs have left at a place, be there a node or not, but for locks and uploads. */
+/** Reports leftovers of runs at a place, with or without a node, except locks and uploads. */
 export async function* ownLeftoverFindings(
   place: { readonly store: StoreSpec; readonly path: string },
   options: Pick<LeftoverOptions, "below" | "signal">,

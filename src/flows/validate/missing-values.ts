@@ -21,7 +21,7 @@ import type { ValidateFinding } from "./finding.ts";
 
 const POINTER = pointerTo("/attributes", FILL_VALUE_ATTRIBUTE);
 
-/** What of a node's missing value readers of CF conventions, such as xarray, trip over. */
+/** Reports problems of a node's missing value for readers of CF conventions, such as xarray. */
 export function missingFindings(node: ZarrNode): ValidateFinding[] {
   if (node.kind !== "array") return [];
   return [unreadable(node), contradicted(node), zeroIsMissing(node)].filter(
@@ -29,7 +29,9 @@ export function missingFindings(node: ZarrNode): ValidateFinding[] {
   );
 }
 
-/** An attribute `_FillValue` in v3 that is not in the form that xarray reads: it then opens nothing of the group. */
+/**
+ * Reports a v3 attribute `_FillValue` in a form that xarray cannot read, which keeps it from opening the whole group.
+ */
 function unreadable({ metadata, layout, path }: ZarrArray): ValidateFinding | undefined {
   const { attributes, dataType } = metadata;
   const stated = statedMissing(attributes);
@@ -44,7 +46,9 @@ function unreadable({ metadata, layout, path }: ZarrArray): ValidateFinding | un
   return { level: "warning", what: "missing-value", path, message, pointer: POINTER };
 }
 
-/** A v2 array whose fill value and attribute say that other values are missing: readers differ in which they take. */
+/**
+ * Reports a v2 array whose fill value and attribute state different missing values, which readers treat differently.
+ */
 function contradicted({ metadata, layout, path }: ZarrArray): ValidateFinding | undefined {
   const { attributes, dataType, fillValue } = metadata;
   const stated = statedMissing(attributes);
@@ -56,10 +60,7 @@ function contradicted({ metadata, layout, path }: ZarrArray): ValidateFinding | 
   return { level: "warning", what: "missing-value", path, message, pointer: POINTER };
 }
 
-/**
- * A v2 array whose fill value is 0, false or an empty text, which many writers put where nothing was asked for: xarray
- * masks every such item.
- */
+/** Reports a v2 array whose fill value is 0, false or an empty text, a common default: xarray masks every such item. */
 function zeroIsMissing(array: ZarrArray): ValidateFinding | undefined {
   if (!takesZeroForMissing(array)) return undefined;
   const { attributes, dataType } = array.metadata;
@@ -77,7 +78,7 @@ function zeroText(dataType: DataType): string {
   return dataType.kind === "complex" ? "0" : bytesText(zeroElement(dataType), dataType);
 }
 
-/** Whether every 0 of an array is missing to readers of CF conventions, and no attribute says that it is to be. */
+/** True if CF readers treat every 0 of an array as missing, although no attribute states so. */
 function takesZeroForMissing({ metadata, layout }: ZarrArray): boolean {
   const { attributes } = metadata;
   if (layout.zarrFormat !== "v2") return false;
@@ -86,14 +87,14 @@ function takesZeroForMissing({ metadata, layout }: ZarrArray): boolean {
   return !isStated && missing !== undefined && missing.every((byte) => byte === 0);
 }
 
-/** Looks in decoded chunks for zeros that readers of CF conventions take for missing; one finding an array is enough. */
+/** Finds zeros in decoded chunks that CF readers treat as missing; reports one finding per array. */
 export class StoredZeros {
   readonly #found = new Set<string>();
 
-  /** What is found in a chunk of `array` with this key. */
+  /** The finding for a chunk of `array` with this key, if any. */
   look(array: ZarrArray, key: string, { data, region }: DecodedChunk): ValidateFinding | undefined {
     if (data === undefined || this.#found.has(array.path) || !takesZeroForMissing(array)) return undefined;
-    // Of one byte without a sign it is what masks are made of.
+    // Unsigned bytes are skipped: masks consist of 0 and 1.
     const { dataType } = array.metadata;
     if (dataType.kind === "uint" && dataType.size === 1) return undefined;
     if (!holdsZero(data, region)) return undefined;
@@ -103,7 +104,7 @@ export class StoredZeros {
   }
 }
 
-/** Whether any item of the array in a chunk has zero bytes alone, or none. */
+/** True if any item of the array in a chunk is all zero bytes, or empty. */
 function holdsZero(data: ChunkData, region: Region): boolean {
   const { shape } = data;
   const isZero = data.kind === "fixed" ? zeroBytesOf(data) : emptyItemOf(data);

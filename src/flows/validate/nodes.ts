@@ -14,22 +14,22 @@ import { withChunkSeparators } from "../request/chunk-separators.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import { missingFindings } from "./missing-values.ts";
 
-/** The nodes of a hierarchy, as far as they can be read. */
+/** The nodes of a hierarchy that can be read. */
 export interface ReadNodes {
   readonly nodes: ReadonlyMap<string, ZarrNode>;
-  /** Paths of documents that cannot be read, or describe nothing. */
+  /** Paths of nodes whose documents cannot be read, or do not describe a node. */
   readonly broken: ReadonlySet<string>;
   readonly findings: readonly ValidateFinding[];
 }
 
 export interface ReadNodesOptions {
   readonly concurrency: number;
-  /** Whether the root was opened just now, and is not opened again: its documents may be large. */
+  /** If true, the root was just opened and is not opened again: its documents may be large. */
   readonly isFresh?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The nodes below `root`, and itself, by what a store that cannot be listed has about them. */
+/** Finds `root` and the nodes below it without a listing. */
 export async function walkNodes(
   root: ZarrNode,
   { concurrency, signal }: ReadNodesOptions,
@@ -48,7 +48,7 @@ export async function walkNodes(
   return { nodes, broken: new Set(broken.keys()), findings };
 }
 
-/** Opens every node that has documents at or below `root`, whether or not the others can be read. */
+/** Opens every node at or below `root` that has documents, even if others cannot be read. */
 export async function readNodes(
   root: ZarrNode,
   store: ListableStore,
@@ -96,7 +96,7 @@ function loneAttributes({ path, attributesKey }: NodeLayout): ValidateFinding {
   return { level: "warning", what: "lone-attributes", path, message, ...key };
 }
 
-/** What reading a node's metadata went on over. */
+/** Problems in a node's metadata that did not keep it from being read. */
 function nodeFindings(node: ZarrNode): ValidateFinding[] {
   const { path, documents, kind, findings, layout } = node;
   const isImplied = kind === "group" && documents.size === 0;
@@ -118,7 +118,7 @@ function impliedGroup(path: string): ValidateFinding {
   return { level: "warning", what: "implied-group", path, message };
 }
 
-/** Ancestors that no document makes groups, and nodes inside arrays. */
+/** Reports ancestors that no document makes a group, and nodes inside arrays. */
 function* placeFindings(
   root: ZarrNode,
   nodes: ReadonlyMap<string, ZarrNode>,
@@ -138,7 +138,7 @@ function* placeFindings(
   for (const path of implied) yield impliedGroup(path);
 }
 
-/** Siblings, groups without documents too, whose names differ in case alone. */
+/** Reports siblings, implied groups included, whose names differ only in case. */
 function* siblingFindings(nodes: readonly string[]): Generator<ValidateFinding> {
   const paths = new Set(nodes.flatMap((path) => [...ancestorPaths(path), path]));
   const seen = new Map<string, string>();
@@ -151,7 +151,7 @@ function* siblingFindings(nodes: readonly string[]): Generator<ValidateFinding> 
   }
 }
 
-/** The paths above `path`, down from that of `root`. */
+/** The paths above `path`, from `root` down. */
 function ancestorsBetween(root: ZarrNode, path: string): string[] {
   if (path === root.path) return [];
   const names = path.slice(joinKey(root.path, "").length).split("/").slice(0, -1);

@@ -9,7 +9,7 @@ import { product } from "../../util/shape.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
 
-/** A chunk of an array's grid that is stored. */
+/** A stored chunk within the grid of its array. */
 export interface StoredChunk {
   readonly array: ZarrArray;
   readonly key: string;
@@ -17,14 +17,14 @@ export interface StoredChunk {
   readonly size: number;
 }
 
-/** Documents of all formats: beside those of another one they are ignored. */
+/** Documents of all formats; next to documents of another format they are ignored. */
 const DOCUMENTS = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
 
 const ENCODINGS: readonly ChunkKeyEncoding[] = (["plain", "default"] as const).flatMap((name) =>
   ([".", "/"] as const).map((separator) => ({ name, separator })),
 );
 
-/** Classifies each key of a listing; gathers what belongs to nothing, and chunks of a wrong size. */
+/** Classifies each key of a listing, and collects keys that belong to nothing, and chunks of a wrong size. */
 export class StoredKeys {
   readonly #root: ZarrNode;
   readonly #read: ReadNodes;
@@ -38,17 +38,17 @@ export class StoredKeys {
     this.#read = read;
   }
 
-  /** What was found so far: of one kind and node together. */
+  /** Findings so far; those of one kind and node are combined. */
   get findings(): readonly ValidateFinding[] {
     return [...this.#findings, ...this.#groups.values()];
   }
 
-  /** Looks at the codecs of all arrays, those without chunks too. */
+  /** Checks the codecs of all arrays, even those without chunks. */
   async lookAtCodecs(): Promise<void> {
     for (const node of this.#read.nodes.values()) if (node.kind === "array") await this.#chunkSize(node);
   }
 
-  /** The chunk that a key names, when it is one and may be right. */
+  /** The chunk that a key names; undefined if it is not one, or is known to be wrong. */
   async take({ key, size }: KeyEntry): Promise<StoredChunk | undefined> {
     const owner = this.#ownerOf(this.#root.layout.hierarchy.pathOf(key));
     if (owner === undefined || this.#isDocument(key, owner)) return undefined;
@@ -84,7 +84,7 @@ export class StoredKeys {
     return this.#takeChunk({ array: owner, key, coords, size: size ?? (await owner.store.size(key)) ?? 0 });
   }
 
-  /** The chunk at a place of an array's grid, when there is one and it may be right. */
+  /** The chunk at a position of an array's grid; undefined if it is missing, or known to be wrong. */
   async takeAt(
     array: ZarrArray,
     coords: readonly number[],
@@ -95,14 +95,14 @@ export class StoredKeys {
     try {
       size = await array.store.size(key, options);
     } catch (error) {
-      this.#count(array); // it is not missing
+      this.#count(array); // present, though unreadable
       const { level, what, message } = faultFinding(error, "unreadable", array.path);
       return this.#note(level, what, array, key, message);
     }
     return size === undefined ? undefined : this.#takeChunk({ array, key, coords, size });
   }
 
-  /** Checks a value that is no chunk to be decoded, where the store has its checksum. */
+  /** Checks a value that is not decoded, if the store has its checksum. */
   async checkValue(key: string, options: StoreOptions): Promise<void> {
     try {
       await this.#root.store.checks?.check(key, options);
@@ -111,7 +111,7 @@ export class StoredKeys {
     }
   }
 
-  /** Chunks of the grids that are not stored, when all keys were taken. */
+  /** Reports chunks of the grids that are not stored. Call it after all keys. */
   *missingChunks(): Generator<ValidateFinding> {
     for (const array of this.#read.nodes.values()) {
       if (array.kind !== "array") continue;
@@ -131,7 +131,7 @@ export class StoredKeys {
     return coords && isOutside(owner, coords) ? owner : undefined;
   }
 
-  /** Reports what is below the root and cannot be read; documents were reported with their nodes. */
+  /** Reports a key below the root that cannot be read; documents are reported with their nodes. */
   noteUnreadable(name: string, error: unknown): void {
     const path = this.#root.layout.hierarchy.pathOf(name);
     const owner = this.#ownerOf(path);
@@ -139,7 +139,7 @@ export class StoredKeys {
     this.#findings.push({ ...faultFinding(error, "unreadable", owner.path), key: name });
   }
 
-  /** Tells of a folder that is in the place of a chunk: whoever reads that one fails. */
+  /** Reports a folder in the place of a chunk, which cannot be read there. */
   noteFolder(prefix: string): void {
     const key = prefix.slice(0, -1);
     const owner = this.#ownerOf(this.#root.layout.hierarchy.pathOf(key));
@@ -148,7 +148,7 @@ export class StoredKeys {
     this.#findings.push({ ...faultFinding(folderInPlace(), "unreadable", owner.path), key });
   }
 
-  /** The nearest node at or above where a key lies; undefined where that cannot be read. */
+  /** The nearest node at or above a key; undefined if that node cannot be read. */
   #ownerOf(key: string): ZarrNode | undefined {
     const { nodes, broken } = this.#read;
     for (let end = key.lastIndexOf("/"); ; end = key.lastIndexOf("/", end - 1)) {
@@ -193,14 +193,14 @@ export class StoredKeys {
     return false;
   }
 
-  /** Bytes of every stored chunk, where all have the same. */
+  /** Stored size of a chunk, if all chunks have the same. */
   #chunkSize(array: ZarrArray): Promise<number | undefined> {
     const size = this.#sizes.get(array) ?? this.#lookAtCodecs(array);
     this.#sizes.set(array, size);
     return size;
   }
 
-  /** The same; what keeps chunks from being decoded, or from being encoded, is noted. */
+  /** Computes `#chunkSize`; reports codecs that prevent chunks from being decoded or encoded. */
   async #lookAtCodecs(array: ZarrArray): Promise<number | undefined> {
     const { codecs } = array.metadata;
     const spec = chunkSpecOf(array.metadata);
@@ -233,7 +233,7 @@ export class StoredKeys {
   }
 }
 
-/** Where an array would be of which a key is a chunk; undefined for a key of another form. */
+/** Path of the missing array that a key looks like a chunk of; undefined for a key of another form. */
 function pathOfLostArray({ layout }: ZarrNode, key: string): string | undefined {
   const forms: { readonly [format: string]: RegExp } = {
     v2: /^(?:(.+?)\/)?\d+(?:[./]\d+)*$/,

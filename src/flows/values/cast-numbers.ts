@@ -4,10 +4,10 @@ import type { NumberType } from "../../codecs/numbers/number-type.ts";
 import { floatRounder } from "../../codecs/numbers/round-float.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
 
-/** What becomes of a number that a type cannot hold: an error, or the nearest number of the type. */
+/** Handling of a number that a type cannot represent: an error, or the nearest number of the type. */
 export type Overflow = "error" | "clamp";
 
-/** The numbers that a type cannot hold. */
+/** The numbers that a type cannot represent. */
 export interface NotHeld {
   readonly count: number;
   /** Index of the first of them. */
@@ -18,11 +18,12 @@ export interface NotHeld {
 export type NumberList = ArrayLike<number | bigint>;
 
 /**
- * Writes numbers as numbers of another type. Floats round to the nearest float, ties to even. An integer type holds whole
- * numbers in its range; with `clamp`, others become the nearest integer of the type. NaN and infinities have none.
+ * Casts numbers to another type. Floats round to the nearest float, ties to even. An integer type represents whole
+ * numbers in its range; with `clamp`, others become the nearest integer of the type. NaN and infinities cannot be
+ * clamped.
  *
  * @param target bytes for as many numbers of the type
- * @returns those that the type cannot hold, where there are any
+ * @returns numbers that the type cannot represent, if any
  */
 export function castNumbers(
   values: NumberList,
@@ -40,7 +41,7 @@ export function castNumbers(
   return found.of(values);
 }
 
-/** Writes numbers as truth values: 0 and 1, with `clamp` whichever is nearer. */
+/** Casts numbers to 0 and 1; with `clamp`, to the nearer of them. */
 export function castBooleans(
   values: NumberList,
   target: Uint8Array,
@@ -56,12 +57,12 @@ export function castBooleans(
   return found.of(values);
 }
 
-/** Counts the numbers that a type cannot hold. */
+/** Counts the numbers that a type cannot represent. */
 class NotHeldNumbers {
   #count = 0;
   #first = 0;
 
-  /** @returns what is put in the place of the number */
+  /** @returns the number that is stored instead */
   add(index: number): 0 {
     if (this.#count++ === 0) this.#first = index;
     return 0;
@@ -76,7 +77,7 @@ class NotHeldNumbers {
 interface Casting {
   readonly type: NumberType;
   readonly overflow: Overflow;
-  /** Counts a number that the type cannot hold; what is put in its place. */
+  /** Counts a number that the type cannot represent, and returns the one stored instead. */
   readonly notHeld: (index: number) => 0;
 }
 
@@ -95,7 +96,7 @@ function castToFloat(values: NumberList, numbers: NumberArray, { type, overflow,
   }
   for (let i = 0; i < numbers.length; i++) {
     const float = numbers[i] as number;
-    // Of finite numbers alone.
+    // Only a finite value can overflow.
     if (float - float === 0 || Number.isNaN(float) || !isFiniteNumber(values[i])) continue;
     numbers[i] = overflow === "clamp" ? Math.sign(float) * LARGEST[size] : notHeld(i);
   }
@@ -118,7 +119,7 @@ function castToInteger(values: NumberList, numbers: NumberArray, { type, overflo
   }
 }
 
-/** Integers of 64 bits: numbers beyond 2^53 are taken as they are. */
+/** Casts to 64-bit integers; floats beyond 2^53 are taken exactly. */
 function castToWide(
   values: NumberList,
   numbers: BigInt64Array | BigUint64Array,

@@ -16,28 +16,28 @@ import { typedValues } from "../slabs/typed-values.ts";
 import { castBooleans, castNumbers, type NotHeld, type NumberList, type Overflow } from "./cast-numbers.ts";
 import type { MappedChunk, MappedValues, ValueMap } from "./value-map.ts";
 
-/** How the values of an array become others as its chunks are decoded, step by step; steps that are absent do nothing. */
+/** Steps that convert the values of an array as its chunks are decoded; absent steps do nothing. */
 export interface Conversion {
   readonly from: FixedDataType;
   readonly to: FixedDataType;
-  /** Fill values of one item each; null where the format leaves that of the source undefined. */
+  /** Fill values of one item each; null if the format leaves the source's undefined. */
   readonly fromFill: Uint8Array | null;
   readonly toFill: Uint8Array | null;
-  /** Stored values to those that they mean, missing ones NaN. */
+  /** Decodes stored values, with NaN for missing ones. */
   readonly unpack?: ((values: Numbers) => NumberList) | undefined;
-  /** Whether missing items become the new fill value: NaN, and with `listed` those that are one of these stored values. */
+  /** If set, missing items become the new fill value: NaN, and stored values in `listed`. */
   readonly missing?: { readonly listed: readonly (number | bigint)[] } | undefined;
   readonly map?: ValueMap | undefined;
   /** Name of the map in errors: its module. */
   readonly mapName?: string | undefined;
-  /** Values to packed ones, `(value - offset) / scale`, of which NaN is `missing`. */
+  /** Packs values as `(value - offset) / scale`, and NaN as `missing`. */
   readonly pack?: { readonly scale: number; readonly offset: number; readonly missing: number } | undefined;
   readonly overflow: Overflow;
 }
 
 /**
- * The codec in front of all others that converts what these decode. It makes chunks in C order, whose items beyond the edge
- * of the array are the fill value, and never encodes.
+ * Creates the codec that comes before all others and converts what they decode. It makes chunks in C order, with the
+ * fill value beyond the edge of the array, and cannot encode.
  */
 export function conversionCodec(conversion: Conversion): CodecFactory {
   const { from, to, fromFill } = conversion;
@@ -68,7 +68,7 @@ export function conversionCodec(conversion: Conversion): CodecFactory {
   });
 }
 
-/** True if missing chunks may stay missing: their items become the new fill value. */
+/** True if missing chunks may stay missing, because their items become the new fill value. */
 export function keepsMissing(conversion: Conversion): boolean {
   const { map, fromFill, toFill } = conversion;
   if (map) return false;
@@ -77,7 +77,7 @@ export function keepsMissing(conversion: Conversion): boolean {
   return fill instanceof Uint8Array && toFill !== null && bytesEqual(fill, toFill);
 }
 
-/** Bytes of an item while it is worked on: a double, and another one that a map makes of it. */
+/** Bytes per item during conversion: a double, and the one that a map computes from it. */
 const WORKING_SIZE = 16;
 
 function wholeChunk(shape: readonly number[]): ChunkPlace {
@@ -85,7 +85,9 @@ function wholeChunk(shape: readonly number[]): ChunkPlace {
   return { coords: start, region: { start, shape } };
 }
 
-/** The items that a chunk has of the array, in C order: in place where no other lies between them. */
+/**
+ * The items of a chunk that are inside the array, in C order. Returns the original bytes if they are contiguous there.
+ */
 function itemsOf(data: Extract<ChunkData, { readonly kind: "fixed" }>, shape: readonly number[]): Uint8Array {
   const { bytes, itemSize, strides } = data;
   const wanted = cStrides(shape);
@@ -97,29 +99,29 @@ function itemsOf(data: Extract<ChunkData, { readonly kind: "fixed" }>, shape: re
 }
 
 interface ConvertedPlace extends ChunkPlace {
-  /** Shape of the chunk to be made. */
+  /** Shape of the resulting chunk. */
   readonly shape: readonly number[];
   readonly buffers: Buffers;
 }
 
-/** What the items of a missing chunk become, without a map: the bytes of one, or why there are none. */
+/** Converts the fill value without a map: the bytes of one item, or the reason why the type cannot represent it. */
 export function convertedFill(conversion: Conversion): Uint8Array | NotHeld {
   const { from, fromFill, to, toFill, pack, overflow } = conversion;
   const { values, isMissing } = unpacked(fromFill ?? new Uint8Array(from.size), [], conversion);
   if (isMissing?.[0] && toFill) return toFill;
   const bytes = new Uint8Array(to.size);
-  // Of complex numbers real ones are the real part.
+  // A real number becomes the real part of a complex one.
   const numbers = Array.from(values).slice(0, numbersPerItem(to));
   return cast(pack ? packed(numbers, pack) : numbers, to, bytes, overflow) ?? bytes;
 }
 
 interface Unpacked {
   readonly values: NumberList;
-  /** 1 for each item that is missing and becomes the new fill value, 0 for the others; absent where none does. */
+  /** 1 for each missing item that becomes the new fill value, 0 for the others; absent if there are none. */
   readonly isMissing?: Uint8Array | undefined;
 }
 
-/** Stored items as numbers, scaled where that is asked for, and which are missing. */
+/** Stored items as numbers, unpacked if requested, and which of them are missing. */
 function unpacked(
   items: Uint8Array,
   shape: readonly number[],
@@ -131,7 +133,7 @@ function unpacked(
   return { values, isMissing: missing && takeMissing(values, missing.listed) };
 }
 
-/** Puts 0, which all types hold, in the place of missing items, and returns where they are. */
+/** Replaces missing items by 0, which all types can represent, and returns their positions. */
 function takeMissing(values: Numbers, listed: readonly (number | bigint)[]): Uint8Array | undefined {
   let isMissing: Uint8Array | undefined;
   const zero = typeof values[0] === "bigint" ? 0n : 0;
@@ -195,7 +197,7 @@ function putFill(items: Uint8Array, isMissing: Uint8Array, fill: Uint8Array): vo
     items.set(fill, i * fill.length);
 }
 
-/** What a map makes of the values of a chunk, as numbers. */
+/** Calls a map for a chunk, and returns its values as numbers. */
 async function mappedBy(
   map: ValueMap,
   values: Numbers,
@@ -226,7 +228,7 @@ async function mappedBy(
   const wanted = items * numbersPerItem(to);
   const isList = Array.isArray(mapped) || (ArrayBuffer.isView(mapped) && !(mapped instanceof DataView));
   const found = isList ? (mapped as NumberList).length : undefined;
-  // Real numbers may stand for complex ones.
+  // Real numbers may be returned for complex ones.
   if (found !== wanted && found !== items) {
     throw failed("returned another number of values than the chunk has items", {
       expected: `${wanted} numbers for ${region.shape.join(" x ") || "a scalar"} items of ${describeDataType(to)}`,
@@ -248,7 +250,7 @@ async function mappedBy(
   return list.map((value) => (typeof value === "bigint" ? value : Number(value)));
 }
 
-/** @throws `differs` where a map gives other values for the same chunk: what was resumed would not fit together. */
+/** Checks that a map is deterministic, since a resumed run would mix its results. @throws `differs` */
 function assertSame(a: NumberList, b: NumberList, { mapName }: Conversion): void {
   let at = 0;
   while (at < a.length && Object.is(a[at], b[at])) at++;
@@ -265,7 +267,7 @@ function assertSame(a: NumberList, b: NumberList, { mapName }: Conversion): void
   );
 }
 
-/** Numbers as items of a type; of complex ones two numbers each, or one, the real part. */
+/** Writes numbers as items of a type. Complex items take two numbers each, or one for the real part. */
 function cast(
   values: NumberList,
   to: FixedDataType,
@@ -283,11 +285,11 @@ function cast(
   return castNumbers(numbers, partType(to), target, overflow);
 }
 
-/** The type of the numbers that items consist of. */
+/** Type of the numbers that items consist of. */
 function partType(dataType: FixedDataType): NumberType {
   const { kind, size } = dataType;
   if (kind === "complex") return { kind: "float", size: size === 8 ? 4 : 8, endian: "little" };
-  // Times are integers of 64 bits.
+  // Times are 64-bit integers.
   return numberTypeOf(dataType) ?? { kind: "int", size: 8, endian: "little" };
 }
 

@@ -19,16 +19,16 @@ import type { NumberList } from "./cast-numbers.ts";
 import { type Conversion, conversionCodec } from "./convert-values.ts";
 import { loadPlannedMap, type ValueMap } from "./value-map.ts";
 
-/** Maps of this process's plans that are functions. */
+/** Maps that are functions, for plans of this process. */
 const functions = new WeakMap<PlannedConversion, ValueMap>();
 
-/** Keeps the function that a planned conversion names, for as long as the plan is used in this process. */
+/** Keeps the function of a planned conversion while the plan is in use in this process. */
 export function keepFunction(planned: PlannedConversion, map: ValueMap): void {
   functions.set(planned, map);
 }
 
 /**
- * The array as it is read where its values are converted.
+ * Returns an array whose values are converted when they are read.
  *
  * @throws `plan-mismatch`, `invalid-option` for a map that cannot be loaded
  */
@@ -42,7 +42,9 @@ export async function convertedArray<S extends Store>(
   return new ZarrArray({ store, spec, layout, documents, stored, findings, reading, metadata });
 }
 
-/** The metadata of an array as it is read where its values are converted: of the new type, behind a codec that converts. */
+/**
+ * Metadata of an array whose values are converted when read: the new type, and a converting codec before the others.
+ */
 export function convertedMetadata(
   metadata: ArrayMetadata,
   planned: PlannedConversion,
@@ -68,7 +70,7 @@ export function convertedMetadata(
 
 type Convertible = Pick<ZarrArray, "path" | "metadata" | "attributes" | "layout">;
 
-/** How the values of an array are converted, as the plan says. */
+/** The conversion of an array's values according to the plan. */
 export function conversionOf(
   array: Convertible,
   planned: PlannedConversion,
@@ -83,7 +85,7 @@ export function conversionOf(
     });
   }
   const toFill = planned.fillValue === null ? null : (fromBase64(planned.fillValue) ?? null);
-  // Unpacked ones are NaN.
+  // Unpacked missing values are NaN.
   const listed = planned.unpack ? [] : (numberCodingOf(array)?.missing ?? []);
   const mapName = planned.map && "module" in planned.map ? planned.map.module : undefined;
   return {

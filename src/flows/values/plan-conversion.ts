@@ -32,27 +32,27 @@ import {
 import { type LoadedMap, loadMap } from "./value-map.ts";
 import { type RangeOptions, valueRange } from "./value-range.ts";
 
-/** What becomes of the values of an array. */
+/** Planned conversion of the values of an array. */
 export interface ArrayConversion {
-  /** How it is read; absent where its values stay as they are stored. */
+  /** How the array is read; absent if its values stay as stored. */
   readonly reading?: ConvertedReading;
-  /** The array as it will be, by its metadata in the target's format, perhaps of a part of it. */
+  /** Converts metadata of the array, or of a part of it, in the target's format. */
   readonly convert: (metadata: ArrayMetadata) => ArrayMetadata;
-  /** Filters that the array has no more, as they compute with values of the old type. */
+  /** Filters that are removed because they compute with values of the old type. */
   readonly filtersLeftOut?: readonly string[];
 }
 
 export interface PlanConversionOptions extends RangeOptions {
-  /** The array in the words of the target's format. */
+  /** Metadata of the array in the target's format. */
   readonly inFormat: ArrayMetadata;
   /** The target's format. */
   readonly to: ZarrFormat;
 }
 
 /**
- * Plans what becomes of the values of an array; undefined where nothing does.
+ * Plans the conversion of an array's values; undefined if nothing changes.
  *
- * @throws `invalid-option` for what its data type does not allow; `unsupported-operation`; as `loadMap`.
+ * @throws `invalid-option` for changes that its data type does not allow; `unsupported-operation`; as `loadMap`.
  */
 export async function planConversion(
   array: ZarrArray,
@@ -111,7 +111,7 @@ export async function planConversion(
   };
 }
 
-/** @throws `invalid-option` for an array of other items than numbers and times */
+/** @throws `invalid-option` for an array of items other than numbers and times */
 function numbersOf({ path, metadata: { dataType } }: ZarrArray): FixedDataType {
   if (isFixed(dataType) && NUMBERS.includes(dataType.kind)) return dataType;
   throw new ZarrflowError("invalid-option", "only values that are numbers or times can be converted", {
@@ -123,9 +123,9 @@ function numbersOf({ path, metadata: { dataType } }: ZarrArray): FixedDataType {
 const NUMBERS: readonly string[] = ["bool", "int", "uint", "float", "complex", "datetime", "timedelta"];
 
 /**
- * The type of what the values mean; undefined where they mean what is stored.
+ * Data type of the decoded values; undefined if they equal the stored ones.
  *
- * @throws `invalid-option` where they mean no numbers, and where an array is named that is not packed
+ * @throws `invalid-option` if decoded values are not numbers, and for a named array that is not packed
  */
 function meantType(array: ZarrArray, { isNamed, pack }: AskedValues): FixedDataType | undefined {
   const { path, metadata } = array;
@@ -147,7 +147,7 @@ function meantType(array: ZarrArray, { isNamed, pack }: AskedValues): FixedDataT
   });
 }
 
-/** @throws `invalid-option` for a type that holds no numbers, and for one beside `pack` */
+/** @throws `invalid-option` for a type that does not contain numbers, and for a type in addition to `pack` */
 function newType({ dataType, pack }: AskedValues, before: FixedDataType): FixedDataType {
   if (pack !== undefined) {
     if (dataType !== undefined) {
@@ -165,7 +165,7 @@ function newType({ dataType, pack }: AskedValues, before: FixedDataType): FixedD
   });
 }
 
-/** The type that values are packed into. @throws `invalid-option` */
+/** Type that values are packed into. @throws `invalid-option` */
 function packedType(pack: PackOption): PackedNumbers {
   const name = typeof pack === "string" ? pack : pack.dataType;
   const type = PACKED_TYPES[name];
@@ -190,7 +190,7 @@ const PACKED_TYPES: Readonly<Record<PackedType, PackedNumbers>> = {
   uint32: { kind: "uint", size: 4 },
 };
 
-/** @throws `invalid-option` for what only a map can do */
+/** @throws `invalid-option` for a conversion that only a map can do */
 function assertCast(path: string, from: FixedDataType, to: FixedDataType, map: LoadedMap | undefined): void {
   const isTime = ({ kind }: FixedDataType) => kind === "datetime" || kind === "timedelta";
   const isSame = sameDataType(from, to);
@@ -206,7 +206,7 @@ function assertCast(path: string, from: FixedDataType, to: FixedDataType, map: L
   );
 }
 
-/** The new fill value. @throws `invalid-option` where the new type cannot hold the old one */
+/** The new fill value. @throws `invalid-option` if the new type cannot represent the old one */
 function newFill(
   path: string,
   { fillValue: { bytes } }: ArrayMetadata,
@@ -254,14 +254,14 @@ function statedFill(
   }
 }
 
-/** The value that stands for missing ones in a packed type: the least, or of unsigned integers the largest. */
+/** Value for missing items in a packed type: the smallest, or the largest of an unsigned type. */
 function extremeOf(type: PackedNumbers): Uint8Array | null {
   const { least, most } = integerRange({ ...type, endian: "little" });
   const isSigned = type.kind === "int";
   return integerBytes(isSigned ? least : most, type.size, isSigned) ?? null;
 }
 
-/** Scale and offset of packed values: as given, or such that all values fit. */
+/** Scale and offset of packed values: as given, or so that all values fit. */
 async function packingFor(
   array: ZarrArray,
   pack: PackOption,
@@ -295,7 +295,7 @@ async function packingFor(
   const converted = new ZarrArray({ store, spec, layout, metadata });
   const range = await valueRange(converted, { selection, maxMemory, signal });
   const [least, largest] = range ?? [0, 0];
-  // One value of the type stands for missing ones.
+  // One value of the type is reserved for missing items.
   const { kind, size } = PACKED_TYPES[pack];
   const steps = 2 ** (8 * size) - 2;
   const scale = (largest - least) / steps || 1;
@@ -309,7 +309,7 @@ interface NewArrayValues {
   readonly path: string;
 }
 
-/** Attributes with others in their place; null removes one. */
+/** Replaces attributes by the given ones; null removes one. */
 function withAttributes(attributes: JsonObject, given: AskedValues["attributes"] = {}): JsonObject {
   const all = { ...attributes, ...(fromPlain(given) as JsonObject) };
   return Object.fromEntries(
@@ -317,12 +317,12 @@ function withAttributes(attributes: JsonObject, given: AskedValues["attributes"]
   );
 }
 
-/** Attributes that say how values were packed. */
+/** Attributes that describe packing. */
 const PACKING = ["scale_factor", "add_offset", "_Unsigned"];
-/** Attributes that hold stored values. */
+/** Attributes that contain stored values. */
 const STORED = ["missing_value", "valid_min", "valid_max", "valid_range", FILL_VALUE_ATTRIBUTE];
 
-/** The attributes of an array for its new values. @throws `unsupported-operation`, `invalid-option` */
+/** Attributes of an array for its new values. @throws `unsupported-operation`, `invalid-option` */
 function newAttributes(
   { attributes, dataType: from }: ArrayMetadata,
   { unpack, pack, replaceMissing, map }: PlannedConversion,
@@ -354,7 +354,10 @@ function omit(attributes: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.includes(name)));
 }
 
-/** Attributes whose stored values are of the new type, as readers compare them; without missing values that it cannot hold. */
+/**
+ * Casts attributes that contain stored values, which readers compare with the new ones. Removes missing values that the
+ * new type cannot represent.
+ */
 function recastAttributes(
   attributes: JsonObject,
   from: ArrayMetadata["dataType"],
@@ -373,7 +376,7 @@ function recastAttributes(
   return Object.fromEntries(
     Object.entries(attributes).flatMap(([name, json]): [string, JsonValue][] => {
       if (!STORED.includes(name)) return [[name, json]];
-      // That of complex numbers is a pair.
+      // The missing value of a complex array is a pair.
       const isList = Array.isArray(json) && name !== FILL_VALUE_ATTRIBUTE;
       const values = (isList ? json : [json])
         .map((item) => recast(name, item))
@@ -384,19 +387,19 @@ function recastAttributes(
   );
 }
 
-/** Whether the missing value stands in an attribute, and not in the fill value. */
+/** True if a format states the missing value in an attribute, rather than in the fill value. */
 function writesMissing(format: ZarrFormat): boolean {
   return format === "v3";
 }
 
-/** A missing value as one of another type; undefined where that cannot hold it, and so no item has it. */
+/** Casts a missing value to another type; undefined if the type cannot represent it, so that no item has it. */
 function castMissing(bytes: Uint8Array, from: ArrayMetadata["dataType"], to: FixedDataType) {
   if (!isFixed(from)) return undefined;
   const fill = convertedFill({ from, to, fromFill: bytes, toFill: null, overflow: "error" });
   return fill instanceof Uint8Array ? fill : undefined;
 }
 
-/** Plans what becomes of the values of arrays, by path. @throws as `valuesAsked`, `planConversion` */
+/** Plans the conversions of arrays, by path. @throws as `valuesAsked`, `planConversion` */
 export async function planConversions(
   option: ArrayChanges,
   opened: Parameters<typeof valuesAsked>[2],

@@ -19,47 +19,50 @@ import type { GroupArray } from "../request/dimension-lengths.ts";
 import type { Overflow } from "./cast-numbers.ts";
 import type { ValueMap } from "./value-map.ts";
 
-/** What becomes of the values of an array. */
+/** Changes of the values of an array. */
 export interface ValueChanges {
   /**
-   * The new data type, of numbers. Values are cast and never scaled: floats round to the nearest float, a type of integers
-   * takes whole numbers in its range. What it cannot hold is refused, unless `overflow` says otherwise.
+   * New numeric data type. Values are cast, never scaled: floats round to the nearest float, and integer types accept
+   * whole numbers in their range. Other values are rejected, unless `overflow` says otherwise.
    */
   readonly dataType?: DataTypeOption | undefined;
   /**
-   * The new fill value: what missing chunks read as. Values that stood for missing items by the CF conventions become it,
-   * unless `map` computes them. By default the old one, cast; NaN with `unpack`.
+   * New fill value, which missing chunks read as. Items that are missing per the CF conventions become it, unless `map`
+   * computes them. By default the old one, cast; NaN with `unpack`.
    */
   readonly fillValue?: FillOption | undefined;
   /**
    * Computes the new values of each source chunk: a function, or a module whose default export is one, by its URL
-   * (`new URL("./celsius.js", import.meta.url)`) or the path of its file. A module runs in all threads and in other
-   * processes, and its hash is part of the plan; a function runs in the calling thread alone.
+   * (`new URL("./celsius.js", import.meta.url)`) or file path. A module runs in all threads and in other processes, and
+   * its hash is part of the plan. A function runs only in the calling thread.
    */
   readonly map?: ValueMap | URL | string | undefined;
   /**
-   * Stores what the values mean by the CF conventions: `scale_factor`, `add_offset` and `_Unsigned` applied, items that are
-   * missing or outside the valid range NaN. These attributes are removed.
+   * Stores decoded values per the CF conventions: applies `scale_factor`, `add_offset` and `_Unsigned`, turns items
+   * that are missing or outside the valid range into NaN, and removes these attributes.
    */
   readonly unpack?: boolean | undefined;
   /**
-   * Packs values into integers of a type such as `int16`, by `scale_factor` and `add_offset` that are written as attributes:
-   * those that are given, or such that the range of all values fits, for which these are read once more. NaN becomes the
-   * fill value, by default the least value of the type (of unsigned types the largest). Packed sources are unpacked first.
+   * Packs values into integers of a type such as `int16`, and writes `scale_factor` and `add_offset` as attributes.
+   * Without a given scale, one is chosen for the range of all values, which are read once more for this. NaN becomes
+   * the fill value: by default the smallest value of the type, or the largest of an unsigned type. Packed sources are
+   * unpacked first.
    */
   readonly pack?: PackOption | undefined;
-  /** Attributes that take the place of those of the array, such as `{ units: "degC" }`; null removes one. */
+  /** Attributes that replace those of the array, such as `{ units: "degC" }`; null removes one. */
   readonly attributes?: Readonly<Record<string, unknown>> | undefined;
-  /** With `clamp`, numbers that the type cannot hold become the nearest that it holds; by default they are refused. */
+  /**
+   * With `clamp`, numbers that the type cannot represent become the nearest that it can; by default they are rejected.
+   */
   readonly overflow?: Overflow | undefined;
 }
 
-/** How values are packed: the type of integers, perhaps with scale and offset: `value = packed * scale + offset`. */
+/** How values are packed: an integer type, optionally with scale and offset: `value = packed * scale + offset`. */
 export type PackOption =
   | PackedType
   | { readonly dataType: PackedType; readonly scale: number; readonly offset?: number | undefined };
 
-/** The types that values can be packed into. */
+/** Types that values can be packed into. */
 export type PackedType = "int8" | "int16" | "int32" | "uint8" | "uint16" | "uint32";
 
 export const VALUE_CHANGES: OptionNames<ValueChanges> = {
@@ -76,7 +79,7 @@ const PACK_OPTION: OptionNames<Exclude<PackOption, string>> = { dataType: true, 
 
 const isRecord = (value: unknown) => isObject(value) && !Array.isArray(value);
 
-/** @throws `invalid-option` for what is no option of an array, and for values of other types than options have */
+/** @throws `invalid-option` for unknown options, and for option values of a wrong type */
 function checkedChanges(changes: ValueChanges): ValueChanges {
   const checked = checkedOptions(changes, VALUE_CHANGES);
   const { unpack, pack, attributes, overflow } = checked;
@@ -97,24 +100,24 @@ function checkedChanges(changes: ValueChanges): ValueChanges {
 }
 
 /**
- * Changes of values, for names and globs of arrays. `*` and other globs mean the arrays of numbers that they match, but no
- * coordinates, bounds, grid mappings and other arrays that attributes of the others name. What a name says of an array
- * overrides what a glob says, which overrides what `*` says. A single array is meant by its name or a glob.
+ * Changes of values, by names and globs of arrays. `*` and other globs match arrays of numbers, except coordinates,
+ * bounds, grid mappings and other arrays that attributes refer to. Changes for a name override those for a glob, which
+ * override those for `*`. A single array is selected by its name or a glob.
  */
 export type ArrayChanges = Readonly<Record<string, ValueChanges>>;
 
-/** What is asked of the values of an array. */
+/** Requested changes of the values of an array. */
 export interface AskedValues extends ValueChanges {
-  /** Whether the array was named, so that what cannot be done to it is an error. */
+  /** True if the array was named, so that an impossible change is an error. */
   readonly isNamed: boolean;
 }
 
 /**
- * What is asked of each array, by path.
+ * Requested changes of each array, by path.
  *
- * @param root path of the node that was opened
- * @param name what that is called where it is an array
- * @throws `invalid-option` for a name or glob of no array, and for what is no option of an array
+ * @param root path of the opened node
+ * @param name name of the opened node, if it is an array
+ * @throws `invalid-option` for a name or glob that matches no array, and for unknown options
  */
 export function valuesAsked(
   option: ArrayChanges,

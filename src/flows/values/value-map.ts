@@ -9,17 +9,17 @@ import { builtin, isNode, pageUrl } from "../../util/platform.node.ts";
 import { textHash } from "../../util/text-hash.ts";
 import type { PlannedMap } from "../plan/plan.ts";
 
-/** The items of one source chunk, as a `map` is given them. */
+/** The items of one source chunk, as passed to a `map`. */
 export interface MappedChunk {
   /**
-   * The items that the chunk has of the array, in C order, and no others, in the typed array of their type: float16 as
-   * `Float32Array`, bool as 0 and 1, complex as two numbers an item; 64-bit integers and times as bigints, which this type
-   * leaves out. They may be changed in place, and returned.
+   * Items of the chunk that are inside the array, in C order, in the typed array of their type: float16 as
+   * `Float32Array`, bool as 0 and 1, complex as two numbers per item. 64-bit integers and times are bigints, which this
+   * type omits. The items may be changed in place and returned.
    */
   readonly data: Exclude<Numbers, BigInt64Array | BigUint64Array>;
-  /** Where they lie in the source array, in items. */
+  /** Region of the items in the source array. */
   readonly region: Region;
-  /** Place of the chunk in the source's grid of chunks; of shards in that of the chunks inside them. */
+  /** Coordinates of the chunk in the source's chunk grid, or in the grid of inner chunks if there are shards. */
   readonly coords: readonly number[];
 }
 
@@ -27,8 +27,8 @@ export interface MappedChunk {
 export type MappedValues = ArrayLike<number> | Numbers | readonly (number | bigint | boolean)[];
 
 /**
- * Computes the new values of a chunk. It may be called more than once for a chunk, in any order and in several threads at
- * once, and must give the same values each time.
+ * Computes the new values of a chunk. It may be called more than once for a chunk, in any order and concurrently in
+ * several threads, and must return the same values each time.
  */
 export type ValueMap = (chunk: MappedChunk) => MappedValues | Promise<MappedValues>;
 
@@ -40,9 +40,9 @@ export interface LoadedMap {
 const loaded = new Map<string, Promise<LoadedMap>>();
 
 /**
- * Loads the map that was asked for: a function, or a module by its URL or the path of its file.
+ * Loads a requested map: a function, or a module by its URL or file path.
  *
- * @throws `invalid-option` for a module that cannot be loaded, or has no function as its default export.
+ * @throws `invalid-option` for a module that cannot be loaded, or whose default export is not a function.
  */
 export async function loadMap(option: ValueMap | URL | string): Promise<LoadedMap> {
   if (typeof option === "function") {
@@ -53,7 +53,7 @@ export async function loadMap(option: ValueMap | URL | string): Promise<LoadedMa
   return loadModule(moduleUrl(option));
 }
 
-/** Loads the map of a plan. @throws `plan-mismatch` for another module than the plan was made with. */
+/** Loads the map of a plan. @throws `plan-mismatch` if the module has changed since the plan was made. */
 export async function loadPlannedMap(planned: PlannedMap): Promise<ValueMap> {
   if ("function" in planned) {
     throw new ZarrflowError("invalid-option", "`map` is a function of the process that made the plan", {
@@ -86,7 +86,7 @@ function moduleUrl(option: string | URL): string {
 }
 
 function loadModule(url: string): Promise<LoadedMap> {
-  // A file may have been changed since, and is read again.
+  // A file is read again, since it may have changed.
   const known = isFile(url) ? undefined : loaded.get(url);
   if (known) return known;
   const loading = importMap(url).catch((cause: unknown) => {
@@ -104,7 +104,7 @@ function loadModule(url: string): Promise<LoadedMap> {
   return loading;
 }
 
-/** Imports a module that no bundler knows. The comments tell them so. */
+/** Imports a module that bundlers do not know about; the comments in the call make them ignore it. */
 function importFrom(url: string): Promise<{ readonly default?: unknown }> {
   return import(/* webpackIgnore: true */ /* @vite-ignore */ url);
 }
@@ -116,7 +116,7 @@ async function importMap(url: string): Promise<LoadedMap> {
       .update(await textOf(url))
       .digest(),
   );
-  // A module that was changed since this process has imported it is another one.
+  // The hash in the URL reloads a module that has changed since this process imported it.
   const versioned = isFile(url) ? `${url}?${hash}` : url;
   const { default: map } = await importFrom(versioned);
   if (typeof map === "function") return { map: map as ValueMap, planned: { module: url, hash } };

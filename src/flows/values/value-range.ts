@@ -4,11 +4,11 @@ import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 export interface RangeOptions extends Pick<OpenSliceOptions, "signal" | "maxMemory"> {
-  /** What is taken of the array; all by default. */
+  /** Part of the array to read; by default everything. */
   readonly selection?: Selection | undefined;
 }
 
-/** The least and the largest value of an array, of floats: NaN counts as missing. Undefined where all are. */
+/** Smallest and largest value of an array of floats, ignoring NaN; undefined if there are no others. */
 export async function valueRange(
   array: ZarrArray,
   { selection, ...options }: RangeOptions,
@@ -31,7 +31,7 @@ export async function valueRange(
   });
 }
 
-/** Ranges that take what a selection takes; all of an array where it goes round, which no range does. */
+/** Ranges equal to a selection; the whole array for a cyclic selection, which ranges cannot express. */
 function rangesOf(selection: Selection | undefined): (readonly [number, number, number])[] {
   if (selection === undefined || selection.cycle) return [];
   const { start, step, shape } = selection;

@@ -4,31 +4,31 @@ import { isListable } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { product } from "../../util/shape.ts";
 
-/** Which chunks of an array are stored, and their bytes, along the two dimensions with most chunks, in cells. */
+/** Stored chunks of an array and their bytes, in cells along the two dimensions with the most chunks. */
 export interface ChunkMap {
-  /** The dimensions of rows and columns, in order; fewer where the array has fewer. */
+  /** Dimensions of rows and columns, in order; fewer if the array has fewer. */
   readonly dimensions: readonly number[];
   readonly grid: readonly number[];
   readonly rows: number;
   readonly columns: number;
-  /** Chunks of the grid in one cell along its rows and columns. */
+  /** Chunks of the grid in one cell, along its rows and columns. */
   readonly perCell: readonly [number, number];
-  /** How many of a whole cell's chunks there are along all other dimensions. */
+  /** Number of chunks along all other dimensions together. */
   readonly others: number;
   /** Stored chunks of each cell, row by row. */
   readonly present: readonly number[];
-  /** Their bytes; null where a listing does not give them. */
+  /** Their bytes; null if a listing does not include sizes. */
   readonly bytes: readonly number[] | null;
   readonly chunksPresent: number;
   readonly storedBytes: number | null;
 }
 
-/** Cells along one side, at most. */
+/** Limit of cells along one side. */
 const MAX_SIDE = 64;
-/** Cells where only one dimension has several chunks, at most. */
+/** Limit of cells if only one dimension has several chunks. */
 const MAX_IN_ROW = 1024;
 
-/** The map of an array's chunks, by a listing; undefined where the store cannot list. */
+/** Maps an array's chunks from a listing; undefined if the store cannot list. */
 export async function chunkMap(
   { store, spec, layout, metadata }: ZarrArray,
   signal: AbortSignal,

@@ -5,22 +5,22 @@ import { type NumberCoding, numberCodingOf } from "../slabs/decode/number-coding
 
 /** How stored numbers are shown. */
 export interface NumberDecoding extends Pick<NumberCoding, "numbers" | "missing"> {
-  /** The number that one of `numbers` means; NaN for one that means nothing is there. */
+  /** Decodes one of `numbers`; NaN if it is missing. */
   readonly decode: (stored: number | bigint) => number;
-  /** How numbers are packed, in words; undefined where they are as they mean. */
+  /** How numbers are packed, in words; undefined if they are not. */
   readonly packing: string | undefined;
-  /** Whether float32 holds every number that `decode` gives. */
+  /** True if float32 represents every number that `decode` returns. */
   readonly isSingle: boolean;
 }
 
 const NAT = -(2n ** 63n);
 
-/** Data types whose items are drawn: numbers, of complex ones the absolute value. */
+/** True for data types whose items are drawn: numbers, including complex ones by their absolute value. */
 export function isDrawn({ dataType: { kind } }: ArrayMetadata): boolean {
   return ["bool", "int", "uint", "float", "complex", "datetime", "timedelta"].includes(kind);
 }
 
-/** Reads numbers as slices decode them, but for times, which stay the numbers that they are. */
+/** Decodes numbers like slices do, except for times, which stay numbers. */
 export function numberDecoding(array: Pick<ZarrArray, "metadata" | "attributes" | "layout">): NumberDecoding {
   const { dataType } = array.metadata;
   const coding = numberCodingOf(array);

@@ -13,7 +13,7 @@ export interface ViewedImage {
   readonly axes: readonly { readonly name: string; readonly unit?: string }[];
   readonly levels: readonly ImageLevel[];
   readonly channels: readonly ImageChannel[];
-  /** The item of each axis that is shown first, where the image states it. */
+  /** Initial position along each axis, if the image states it. */
   readonly first: Readonly<Record<string, number>>;
 }
 
@@ -31,7 +31,7 @@ export interface ImageChannel {
   readonly label?: string;
   /** Six hexadecimal digits. */
   readonly color?: string;
-  /** What is shown black, and what is shown in the full colour. */
+  /** Values shown as black and as the full colour. */
   readonly window?: readonly [number, number];
   readonly isActive: boolean;
 }
@@ -39,7 +39,7 @@ export interface ImageChannel {
 const MAX_LEVELS = 32;
 const MAX_CHANNELS = 64;
 
-/** The first image of a group, as far as its levels can be read; undefined where it has none. */
+/** The first image of a group, with the levels that can be read; undefined if there is none. */
 export async function describeImage(
   group: ZarrGroup,
   open: (path: string) => Promise<ZarrNode | undefined>,
@@ -93,7 +93,7 @@ function placed(transformations: JsonValue | undefined, rank: number): Partial<P
   }
 }
 
-/** A level whose array is broken or absent is left out: the others are shown. */
+/** Skips a level whose array is broken or absent, so that the others are shown. */
 async function openOrNothing(open: () => Promise<ZarrNode | undefined>): Promise<ZarrNode | undefined> {
   try {
     return await open();

@@ -9,12 +9,12 @@ import { writeJson } from "../../util/json-write.ts";
 import { isDrawn, numberDecoding } from "./decoding.ts";
 import { describeImage, type ViewedImage } from "./describe-image.ts";
 
-/** What a page shows of a node, besides its values. */
+/** Details of a node that a page shows, besides its values. */
 export interface ViewedNode {
   readonly kind: "array" | "group";
   readonly zarrFormat: string;
   readonly findings: readonly string[];
-  /** Names and values, in words; those that are long are cut. */
+  /** Names and values as text; long values are shortened. */
   readonly attributes: readonly (readonly [name: string, value: string])[];
   readonly array?: ViewedArray;
   readonly image?: ViewedImage;
@@ -27,15 +27,15 @@ export interface ViewedArray {
   readonly innerChunkShape?: readonly number[];
   readonly dimensionNames: readonly (string | null)[];
   readonly codecs: readonly string[];
-  /** In words; absent where the content of missing chunks is undefined. */
+  /** As text; absent if the content of missing chunks is undefined. */
   readonly fillValue?: string;
-  /** Bytes of an item; absent where items differ. */
+  /** Bytes of an item; absent for items of varying size. */
   readonly itemSize?: number;
   readonly units?: string;
   readonly title?: string;
-  /** Whether its items are numbers. */
+  /** True if its items are numbers. */
   readonly isDrawn: boolean;
-  /** Stored numbers that mean that nothing is there, in words. */
+  /** Stored numbers that mean "missing", as text. */
   readonly missing: readonly string[];
   readonly packing?: string;
 }
@@ -43,7 +43,7 @@ export interface ViewedArray {
 const MAX_ATTRIBUTES = 500;
 const MAX_LENGTH = 2000;
 
-/** What is known of a node by its metadata; of the group of an image also its levels and channels. */
+/** Describes a node from its metadata; the group of an image with its levels and channels. */
 export async function describeViewed(
   node: ZarrNode,
   open: (path: string) => Promise<ZarrNode | undefined>,

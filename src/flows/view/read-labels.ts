@@ -6,15 +6,15 @@ import { labelScaleOf } from "../request/labels/label-scale.ts";
 import { openSliceOptions, slice } from "../slice.ts";
 import type { Cut } from "./read-numbers.ts";
 
-/** Labels of items of a dimension: numbers, or texts such as dates; null where an item has none. */
+/** Labels of items along a dimension: numbers, or text such as dates; null for an item without one. */
 export interface DimensionLabels {
-  /** Path of the array that has them. */
+  /** Path of the coordinate array. */
   readonly coordinate: string;
   readonly units?: string;
   readonly labels: readonly (number | string | null)[];
 }
 
-/** The labels of some items of a dimension, of a 1-d coordinate array; undefined where there is none that can be read. */
+/** Reads the labels of some items along a dimension from its 1-d coordinate array; undefined if none can be read. */
 export async function readLabels(
   array: ZarrArray,
   dimension: { readonly name: string; readonly length: number },

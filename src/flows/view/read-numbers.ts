@@ -7,29 +7,29 @@ import { typedValues } from "../slabs/typed-values.ts";
 import { openSliceOptions, slice } from "../slice.ts";
 import { isDrawn, numberDecoding } from "./decoding.ts";
 
-/** Items of one answer, at most: a picture of about 1000 x 1000. */
+/** Limit of items in one response: a picture of about 1000 x 1000. */
 export const MAX_ITEMS = 2 ** 20;
 
-/** What is read along a dimension: `count` items from `start`, each `step` apart. */
+/** Selection along a dimension: `count` items from `start`, `step` apart. */
 export interface Cut {
   readonly start: number;
   readonly step: number;
   readonly count: number;
 }
 
-/** A part of an array as numbers in C order; what is missing is NaN. */
+/** A part of an array as numbers in C order; missing items are NaN. */
 export interface Numbers {
   readonly data: Float32Array | Float64Array;
-  /** The least and the largest finite number; absent where there is none. */
+  /** Smallest and largest finite number; absent if there is none. */
   readonly range?: readonly [number, number];
-  /** How many are missing. */
+  /** Number of missing items. */
   readonly missing: number;
 }
 
 /**
- * Reads a part of an array, within the memory budget.
+ * Reads a part of an array as numbers, within the memory budget.
  *
- * @throws `invalid-selection` for a part that is outside; `resource-limit` for one of more than 2^20 items;
+ * @throws `invalid-selection` for a part outside the array; `resource-limit` for more than 2^20 items;
  *   `unsupported-operation` for an array without numbers.
  */
 export async function readNumbers(
@@ -71,7 +71,7 @@ export async function readNumbers(
   return { data, missing, ...(low <= high && { range: [low, high] }) };
 }
 
-/** @throws `unsupported-operation` for an array whose items are no numbers. */
+/** @throws `unsupported-operation` for an array whose items are not numbers. */
 export function assertDrawn({ metadata, dataType, path }: ZarrArray): void {
   if (isDrawn(metadata)) return;
   throw new ZarrflowError(

@@ -14,14 +14,16 @@ import { describeViewed, type ViewedNode } from "./describe-node.ts";
 import { type DimensionLabels, readLabels } from "./read-labels.ts";
 import { type Cut, type Numbers, readNumbers } from "./read-numbers.ts";
 
-/** An array or a hierarchy that a page shows part by part. Values are read for one request at a time, within the budget. */
+/**
+ * An array or a hierarchy that a page shows part by part. Values are read for one request at a time, within the budget.
+ */
 export class ViewedSource {
-  /** Its URL, or what stands for it. */
+  /** Its URL, or text in its place. */
   readonly url: string;
   readonly #source: OpenSource;
   readonly #opened: OpenedSource;
   readonly #options: ReadOptions;
-  /** Nodes as they were when they were shown last. */
+  /** Nodes by path, as last shown. */
   readonly #nodes = new Map<string, Promise<ZarrNode>>();
   readonly #oneByOne = pLimit(1);
 
@@ -32,7 +34,9 @@ export class ViewedSource {
     this.#options = options;
   }
 
-  /** @param source what the URL stands for, where it is no URL. @throws as `open` */
+  /**
+   * @param source the source, if `url` is only a name for it. @throws as `open`
+   */
   static async open(url: string, options: ReadOptions, source: OpenSource = url): Promise<ViewedSource> {
     return new ViewedSource(url, source, await openSource(source, options), options);
   }
@@ -42,7 +46,7 @@ export class ViewedSource {
     return tree(this.#source, { ...pickOptions(this.#options, TREE_OPTIONS), signal });
   }
 
-  /** A node as it is now. @throws `not-found`; as `open` */
+  /** A node, as it is now. @throws `not-found`; as `open` */
   async describe(path: string, signal: AbortSignal): Promise<ViewedNode> {
     this.#nodes.clear();
     const open = (at: string) => this.#find(at, signal);

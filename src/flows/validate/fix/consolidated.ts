@@ -6,7 +6,7 @@ import type { WritableStore } from "../../../stores/store.ts";
 import { type StoreCall, wrapStore } from "../../../stores/with/wrap-store.ts";
 import { done, type Fix, fixed } from "./fix.ts";
 
-/** Writes consolidated metadata that are not what the nodes say. */
+/** Rewrites consolidated metadata that differ from the documents of their nodes. */
 export async function* fixConsolidated(
   root: ZarrNode,
   store: WritableStore,

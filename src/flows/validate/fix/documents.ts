@@ -14,22 +14,22 @@ import { ancestorPaths } from "../../../util/node-path.ts";
 import type { ReadNodes } from "../nodes.ts";
 import { done, type Fix, fixed } from "./fix.ts";
 
-/** A document of an array as it should be. */
+/** A document of an array, as it should be. */
 interface MendedDocument {
   readonly path: string;
   readonly key: string;
   readonly bytes: Uint8Array;
-  /** What was mended in it. */
+  /** The changes that were made to it. */
   readonly changes: readonly Change[];
 }
 
-/** A member that is another one now. */
+/** A changed member, with its new value. */
 interface Change {
   readonly name: "fill_value" | "_FillValue" | "dimension_separator";
   readonly value: JsonValue;
 }
 
-/** What is said of each change: what it was, and what was done. */
+/** Text of each change: what was wrong, and what was done. */
 const SAID: Readonly<Record<Change["name"], readonly [was: string, done: string]>> = {
   fill_value: ["a bare NaN or Infinity as the fill value", "rewritten as a string"],
   _FillValue: ["a bare NaN or Infinity as the missing value", "rewritten as the Base64 that xarray reads"],
@@ -40,8 +40,9 @@ const SAID: Readonly<Record<Change["name"], readonly [was: string, done: string]
 };
 
 /**
- * Writes what documents of arrays should say: fill values as the strings that the formats have for NaN and infinities in
- * place of bare tokens, missing values of v3 in the form that xarray reads in their place, and the separator that the keys of the chunks have. Consolidated metadata are kept true.
+ * Corrects documents of arrays, and keeps consolidated metadata up to date. Fill values that are bare tokens become the
+ * formats' strings for NaN and infinities; missing values of v3 get the form that xarray reads; v2 documents get the
+ * omitted separator that their chunk keys have.
  */
 export async function* fixDocuments(
   root: ZarrNode,
@@ -99,7 +100,7 @@ export async function* fixDocuments(
   }
 }
 
-/** A document, or nothing where it cannot be read: that is reported anyway. */
+/** A document, or undefined if it cannot be read, which is reported elsewhere. */
 async function documentAt(
   store: WritableStore,
   key: string,
@@ -113,7 +114,7 @@ async function documentAt(
   }
 }
 
-/** What an array's document should say; undefined where it says that, or says nothing that can be read. */
+/** The corrected document of an array; undefined if it needs no correction or cannot be parsed. */
 function mend(
   bytes: Uint8Array,
   zarrFormat: "v2" | "v3",
@@ -142,7 +143,10 @@ function mend(
   return { bytes: new TextEncoder().encode(text), changes };
 }
 
-/** A bare NaN or Infinity as the missing value of a variable of floats, as xarray has it in v3: nobody else reads it there. */
+/**
+ * Base64 form, which xarray expects in v3, of a bare NaN or Infinity as the missing value of a float variable. No
+ * reader accepts the bare token there.
+ */
 function missingInBase64(document: JsonObject): JsonValue | undefined {
   const { attributes, data_type: dataType, dimension_names: names, node_type: kind } = document;
   const isVariable = Array.isArray(names) && names.every((name) => typeof name === "string");
@@ -162,13 +166,13 @@ function parsed(bytes: Uint8Array): JsonValue | undefined {
   }
 }
 
-/** Whether it describes an array whose fill value is a float, or two. */
+/** True if a document describes an array with a float or complex fill value. */
 function isFloatArray(document: JsonObject, zarrFormat: "v2" | "v3"): boolean {
   if (zarrFormat === "v2") return /^[<>|=]?[fc]\d+$/.test(String(document.dtype));
   return document.node_type === "array" && /^(?:float|bfloat|complex)\d/.test(String(document.data_type));
 }
 
-/** A fill value with strings in place of bare tokens; undefined where it has none. */
+/** A fill value with strings in place of bare tokens; undefined if it has none. */
 function withoutTokens(fill: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(fill)) {
     const parts = fill.map(withoutTokens);

@@ -25,7 +25,7 @@ export interface FixOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Removes what `clean` does. */
+/** Removes the leftovers that `clean` removes. */
 export async function* fixLeftovers(
   target: FlowTarget,
   path: string,
@@ -39,13 +39,13 @@ export async function* fixLeftovers(
   }
 }
 
-/** Whether a zip is not written again, as entries without a key would be lost. */
+/** True if a zip cannot be rewritten, because entries that are not keys would be lost. */
 export function isZipKept({ findings = [] }: Store): boolean {
   return findings.some(({ isDuplicate }) => !isDuplicate);
 }
 
 /**
- * Mends a hierarchy in a zip, by writing the zip again where anything is to be mended.
+ * Fixes a hierarchy in a zip, by rewriting the zip if anything needs to be fixed.
  *
  * @throws `source-changed`; what writing a zip throws.
  */
@@ -64,9 +64,9 @@ export async function fixZip(root: ZarrNode, zip: ListableStore, options: FixOpt
 }
 
 /**
- * Mends a hierarchy in a store that is written in place, while no other run writes there.
+ * Fixes a hierarchy in a store that is written in place, under a lock.
  *
- * @throws `unsupported-operation` for a store that is read-only; `locked`.
+ * @throws `unsupported-operation` for a read-only store; `locked`.
  */
 export async function fixInPlace(opened: ZarrNode, options: FixOptions): Promise<Fix[]> {
   const { dryRun, signal } = options;
@@ -89,7 +89,7 @@ export async function fixInPlace(opened: ZarrNode, options: FixOptions): Promise
   }
 }
 
-/** A fix by its names in the store that was opened, which may lie in the one that was mended. */
+/** Converts the paths of a fix to those of the opened store, which may be inside the fixed one. */
 function ownNames({ path, key, ...fix }: Fix, above: string): Fix {
   const own = (name: string) =>
     joinKey(name, "") === above ? "" : name.slice(name.startsWith(above) ? above.length : 0);
@@ -109,7 +109,7 @@ async function fixNodes(
   return fixes;
 }
 
-/** The fixes, or none where something stored is broken that they need: a finding reports it. */
+/** Collects fixes. Returns none if they need something stored that is broken, which a finding reports. */
 async function unlessFaulty(fixes: AsyncGenerator<Fix>): Promise<Fix[]> {
   try {
     return await all(fixes);

@@ -7,7 +7,7 @@ const LOST = "The values of the chunk are lost; write it again.";
 const WANTED = "It is not certain that nobody wants it.";
 const ACTIVE = "It may belong to a run that is active; `zarrflow clean --break-lock` removes it.";
 
-/** Why what `validate` finds is not mended, of each kind. */
+/** Why a finding of each kind is not fixed automatically. */
 const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
   metadata: UNKNOWN,
   "missing-value": UNKNOWN,
@@ -35,16 +35,16 @@ const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
   "not-checked": "The store does not allow it.",
 };
 
-/** Two kinds of findings are of it, which one fix mends. */
+/** Pointer of two kinds of findings that one fix covers. */
 const MISSING_VALUE = "/attributes/_FillValue";
 
 const NON_FINITE = "JSON has no NaN, and a string or null would mean something else; change the attribute.";
 const FILL_VALUE = "The format has no other form for it here.";
 
-/** What runs leave, which is no part of a node. */
+/** Leftovers of runs, which are not part of a node. */
 const LEFT: readonly ValidateFinding["what"][] = ["leftover", "lock", "open-upload"];
 
-/** A finding with the reason why it was not mended; as it is where a dry run says that it would be. */
+/** Adds to a finding the reason why it was not fixed; leaves it unchanged if a dry run would fix it. */
 export function withReason(
   finding: ValidateFinding,
   fixes: readonly Fix[],
@@ -59,7 +59,7 @@ export function withReason(
       };
 }
 
-/** What is mended in zips that are written again. */
+/** Findings that are fixed in zips by rewriting them. */
 const MENDED: readonly ValidateFinding["what"][] = ["metadata", "outside-grid", "stale-consolidated"];
 
 function isOf(fix: Fix, { what, path, pointer, place }: ValidateFinding): boolean {

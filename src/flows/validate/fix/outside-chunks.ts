@@ -6,7 +6,7 @@ import type { ReadNodes } from "../nodes.ts";
 import { StoredKeys } from "../stored-keys.ts";
 import { done, type Fix, fixed } from "./fix.ts";
 
-/** Removes chunks outside the grids of arrays, by what the arrays' own documents say. */
+/** Removes chunks outside the grids of arrays, according to the arrays' own documents. */
 export async function* fixOutsideChunks(
   root: ZarrNode,
   store: ListableStore & WritableStore,

@@ -15,8 +15,8 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { streamFrom } from "../../../util/web-streams.ts";
 
 /**
- * A store as it would be after changes to some of its values, which stay in memory and are not written. Its listings show
- * what is removed, and no keys that are new.
+ * Shows a store with changes to some of its values, which stay in memory and are never written. Listings omit removed
+ * keys, but do not include new ones.
  */
 export class OverlayStore implements ListableStore, WritableStore {
   readonly description: string;
@@ -28,7 +28,7 @@ export class OverlayStore implements ListableStore, WritableStore {
     this.description = base.description;
   }
 
-  /** Values that differ, by key; undefined for one that is removed. */
+  /** Changed values by key; undefined for a removed one. */
   get changes(): ReadonlyMap<string, Uint8Array | undefined> {
     return this.#changes;
   }

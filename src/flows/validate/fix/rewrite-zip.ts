@@ -5,10 +5,10 @@ import { copyValue } from "../../keys/copy-value.ts";
 import { pieceBytesWithin } from "../../keys/read-pieces.ts";
 
 /**
- * Writes a zip again, each key once, with some values changed or left out, and puts it in the place of the old one when
- * it is whole. Values are not deflated.
+ * Rewrites a zip with each key once and some values changed or left out, and replaces the old zip when the new one is
+ * complete. Values are not compressed again.
  *
- * @throws `source-changed` where somebody writes over the zip meanwhile.
+ * @throws `source-changed` if the zip is overwritten meanwhile.
  */
 export async function rewriteZip(
   zip: ListableStore,
