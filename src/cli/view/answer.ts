@@ -3,10 +3,12 @@ import type { ViewedSource } from "../../flows/view/viewed-source.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
 
-/** Nodes that the page lists, at most. */
+/** Maximum number of nodes that the page lists. */
 const MAX_NODES = 5000;
 
-/** What the page asks: a name, such as `tree` or `values`, and what it is to be of. */
+/**
+ * Answers a request of the page: a name, such as `tree` or `values`, and its parameters. Undefined for an unknown name.
+ */
 export type ViewAnswers = (
   name: string,
   asked: URLSearchParams,
@@ -14,8 +16,8 @@ export type ViewAnswers = (
 ) => Promise<Response | undefined>;
 
 /**
- * Answers what the page asks about a source, part by part, wherever it runs; undefined for what is no such question. What
- * goes wrong is an answer, too.
+ * Returns the answers to the page's requests about a source; they need no server. Zarrflow's errors become responses,
+ * too.
  */
 export function viewAnswers(source: ViewedSource, version: string): ViewAnswers {
   return async (name, asked, signal) => {
@@ -80,7 +82,7 @@ async function listNodes(source: ViewedSource, version: string, signal: AbortSig
   return { url: redact(source.url), version, nodes, isCut };
 }
 
-/** `start:step:count` of each dimension; none for an array without dimensions. */
+/** Parses `start:step:count` of each dimension; empty for an array without dimensions. */
 function cutsIn(asked: URLSearchParams): Cut[] {
   const text = asked.get("cut") ?? "";
   if (text === "") return [];
@@ -94,10 +96,13 @@ function json(value: unknown, status = 200): Response {
   return new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json" } });
 }
 
-/** Numbers after their description: its length as 4 bytes, JSON filled up with spaces so that the numbers lie at 8 bytes. */
+/**
+ * Numbers after their description: 4 bytes with its length, the JSON padded with spaces to align the numbers at 8
+ * bytes.
+ */
 function framed(about: object, { buffer, byteLength }: Float32Array | Float64Array): Uint8Array<ArrayBuffer> {
   const text = JSON.stringify(about);
-  // the description may hold more bytes than characters
+  // the description can have more bytes than characters
   const utf8 = new TextEncoder().encode(text);
   const length = Math.ceil((utf8.length + 4) / 8) * 8 - 4;
   const bytes = new Uint8Array(4 + length + byteLength).fill(0x20, 4, 4 + length);

@@ -1,11 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** What nobody else on this machine can guess. */
+/** A random token that nobody else on this machine can guess. */
 export function makeToken(): string {
   return randomBytes(18).toString("base64url");
 }
 
-/** What every answer says: nothing is kept, nothing comes from elsewhere, no other page may use it. */
+/** Headers of every response: no caching, no external content, no use by other pages. */
 const HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": [
@@ -24,8 +24,8 @@ export function respond(body: BodyInit | null, type: string, status = 200): Resp
 }
 
 /**
- * The path after the token of a request that may be answered, or the answer that refuses it: a request that names another
- * host than this server's, as a page of another site does by DNS rebinding, or another token.
+ * Returns the path after the token, or the response that rejects the request. Rejects other tokens, and other hosts
+ * than this server, which a page of another site can send by DNS rebinding.
  */
 export function allowedPath(request: Request, token: string): string | Response {
   const { host, port, pathname } = new URL(request.url);

@@ -19,7 +19,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Answers the requests of the page about a source: the page itself, and what it shows, part by part. */
+/** Answers the page's requests about a source: the page itself, and the data that it shows. */
 export function viewHandler(source: ViewedSource, token: string): RequestHandler {
   const answers = viewAnswers(source, packageVersion());
   return async (request) => {

@@ -3,10 +3,10 @@ import { BUCKET } from "../../stores/s3/s3-failure.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { isObject, isRetry } from "../../util/check-options.ts";
 
-/** Paths that do not depend on where a process runs. */
+/** Absolute paths on any system. */
 export const STORED_ABSOLUTE = /^(?:\/|[A-Za-z]:[/\\]|\\\\)/;
 
-/** Whether a value of a file is the spec of a store that any process can open, written without credentials. */
+/** True if a value from a file specifies a store that any process can open, without credentials. */
 export function isStoreSpec(value: unknown, depth = 0): value is StoreSpec {
   if (!isObject(value)) return false;
   const { kind, path, store, key, url, bucket, prefix, retry, ...flags } = value as Fields;

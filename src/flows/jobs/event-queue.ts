@@ -1,8 +1,8 @@
-/** What happens at which time, the earliest first. */
+/** A priority queue of events, the earliest first. */
 export class EventQueue {
   readonly #events: { readonly at: number; readonly worker: number }[] = [];
 
-  /** When the next event is; never: infinity. */
+  /** Time of the next event; infinity if there is none. */
   get next(): number {
     return this.#events[0]?.at ?? Number.POSITIVE_INFINITY;
   }
@@ -22,7 +22,7 @@ export class EventQueue {
     events[place] = event;
   }
 
-  /** Takes out the next event. @returns whose it is; undefined where there is none */
+  /** Removes the next event. @returns its worker; undefined if there is no event */
   take(): number | undefined {
     const events = this.#events;
     const first = events[0];

@@ -17,10 +17,12 @@ import { TargetProbe } from "../target/target-probe.ts";
 import type { DocumentState, Encoders, PlanFile } from "./plan-file.ts";
 
 /**
- * Opens what a plan reads, and holds that it is what the plan was made for, as far as its metadata say.
+ * Opens the source of a plan, and checks that it has not changed since the plan was made, as far as metadata documents
+ * tell.
  *
- * @param jobs the arrays whose documents are looked at; all documents by default
- * @throws `source-changed`; `plan-mismatch` for processes that would compress otherwise.
+ * @param jobs the arrays whose documents are checked; all documents by default
+ * @throws `source-changed`; `plan-mismatch` if this process would compress differently; `invalid-option` for a plan
+ *   with modules, unless `trustMap` allows them.
  */
 export async function openPlan(
   file: PlanFile,
@@ -34,7 +36,7 @@ export async function openPlan(
     Pick<StoreAccess, "headers" | "query"> & {
       readonly encoders: Encoders;
       readonly jobs?: readonly ArrayJob[];
-      /** Whether modules that the plan names, which compute values, may be run. */
+      /** Allows the plan to run the modules that it names to compute values. */
       readonly trustMap?: boolean | undefined;
     },
 ): Promise<PlannedFlow> {
@@ -85,7 +87,7 @@ export async function openPlan(
   }
 }
 
-/** A plan may be anybody's, and a module does what it likes. @throws `invalid-option` where it names one */
+/** Rejects modules: a plan can come from anybody, and a module can do anything. @throws `invalid-option` */
 function assertNoModules({ jobs }: Plan): void {
   for (const { path, conversion } of jobs) {
     if (!conversion?.map || !("module" in conversion.map)) continue;
@@ -97,7 +99,7 @@ function assertNoModules({ jobs }: Plan): void {
   }
 }
 
-/** @throws `plan-mismatch` where this process may compress to other bytes than the others of a run. */
+/** @throws `plan-mismatch` if this process may compress to other bytes than the other processes of a run. */
 export function assertEncoders({ encoders: planned }: Pick<PlanFile, "encoders">, here: Encoders): void {
   const name = otherEncoder(planned, here);
   if (name === undefined) return;
@@ -108,7 +110,7 @@ export function assertEncoders({ encoders: planned }: Pick<PlanFile, "encoders">
   });
 }
 
-/** The first encoder of which there are two versions; undefined where all are the same. */
+/** The first encoder whose versions differ; undefined if all are the same. */
 export function otherEncoder(a: Encoders, b: Encoders): keyof Encoders | undefined {
   return (["zarrflow", "zlib"] as const).find((name) => a[name] !== b[name]);
 }

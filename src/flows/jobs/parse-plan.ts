@@ -14,14 +14,15 @@ import { notAPlan } from "./shape.ts";
 
 type WrittenPlan = WrittenPlanFile["plan"];
 
-/** Tasks of a plan, at most: a bit of memory each, and some of time. */
+/** Maximum number of tasks of a plan: each takes a bit of memory, and some time. */
 const MAX_TASKS = 2 ** 31;
 
 /**
- * Reads a plan from the text of a file, which anybody may have written: what it says must be what this version would have
- * planned, with every path and key inside its store.
+ * Reads a plan from the text of a file, which can come from anybody. The content must be a plan that this version could
+ * have made, with every path and key inside its store.
  *
- * @throws `plan-mismatch` for what is no plan, was edited, or is of another version; `resource-limit` for too many tasks.
+ * @throws `plan-mismatch` for a text that is no plan, was edited, or is of another version; `resource-limit` for too
+ *   many tasks.
  */
 export function parsePlan(source: string): PlanFile {
   const { checksum, ...rest } = parsedObject(source);
@@ -37,7 +38,7 @@ export function parsePlan(source: string): PlanFile {
   return { ...file, plan: { ...plan, jobs } };
 }
 
-/** @throws `plan-mismatch` for an array without description */
+/** @throws `plan-mismatch` for an array without a description. */
 function arraysOf({ source, target, kinds, jobs }: WrittenPlan): JobOfKind[] {
   return jobs.map(([path, number], i) => {
     const kind = kinds[number];
@@ -53,7 +54,7 @@ function parsedObject(source: string): { readonly [name: string]: unknown } {
       return found as { readonly [name: string]: unknown };
     }
   } catch {
-    // the text says nothing
+    // not JSON
   }
   throw notAPlan("this is not the text of a plan", "");
 }
@@ -71,7 +72,9 @@ function ofAnotherFormat(found: unknown): ZarrflowError {
   );
 }
 
-/** Nodes lie below the one that the plan names; no two arrays are one. */
+/**
+ * Checks that all arrays are below the plan's node, with different paths, and that the target and the filter are valid.
+ */
 function assertPaths({ source, target, jobs, publication }: WrittenPlan): void {
   const taken = new Set<string>();
   if (target.store.kind !== "directory" && target.store.kind !== "s3") {
@@ -91,7 +94,7 @@ function assertPaths({ source, target, jobs, publication }: WrittenPlan): void {
   }
 }
 
-/** Holds that there are exactly the tasks that follow from windows and passes, each within the budget. */
+/** Checks that windows and passes make exactly this number of tasks, and that each fits the budget. */
 function assertKind(kind: JobKind, { source, budget, publication }: WrittenPlan, pointer: string): void {
   if (kind.target.zarrFormat !== publication.zarrFormat) {
     throw notAPlan("an array must have the format of its hierarchy", pointer);
@@ -132,7 +135,7 @@ function windowsOf({ target, window }: JobKind): number {
   return product(gridShape(gridShape(target.shape, target.chunkShape), window));
 }
 
-/** Holds that all sizes have the array's rank, and the selection lies inside. */
+/** Checks that all sizes have the array's rank, and that the selection is inside the source. */
 function assertRanks(job: JobKind, pointer: string): void {
   const { source, target, selection, window, step, passes = [] } = job;
   const rank = source.shape.length;

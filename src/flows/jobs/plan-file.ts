@@ -13,19 +13,19 @@ import { STORED_ABSOLUTE } from "./assert-store.ts";
 
 export const PLAN_FILE_FORMAT = "zarrflow-plan-file/2";
 
-/** A metadata document of the source as the plan found it: its key, size and CRC-32. */
+/** A metadata document of the source when the plan was made: its key, size and CRC-32. */
 export type DocumentState = readonly [key: string, size: number, crc32: number];
 
-/** What compressed bytes depend on besides the plan: all processes of a run must have the same. */
+/** Versions that decide on the compressed bytes, besides the plan. All processes of a run must have the same. */
 export interface Encoders {
   readonly zarrflow: string;
   readonly zlib: string;
 }
 
-/** A plan as several processes run it, without credentials. */
+/** A plan for several processes to run, without credentials. */
 export interface PlanFile {
   readonly format: typeof PLAN_FILE_FORMAT;
-  /** A UUID, which names the run. */
+  /** A UUID that identifies the run. */
   readonly id: string;
   readonly encoders: Encoders;
   readonly options: {
@@ -37,27 +37,27 @@ export interface PlanFile {
   readonly plan: Plan;
 }
 
-/** A plan file as it is written: arrays that are alike share one description. */
+/** A plan file as written: similar arrays share one description. */
 export interface WrittenPlanFile extends Omit<PlanFile, "plan"> {
   readonly plan: Omit<Plan, "jobs"> & {
     readonly kinds: readonly JobKind[];
-    /** Paths of the arrays in the source, and the place of each one's description among `kinds`. */
+    /** Paths of the arrays in the source, with the index of each one's description in `kinds`. */
     readonly jobs: readonly (readonly [path: string, kind: number])[];
   };
 }
 
-/** A plan file with what shows that nobody edited it. */
+/** A plan file with a checksum, which detects edits. */
 export type SealedPlanFile = WrittenPlanFile & { readonly checksum: string };
 
-/** The versions that compress in this process. */
+/** The encoders of this process. */
 export function encodersHere(): Encoders {
   return { zarrflow: packageVersion(), zlib: globalThis.process?.versions?.zlib ?? "" };
 }
 
 /**
- * What was planned as other processes can run it: with absolute paths, and without credentials.
+ * Returns a plan that other processes can run: with absolute paths, and without credentials.
  *
- * @throws `unsupported-operation` for what several processes cannot do.
+ * @throws `unsupported-operation` for a plan that several processes cannot run.
  */
 export function planFileOf(
   planned: Pick<PlannedFlow, "plan" | "options" | "documentStates">,
@@ -93,12 +93,12 @@ export function planFileOf(
   return { ...file, checksum: checksumOf(file) };
 }
 
-/** By which a file is known to be as it was written; whoever edits it may make another one. */
+/** Detects edits of a file. It does not prevent them: whoever edits the file can compute another checksum. */
 export function checksumOf(file: WrittenPlanFile): string {
   return textHash(JSON.stringify(file));
 }
 
-/** What the run of a plan is, as its records say. */
+/** The identity of a plan's run, as the run's records state it. */
 export function identityOf({ plan, sourceDocuments, options }: PlanFile): RunIdentity {
   return runIdentity(plan, { ...options, sourceDocuments: textHash(JSON.stringify(sourceDocuments)) });
 }

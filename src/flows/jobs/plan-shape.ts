@@ -16,7 +16,7 @@ import {
 } from "./shape.ts";
 
 const MAX_RANK = 64;
-/** Threads, tasks at once and requests in flight of one process: more come from nobody who planned. */
+/** Limits of one process on tasks at once or requests in flight, and on threads. No planner goes beyond them. */
 const MAX_AT_ONCE = 65_536;
 const MAX_THREADS = 1024;
 
@@ -169,7 +169,7 @@ const plan = record({
   chunksKept: anything,
 });
 
-/** What a plan file must look like, whoever wrote it. */
+/** The shape of a valid plan file. */
 export const planFileShape = record({
   format: oneOf(PLAN_FILE_FORMAT),
   id: value("a UUID", (found) => typeof found === "string" && UUID.test(found)),

@@ -17,27 +17,28 @@ export interface JobOptions
   extends EventOptions,
     Pick<RunOptions, "signal" | "stop" | "breakLock">,
     Pick<StoreAccess, "headers" | "query"> {
-  /** Those of this process. */
+  /** The encoders of this process. */
   readonly encoders: Encoders;
-  /** Whether modules that the plan names, which compute values, may be run. */
+  /** Allows the plan to run the modules that it names to compute values. */
   readonly trustMap?: boolean | undefined;
 }
 
 export interface ShareOptions extends JobOptions {
-  /** Which of so many shares this process has. */
+  /** The share of this process, and the number of all shares. */
   readonly index: number;
   readonly count: number;
-  /** From 0 on; by default all, one after the other. */
+  /** Counted from 0; by default all stages, one after the other. */
   readonly stage?: number | undefined;
 }
 
-/** The most shares that a stage has. */
+/** Maximum number of shares of a stage. */
 const MAX_SHARES = 1_000_000;
 
 /**
- * Runs a share of a plan's tasks, and leaves word of it beside the target. What was done of it before is not done again.
+ * Runs a share of a plan's tasks, and records beside the target that it is done. Skips tasks that were done before.
  *
- * @throws `tasks-undone` while others have not done the stage before; `invalid-option` for a share that there is not.
+ * @throws `tasks-undone` while others have not completed the stage before; `invalid-option` for a share that does not
+ *   exist.
  */
 export async function runShare(file: PlanFile, options: ShareOptions): Promise<RunReport> {
   const { plan } = file;
@@ -81,9 +82,10 @@ function jobNumber(plan: Plan, stage: number, index: number): number {
 export interface FinishOptions extends JobOptions, Pick<RunOptions, "verify"> {}
 
 /**
- * Ends a run: closes the work of its processes, checks that all tasks are done, and publishes the target as an undisturbed run would.
+ * Ends a run: closes the work of its processes, checks that all tasks are done, and publishes the target as a run in
+ * one process would.
  *
- * @throws `tasks-undone` with how many tasks are not done, and which; `not-found` where no process has begun.
+ * @throws `tasks-undone` with the number of undone tasks, and which; `not-found` if no process has begun.
  */
 export async function finishPlan(file: PlanFile, options: FinishOptions): Promise<RunReport> {
   const { plan } = file;
@@ -94,7 +96,7 @@ export async function finishPlan(file: PlanFile, options: FinishOptions): Promis
       await assertStagesDone(plan, stageCount(plan), records);
     },
   });
-  // nothing is left to threads
+  // no task is left for threads
   const planned = await openPlan(file, options);
   const execution = { ...plan.execution, threads: 1 };
   return runFlow({ ...planned, plan: { ...planned.plan, execution } }, runOptions(file, options), {
@@ -130,7 +132,7 @@ function parsedIdentity(header: string): RunIdentity {
   }
 }
 
-/** Whoever runs a share leaves what was done, whatever happens. */
+/** A `stop` signal is always set: with it, a run that ends early keeps its completed tasks. */
 function runOptions(
   file: PlanFile,
   { encoders: _encoders, headers: _headers, query: _query, trustMap: _trust, ...options }: FinishOptions,
@@ -146,7 +148,7 @@ function assertNumber(what: string, value: number, least: number, most: number):
   });
 }
 
-/** What two parts of a run did together. */
+/** Adds up the reports of two parts of a run. */
 export function sumOf(a: RunReport, b: RunReport): RunReport {
   return {
     tasks: a.tasks + b.tasks,

@@ -2,10 +2,12 @@ import { isObject } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 
-/** Holds that a value of a file has a shape. @throws `plan-mismatch` with the JSON pointer of what has not */
+/**
+ * Checks that a value from a file has a shape. @throws `plan-mismatch` with the JSON pointer of the first other value
+ */
 export type Shape = (value: unknown, pointer: string) => void;
 
-/** That a plan file is not as this version would have written it. */
+/** The error for a plan file that this version cannot have written. */
 export function notAPlan(reason: string, pointer: string, value?: unknown): ZarrflowError {
   return new ZarrflowError("plan-mismatch", reason, {
     pointer,
@@ -14,7 +16,7 @@ export function notAPlan(reason: string, pointer: string, value?: unknown): Zarr
   });
 }
 
-/** A value for which a test holds. */
+/** A value that passes a test. */
 export function value(expected: string, holds: (value: unknown) => boolean): Shape {
   return (found, pointer) => {
     if (!holds(found)) throw notAPlan(`this must be ${expected}`, pointer, found);

@@ -5,19 +5,19 @@ import type { ArrayJob, Plan } from "../plan/plan.ts";
 import { firstOfStage } from "../plan/task.ts";
 import { TaskSet } from "../run/ledger/task-set.ts";
 
-/** Tasks of a stage, by their place in it. */
+/** Tasks of a stage, by their index in it. */
 export interface ShareTasks {
   readonly first: number;
-  /** The one after the last. */
+  /** The index after the last task. */
   readonly end: number;
 }
 
 type SharedPlan = Pick<Plan, "jobs" | "stages">;
 
-/** What a task takes besides its bytes, in bytes. */
+/** Fixed cost of a task, in bytes. */
 const TASK_COST = 65_536;
 
-/** The tasks of a share: neighbours, so that shares of a stage take about as long as each other. */
+/** The tasks of a share. They are adjacent, and all shares of a stage cost about the same. */
 export function tasksOf(plan: SharedPlan, { stage, index, count }: ShareName): ShareTasks {
   const runs = runsOf(plan, stage);
   return { first: taskAtPart(runs, index, count), end: taskAtPart(runs, index + 1, count) };
@@ -55,7 +55,7 @@ function bytesOf(
   return read + (stage === passes.length ? made : read);
 }
 
-/** The first task after a part of the cost of all. */
+/** The first task after a fraction (`part` / `of`) of the cost of all tasks. */
 function taskAtPart(runs: readonly TaskRun[], part: number, of: number): number {
   const all = runs.reduce((sum, { tasks, cost }) => sum + tasks * cost, 0);
   let left = part === of ? Number.POSITIVE_INFINITY : (all * part) / of;
@@ -68,7 +68,7 @@ function taskAtPart(runs: readonly TaskRun[], part: number, of: number): number 
   return end;
 }
 
-/** All tasks that a share need not run: those that are done, and those of others. */
+/** The tasks that a share need not run: completed ones, and those of other shares. */
 export function allButShare(plan: SharedPlan, share: ShareName, done: TaskSet): TaskSet {
   const { first, end } = tasksOf(plan, share);
   const start = firstOfStage(plan, share.stage);
@@ -77,7 +77,7 @@ export function allButShare(plan: SharedPlan, share: ShareName, done: TaskSet): 
   return others;
 }
 
-/** Keys that are copied without tasks are dealt by a hash of each. */
+/** Keys that are copied without tasks belong to shares by their hash. */
 const SLOTS = 2 ** 16;
 const encoder = new TextEncoder();
 
@@ -88,7 +88,7 @@ export function hasKeyOf({ index, count }: ShareName): (key: string) => boolean 
   };
 }
 
-/** Whether two shares, of whatever counts, have a part in common. */
+/** True if two shares overlap; their counts may differ. */
 export function overlap(a: ShareName, b: ShareName): boolean {
   return (
     a.stage === b.stage &&
@@ -97,7 +97,7 @@ export function overlap(a: ShareName, b: ShareName): boolean {
   );
 }
 
-/** Which of the shares of a count are not covered by shares that are done. */
+/** The indices of the shares, of `count`, that completed shares do not cover. */
 export function uncovered(ended: readonly ShareName[], stage: number, count: number): number[] {
   const done = ended
     .filter((share) => share.stage === stage)

@@ -14,22 +14,25 @@ import {
 } from "./simulation.ts";
 import { runStage, type WorkerLoad } from "./virtual-stage.ts";
 
-/** The most workers that are simulated. */
+/** Maximum number of simulated workers. */
 const MAX_WORKERS = 100_000;
-/** Seconds of a core that a process takes besides its tasks: to start, to open the plan, and to compile what it runs. */
+/** Core seconds of a process besides its tasks: to start, to open the plan, and to compile its code. */
 const START_SECONDS = 0.35;
-/** Requests of a share besides those of its tasks: documents of the source, lock, ledgers of others, what it leaves. */
+/**
+ * Requests of a share besides those of its tasks: documents of the source, lock, other shares' ledgers, its own
+ * records.
+ */
 const GETS_OF_SHARE = 6;
 const PUTS_OF_SHARE = 4;
-/** A ledger in a bucket is written so often. */
+/** Seconds between two writes of a ledger to a bucket. */
 const LEDGER_SECONDS = 5;
 const LISTED = 1000;
 const MONTH = 30 * 24 * 3600;
 
 /**
- * Runs the schedule of a plan in virtual time, with its stores over a network: shares as `zarrflow run` has them, stage by
- * stage, and `zarrflow finish`. Tasks of a share are summed up, so that it takes as long for any number of chunks. The same
- * options give the same result.
+ * Runs the schedule of a plan in virtual time, with stores over a network: the shares of `zarrflow run`, stage by
+ * stage, then `zarrflow finish`. The tasks of a share are summed up, so the simulation takes the same time for any
+ * number of chunks. The same options give the same result.
  *
  * @throws `invalid-option`
  */
@@ -120,7 +123,7 @@ function costIn(
   return { requests: asked, workers: computed, scratch, total: asked + computed + scratch };
 }
 
-/** What each worker has to do in a stage: its share, as `zarrflow run` would give it. */
+/** The work of each worker in a stage: its share, as `zarrflow run` would assign it. */
 function workerLoads(plan: Plan, stage: number, options: SimulationOptions): WorkerLoad[] {
   const kinds = plan.jobs.flatMap((job) => loadOfTask(plan, job, stage, options) ?? []);
   const dealt = kinds.filter(({ first }) => first === undefined);
@@ -152,7 +155,7 @@ interface TaskLoad {
   /** Absent for keys that are copied without tasks. */
   readonly first?: number;
   readonly tasks: number;
-  /** What one task takes, requests in flight and threads taken into account. */
+  /** Seconds of one task, given the requests in flight and the threads. */
   readonly seconds: number;
   readonly coreSeconds: number;
   readonly gets: number;
@@ -191,7 +194,7 @@ function loadOfTask(
   };
 }
 
-/** Stored bytes that are moved as they are, whose size nobody knows before: what decoded ones would take. */
+/** The load of copying stored bytes. Their size is not known in advance, so the decoded size is assumed. */
 function copying({ chunksRead, chunksWritten, source }: ArrayJob): StageLoad {
   const bytes = chunksRead * source.decodedSize;
   const calls = (chunksRead + chunksWritten) * (COSTS.chunk + COSTS.request);
@@ -204,7 +207,7 @@ function copying({ chunksRead, chunksWritten, source }: ArrayJob): StageLoad {
   };
 }
 
-/** What the planner was asked for the cost of the job. */
+/** The planner's request for the cost of the job. */
 function requestOf({ budget, execution, profiles = {} }: Plan, job: ArrayJob): CostRequest {
   const objects = (job.passes ?? []).reduce((sum, { tasks }) => sum + tasks, 0);
   return {
@@ -222,7 +225,7 @@ function requestOf({ budget, execution, profiles = {} }: Plan, job: ArrayJob): C
   };
 }
 
-/** Numbers from 0 to 1 that only chance seems to make (mulberry32). */
+/** Pseudorandom numbers from 0 to 1 (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

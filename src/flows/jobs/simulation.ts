@@ -1,21 +1,24 @@
 import type { OptionNames } from "../../util/check-options.ts";
-/** What is assumed where a plan is simulated. */
+/** Assumptions of a simulation. */
 export interface SimulationOptions {
-  /** Processes that run shares at one time, in each stage. */
+  /** Processes that run shares at the same time, in each stage. */
   readonly workers: number;
   /** Seconds from a request to its answer. */
   readonly latency: number;
-  /** Bytes that a worker reads and writes in a second. */
+  /** Bytes per second that a worker reads and writes. */
   readonly bytesPerSecond: number;
   /** Processor cores that all workers share. @default as many as their threads keep busy */
   readonly cores?: number | undefined;
-  /** Partitions of the bucket for each of source, target and scratch: each takes 5,500 GET and 3,500 PUT a second. @default 1 */
+  /**
+   * Partitions of the bucket, for each of source, target and scratch. Each accepts 5,500 GET and 3,500 PUT requests per
+   * second. @default 1
+   */
   readonly prefixes?: number | undefined;
-  /** The part of the workers that take three times as long. @default 0.01 */
+  /** The fraction of workers that take three times as long. @default 0.01 */
   readonly stragglers?: number | undefined;
-  /** How often a worker is lost in an hour, and starts again a minute later. @default 0.01 */
+  /** How often per hour a worker is lost. It starts again a minute later. @default 0.01 */
   readonly failuresPerHour?: number | undefined;
-  /** Decides which workers are slow, and when they are lost. @default 1 */
+  /** Determines which workers are slow, and when workers are lost. @default 1 */
   readonly seed?: number | undefined;
   readonly prices?: Partial<Prices> | undefined;
 }
@@ -32,43 +35,43 @@ export const SIMULATION_OPTIONS: OptionNames<SimulationOptions> = {
   prices: true,
 };
 
-/** In US dollars. */
+/** Prices in US dollars. */
 export interface Prices {
-  /** Of 1,000 requests that read. */
+  /** Per 1,000 requests that read. */
   readonly gets: number;
-  /** Of 1,000 requests that write or list. */
+  /** Per 1,000 requests that write or list. */
   readonly puts: number;
   readonly gigabyteMonth: number;
-  /** Of a worker. */
+  /** Per hour of a worker. */
   readonly workerHour: number;
 }
 
 /**
- * S3 Standard in us-east-1 (first 50 TB), as public price tables of March 2026 give it, and an assumed 0.05 for a worker of one
- * core. Look up your own.
+ * S3 Standard in us-east-1 (first 50 TB), from public price tables of March 2026, and an assumed 0.05 for a worker with
+ * one core. Look up your own.
  */
 export const PRICES: Prices = { gets: 0.0004, puts: 0.005, gigabyteMonth: 0.023, workerHour: 0.05 };
 
-/** A stage as it ran. */
+/** A simulated stage. */
 export interface SimulatedStage {
   readonly tasks: number;
   readonly seconds: number;
-  /** What workers took on average, and the last of them. */
+  /** Seconds of the average worker, and of the last one. */
   readonly meanSeconds: number;
   readonly longestSeconds: number;
-  /** How long requests came faster than the prefixes take them. */
+  /** Seconds in which requests exceeded the rate that the prefixes accept. */
   readonly throttledSeconds: number;
 }
 
-/** What a plan takes on so many workers, as simulated. */
+/** The simulated run of a plan on a number of workers. */
 export interface Simulation {
   readonly workers: number;
-  /** From the first start to the published target. */
+  /** Seconds from the first start to the published target. */
   readonly seconds: number;
-  /** Of these, what `zarrflow finish` takes. */
+  /** Seconds of these that `zarrflow finish` takes. */
   readonly finishSeconds: number;
   readonly stages: readonly SimulatedStage[];
-  /** How many times as long as the average worker the last one takes, in the worst stage. */
+  /** Time of the last worker divided by that of the average one, in the worst stage. */
   readonly skew: number;
   /** Seconds of all workers together. */
   readonly workerSeconds: number;
@@ -76,14 +79,14 @@ export interface Simulation {
     readonly gets: number;
     readonly puts: number;
     readonly lists: number;
-    /** Answered with 503, and made again. */
+    /** Requests that were answered with 503, and retried. */
     readonly rejected: number;
   };
-  /** Workers that were lost, and tasks that were done again for that. */
+  /** Number of lost workers, and of tasks that were repeated because of that. */
   readonly failures: number;
   readonly tasksRepeated: number;
   readonly scratchBytes: number;
-  /** In US dollars. */
+  /** Cost in US dollars. */
   readonly cost: {
     readonly requests: number;
     readonly workers: number;

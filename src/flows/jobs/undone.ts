@@ -6,15 +6,18 @@ import { doneBefore } from "../run/ledger/done-before.ts";
 import type { TaskSet } from "../run/ledger/task-set.ts";
 import { tasksOf, uncovered } from "./shares.ts";
 
-/** Shares that are named one by one, at most. */
+/** Maximum number of shares that an error names. */
 const MAX_NAMED = 20;
 
-/** How many stages there are; one where keys are copied without tasks. */
+/** Number of stages; one if keys are copied without tasks. */
 export function stageCount({ stages }: Pick<Plan, "stages">): number {
   return Math.max(1, stages.length);
 }
 
-/** Holds that all shares of the stages up to one are done. @throws `tasks-undone` with how many, which, and how to go on. */
+/**
+ * Checks that all shares of the first `stages` stages are done. @throws `tasks-undone` with how many are not, which,
+ * and how to continue.
+ */
 export async function assertStagesDone(plan: Plan, stages: number, records: JointRecords): Promise<void> {
   for (let stage = 0; stage < stages; stage++) {
     const count = largestCount(records.ended, stage);
@@ -30,7 +33,7 @@ export async function assertStagesDone(plan: Plan, stages: number, records: Join
   }
 }
 
-/** Holds that all tasks are done, as the target shows. @throws `tasks-undone` */
+/** Checks that the target has all tasks. @throws `tasks-undone` */
 export function assertTasksDone(plan: Plan, ended: readonly ShareName[], done: TaskSet): void {
   for (const [stage, tasks] of plan.stages.entries()) {
     const count = largestCount(ended, stage);
@@ -58,7 +61,7 @@ function undone(
   });
 }
 
-/** The count by which shares are named: that of most processes. */
+/** The count that errors use for shares: the largest one among the completed shares. */
 function largestCount(ended: readonly ShareName[], stage: number): number {
   return ended.reduce((most, share) => (share.stage === stage ? Math.max(most, share.count) : most), 1);
 }

@@ -1,14 +1,14 @@
 import { EventQueue } from "./event-queue.ts";
 import type { SimulatedStage } from "./simulation.ts";
 
-/** What a worker has to do in a stage, where nothing holds it up. */
+/** The work of a worker in a stage, if nothing slows it down. */
 export interface WorkerLoad {
   readonly seconds: number;
-  /** Of these, what keeps a core busy, for all its threads together. */
+  /** Core seconds of all its threads together. */
   readonly coreSeconds: number;
   readonly gets: number;
   readonly puts: number;
-  /** What its longest task takes, and how many it has at work. */
+  /** Seconds of its longest task, and the number of its tasks at once. */
   readonly taskSeconds: number;
   readonly tasksAtOnce: number;
 }
@@ -17,9 +17,9 @@ export interface VirtualStageOptions {
   readonly prefixes: number;
   readonly stragglers: number;
   readonly failuresPerHour: number;
-  /** What all workers share. */
+  /** Cores that all workers share. */
   readonly cores: number;
-  /** Seconds from the start of a process to its first task: of one core, and of waits. */
+  /** Seconds from the start of a process to its first task: work of one core, and waiting. */
   readonly startWork: number;
   readonly startWaits: number;
   readonly random: () => number;
@@ -34,29 +34,29 @@ export interface StageRun extends Omit<SimulatedStage, "tasks"> {
   readonly tasksRepeated: number;
 }
 
-/** What S3 takes in a second for each partition, and so for each prefix at least. */
+/** Requests per second that S3 accepts for each partition, and so at least for each prefix. */
 const GETS_PER_SECOND = 5500;
 const PUTS_PER_SECOND = 3500;
-/** Of requests to a prefix that is at its limit, so many are rejected while programs find a rate that is taken. */
+/** Fraction of requests to a saturated prefix that are rejected while clients look for an accepted rate. */
 const REJECTED = 0.05;
 const STRAGGLING = 3;
 const RESTART_SECONDS = 60;
 
 interface Worker {
-  /** Cores that it keeps busy, and requests in a second of its own. */
+  /** Cores that it keeps busy, and requests per second of its own clock. */
   readonly cores: number;
   readonly gets: number;
   readonly puts: number;
-  /** What is left to do, in seconds of its own. */
+  /** Remaining work, in seconds of its own clock. */
   left: number;
-  /** What it does until its next event. */
+  /** Work until its next event. */
   step: number;
   ended: number;
 }
 
 /**
- * A stage in virtual time. Workers have a clock of their own, which is slower than time where all of them together ask for more than
- * the cores or the prefixes give; events are the end of a worker, its loss, and its next start.
+ * Simulates a stage in virtual time. The workers' own clock runs slower than time while all of them together ask for
+ * more than the cores or the prefixes provide. Events are the end of a worker, its loss, and its next start.
  */
 export function runStage(loads: readonly WorkerLoad[], options: VirtualStageOptions): StageRun {
   const { prefixes, stragglers, failuresPerHour, cores, startWork, startWaits, random } = options;
@@ -113,7 +113,7 @@ export function runStage(loads: readonly WorkerLoad[], options: VirtualStageOpti
     worker.left -= worker.step;
     worker.ended = now;
     if (worker.left <= 1e-9) continue;
-    // what was at work is done again, half done on average
+    // the tasks at work are repeated; on average they were half done
     count.failures++;
     count.tasksRepeated += load.tasksAtOnce;
     worker.left += startWork + Math.min(worker.step, load.taskSeconds * load.tasksAtOnce * 0.5);

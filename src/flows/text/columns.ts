@@ -1,4 +1,4 @@
-/** Rows whose cells stand below each other, two spaces apart, indented; one line a row. */
+/** Aligns rows as indented columns, two spaces apart; one line per row. */
 export function columns(rows: readonly (readonly string[])[], indent = 2): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** A whole number with its thousands apart: `1,048,576`. */
+/** A whole number with thousands separators: `1,048,576`. */
 export function grouped(number: number): string {
   return String(number).replace(/(?<=\d)(?=(\d{3})+$)/g, ",");
 }
@@ -8,7 +8,7 @@ export function counted(number: number, noun: string): string {
   return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** A time for people: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 05 min`. */
+/** A duration in words: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 05 min`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
@@ -22,7 +22,7 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, "0");
 }
 
-/** A shape: `(720, 121)`, or with names `(time 720, latitude 121)`; `()` is a scalar. */
+/** A shape: `(720, 121)`, or with names `(time 720, latitude 121)`; `()` for a scalar. */
 export function formatShape(shape: readonly number[], names?: readonly (string | null)[] | null): string {
   const sizes = shape.map((size, d) => [names?.[d], size].filter((part) => part != null).join(" "));
   return `(${sizes.join(", ")})`;

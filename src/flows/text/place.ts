@@ -1,7 +1,7 @@
 import type { StoreSpec } from "../../stores/store.ts";
 import { printable } from "./printable.ts";
 
-/** A node in words. */
+/** The location of a node, as text. */
 export function place(store: StoreSpec, path: string): string {
   const root = storeText(store);
   return printable(path === "" ? root : `${root}/${path}`);

@@ -25,7 +25,7 @@ import { printable } from "./printable.ts";
 import { takenRows } from "./taken.ts";
 import { warningLine } from "./warning.ts";
 
-/** What a plan will do and what it will cost, as lines. */
+/** Describes the work of a plan and its cost, as lines. */
 export function planText(
   plan: Plan,
   {
@@ -37,7 +37,7 @@ export function planText(
     readonly copied?: CopyEstimate | undefined;
     readonly explain?: boolean | undefined;
     readonly taken?: readonly TakenItems[] | undefined;
-    /** A warning as a line; by default in the words of the library. */
+    /** Formats a warning as a line; by default in the library's words. */
     readonly warning?: (warning: Warning) => string;
   } = {},
 ): string {
@@ -55,7 +55,7 @@ export function planText(
   return `${blocks.filter(Boolean).join("\n\n")}\n`;
 }
 
-/** Arrays that keep their chunks though new ones name a dimension that they have. */
+/** Arrays that keep their chunks, although the new chunks name some of their dimensions. */
 function keptText(kept: readonly KeptChunks[] = []): string {
   const lines = kept.slice(0, MAX_LISTED).map(({ path, has, lacks }) => {
     return `${path} keeps its chunks: it has ${has.join(", ")}, but not ${lacks.join(", ")}`;
@@ -65,10 +65,10 @@ function keptText(kept: readonly KeptChunks[] = []): string {
   return lines.map(printable).join("\n");
 }
 
-/** The most arrays that are listed one by one. */
+/** Maximum number of arrays that are listed one by one. */
 const MAX_LISTED = 10;
 
-/** What becomes of keys that no task makes; of documents too, as far as they are counted. */
+/** Describes what happens to keys that no task writes; with counts, if `copied` has them, which include documents. */
 function restText({ publication }: Plan, copied: CopyEstimate | undefined): string {
   const { existing, filter = {}, leftOut = [] } = publication;
   const { companions = [] } = filter;
@@ -91,13 +91,13 @@ function restText({ publication }: Plan, copied: CopyEstimate | undefined): stri
   return lines.filter(Boolean).join("\n");
 }
 
-/** Names, of which only the first are listed where there are many. */
+/** The first names, and the number of further ones. */
 function listed(names: readonly string[]): string {
   const rest = names.length - MAX_LISTED;
   return printable(`${names.slice(0, MAX_LISTED).join(", ")}${rest > 0 ? ` and ${rest} others` : ""}`);
 }
 
-/** What becomes of keys that no task makes and no filter or node at the target holds back. */
+/** Describes what happens to keys that no task writes and no filter or existing node excludes. */
 function copiedKeysText(
   { copyKeys, existing }: Plan["publication"],
   isFiltered: boolean,
@@ -110,7 +110,7 @@ function copiedKeysText(
   return `all other keys${isFiltered ? " that are selected" : ""} are copied as they are`;
 }
 
-/** The codecs of one side in words. */
+/** The codecs of one side, as text. */
 export function codecsText({ codecs }: GridSide): string {
   const stored = codecs.filter(({ name }) => name !== CONVERT_VALUES);
   const words = stored.map(({ name, configuration }) =>
@@ -119,7 +119,7 @@ export function codecsText({ codecs }: GridSide): string {
   return words.join(", ") || "none";
 }
 
-/** What becomes of the values of an array. */
+/** Describes how the values of an array change. */
 function valuesText(
   { dataType, map, unpack, pack, overflow }: PlannedConversion,
   { codecs }: GridSide,
@@ -135,7 +135,7 @@ function valuesText(
   return words.filter(Boolean).join(", ");
 }
 
-/** What is done with one array; with `explain` also why by no other strategy. */
+/** Describes the work on one array; with `explain`, also why no other strategy was chosen. */
 function jobText(job: ArrayJob, explain: boolean): string {
   const { source, target, strategy, notTaken, conversion } = job;
   const visits = job.chunksRead / Math.max(1, chunksTouched(job));
@@ -165,7 +165,7 @@ function jobText(job: ArrayJob, explain: boolean): string {
   return `${title(job)}\n${columns(rows)}`;
 }
 
-/** Arrays whose keys are copied like any others, a line each. */
+/** A line for each array whose keys are copied like any others. */
 function untouchedText(jobs: readonly ArrayJob[]): string {
   const rows = jobs.map((job) => [
     title(job),
@@ -203,13 +203,13 @@ function totalsText(plan: Plan): string {
   return `total: ${counted(totals.arrays, "array")}\n${columns([...(totals.tasks > 0 ? [...work, threads] : []), ...limits])}`;
 }
 
-/** Chunks that the source lacks, and the target gets. */
+/** Chunks that are missing in the source, but written to the target. */
 function missingRows(chunks: number | undefined): string[][] {
   if (chunks === undefined) return [];
   return [["missing", `${counted(chunks, "source chunk")}, written with the fill value of the source`]];
 }
 
-/** What is assumed of stores over a network. */
+/** Assumptions about stores over a network. */
 function profileRows(profiles: StoreProfiles = {}): string[][] {
   return Object.entries(profiles).map(([side, { latency, bytesPerSecond, basis }], i) => {
     const figures = `${Number((latency * 1000).toPrecision(2))} ms a request (${basis}), ${formatBytes(bytesPerSecond)}/s`;
@@ -234,13 +234,13 @@ export function requestsText({ concurrency, isAdaptive }: Execution): string {
     : `${counted(concurrency, "request")} in flight for each store`;
 }
 
-/** What Node and the library take beside buffers, and a thread with its kernels, as measured. */
+/** Measured memory besides buffers: of Node with the library, and of each thread with its kernels. */
 const PROGRAM_BYTES = 60e6;
 const THREAD_BYTES = 8e6;
 
 const TEMPORARY = "the folder for temporary files";
 
-/** What a strategy is predicted to take. */
+/** The predicted cost of a strategy. */
 function costText({ seconds, timesDecoded, requests, scratchBytes, peak }: Cost): string {
   return [
     formatDuration(seconds),

@@ -1,17 +1,17 @@
-/** Characters that do something to a terminal, or to the direction of writing. */
+/** Characters that control a terminal, or the direction of writing. */
 const ACTIVE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Text of others as one line that does nothing to a terminal: control and direction characters are escaped. */
+/** Makes foreign text safe to print on one line: escapes control and direction characters. */
 export function printable(text: string): string {
   return text.replace(ACTIVE, escaped);
 }
 
-/** The same of a text of several lines. */
+/** The same for text of several lines. */
 export function printableLines(text: string): string {
   return text.replace(ACTIVE, (character) => (character === "\n" ? character : escaped(character)));
 }
 
-/** The same of JSON, whose value stays what it is. */
+/** The same for JSON, whose value does not change. */
 export function printableJson(json: string): string {
   return json.replace(ACTIVE, (character) => {
     if (character === "\n") return character;

@@ -3,7 +3,7 @@ import { columns } from "./columns.ts";
 import { grouped } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
-/** What a slice takes of each dimension: `time  2020-01-10T00 .. 2020-01-20T23 (264), indices 216:480`. */
+/** The items that a slice takes along each dimension: `time  2020-01-10T00 .. 2020-01-20T23 (264), indices 216:480`. */
 export function takenRows(taken: readonly TakenItems[] = []): string[][] {
   return taken.map((items) => {
     const { dimension, indices, count, shifted = [] } = items;
@@ -25,7 +25,7 @@ export function takenText(taken: readonly TakenItems[]): string {
   return columns(takenRows(taken), 0);
 }
 
-/** The first and the last label, times no finer than they need be; undefined without labels. */
+/** The first and the last label, with times only as fine as necessary; undefined without labels. */
 function endsOf({ first, last }: TakenItems): string | undefined {
   if (first === undefined || last === undefined) return undefined;
   const ends = first === last ? [first] : [first, last];

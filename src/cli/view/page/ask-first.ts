@@ -5,10 +5,10 @@ import { bytesText, counted } from "./words.ts";
 /** Decoded bytes that are read without asking. */
 const FREE_BYTES = 256e6;
 
-/** Says what goes on, and asks before much is read. */
+/** A line with the status, and with a question before much is read. */
 export class AskFirst {
   readonly root = el("div", { class: "status", role: "status" });
-  /** What was allowed: as much is read without asking again. */
+  /** The largest size that was allowed. Up to it, nothing is asked again. */
   #allowed = FREE_BYTES;
 
   say(text: string): void {
@@ -19,7 +19,7 @@ export class AskFirst {
     fill(this.root, el("span", { class: "failure" }, message));
   }
 
-  /** Whether a part may be read now; otherwise `again` is called when the user says so. */
+  /** True if the parts may be read now. Otherwise asks, and calls `again` if the user agrees. */
   mayRead(level: ShownLevel, parts: readonly (readonly Cut[])[], again: () => void): boolean {
     const costs = parts.map((cuts) => costOf(level, cuts));
     const bytes = costs.reduce((sum, cost) => sum + cost.bytes, 0);

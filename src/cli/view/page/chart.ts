@@ -9,7 +9,7 @@ export interface ChartSeries {
   readonly units: string;
 }
 
-/** A line of numbers along a dimension, with gaps where they are missing; the arrow keys go along it. */
+/** A line chart of numbers along a dimension, with gaps for missing ones. The arrow keys move along it. */
 export class Chart {
   readonly root: HTMLElement;
   readonly #line = svg("path", { class: "line" });

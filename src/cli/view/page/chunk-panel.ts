@@ -4,14 +4,14 @@ import { el, fill } from "./dom.ts";
 import { getJson, Latest } from "./requests.ts";
 import { bytesText, counted } from "./words.ts";
 
-/** Cells beside each other in the drawing: a long row goes on below. */
+/** Number of cells in a row of the drawing. A long single row is wrapped. */
 function drawnColumns({ rows, columns }: ChunkMap): number {
   return rows === 1 ? Math.min(columns, columns <= 128 ? 16 : 32) : columns;
 }
 
 const WIDTH = 270;
 
-/** Which chunks are stored, and how large they are. */
+/** A map of the stored chunks and their sizes. */
 export class ChunkPanel {
   readonly root = el("section", { class: "card", "aria-label": "Chunks" });
   readonly #path: string;
@@ -133,7 +133,7 @@ export class ChunkPanel {
   }
 }
 
-/** Chunks that a cell stands for: fewer at the edges. */
+/** Number of chunks in a cell: fewer at the edges. */
 function mostIn({ columns, perCell, dimensions, grid, others }: ChunkMap, cell: number): number {
   const place = [Math.floor(cell / columns), cell % columns];
   const counts = perCell.map((per, i) => {

@@ -4,21 +4,21 @@ import type { Shown } from "./shown.ts";
 
 type Range = readonly [number, number];
 
-/** How one channel is drawn. */
+/** The display of one channel. */
 export interface ChannelState {
   readonly index: number;
   isActive: boolean;
   color: string;
-  /** Undefined: from the least to the largest number that is shown. */
+  /** The numbers drawn black and in full colour; by default the least and the largest number shown. */
   window: Range | undefined;
 }
 
-/** The legend of what is missing: the pattern that is seen through the picture. */
+/** The legend for missing items: a pattern that shows through the picture. */
 export function missingLegend(part = ""): HTMLElement {
   return el("span", { class: "legend" }, el("i", { class: "swatch hatched" }), `missing${part}`);
 }
 
-/** The colours of numbers: a bar from the least to the largest, which may be given. */
+/** The colours of numbers: a bar from the lowest to the highest, both of which the user can set. */
 export class ColourBar {
   readonly root: HTMLElement;
   readonly #bar = el("canvas", {
@@ -65,7 +65,7 @@ export class ColourBar {
     this.#drawBar();
   }
 
-  /** The range of the colours, for numbers of this range. */
+  /** Returns the range of the colours for numbers with this range. */
   rangeFor(range: Range | undefined): Range {
     if (this.#auto.checked && range) {
       [this.#low.value, this.#high.value] = range.map((end) => `${Number(end.toPrecision(6))}`) as [
@@ -100,13 +100,13 @@ export class ColourBar {
   }
 }
 
-/** The channels of an image: which are shown, in which colour, from which number to which. */
+/** The channels of an image: which are shown, and the colour and window of each. */
 export class ChannelPanel {
   readonly root: HTMLElement;
   readonly channels: readonly ChannelState[];
   readonly #inputs = new Map<ChannelState, readonly HTMLInputElement[]>();
 
-  /** @param onChange called with whether other channels are shown than before */
+  /** @param onChange called with true if the set of shown channels changed */
   constructor({ channels = [] }: Shown, onChange: (areOthers: boolean) => void) {
     this.channels = channels.map((channel, index) => ({
       index,
@@ -152,7 +152,7 @@ export class ChannelPanel {
     this.root = el("div", { class: "channels", role: "group", "aria-label": "Channels" }, ...rows);
   }
 
-  /** The window of a channel whose shown numbers have this range. */
+  /** Returns the window of a channel, by default the range of its shown numbers, and shows it in its inputs. */
   windowOf(state: ChannelState, range: Range | undefined): Range {
     const window = state.window ?? range ?? [0, 1];
     this.#inputs.get(state)?.forEach((input, i) => {

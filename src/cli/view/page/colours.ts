@@ -1,6 +1,6 @@
 type Rgb = readonly [number, number, number];
 
-/** Colours from low to high, as far apart as each other. */
+/** Colour maps, from low to high, as evenly spaced stops. */
 export const COLOUR_MAPS: Readonly<Record<string, string>> = {
   viridis: "440154 472d7b 3b528b 2c728e 21918c 28ae80 5ec962 addc30 fde725",
   magma: "000004 1c1044 4f127b 812581 b5367a e55964 fb8761 fec287 fcfdbf",
@@ -25,7 +25,7 @@ export function colourTable(name: string): Uint8ClampedArray {
   return table;
 }
 
-/** Colours of channels that state none. */
+/** Colours of channels that specify none. */
 const CHANNEL_COLOURS = ["ff0000", "00ff00", "0000ff", "00ffff", "ff00ff", "ffff00"];
 
 export function channelColour(stated: string | undefined, i: number, count: number): string {

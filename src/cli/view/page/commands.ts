@@ -1,7 +1,7 @@
 import { el, fill } from "./dom.ts";
 import type { Cut, Shown, ShownLevel } from "./shown.ts";
 
-/** What does the same as something that the page shows. */
+/** A command, and code, equivalent to a part of the page. */
 export interface Equivalent {
   readonly name: string;
   readonly command: string;
@@ -15,7 +15,7 @@ export function nodeUrl(base: string, path: string): string {
   return `${place}${/[/:]$/.test(place) ? "" : "/"}${path}${query}`;
 }
 
-/** The command line and the code that read what these cuts take; dimensions in `dropped` are those of one index. */
+/** Returns the command and the code that read these cuts. Dimensions in `dropped` become single indices. */
 export function sliceEquivalent(
   name: string,
   { base, shown, level }: { readonly base: string; readonly shown: Shown; readonly level: ShownLevel },
@@ -29,7 +29,7 @@ export function sliceEquivalent(
     const ends = [start, stop, ...(step === 1 ? [] : [step])];
     const isIndex = dropped.includes(d);
     const range = isIndex ? `${start}` : ends.join(":");
-    // three or four digits may be a year
+    // a number of three or four digits could be taken for a year; `@` marks an index
     const mark = [start, stop].some((end) => end >= 100) ? "@" : "";
     return {
       name: shown.names[d] ?? "",
@@ -67,12 +67,12 @@ function memberName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** A word of a command line. */
+/** A word of a command line, quoted if necessary. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** A panel of texts to copy. */
+/** A panel of commands and code to copy. */
 export class CommandPanel {
   readonly root = el("section", { class: "card", "aria-label": "The same as commands and code" });
 

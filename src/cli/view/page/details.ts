@@ -2,10 +2,10 @@ import type { ViewedArray, ViewedNode } from "../../../flows/view/describe-node.
 import { el } from "./dom.ts";
 import { bytesText } from "./words.ts";
 
-/** Characters of a text that is shown in part. */
+/** Characters of a text above which it scrolls in a box. */
 const LONG = 300;
 
-/** What is known of a node by its metadata. */
+/** A panel with the metadata of a node. */
 export function details({ array, image, attributes, findings, zarrFormat }: ViewedNode): HTMLElement {
   const rows: (readonly [string, string])[] = [["format", zarrFormat]];
   if (array) rows.push(...arrayRows(array));

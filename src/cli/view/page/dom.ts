@@ -2,7 +2,7 @@ export type Child = Node | string | false | undefined;
 type Listener = (event: never) => void;
 type Properties = Readonly<Record<string, string | number | boolean | undefined | Listener>>;
 
-/** An element with attributes, and listeners by `onclick` and the like. Text of others cannot become markup. */
+/** Creates an element with attributes, children, and listeners such as `onclick`. Text cannot become markup. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Properties = {},
@@ -29,13 +29,13 @@ function setAll(element: Element, properties: Properties): void {
   }
 }
 
-/** Replaces what is in an element. */
+/** Replaces the content of an element. */
 export function fill(element: Element, ...children: readonly Child[]): void {
   const nodes = children.filter((child) => child !== undefined && child !== false);
   element.replaceChildren(...nodes.map((child) => (typeof child === "string" ? plain(child) : child)));
 }
 
-/** Text without characters that turn the direction of writing or cannot be seen. */
+/** Replaces characters that change the direction of writing or are invisible. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) =>
     /[\n\t]/.test(character) ? character : "\ufffd",

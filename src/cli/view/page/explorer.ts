@@ -11,11 +11,11 @@ import { at, type Cut, cutOf, cutText, type Shown, type ShownLevel } from "./sho
 import { Sliders } from "./sliders.ts";
 import { labelText, numberText, ticksOf } from "./words.ts";
 
-/** Items along one side of a picture, at most. */
+/** Maximum number of items along one side of a picture. */
 const MAX_SIDE = 1000;
 const WHOLE: Box = { left: 0, top: 0, right: 1, bottom: 1 };
 
-/** What a picture shows now. */
+/** The content of the current picture. */
 interface Drawn {
   readonly level: ShownLevel;
   readonly y: Cut;
@@ -25,7 +25,7 @@ interface Drawn {
   readonly isUpward: boolean;
 }
 
-/** Pictures, series and commands of an array or an image. */
+/** The picture, series and commands of an array or an image. */
 export class Explorer {
   readonly root = el("div", { class: "explorer" });
   readonly #shown: Shown;
@@ -47,7 +47,7 @@ export class Explorer {
   #y: number;
   #x: number;
   #index: number[];
-  /** What is shown of the two dimensions, by their items. */
+  /** The visible part of the two drawn dimensions, in the order of their items. */
   #box = WHOLE;
   #drawn: Drawn | undefined;
 
@@ -86,7 +86,7 @@ export class Explorer {
     this.#lay();
   }
 
-  /** Reads and draws what is shown first. */
+  /** Reads and draws the first view. */
   start(): void {
     if (this.#shown.names.length >= 2) this.#load();
     else this.#series.show(this.#level, this.#index);
@@ -187,7 +187,7 @@ export class Explorer {
 
   readonly #axisChoices: (() => void)[] = [];
 
-  /** Draws other dimensions; one that was the other axis changes places with it. */
+  /** Draws other dimensions. If the dimension of the other axis is chosen, the two axes swap. */
   #setAxes(y: number, x: number): void {
     if (y === x) [this.#y, this.#x] = [this.#x, this.#y];
     else [this.#y, this.#x] = [y, x];
@@ -312,7 +312,7 @@ export class Explorer {
     this.#plot.description = `${down.title} down, ${across.title} across, ${y.count} × ${x.count} items, ${missing} missing`;
   }
 
-  /** The item of the array at a column and a row of the picture. */
+  /** The index of the item at a column and row of the picture. */
   #pointAt(column: number, row: number): number[] {
     if (this.#drawn === undefined) return this.#index;
     const { y, x, isUpward, layers } = this.#drawn;

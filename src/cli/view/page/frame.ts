@@ -1,7 +1,7 @@
 import { el, fill } from "./dom.ts";
 import type { Room, Tick } from "./words.ts";
 
-/** A drawing with marks and titles at its left and below it; all places are parts of its size. */
+/** A drawing with ticks and titles at its left and below. All positions are fractions of its size. */
 export class Frame {
   readonly root: HTMLElement;
   readonly box: HTMLElement;
@@ -14,7 +14,7 @@ export class Frame {
     this.root = el("div", { class: "frame" }, this.#titles[0], this.#y, this.box, this.#x, this.#titles[1]);
   }
 
-  /** Marks along a side: `y` from the top, `x` from the left. */
+  /** Sets the ticks of a side: `y` from the top, `x` from the left. */
   setTicks(side: "x" | "y", ticks: readonly Tick[], title: string): void {
     const isX = side === "x";
     const marks = ticks.map(({ at, text }) => {
@@ -28,7 +28,7 @@ export class Frame {
     fill(this.#titles[isX ? 1 : 0], title);
   }
 
-  /** The room for marks. */
+  /** The space for ticks on each side. */
   get room(): { readonly x: Room; readonly y: Room } {
     const { clientWidth, clientHeight } = this.box;
     return {

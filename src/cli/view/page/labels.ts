@@ -3,16 +3,16 @@ import { getJson } from "./requests.ts";
 import { type Cut, cutText, type Shown, type ShownLevel } from "./shown.ts";
 import type { Label } from "./words.ts";
 
-/** What items of a dimension are called. */
+/** The labels of items along a dimension. */
 export interface Named {
   readonly labels: readonly Label[];
   /** The dimension's name, with units. */
   readonly title: string;
-  /** Whether labels are of a coordinate, not indices. */
+  /** True if the labels are values of a coordinate, false if they are indices. */
   readonly areCoordinates: boolean;
 }
 
-/** The labels of the dimensions of what is shown; they are asked for once. */
+/** The labels of dimensions, each requested only once. */
 export class Labels {
   readonly #shown: Shown;
   readonly #known = new Map<string, Promise<DimensionLabels | null>>();

@@ -1,27 +1,27 @@
 import { hexColour } from "./colours.ts";
 
-/** Numbers drawn in one picture, and where those of a row and a column lie. */
+/** Numbers of a picture, and the layout of its rows and columns in them. */
 export interface Layer {
   readonly data: ArrayLike<number>;
-  /** Items from one row, and one column, to the next. */
+  /** Items from one row, and from one column, to the next. */
   readonly rowStep: number;
   readonly columnStep: number;
 }
 
 export interface PaintedChannel extends Layer {
   readonly color: string;
-  /** What is black, and what is the full colour. */
+  /** The numbers that are black and in full colour. */
   readonly window: readonly [number, number];
 }
 
 interface Size {
   readonly rows: number;
   readonly columns: number;
-  /** Whether the first row is the lowest. */
+  /** True if the first row is at the bottom. */
   readonly isUpward: boolean;
 }
 
-/** Numbers in the colours of a map; what is missing is left out. */
+/** Paints numbers with a colour map; missing items stay transparent. */
 export function paintColours(
   { data, rowStep, columnStep }: Layer,
   size: Size,
@@ -38,7 +38,7 @@ export function paintColours(
   });
 }
 
-/** The light of all channels together; only what is missing in each is left out. */
+/** Adds up the light of all channels. A pixel stays transparent only if it is missing in all of them. */
 export function paintChannels(channels: readonly PaintedChannel[], size: Size): ImageData {
   const lights = channels.map(({ color, window: [low, high], ...layer }) => ({
     ...layer,

@@ -1,7 +1,7 @@
 import { el } from "./dom.ts";
 import { Frame, place } from "./frame.ts";
 
-/** Parts of a picture, from its left and its top. */
+/** A part of a picture, as fractions from its left and its top. */
 export interface Box {
   readonly left: number;
   readonly top: number;
@@ -10,18 +10,18 @@ export interface Box {
 }
 
 export interface PlotEvents {
-  /** The cursor is at this column and row of the picture. */
+  /** The cursor moved to this column and row of the picture. */
   readonly onCursor: (column: number, row: number) => void;
   /** A point was chosen. */
   readonly onPoint: (column: number, row: number) => void;
-  /** A part of the picture was marked; undefined: all is wanted again. */
+  /** A part of the picture was selected; undefined to show all. */
   readonly onZoom: (box: Box | undefined) => void;
 }
 
-/** Pixels over which a press is a mark, no click. */
+/** Pixels from which a drag is a selection, not a click. */
 const SHORTEST_DRAG = 6;
 
-/** A picture with a cursor, for pointers and for keys. */
+/** A picture with a cursor, for pointers and keys. */
 export class Plot {
   readonly canvas = el("canvas", { class: "picture" });
   readonly frame: Frame;
@@ -76,14 +76,14 @@ export class Plot {
     this.#placeCross();
   }
 
-  /** Puts the cursor into the middle. */
+  /** Moves the cursor to the middle. */
   centre(): void {
     this.#column = this.canvas.width >> 1;
     this.#row = this.canvas.height >> 1;
     this.#placeCross();
   }
 
-  /** A part around the cursor, `factor` of the picture. */
+  /** The part around the cursor with `factor` times the size of the picture. */
   around(factor: number): Box {
     const { width, height } = this.canvas;
     const [x, y] = [(this.#column + 0.5) / width, (this.#row + 0.5) / height];

@@ -1,4 +1,4 @@
-/** Numbers of a part of an array, in C order, and what is known of them. */
+/** Numbers of a part of an array, in C order, with their range and the number of missing ones. */
 export interface Values {
   readonly data: Float32Array | Float64Array;
   readonly range?: readonly [number, number];
@@ -7,11 +7,11 @@ export interface Values {
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Who is asked: the server of the page. */
+/** Sends a request, by default to the server of the page. */
 let ask = (name: string, asked: URLSearchParams, signal: AbortSignal): Promise<Response> =>
   fetch(`${name}?${asked}`, { signal });
 
-/** Asks another from now on, such as what answers in the page itself. */
+/** Replaces the server, for example by a function in the page itself. */
 export function askInstead(other: typeof ask): void {
   ask = other;
 }
@@ -38,11 +38,11 @@ export async function getValues(path: string, cut: string, signal: AbortSignal):
   return { ...about, data: new Numbers(buffer, 4 + length) };
 }
 
-/** Work of which only the latest is wanted: what came before is aborted. */
+/** Runs one piece of work at a time: a new one aborts the one before. */
 export class Latest {
   #abort = new AbortController();
 
-  /** Fails silently where other work came after it. */
+  /** Errors of work that a later one replaced are ignored. */
   async run(work: (signal: AbortSignal) => Promise<void>, onFailure: (error: Error) => void): Promise<void> {
     this.stop();
     const { signal } = this.#abort;

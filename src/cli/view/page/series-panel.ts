@@ -8,7 +8,7 @@ import { labelText, ordinal } from "./words.ts";
 
 const MAX_POINTS = 1000;
 
-/** A series of items along a dimension, at a point of all others. */
+/** A series of items along a dimension, at one point of all others. */
 export class SeriesPanel {
   readonly root = el("section", { class: "card", "aria-label": "Series" });
   readonly #shown: Shown;

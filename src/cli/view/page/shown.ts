@@ -1,38 +1,38 @@
 import type { ImageChannel, ImageLevel } from "../../../flows/view/describe-image.ts";
 import type { ViewedNode } from "../../../flows/view/describe-node.ts";
 
-/** One resolution of what is drawn. */
+/** One resolution of an array or image. */
 export interface ShownLevel extends ImageLevel {
-  /** Path of its array below what the page shows. */
+  /** Path of its array below the URL of the page. */
   readonly path: string;
 }
 
-/** What is drawn: an array, or an image of several levels whose channels are drawn on each other. */
+/** An array, or an image of several levels whose channels are drawn over each other. */
 export interface Shown {
   readonly levels: readonly ShownLevel[];
   readonly names: readonly string[];
-  /** Whether the names are those of the dimensions, not words for them. */
+  /** True if all dimensions have names, all different. Otherwise some of `names` are made up. */
   readonly areNamed: boolean;
   readonly axisUnits: readonly (string | undefined)[];
   readonly units: string;
   readonly title: string;
-  /** Whether other numbers are shown than those stored, which are packed, or of which some mean that nothing is there. */
+  /** True if the shown numbers differ from the stored ones: these are packed, or some of them mean "missing". */
   readonly isDecoded: boolean;
-  /** Of an image: those of its dimension `channel`, where it has one. */
+  /** Channels of an image, along its dimension `channel` if it has one. */
   readonly channels?: readonly ImageChannel[];
-  /** The dimension of the channels; -1 where there is none. */
+  /** The dimension of the channels; -1 if there is none. */
   readonly channel: number;
   readonly first: Readonly<Record<string, number>>;
 }
 
-/** What is taken along a dimension: `count` items from `start`, `step` apart. */
+/** A selection along a dimension: `count` items from `start`, `step` apart. */
 export interface Cut {
   readonly start: number;
   readonly step: number;
   readonly count: number;
 }
 
-/** What there is to draw of a node; undefined where it has no numbers. */
+/** The part of a node that can be drawn; undefined if it has no numbers. */
 export function shownOf(path: string, { array, image }: ViewedNode): Shown | undefined {
   if (image) {
     const { axes, channels, first } = image;
@@ -69,7 +69,7 @@ export function shownOf(path: string, { array, image }: ViewedNode): Shown | und
   };
 }
 
-/** Items of a dimension from one part of it to another, at most so many, evenly apart. */
+/** Selects evenly spaced items between two fractions of a dimension, at most `most` of them. */
 export function cutOf(length: number, from: number, to: number, most: number): Cut {
   const start = Math.min(length - 1, Math.max(0, Math.round(from * length)));
   const stop = Math.max(start + 1, Math.min(length, Math.round(to * length)));
@@ -81,7 +81,7 @@ export function at(index: number): Cut {
   return { start: index, step: 1, count: 1 };
 }
 
-/** What reading takes: chunks, and their decoded bytes. */
+/** The cost of reading: chunks, and their decoded bytes. */
 export function costOf(level: ShownLevel, cuts: readonly Cut[]): { chunks: number; bytes: number } {
   let [chunks, bytes] = [1, level.itemSize];
   cuts.forEach(({ start, step, count }, d) => {

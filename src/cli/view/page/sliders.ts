@@ -3,7 +3,7 @@ import type { Labels } from "./labels.ts";
 import { at, cutOf, type Shown, type ShownLevel } from "./shown.ts";
 import { labelText } from "./words.ts";
 
-/** Items whose labels are asked for together. */
+/** Length of a dimension up to which all labels are requested at once. */
 const TOGETHER = 1000;
 
 /** A slider for each dimension that is not drawn. */
@@ -17,7 +17,7 @@ export class Sliders {
     this.#onChange = onChange;
   }
 
-  /** @param index where along each dimension; changed by the sliders */
+  /** @param index the position along each dimension; the sliders change it */
   show(shown: Shown, level: ShownLevel, index: number[], dimensions: readonly number[]): void {
     const rows = dimensions.map((d) => {
       const name = shown.names[d] ?? "";

@@ -15,10 +15,10 @@ interface Item {
   isOpen: boolean;
 }
 
-/** Nodes up to which all are open at first. */
+/** Number of nodes up to which all groups are open at first. */
 const MAX_OPEN = 200;
 
-/** The hierarchy, as a tree that the arrow keys go through. */
+/** The hierarchy, as a tree that the arrow keys navigate. */
 export class Tree {
   readonly root = el("ul", {
     role: "tree",
@@ -67,7 +67,7 @@ export class Tree {
     this.#show();
   }
 
-  /** Selects a node, and opens what is above it. */
+  /** Selects a node, and opens the groups above it. */
   select(path: string): void {
     const chosen = this.#items.find(({ node }) => node.path === path);
     if (chosen === undefined) return;

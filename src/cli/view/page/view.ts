@@ -15,18 +15,18 @@ interface Listing {
   readonly isCut: boolean;
 }
 
-/** Something of a page that reads, until it is stopped. */
+/** A part of the page that reads until it is stopped. */
 export interface Reading {
   readonly root: HTMLElement;
   stop(): void;
 }
 
 export interface ViewOptions {
-  /** What else is shown of an array. */
+  /** Creates a further panel for an array. */
   readonly panelOf?: (path: string, array: ViewedArray) => Reading;
 }
 
-/** Shows what is answered in an element; what it returns stops all reading. */
+/** Shows the view in an element. Returns a function that stops all reading. */
 export function showView(root: HTMLElement, options: ViewOptions = {}): () => void {
   const view = new View(root, options);
   view.start().catch((error) => view.failAll(error));
@@ -39,7 +39,7 @@ class View {
   readonly #main = el("main", { tabindex: -1 });
   readonly #nav = el("details", { class: "nav", open: true });
   readonly #latest = new Latest();
-  /** What reads for the node that is shown. */
+  /** The parts that read for the current node. */
   #reading: readonly { stop(): void }[] = [];
   readonly #listing = new AbortController();
 
@@ -161,7 +161,7 @@ class View {
   }
 }
 
-/** The node that is shown first: an image, or the array with most items. */
+/** The path of the node to show first: an image, or the array with most items. */
 function firstOf(nodes: readonly ListedNode[]): string {
   const isImage =
     nodes.some(({ path }) => path === "0") && nodes.every(({ path }) => /^(?:\d+|labels.*|)$/.test(path));

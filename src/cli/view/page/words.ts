@@ -1,12 +1,12 @@
 export type Label = number | string | null;
 
-/** A mark at a part of an axis, from its start. */
+/** A mark on an axis, at a fraction of its length. */
 export interface Tick {
   readonly at: number;
   readonly text: string;
 }
 
-/** The pixels of an axis, and those that a number and a text take of them. */
+/** Pixels of an axis, and the pixels that a number or a text on it needs. */
 export interface Room {
   readonly length: number;
   readonly number: number;
@@ -33,13 +33,13 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** A number as it is said of one in a row: 2nd, 3rd, 11th. */
+/** An ordinal number: 2nd, 3rd, 11th. */
 export function ordinal(number: number): string {
   const last = Math.floor(number / 10) % 10 === 1 ? 0 : number % 10;
   return `${number.toLocaleString("en")}${["th", "st", "nd", "rd"][last] ?? "th"}`;
 }
 
-/** Round numbers within a range, a few. */
+/** A few round numbers within a range. */
 export function niceNumbers(low: number, high: number, most: number): number[] {
   const least = (high - low) / Math.max(1, most);
   if (!(least > 0) || !Number.isFinite(least)) return [low];
@@ -51,7 +51,10 @@ export function niceNumbers(low: number, high: number, most: number): number[] {
   return numbers;
 }
 
-/** Marks for items that have these labels, along so many pixels: at round numbers where they are sorted, else at items far apart. */
+/**
+ * Ticks for items with these labels, along so many pixels: at round numbers if the labels are sorted numbers, else at
+ * evenly spaced items.
+ */
 export function ticksOf(labels: readonly Label[], pixels: Room): Tick[] {
   const { length } = labels;
   const numbers = labels.filter((label) => typeof label === "number");
