@@ -1,6 +1,6 @@
 import type { ZarrArray } from "./node.ts";
 
-/** Where an array is, whatever store it was opened in. */
+/** The location of an array, independent of the place where its store was opened. */
 export function placeOf({ path, spec }: ZarrArray): string {
   const { kind } = spec;
   const root =
@@ -14,7 +14,7 @@ export function placeOf({ path, spec }: ZarrArray): string {
   return [root.replace(/\/$/, ""), path].filter(Boolean).join("/");
 }
 
-/** What an array is called in a file that holds several, or as a column: the last part of its path. */
+/** The name of an array in a file with several arrays, or as a column: the last part of its path. */
 export function nameOf(array: ZarrArray): string {
   const { kind } = array.spec;
   const hasName = array.path !== "" || kind === "directory" || kind === "http" || kind === "s3";
@@ -22,7 +22,7 @@ export function nameOf(array: ZarrArray): string {
   return name?.replace(/\.zarr$/, "") || "values";
 }
 
-/** The name, with a number where it is taken. */
+/** The name itself, or the name with a number if it is taken. */
 export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   let unique = name;
   for (let i = 1; taken.has(unique); i++) unique = `${name}_${i}`;

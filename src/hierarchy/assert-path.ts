@@ -3,7 +3,8 @@ import { formatNamed } from "../meta/formats.ts";
 import { normalisePath } from "../util/node-path.ts";
 
 /**
- * Judges the path of a node as it was given, before it was put into normal form, in formats that know no such form.
+ * Checks the path of a node as the caller gave it, before normalisation. Only matters in formats that know no
+ * normalised paths.
  *
  * @throws `path-not-allowed`, `invalid-node-name`
  */

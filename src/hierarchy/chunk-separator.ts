@@ -6,15 +6,15 @@ import { foundOnce } from "../util/found-once.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { throughStore, type ZarrArray } from "./node.ts";
 
-/** What was found for open arrays, each looked at once. */
+/** Results by open array; each array is examined once. */
 const looked = new WeakMap<ZarrArray, Promise<ZarrArray>>();
 
 /**
- * The array with the separator that the keys of its chunks have, where its document states none: old writers of nested
- * directories left it out. Where the store can list, keys with `/` are taken when there are no others; elsewhere when the
- * first chunk lies at such a key. It is looked for once an array, and not where `v2.separator` gives the separator.
+ * Detects the separator in the chunk keys of an array whose document states none: old writers of nested directories
+ * omitted it. If the store can list, `/` is chosen when all chunk keys are nested; otherwise when the first chunk has a
+ * nested key. Each array is examined once, and not at all if `v2.separator` gives the separator.
  *
- * @returns the array itself where nothing differs; else one with a finding.
+ * @returns the array itself if nothing differs; otherwise a copy with a finding.
  */
 export async function withChunkSeparator<S extends Store>(
   array: ZarrArray<DataTypeName, S>,
@@ -31,8 +31,8 @@ export async function withChunkSeparator<S extends Store>(
 }
 
 /**
- * As `withChunkSeparator`, for chunks that are read from afar: each is asked for at its usual key, and the separator is looked
- * for when one is missing there. One that is there tells it, too.
+ * As `withChunkSeparator`, for chunks in remote stores. Chunks are requested at their usual keys first, and the
+ * separator is detected when one is missing there. A chunk that exists confirms the usual separator.
  */
 export async function withSeparatorOnUse(
   array: ZarrArray,
@@ -54,7 +54,7 @@ export async function withSeparatorOnUse(
   return throughStore(array, { description, get, size: (key, how) => store.size(key, how) });
 }
 
-/** Whether the document leaves open how keys are joined, no option gives it, and it makes a difference. */
+/** True if the document does not state the separator, no option gives it, and it makes a difference. */
 function mayBeNested({ layout, metadata, reading, documents, shards }: ZarrArray): boolean {
   const { shape, chunkGrid } = metadata;
   if (layout.zarrFormat !== "v2" || reading.v2?.separator !== undefined || shape.length < 2 || shards)

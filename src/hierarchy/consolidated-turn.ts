@@ -4,20 +4,20 @@ import { type LockStore, PrefixLock } from "../stores/target/prefix-lock.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { pause } from "../util/pause.ts";
 
-/** Milliseconds after which the turn of a run that was killed counts as over, */
+/** Milliseconds after which the turn of a killed run has expired. */
 const STALE_AFTER = 60_000;
-/** and those for which others wait for their turn: longer, so that a dead run keeps nobody off. */
+/** Milliseconds to wait for a turn: longer than the expiry, so that a dead run blocks nobody. */
 const WAIT_AT_MOST = 2 * STALE_AFTER;
-/** The most milliseconds between two looks at whose turn it is. */
+/** Maximum number of milliseconds between two attempts. */
 const LOOK_EVERY = 200;
 
 /**
- * Takes a step that reads consolidated metadata of the group at a path and writes them anew, alone: of two runs that
- * change different members of a hierarchy, none loses what the other wrote. Stores without conditional writes have no
- * turns.
+ * Runs a step that reads and rewrites the consolidated metadata of the group at a path, while no other run does. Two
+ * runs that change different members of a hierarchy thus keep each other's changes. Stores without conditional writes
+ * have no turns.
  *
- * @param step is to call `assertHeld` before it writes, which fails when the turn is over
- * @throws `locked` when others take turns without end.
+ * @param step must call `assertHeld` before it writes, which throws if the turn has expired
+ * @throws `locked` if others hold the turn for too long.
  */
 export async function withConsolidatedTurn<T>(
   store: LockStore,
@@ -28,7 +28,7 @@ export async function withConsolidatedTurn<T>(
   try {
     return await step(async () => lock?.assertHeld());
   } finally {
-    // what is left counts for nothing soon
+    // a turn that remains expires soon
     await lock?.release().catch(() => {});
   }
 }

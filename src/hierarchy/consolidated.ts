@@ -9,29 +9,29 @@ import { isZarrflowError } from "../util/errors.ts";
 import type { ZarrGroup } from "./node.ts";
 import { type ReadDocumentOptions, readDocument, type StoredDocument } from "./stored-documents.ts";
 
-/** Whether a group has consolidated metadata, which must then stay true. */
+/** Returns true if a group has consolidated metadata, which must then be kept up to date. */
 export async function hasConsolidated(group: ZarrGroup, signal?: AbortSignal): Promise<boolean> {
   const { store, layout } = group;
   if (layout.consolidatedKey === undefined) return false;
   if (carriesConsolidated(layout)) return (await consolidatedOf(group)) !== undefined;
-  // of S3 the answer to a HEAD would not tell a missing key from a missing bucket, which would be asked for then
+  // A HEAD of S3 cannot distinguish a missing key from a missing bucket, which would take another request.
   const first = { range: { offset: 0, length: 1 }, signal };
   return (await store.get(layout.consolidatedKey, first)) !== undefined;
 }
 
-/** Whether a group's own document carries its consolidated metadata, so that they come with it. */
+/** True if the consolidated metadata are part of the group's own document and are read with it. */
 export function carriesConsolidated({ documentKeys, consolidatedKey = "" }: NodeLayout): boolean {
   return documentKeys.includes(consolidatedKey);
 }
 
-/** How consolidated metadata are read. */
+/** Options for reading consolidated metadata. */
 export interface ConsolidatedOptions extends ReadDocumentOptions {
-  /** Gets the document that holds them, as it was read. */
+  /** Receives the document with the consolidated metadata, as it was read. */
   readonly stored?: Map<string, StoredDocument>;
 }
 
 /**
- * The documents that a group has consolidated, by key; undefined when it has none.
+ * Returns the documents in the consolidated metadata of a group by key; undefined if it has none.
  *
  * @throws `invalid-metadata`, `unsupported-format`, with the key.
  */
@@ -49,7 +49,7 @@ export async function consolidatedOf(
 }
 
 /**
- * The documents that a v2 group at `path` has consolidated, by key; undefined when it has none.
+ * Returns the documents in the consolidated metadata of the v2 group at `path` by key; undefined if it has none.
  *
  * @throws `invalid-metadata`, `unsupported-format`, with the key.
  */
@@ -63,7 +63,10 @@ export async function consolidatedV2(
   return bytes && at(key, "v2", () => readConsolidatedV2(bytes, path, options));
 }
 
-/** The documents that the `zarr.json` of the group at `path` has consolidated. @throws `invalid-metadata` */
+/**
+ * Returns the documents in the consolidated metadata of the `zarr.json` of the group at `path`. @throws
+ * `invalid-metadata`
+ */
 export function consolidatedV3(
   bytes: Uint8Array,
   path: string,
@@ -82,7 +85,7 @@ async function bytesAt(
     if (found) stored?.set(key, found);
     return found?.bytes;
   } catch (error) {
-    if (isPageInPlace(error)) return undefined; // so some servers answer for what is missing
+    if (isPageInPlace(error)) return undefined; // some servers respond with a page for missing keys
     throw error;
   }
 }

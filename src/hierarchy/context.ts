@@ -4,24 +4,26 @@ import { formatBytes, parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { SHARED, type SharedOptions, withoutShared } from "../util/shared-options.ts";
 
-/** Limits of a context, which hold for all its calls together. */
+/** Limits that apply to all calls of a context together. */
 export interface ContextLimits {
   readonly maxMemory?: number | string | undefined;
   readonly requestsPerSecond?: number | undefined;
   readonly bytesPerSecond?: number | string | undefined;
 }
 
-/** The budget of a context, from which its calls take their memory; undefined where it states none. */
+/** Returns the memory budget that the calls of a context share; undefined if it has none. */
 export let memoryOf: (context: Context | undefined) => ByteBudget | undefined;
 
-/** How often a server, or another place, is asked by all calls of a context; undefined where that has no such limit. */
+/**
+ * Returns the rate limit that the calls of a context share for a server or another place; undefined without one.
+ */
 export let paceFor: (
   context: Context,
   name: "requestsPerSecond" | "bytesPerSecond",
   place: string,
 ) => Pace | undefined;
 
-/** What several calls share: `context` makes it, and each call is given it as `context`. */
+/** Settings and limits shared by several calls. Made by `context` and passed to each call as its option `context`. */
 export class Context implements SharedOptions {
   readonly [SHARED]: Readonly<Record<string, unknown>>;
   readonly #memory: ByteBudget | undefined;
@@ -48,12 +50,12 @@ export class Context implements SharedOptions {
     };
   }
 
-  /** Bytes that its calls hold at this moment. */
+  /** Number of bytes that its calls hold now. */
   get memoryInUse(): number {
     return this.#memory?.leased ?? 0;
   }
 
-  /** The most bytes that they held at one time. */
+  /** Maximum number of bytes that its calls held at one time. */
   get peakMemory(): number {
     return this.#memory?.peak ?? 0;
   }
@@ -64,7 +66,7 @@ interface WithinContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Waits until the context has so many bytes to spare for a call. @returns what gives them back @throws `aborted` */
+/** Waits until the context has this many bytes available. @returns a function that releases them @throws `aborted` */
 export async function leaseMemory({ context, signal }: WithinContext, bytes: number): Promise<() => void> {
   const memory = memoryOf(context);
   if (memory === undefined) return () => {};
@@ -73,9 +75,9 @@ export async function leaseMemory({ context, signal }: WithinContext, bytes: num
 }
 
 /**
- * Takes the memory of something that stays open, which other calls of the context may need: it does not wait.
+ * Leases memory for something that stays open. Does not wait, since other calls may hold the memory for long.
  *
- * @throws `invalid-option` where it states nothing; `budget-too-small` where the context has no such memory left.
+ * @throws `invalid-option` without `maxMemory`; `budget-too-small` if the context has less memory left.
  */
 export function leaseWhileOpen(
   options: WithinContext & { readonly maxMemory?: number | string | undefined },

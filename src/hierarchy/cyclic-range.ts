@@ -7,19 +7,22 @@ import type { Shift } from "../streams/selection.ts";
 import { isObject } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
-/** A run of items that were found by labels along a cyclic dimension: it may go beyond the last item, on with the first. */
+/** Items found by labels along a cyclic dimension. The range may continue beyond the last item with the first. */
 export interface CyclicRange {
   readonly cyclic: {
     readonly start: number;
     readonly step: number;
     readonly count: number;
-    /** Items after which the first one comes again; 0 for a run that does not go so far. */
+    /** Number of items of a full cycle; 0 if the range does not reach beyond the last item. */
     readonly cycle: number;
-    /** By how many turns the labels of each run of results differ from stored ones; the first run begins at 0. */
+    /**
+     * Differences between the labels of results and stored labels, in full turns. Each applies from an item on; the
+     * first begins at 0.
+     */
     readonly turns: readonly { readonly from: number; readonly turns: number }[];
-    /** The least and the greatest label that are taken. */
+    /** The smallest and the largest selected label. */
     readonly extent: readonly [least: number, greatest: number];
-    /** Names of the arrays that have the labels: the coordinate, and its bounds. */
+    /** Names of the arrays that contain the labels: the coordinate and its bounds. */
     readonly names: readonly string[];
   };
 }
@@ -29,11 +32,11 @@ export function isCyclic(range: unknown): range is CyclicRange {
 }
 
 /**
- * What the selection of an array adds to its numbers, so that the labels along a cyclic dimension go up, or down, all along.
- * Undefined for an array that has no labels of the dimension, or where none differ from stored ones.
+ * Offsets added to the numbers of an array, so that its labels increase, or decrease, throughout the selection.
+ * Undefined if the array has no labels of the dimension, or if all labels are as stored.
  *
  * @param name of the array
- * @throws `unsupported-operation` for integers that a full turn is no whole number of.
+ * @throws `unsupported-operation` for packed integers in which a full turn is not a whole number.
  */
 export function shiftOf(
   { cyclic: { turns, names } }: CyclicRange,
@@ -63,7 +66,10 @@ export function shiftOf(
   return { dimension, runs: turns.map((run) => ({ from: run.from, add: run.turns * add })) };
 }
 
-/** Turns by which labels of the first item that is taken differ from stored ones, along each dimension; undefined where none do. */
+/**
+ * Full turns between the label of the first selected item and the stored label, for each dimension; undefined if all
+ * are 0.
+ */
 export function turnsOf(
   cyclic: ReadonlyMap<number, CyclicRange> | undefined,
   rank: number,
@@ -73,7 +79,7 @@ export function turnsOf(
 }
 
 /**
- * Holds that an array can store the labels of a range. @throws `unsupported-operation` for integers that are too small for them
+ * Checks that an array can store the labels of a range. @throws `unsupported-operation` if its integers are too small
  */
 export function assertHolds(
   { cyclic: { extent } }: CyclicRange,
@@ -90,7 +96,7 @@ export function assertHolds(
   });
 }
 
-/** Whether numbers that are stored as a data type, and packed as attributes say, can mean each of some. */
+/** True if a data type, packed as the attributes say, can represent each of the labels. */
 export function storedHolds(
   dataType: DataType,
   attributes: Readonly<Record<string, unknown>>,

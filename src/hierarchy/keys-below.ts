@@ -6,7 +6,7 @@ import type { ZarrNode } from "./node.ts";
 import { type WalkOptions, walk } from "./open/walk.ts";
 import { inOtherFormat } from "./other-format.ts";
 
-/** Every key below a node, in whichever tree, but for those that it shares with all others of the hierarchy. */
+/** Iterates over all keys below a node, in all its folders, except those shared by the whole hierarchy. */
 export async function* keysBelow(
   store: ListableStore,
   layout: NodeLayout,
@@ -19,7 +19,7 @@ export async function* keysBelow(
   }
 }
 
-/** The documents of a node and of all nodes below it, by key. @throws as `walk` */
+/** Reads the documents of a node and of all nodes below it, by key. @throws as `walk` */
 export async function documentsBelow(node: ZarrNode, { signal }: StoreOptions = {}): Promise<Documents> {
   const documents = new Map(node.documents);
   if (node.kind === "group") {
@@ -31,7 +31,10 @@ export async function documentsBelow(node: ZarrNode, { signal }: StoreOptions = 
   return new Map([...documents].filter(([key]) => key.startsWith(prefix)));
 }
 
-/** The same, and those of another format that describes the node as well. @throws as `walk`, `inOtherFormat` */
+/**
+ * As `documentsBelow`, with documents of another format that describes the same node. @throws as `walk`,
+ * `inOtherFormat`
+ */
 export async function allDocumentsBelow(node: ZarrNode, options: WalkOptions = {}): Promise<Documents> {
   const other = await inOtherFormat(node, options);
   const others = other ? await documentsBelow(other, options) : [];

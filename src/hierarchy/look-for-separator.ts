@@ -6,7 +6,7 @@ import { ZarrArray } from "./node.ts";
 const POINTER = "/dimension_separator";
 const NESTED = { name: "plain", separator: "/" } as const;
 
-/** The array with the separator that the keys of its chunks show; itself where that is the usual one. */
+/** Returns the array with the separator found in the keys of its chunks; the array itself if that is the usual one. */
 export async function lookForSeparator<S extends Store>(
   array: ZarrArray<DataTypeName, S>,
 ): Promise<ZarrArray<DataTypeName, S>> {
@@ -29,9 +29,9 @@ async function isNested(array: ZarrArray): Promise<boolean> {
 }
 
 /**
- * Whether chunks lie at nested keys, and none at flat ones. The key of what cannot be read counts too.
+ * Returns true if there are chunks at nested keys and none at flat ones. Keys that cannot be read count too.
  *
- * @throws what the listings throw, where that does not decide it.
+ * @throws errors of the listings, unless other keys decide the question.
  */
 async function hasNestedAlone({ layout, metadata }: ZarrArray, store: ListableStore): Promise<boolean> {
   const { shape, chunkKeyEncoding } = metadata;

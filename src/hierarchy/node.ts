@@ -22,22 +22,22 @@ import { chunkAt, insideOf, type OpenSliceOptions, Slice, type SliceChunk } from
 import type { SliceOption } from "./slice-option.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
 
-/** What a node is made of. */
+/** The parts of a node. */
 export interface NodeParts<M, S extends Store = Store> {
   readonly store: S;
-  /** How another process opens the store. */
+  /** Specification by which another process opens the store. */
   readonly spec: StoreSpec;
   readonly layout: NodeLayout;
   readonly metadata: M;
   /** The documents that describe it, by key. */
   readonly documents?: Documents;
-  /** Where consolidated metadata alone describe it: all documents that these hold, by key. */
+  /** All documents in the consolidated metadata, by key, if only these describe the node. */
   readonly consolidated?: Documents;
-  /** Those of the store that list it, as they were read: its own, or consolidated metadata. */
+  /** The stored documents that list it, as they were read: its own, or consolidated metadata. */
   readonly stored?: StoredDocuments;
-  /** What opening it noticed and went on over. */
+  /** Problems found while opening it that did not prevent opening. */
   readonly findings?: readonly Finding[];
-  /** How its documents were read. */
+  /** Options with which its documents were read. */
   readonly reading?: FormatOptions;
 }
 
@@ -64,32 +64,32 @@ class Node<M extends ArrayMetadata | GroupMetadata, S extends Store> {
     this.reading = parts.reading ?? {};
   }
 
-  /** Path inside the store; the root's is "". */
+  /** Path in the store; "" for the root. */
   get path(): string {
     return this.layout.path;
   }
 
-  /** Attributes as plain JavaScript; integers beyond 2^53 as bigint. */
+  /** Attributes as plain JavaScript values; integers beyond 2^53 are bigints. */
   get attributes(): { [name: string]: PlainValue } {
     return toPlain(this.metadata.attributes);
   }
 }
 
 interface ArrayParts<S extends Store> extends NodeParts<ArrayMetadata, S> {
-  /** Where its chunks lie, if they lie in shards. */
+  /** The shards that contain its chunks, for views of inner chunks. */
   readonly shards?: Shards;
 }
 
-/** The codecs of arrays, which are the same for all that have the same metadata. */
+/** Codec pipelines of arrays; arrays with the same metadata share one. */
 const pipelines = new WeakMap<ArrayMetadata, Promise<CodecPipeline>>();
 
 /**
- * An array that is open, whose data type is `Name`: what `ZarrArray` is one of. All that it does is described here.
+ * An open array with data type `Name`; a member of the union `ZarrArray`. All methods are documented here.
  *
- * It is as its documents were when it was opened. The indexes of its shards are kept, those that were used last, up to a
- * megabyte of them: the first chunk of a shard takes one more request. A shard that was replaced is noticed, and its index
- * read again, where the store knows versions (`onVersion`): folders, S3, memory, and web servers that send `ETag` or
- * `Last-Modified`. In other stores the array must be opened again then.
+ * The array stays as its documents described it when it was opened. It caches up to a megabyte of shard indexes,
+ * keeping the most recently used: the first chunk of a shard takes one more request. If a shard is replaced, its index
+ * is read again, provided that the store has versions (`onVersion`): folders, S3, memory, and web servers that send
+ * `ETag` or `Last-Modified`. With other stores, open the array again.
  */
 export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends Store = Store>
   extends Node<ArrayMetadata, S>
@@ -103,19 +103,19 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
     this.shards = parts.shards;
   }
 
-  /** Items along each dimension. */
+  /** Number of items along each dimension. */
   get shape(): readonly number[] {
     return this.metadata.shape;
   }
 
-  /** Items of a chunk along each dimension. */
+  /** Number of items of a chunk along each dimension. */
   get chunkShape(): readonly number[] {
     return this.metadata.chunkGrid.chunkShape;
   }
 
   /**
-   * Data type in words, such as `float32` or `datetime64[ns]`. In the cases of a `switch` over it, TypeScript knows what
-   * `read`, `chunk` and `chunks` give.
+   * Name of the data type, such as `float32` or `datetime64[ns]`. In a `switch` over it, TypeScript infers the result
+   * types of `read`, `chunk` and `chunks`.
    *
    * @example
    * ```ts
@@ -138,9 +138,9 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
   }
 
   /**
-   * A part of it, as `slice(array, option, options)` gives: to be read into memory, or streamed.
+   * Selects part of the array, as `slice(array, option, options)` does, to be read into memory or streamed.
    *
-   * @param option ranges of items by dimension name or in order, or their text; all by default
+   * @param option ranges of items by dimension name or in order, or as text; everything by default
    * @throws as `slice`
    * @example
    * ```ts
@@ -160,10 +160,10 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
   }
 
   /**
-   * The items of one chunk, cut at the edge of the array, in C order, in memory of their own; the fill value where it is
-   * missing. One request, of the chunk alone; where it lies in a shard whose index was not read yet, two.
+   * Reads the items of one chunk, cropped at the edge of the array, in C order, in a buffer owned by the caller. A
+   * missing chunk reads as the fill value. Takes one request, or two if the index of its shard was not read yet.
    *
-   * @param coords place in the grid of chunks, one number a dimension; of shards in that of the chunks inside them
+   * @param coords position in the grid of chunks, one number per dimension; for shards, in the grid of inner chunks
    * @returns the region in items of the array; `stride` in items
    * @throws `invalid-selection` for coords outside the grid; as `read` of a slice.
    * @example
@@ -184,12 +184,12 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
   }
 
   /**
-   * The chunks that a selection touches, in C order; where they lie in shards, the chunks inside them, shard by shard. They
-   * need not be stored. No chunk is read.
+   * Iterates over the chunks that a selection touches, in C order; for shards, over their inner chunks, shard by shard.
+   * The chunks need not be stored. No chunk is read.
    *
    * @param option as of `slice`; all chunks by default
-   * @returns of each its coords in the grid, its store key, and its region: all items that it holds, in items of the array
-   * @throws (while they are read) as `slice`
+   * @returns the coords in the grid, the store key, and the region with all items of the chunk, in items of the array
+   * @throws (during iteration) as `slice`
    * @example
    * ```ts
    * import { openArray } from "zarrflow";
@@ -203,9 +203,9 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
   }
 
   /**
-   * Whether this is its data type, as `dataType` says it, such as `float32` or `datetime64[ns]`; or whether its items are
-   * of a type of JavaScript: `number`, `bigint` (64-bit integers and times), `boolean`, `string` (also `U5`), or `bytes`.
-   * TypeScript then knows what its slices hold.
+   * Returns true if the array has this data type, such as `float32` or `datetime64[ns]`, or if its items have this
+   * JavaScript type: `number`, `bigint` (64-bit integers and times), `boolean`, `string` (also `U5`) or `bytes`.
+   * TypeScript then knows the types of its values.
    *
    * @example
    * ```ts
@@ -226,7 +226,7 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
     return this.metadata.codecs[0]?.name === CONVERT_VALUES;
   }
 
-  /** A name a dimension, null where it has none; undefined where none has. */
+  /** Name of each dimension, or null for unnamed ones; undefined if no dimension has a name. */
   get dimensionNames(): readonly (string | null)[] | undefined {
     return this.metadata.dimensionNames;
   }
@@ -238,17 +238,18 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
   }
 
   /**
-   * The same array by the chunks inside its shards, which are then read by range: for one reading, since it remembers
-   * where they lie. The array itself where it has no shards, or these can only be read whole.
+   * Returns a view of the array in which the inner chunks of its shards are the chunks, to be read by range. Use it for
+   * one reading, since it caches the shard indexes. Returns the array itself if it has no shards, or if they can only
+   * be read whole.
    *
-   * @param levels how deep to go where shards lie in shards; all the way by default.
+   * @param levels number of levels to unwrap if shards are nested; all by default.
    */
   innerChunks(levels = Number.POSITIVE_INFINITY): TypedZarrArray<Name, S> {
     return insideShards(this, levels, new ShardIndexes());
   }
 
   /**
-   * Its codecs as one call each way, loaded on first use.
+   * Returns the codecs as one pipeline for both directions, loaded on first use.
    *
    * @throws `unsupported-codec`, `invalid-metadata`, with path, key and pointer.
    */
@@ -273,8 +274,8 @@ export class TypedZarrArray<Name extends DataTypeName = DataTypeName, S extends 
 }
 
 /**
- * An array that is open: it can be sliced, and is a place of chunks and their coding for the stages of `zarrflow/streams`. It
- * is a union of one `TypedZarrArray` for each data type, which `array.dataType` and `array.is` distinguish. A
+ * An open array. It can be sliced, and it provides chunks and their codecs to the stages of `zarrflow/streams`. The
+ * type is a union of one `TypedZarrArray` per data type, which `array.dataType` and `array.is` distinguish. A
  * `ZarrArray<"float32">` is assignable to `ZarrArray`.
  *
  * @example
@@ -313,27 +314,27 @@ function insideShards<Name extends DataTypeName, S extends Store>(
   return insideShards(inner, levels - 1, indexes);
 }
 
-/** Indexes of the shards of open arrays. */
+/** Cached shard indexes of open arrays. */
 const indexes = new WeakMap<ZarrArray, ShardIndexes>();
 
-/** As `innerChunks`, for one of several readings: the indexes of shards are kept for as long as the array is open. */
+/** As `innerChunks`, for repeated readings: the shard indexes are kept as long as the array. */
 export function withKeptIndexes(array: ZarrArray): ZarrArray {
   const kept = indexes.get(array) ?? new ShardIndexes();
   indexes.set(array, kept);
   return insideShards(array, Number.POSITIVE_INFINITY, kept) as ZarrArray;
 }
 
-/** Forgets the indexes of an array's shards, which have been written. */
+/** Discards the cached shard indexes of an array whose shards were written. */
 export function forgetIndexes(array: ZarrArray): void {
   indexes.delete(array);
 }
 
-/** A group that is open. */
+/** An open group. */
 export class ZarrGroup<S extends Store = Store> extends Node<GroupMetadata, S> {
   readonly kind = "group";
 }
 
-/** The same node, which is read through another store of the same keys. */
+/** Returns the same node, read through another store with the same keys. */
 export function throughStore(node: ZarrArray, store: Store): ZarrArray;
 export function throughStore(node: ZarrNode, store: Store): ZarrNode;
 export function throughStore(node: ZarrNode, store: Store): ZarrNode {
@@ -348,12 +349,12 @@ export function throughStore(node: ZarrNode, store: Store): ZarrNode {
 
 export type ZarrNode<S extends Store = Store> = ZarrArray<DataTypeName, S> | ZarrGroup<S>;
 
-/** Holds that a value is an open array. @throws `invalid-option` */
+/** Asserts that a value is an open array. @throws `invalid-option` */
 export function assertArray(value: unknown): asserts value is ZarrArray {
   if (!isNodeOf("array", value)) throw invalid("this is not an array", "an open array", value);
 }
 
-/** Holds that a value is an open group. @throws `invalid-option` */
+/** Asserts that a value is an open group. @throws `invalid-option` */
 export function assertGroup(value: unknown): asserts value is ZarrGroup {
   if (!isNodeOf("group", value)) throw invalid("this is not a group", "an open group", value);
 }

@@ -6,15 +6,15 @@ import type { ZarrArray, ZarrNode } from "./node.ts";
 import { openNode } from "./open/open-node.ts";
 import type { ReadDocumentOptions } from "./stored-documents.ts";
 
-/** The formats whose documents can lie in one folder and describe the same chunks, as after `zarr migrate v3`. */
+/** Pairs of formats whose documents can describe the same chunks from one folder, as after `zarr migrate v3`. */
 const PAIRS: Partial<Record<ZarrFormat, ZarrFormat>> = { v2: "v3", v3: "v2" };
 
-/** The format that the chunks of a node may have documents of too. */
+/** The other format whose documents may describe the same chunks. */
 export function otherFormatName(zarrFormat: ZarrFormat): ZarrFormat | undefined {
   return PAIRS[zarrFormat];
 }
 
-/** The node as documents of another format beside its own describe it; undefined without any. @throws as `openNode` */
+/** Opens the node by documents of another format beside its own; undefined without any. @throws as `openNode` */
 export async function inOtherFormat(
   { store, path, kind, layout, spec }: ZarrNode,
   options: ReadDocumentOptions = {},
@@ -30,9 +30,9 @@ export async function inOtherFormat(
 }
 
 /**
- * The same, to be changed together with the node.
+ * As `inOtherFormat`, for documents that must change together with the node.
  *
- * @throws `unsupported-operation` if the two describe different chunks: changing one would make the other worse.
+ * @throws `unsupported-operation` if the documents describe different chunks: a change would fit only one of them.
  */
 export async function editedAlong(
   node: ZarrNode,
@@ -57,7 +57,7 @@ export async function editedAlong(
 
 const checked = new WeakMap<ZarrArray, Promise<unknown>>();
 
-/** Checks once that all documents of an array describe the chunks that are written by one. @throws as `editedAlong` */
+/** Checks, once per array, that all its documents describe the same chunks. @throws as `editedAlong` */
 export async function assertOneStorage(array: ZarrArray, options: ReadDocumentOptions): Promise<void> {
   const known = checked.get(array);
   const check = known ?? editedAlong(array, options);
@@ -68,7 +68,7 @@ export async function assertOneStorage(array: ZarrArray, options: ReadDocumentOp
   await check;
 }
 
-/** Tells what two descriptions of one array disagree on; undefined for nothing. */
+/** Names the first property on which two descriptions of an array differ; undefined if none. */
 function differenceOf(a: ZarrArray, b: ZarrArray): string | undefined {
   const codecs = ({ metadata }: ZarrArray) => metadata.codecs.map(({ name }) => name).join(", ");
   const key = ({ layout, metadata }: ZarrArray) =>

@@ -18,11 +18,11 @@ import { walk } from "./open/walk.ts";
 import type { ReadDocumentOptions } from "./stored-documents.ts";
 
 /**
- * A place in the hierarchy of a format around it; undefined where what is around it is another format's or cannot be
- * read.
+ * Returns a place if it can join the hierarchy around it; undefined if the nodes around it are of another format or
+ * cannot be read.
  *
- * @throws `path-not-allowed` below an array; `unsupported-operation` in a hierarchy whose nodes are no folders, since it
- *   would not be part of it.
+ * @throws `path-not-allowed` below an array; `unsupported-operation` in a hierarchy that does not store nodes in
+ *   folders, which the new node could not join.
  */
 export async function hierarchyAt(
   home: ParentHierarchy,
@@ -45,8 +45,8 @@ export async function hierarchyAt(
 }
 
 /**
- * A build that becomes part of a hierarchy when it is published: groups above it that are missing are made, and
- * consolidated metadata of those above stay true.
+ * Extends a build so that publishing adds it to a hierarchy: missing groups above it are created, and the consolidated
+ * metadata of the groups above are updated.
  */
 export function publishedIn(
   { store, path }: ParentHierarchy,
@@ -71,8 +71,8 @@ export function publishedIn(
 }
 
 /**
- * Makes the consolidated metadata of the groups above a place say what is there now: a run that was cut there may have
- * left them without it.
+ * Updates the consolidated metadata of the groups above a place to the current state, which an interrupted run may have
+ * left incomplete.
  */
 export async function mendAround(
   { store, path }: ParentHierarchy,
@@ -82,7 +82,7 @@ export async function mendAround(
   await consolidated.restate([path], options);
 }
 
-/** Holds that no run is changing, or will replace, a group around a place as a whole. @throws `locked` */
+/** Checks that no run is changing, or will replace, a whole group around a place. @throws `locked` */
 export async function assertUnlockedAbove(
   { store, spec, path }: ParentHierarchy,
   { breakLock, signal }: LockOptions,
@@ -94,7 +94,7 @@ export async function assertUnlockedAbove(
   }
 }
 
-/** Makes the consolidated metadata of a group, and of those in it, say what is there, where its store can be written. */
+/** Updates the consolidated metadata of a group and of the groups in it, if the store is writable. */
 export async function mendBelow(
   { store: spec, path }: { readonly store: StoreSpec; readonly path: string },
   { maxMetadata, signal }: ReadDocumentOptions,
@@ -112,7 +112,7 @@ export async function mendBelow(
   }
 }
 
-/** Takes the nodes at a place, with all below, out of the consolidated metadata of the groups above. */
+/** Removes the nodes at and below a place from the consolidated metadata of the groups above. */
 export async function hideFromAbove(
   { store, path }: ParentHierarchy,
   options: ReadDocumentOptions,
@@ -121,7 +121,7 @@ export async function hideFromAbove(
   await consolidated.hide([path]);
 }
 
-/** The format of the groups above a place; where there are none, in a store of the caller's, they may be of any. */
+/** The format of the groups above a place. Without groups in a store of the caller, any format is allowed. */
 async function readableFormatAbove(
   { store, path, spec }: ParentHierarchy,
   zarrFormat: ZarrFormat,

@@ -5,8 +5,8 @@ import type { Labelled, SelOption } from "./slice-labels.ts";
 import { backwards, type IndexRange, invalid, type Range, type SliceOption } from "./slice-option.ts";
 
 /**
- * Ranges of indices and of labels as one option. @throws `invalid-option` for labels beside ranges without names, and for a
- * dimension that has both.
+ * Merges ranges of indices and of labels into one option. @throws `invalid-option` if labels are combined with unnamed
+ * ranges, or if a dimension has both
  */
 export function withLabels(option: SliceOption, sel: SelOption | undefined): SliceOption {
   const asked = Object.entries(sel ?? {});
@@ -26,10 +26,10 @@ export function withLabels(option: SliceOption, sel: SelOption | undefined): Sli
 }
 
 /**
- * Reads `time=0:24,lat=10:20:2,lon=5` or `0:24,10:20:2,5`; labels too, as `time=2019-03,lat=45..50`. What follows an `@` is
- * an index, or a range of indices: `time=@2016` is item 2016 whatever the dimension has as labels.
+ * Parses `time=0:24,lat=10:20:2,lon=5` or `0:24,10:20:2,5`, also with labels: `time=2019-03,lat=45..50`. A part with
+ * `@` is always an index or a range of indices: `time=@2016` is item 2016, whatever the labels are.
  *
- * @throws `invalid-selection` saying what is valid; for a range that holds nothing.
+ * @throws `invalid-selection` with the valid syntax; for an empty range.
  */
 export function parseSlice(text: string): SliceOption {
   const parts = text.split(",").map((part) => part.trim());
@@ -56,7 +56,7 @@ export function range(part: string, text: string): Range {
   return mayBeYears && ends.some((end) => end !== "") ? { maybeYears: found } : found;
 }
 
-/** Whole numbers that people write years as: of three digits too, as model years may be, and with zeros before them. */
+/** Whole numbers that may be years. Model years can have three digits. */
 const YEAR = /^(?:\d{4}|[1-9]\d\d)$/;
 
 export function indices(part: string, text: string): IndexRange {
@@ -91,7 +91,7 @@ const DATE_RANGE = new RegExp(`^(?:(${DATE})?:(${DATE})?(?::(\\d+))?)$`);
 const SINGLE_DATE = new RegExp(`^${DATE}$`);
 
 /**
- * Reads one range of a text as labels: `45..50`, `2019-03-01:2019-03-08`, `2019-03`, `45.5`, `Oslo`; undefined where it has
+ * Parses a single range as labels: `45..50`, `2019-03-01:2019-03-08`, `2019-03`, `45.5`, `Oslo`; undefined if there are
  * none.
  */
 export function parseLabels(text: string): Labelled | undefined {

@@ -8,24 +8,24 @@ import { openStoreIfThere } from "../stores/url.ts";
 import type { ParentHierarchy } from "./edit/parent.ts";
 import { assertUnlockedAbove } from "./parent-hierarchy.ts";
 
-/** A place of a hierarchy that one run alone writes at. */
+/** A locked place in a hierarchy: only one run writes there. */
 export interface LockedPlace {
-  /** @throws `locked` when another run has taken it over. */
+  /** @throws `locked` if another run has taken it over. */
   assertHeld(): Promise<void>;
-  /** Gives it free. What is left of the lock counts for nothing soon. */
+  /** Releases the lock. If that fails, the lock expires soon. */
   release(): Promise<void>;
 }
 
 interface LockPlaceOptions extends StoreOptions {
-  /** Whether it is an array's place, in which no other run can have one. */
+  /** True for the place of an array: no other run can have a place inside it. */
   readonly isArray?: boolean;
 }
 
 /**
- * Locks a place in a hierarchy, so that no other run writes at it, around it or in it. Stores without conditional writes
- * have no locks.
+ * Locks a place in a hierarchy, so that no other run writes there, around it or inside it. Stores without conditional
+ * writes have no locks.
  *
- * @throws `locked` while another run does.
+ * @throws `locked` while another run writes there.
  */
 export async function lockPlace(
   home: ParentHierarchy,
@@ -37,7 +37,7 @@ export async function lockPlace(
     await lock?.release().catch(() => {});
   };
   try {
-    // who takes a place around this one looks for locks inside it when it has it
+    // A run that locks a place around this one checks for locks inside it afterwards.
     if (lock) {
       await assertUnlockedAbove(home, { signal });
       if (!isArray) await assertNoneIn(home, { signal });
@@ -49,7 +49,7 @@ export async function lockPlace(
   return { assertHeld: async () => lock?.assertHeld(), release };
 }
 
-/** Takes a step at a place that is locked meanwhile. @throws as `lockPlace` */
+/** Runs a step while its place is locked. @throws as `lockPlace` */
 export async function withLockedPlace<T>(
   home: ParentHierarchy,
   step: () => Promise<T>,
@@ -63,7 +63,7 @@ export async function withLockedPlace<T>(
   }
 }
 
-/** Holds that no other run writes at a place, or at one around it. @throws `locked` */
+/** Checks that no other run writes at a place or around it. @throws `locked` */
 export async function assertNotLocked(home: ParentHierarchy, { signal }: StoreOptions = {}): Promise<void> {
   await assertUnlockedAbove(home, { signal });
   await assertUnlocked(home.store, { key: joinKey(home.path, LOCK_NAME), signal });

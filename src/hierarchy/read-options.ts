@@ -6,67 +6,67 @@ import { ZarrflowError } from "../util/errors.ts";
 import { withoutShared } from "../util/shared-options.ts";
 import type { Context } from "./context.ts";
 
-/** Requests in flight: so many for each store, or as many as are found to be of use. */
+/** Maximum number of requests in flight: a fixed number per store, or adapted to the server. */
 export type ConcurrencyOption = number | "auto";
 
-/** The strategies that change the grid, which may be asked for. */
+/** The strategies that change the grid and that callers can choose. */
 export const gridStrategies = ["direct", "staged"] as const;
 
 export type GridStrategy = (typeof gridStrategies)[number];
 
-/** Checks that a strategy may be asked for. @throws `invalid-option` */
+/** Checks the name of a strategy. @throws `invalid-option` */
 export function assertGridStrategy(name: GridStrategy | undefined): void {
   if (name === undefined || gridStrategies.includes(name)) return;
   const expected = `one of ${gridStrategies.join(", ")}`;
   throw invalid("invalid value for the option `strategy`", expected, name);
 }
 
-/** How fast a store is read, and written. */
+/** Rate limits for reading and writing a store. */
 export interface PaceOptions {
   /**
-   * Requests that begin in a second, at most, for each store: of web servers and buckets each that is sent, also pages
-   * of a listing, parts of an upload and repetitions; of other stores each call.
+   * Maximum number of requests per second and store. For web servers and buckets every request counts, including pages
+   * of listings, parts of uploads and retries; for other stores every call.
    */
   readonly requestsPerSecond?: number | undefined;
-  /** Bytes that are read from each store and written to it in a second, at most, as a number or as `10MB`. */
+  /** Maximum number of bytes per second and store, read and written, as a number or as `10MB`. */
   readonly bytesPerSecond?: number | string | undefined;
 }
 
 export const PACE_OPTIONS: OptionNames<PaceOptions> = { requestsPerSecond: true, bytesPerSecond: true };
 
-/** How a source is opened, and how gently it is asked. */
+/** Options for opening a source and limiting its load. */
 export interface SourceOptions extends StoreAccess, FormatOptions, PaceOptions {
   /**
-   * Requests in flight, for each store, or for each server where stores are on one. By default, `auto`, 16; of a server as
-   * many as are found to be of use, 64 at first and 256 at most, as far as a sixteenth of `maxMemory` holds the chunks of
-   * those beyond 64. Fewer where a server says that there are too many.
+   * Maximum number of requests in flight per store, or per server if stores share one. The default `auto` means 16; for
+   * servers it adapts from 64 up to 256, as long as a sixteenth of `maxMemory` holds the chunks of those beyond 64. It
+   * falls when a server reports too many requests.
    */
   readonly concurrency?: ConcurrencyOption | undefined;
-  /** What several calls share, as `context` makes it: its options count where the call does not state them itself. */
+  /** Settings shared by several calls, made by `context`. Options of the call itself override them. */
   readonly context?: Context | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How items are read. */
+/** Options for reading items. */
 export interface ReadOptions extends SourceOptions {
-  /** Bytes that all buffers together may take, as a number or as `256MB`; 256 MB by default. */
+  /** Maximum number of bytes in all buffers together, as a number or as `256MB`; 256 MB by default. */
   readonly maxMemory?: number | string | undefined;
 }
 
-/** How items are read in C order, in slabs. */
+/** Options for reading items in C order, in slabs. */
 export interface SlabOptions {
-  /** Threads that decode and encode, the one that calls among them; as many as there are cores by default. */
+  /** Number of threads that decode and encode, including the calling one; by default one per core. */
   readonly threads?: number | undefined;
   /**
-   * Where the scratch objects of the `staged` strategy go: a folder, or the URL of any store that is written and listed; the system's
-   * folder for temporary files by default.
+   * Place for the scratch objects of the `staged` strategy: a folder, or the URL of any store that supports writing and
+   * listing. By default the system's temporary folder.
    */
   readonly scratch?: string | undefined;
-  /** How arrays are made whose grid changes; whichever is predicted to take less time by default. */
+  /** Strategy for arrays whose grid changes; by default the one predicted to be faster. */
   readonly strategy?: GridStrategy | undefined;
 }
 
-/** Options that say how a source is opened. They mean nothing for one that is open. */
+/** Options for opening a source; without effect on a source that is open. */
 export const OPENING_OPTIONS = { ...STORE_ACCESS, ...FORMAT_OPTIONS };
 
 export const SOURCE_OPTIONS: OptionNames<SourceOptions> = {
@@ -81,7 +81,7 @@ export const READ_OPTIONS: OptionNames<ReadOptions> = { ...SOURCE_OPTIONS, maxMe
 
 export const SLAB_OPTIONS: OptionNames<SlabOptions> = { threads: true, scratch: true, strategy: true };
 
-/** @throws `invalid-option` for options of opening, where the node is open. */
+/** @throws `invalid-option` if options for opening are given with an open node. */
 export function assertNotOpening(options: object, what: "array" | "node"): void {
   const given = Object.entries(withoutShared(options)).find(
     ([name, value]) => Object.hasOwn(OPENING_OPTIONS, name) && value !== undefined,

@@ -13,22 +13,22 @@ import { ancestorPaths } from "../util/node-path.ts";
 import { openNode } from "./open/open-node.ts";
 import { type ReadDocumentOptions, readDocument } from "./stored-documents.ts";
 
-/** How many names of what is there are listed in an error. */
+/** Maximum number of names listed in an error. */
 const NAMES_TOLD = 5;
-/** Members that documents of nodes and of hierarchies have, one of each. */
+/** JSON members of which documents of nodes and hierarchies have one. */
 const STATED_FORMAT = ["zarr_format", "zarr_consolidated_format"];
 
-/** A store, and a path in it. */
+/** A path in a store. */
 interface Target {
   readonly store: StoreSpec;
   readonly path: string;
 }
 
 /**
- * Checks that what is at a target, if anything, is a Zarr: nothing else is ever removed to make place for one. Of a zip,
- * which is replaced as a whole, that nothing lies beside the path.
+ * Checks that the target is empty or contains a Zarr: nothing else is ever removed. A zip is replaced as a whole, so it
+ * must not contain anything beside the path.
  *
- * @throws `target-not-empty`; `resource-limit` for a document that is too large to say what is there.
+ * @throws `target-not-empty`; `resource-limit` if a document is too large to identify.
  */
 export async function assertReplaceable(
   { store, path }: Target,
@@ -37,7 +37,7 @@ export async function assertReplaceable(
   for (const spec of specsAt(store)) await assertZarr(spec, path, { maxMetadata, signal });
 }
 
-/** All that may be at a place: a file is removed for a folder, too, and a folder for a file. */
+/** All stores that may exist at a place, since a folder also replaces a file and a file a folder. */
 function specsAt(spec: StoreSpec): readonly StoreSpec[] {
   if (spec.kind !== "directory" && spec.kind !== "zip") return [spec];
   const { path } = spec;
@@ -80,7 +80,7 @@ async function openedIfThere(spec: StoreSpec): Promise<Store | undefined> {
   }
 }
 
-/** Undefined where there is a Zarr, nothing, or what a run has left; else what is there. */
+/** Undefined for a Zarr, an empty place, or the remains of a run; otherwise the names found there. */
 async function foreignContents(
   store: Store,
   path: string,
@@ -92,7 +92,10 @@ async function foreignContents(
   return firstNames(namesIn(store, ""));
 }
 
-/** What lies neither at or below a path nor is a document of a group above it without attributes; undefined for nothing. */
+/**
+ * Lists names other than the path, nodes below it and documents of groups above it, or a group above with attributes;
+ * undefined without any.
+ */
 async function contentsBeside(
   store: Store,
   path: string,
@@ -127,7 +130,7 @@ async function* namesIn(store: ListableStore, folder: string): AsyncGenerator<st
   }
 }
 
-/** The first few names, in words; undefined for none. */
+/** The first names as text; undefined without any. */
 async function firstNames(names: AsyncIterable<string>): Promise<string | undefined> {
   const first: string[] = [];
   for await (const name of names) {
@@ -142,14 +145,14 @@ async function hasRunsLock(store: Store, { signal }: ReadDocumentOptions): Promi
   return lock !== undefined && isOfRun(lock);
 }
 
-/** Whether a run that ended before its target was whole can be resumed there, its lock be gone or not. */
+/** Returns true if an unfinished run can be resumed there, even if its lock is gone. */
 async function hasLedger(store: Store, { signal }: ReadDocumentOptions): Promise<boolean> {
   return isWritable(store) && (await ValueJournal.find(store, { signal })) !== undefined;
 }
 
 /**
- * Whether a document at a place says that it is one of a node, in whatever format: a text file that only has such a
- * name does not. What it says may be more than is understood.
+ * Returns true if a document at a place is one of a node, in any format. A text file that only has such a name does not
+ * count; a document that is not fully understood does.
  */
 async function hasZarrDocument(store: Store, path: string, reading: ReadDocumentOptions): Promise<boolean> {
   for (const name of DOCUMENT_NAMES) {
@@ -164,7 +167,7 @@ async function hasZarrDocument(store: Store, path: string, reading: ReadDocument
   }
 }
 
-/** Whether a document states a format of Zarr, or is an array's of v1, whose document is called `meta`. */
+/** True if a document states a Zarr format, or is an array document of v1, named `meta`. */
 function isZarrDocument(name: string, bytes: Uint8Array): boolean {
   let json: JsonValue;
   try {

@@ -6,8 +6,8 @@ import { axesFromAbove } from "./open/axes-from-above.ts";
 import { type ResolvedSlice, resolveSlice, type SliceOption } from "./slice-option.ts";
 
 /**
- * The items that `option` means for an open array: its dimensions also by the names of the axes of the image that
- * it is a level of.
+ * Resolves `option` to items of an open array. Dimensions can also have the names of axes, if the array is a level of
+ * an image.
  *
  * @throws as `resolveSlice`
  */

@@ -13,31 +13,34 @@ export type IndexRange =
   | readonly [number | null, number | null]
   | readonly [number | null, number | null, number];
 
-/** Indices of a text, such as `2016:2018`, that may have been meant as years: they are, or not, once the dimension is known. */
+/** Indices from a text, such as `2016:2018`, that may be years. The dimension decides once it is known. */
 export interface MaybeYears {
   readonly maybeYears: IndexRange;
 }
 
 /**
- * What to take along one dimension: an index (the dimension is dropped), `[start, stop]`, or
- * `[start, stop, step]`; `null` for start or stop is the dimension's own end, negative ones count from the end. Labels stand
- * in an object of their own, `{ labels: [45, 50] }`. Texts and look-ups have ranges of their own kinds besides.
+ * Selection along one dimension: an index (which drops the dimension), `[start, stop]` or `[start, stop, step]`. `null`
+ * means the end of the dimension on that side; negative numbers count from the end. Labels have the form `{ labels:
+ * [45, 50] }`. The other members of the union come from texts and lookups.
  */
 export type Range = IndexRange | Labelled | MaybeYears | CyclicRange;
 
-/** Ranges by dimension name, or in order, where `null` is all of a dimension; those not given are taken whole. */
+/**
+ * Ranges by dimension name, or in order, where `null` is the whole dimension. Dimensions without a range are selected
+ * whole.
+ */
 export type SliceOption = Readonly<Record<string, Range>> | readonly (Range | null)[];
 
 export function isMaybeYears(range: unknown): range is MaybeYears {
   return isObject(range) && "maybeYears" in range;
 }
 
-/** Whether any range is given by labels, or may be. */
+/** True if a range has labels, or might have. */
 export function hasLabels(option: SliceOption): boolean {
   return isObject(option) && Object.values(option).some((range) => isLabelled(range) || isMaybeYears(range));
 }
 
-/** Whether an option has a single label, and not only ranges of them. */
+/** True if a range is a single label, or might be. */
 export function hasPoints(option: SliceOption): boolean {
   if (!isObject(option)) return false;
   return Object.values(option).some((range) =>
@@ -45,11 +48,11 @@ export function hasPoints(option: SliceOption): boolean {
   );
 }
 
-/** A selection, and which dimensions an index dropped. */
+/** A selection, and the dimensions dropped by an index. */
 export interface ResolvedSlice {
   readonly selection: Selection;
   readonly dropped: readonly number[];
-  /** The ranges along cyclic dimensions, by dimension; absent: there are none. */
+  /** Ranges along cyclic dimensions, by dimension; absent without any. */
   readonly cyclic?: ReadonlyMap<number, CyclicRange>;
 }
 
@@ -60,20 +63,20 @@ export function backwards(what: string, path?: string): ZarrflowError {
   });
 }
 
-/** What becomes of the bounds of a range that reach beyond the dimension. */
+/** Options for bounds beyond the dimension, and for the name of the array. */
 export interface ResolveOptions {
-  /** Refuses them; by default they are clamped to the dimension, as in NumPy. */
+  /** Rejects bounds beyond the dimension; by default they are clamped to it, as in NumPy. */
   readonly exactBounds?: boolean;
-  /** Name of the array, where its path does not tell. */
+  /** Name of the array, if it differs from the last part of its path. */
   readonly name?: string;
 }
 
 /**
- * The items that `option` means for an array. A stop beyond the end is the end, and a start further than the length
- * before the end is the first item, as in NumPy.
+ * Resolves `option` to items of an array. A stop beyond the end is clamped to it, and a start before the first item to
+ * that item, as in NumPy.
  *
- * @throws `invalid-selection` for a wrong rank, a name that no dimension has, an index outside, a start beyond the end
- *   or after the stop; as `shiftOf`.
+ * @throws `invalid-selection` for a wrong rank, an unknown dimension name, an index out of range, or a start beyond the
+ *   end or after the stop; as `shiftOf`.
  */
 export function resolveSlice(
   option: SliceOption,
@@ -157,14 +160,17 @@ function inOrder(option: SliceOption, metadata: ArrayMetadata, path: string): re
   return ranges;
 }
 
-/** Whether it is an object with members, as none of a class of its own is: a `Map`, a `Date`, a typed array. */
+/** True for plain objects, but not for instances of classes: a `Map`, a `Date`, a typed array. */
 function isRecord(option: unknown): boolean {
   if (typeof option !== "object" || option === null) return false;
   const prototype: unknown = Object.getPrototypeOf(option);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What a range in an object consists of. @throws `invalid-selection` for what is neither an index nor a range. */
+/**
+ * Returns the bounds and the step of a range. @throws `invalid-selection` for a value that is neither an index nor a
+ * range.
+ */
 function rangeParts(
   asked: Exclude<Range, number | CyclicRange | MaybeYears>,
   name: string,
@@ -210,7 +216,7 @@ function outside(at: number, n: number, name: string, path: string): ZarrflowErr
   });
 }
 
-/** The date, as it is written, that digits alone may mean: 20200101, 202001. */
+/** The date that plain digits may stand for, with hyphens: 20200101, 202001. */
 function writtenAsDate(digits: number): string | undefined {
   const [, year, month = "", day] = /^(\d{4})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])?$/.exec(`${digits}`) ?? [];
   if (year === undefined) return undefined;

@@ -27,14 +27,14 @@ import {
 import { LABEL_OPTIONS, type LabelOptions } from "./slice-labels.ts";
 import type { SliceOption } from "./slice-option.ts";
 
-/** A part of a slice: the items of one chunk. */
+/** Part of a slice: the items of one chunk. */
 export interface SliceChunk<Name extends DataTypeName = DataTypeName> {
-  /** Where it belongs in the slice, in items. */
+  /** Position in the slice, in items. */
   readonly region: Region;
-  /** The items of the region, in C order; with `dense: false`, these and perhaps others. */
+  /** The items of the region, in C order; with `dense: false` possibly with others between them. */
   readonly data: ValuesOf<Name>;
   readonly shape: readonly number[];
-  /** Items of `data` to step for one step along each dimension. */
+  /** Distance in `data`, in items, between neighbours along each dimension. */
   readonly stride: readonly number[];
 }
 
@@ -45,32 +45,32 @@ export interface SliceValues<Name extends DataTypeName = DataTypeName> {
   readonly stride: readonly number[];
 }
 
-/** A slice in memory, in C order, by what its values mean. */
+/** A slice in memory, in C order, with decoded values. */
 export interface DecodedSliceValues {
-  /** A missing item is NaN, or NaT (-2^63) of times; in a list of texts null. */
+  /** The values. A missing item is NaN, or NaT (-2^63) for times, or null in a list of texts. */
   readonly data: DecodedValues;
-  /** Type of these values in words: `float32`, or `datetime64[us]` of times, which are microseconds since 1970. */
+  /** Name of the type of these values: `float32`, or `datetime64[us]` for times, in microseconds since 1970. */
   readonly dataType: string;
   readonly shape: readonly number[];
   readonly stride: readonly number[];
 }
 
-/** How the chunks of a part of an array are read as they are stored: no slabs are put together. */
+/** Options for reading the chunks of part of an array as they are stored, without assembling slabs. */
 export interface DecodedOptions extends ReadOptions, LabelOptions {
   /**
-   * Checks, when all is read, that it is of one version of the array: its documents are compared with those that were read
-   * when it was opened, and chunks that were missing must be missing since before (`source-changed`). Without it, nothing
-   * but chunks is asked for.
+   * Checks after reading that everything came from one version of the array (`source-changed`): its documents must be
+   * as they were when it was opened, and missing chunks must have been missing from the start. Without this option only
+   * chunks are requested.
    *
    * @default false
    */
   readonly consistent?: boolean | undefined;
 }
 
-/** How a part of an array is read. */
+/** Options for reading part of an array. */
 export interface SliceOptions extends DecodedOptions, SlabOptions {}
 
-/** How a part of an array is read that is open, so that it is too late to say how to open it. */
+/** Options for reading part of an array that is already open: those for opening it do not apply. */
 export type OpenSliceOptions = Omit<SliceOptions, keyof typeof OPENING_OPTIONS>;
 
 export const DECODED_OPTIONS: OptionNames<DecodedOptions> = {
@@ -81,11 +81,11 @@ export const DECODED_OPTIONS: OptionNames<DecodedOptions> = {
 
 const SLICE_OPTIONS: OptionNames<SliceOptions> = { ...DECODED_OPTIONS, ...SLAB_OPTIONS };
 
-/** How chunks of a slice are given. */
+/** Options for the chunks of a slice. */
 export interface SliceChunkOptions {
   /**
-   * Whether `data` are the items of the chunk's part of the slice and no others, in C order, in memory of their own. If not,
-   * they may be all that the stored chunk holds, from the first item of the part on, to be stepped through by `stride`: no
+   * If true, `data` contains exactly the items of the chunk's part of the slice, in C order, in a buffer of its own. If
+   * false, it may contain everything in the stored chunk from the first item of the part on, addressed by `stride`: no
    * item is copied.
    *
    * @default true
@@ -97,7 +97,7 @@ const CHUNK_OPTIONS: OptionNames<SliceChunkOptions> = { dense: true };
 
 const VALUE_OPTIONS: OptionNames<DecodeOptions> = { decode: true, flags: true };
 
-/** Arguments of methods that take none; callers from JavaScript may give some. */
+/** Arguments of methods without options; JavaScript callers may still pass some. */
 type NoOptions = readonly [];
 
 /** @throws `invalid-option` */
@@ -112,27 +112,27 @@ function assertNoOptions(given: NoOptions): void {
   }
 }
 
-/** What formats need of a slice: to open it, and the options that it is read with. */
+/** Internals of a slice for formats: opening it, and the options it is read with. */
 export let insideOf: <Name extends DataTypeName>(
   slice: Slice<Name>,
 ) => {
-  /** Opens it to be described: it is not checked whether its array changes meanwhile. */
+  /** Opens it for its description, without checking for changes of the array. */
   readonly open: () => Promise<OpenSlice>;
   readonly options: SliceOptions;
-  /** What it is of, how many items it has, and which. */
+  /** Describes the array, the number of items and the selection. */
   readonly summary: () => Promise<SliceSummary>;
   /** The chunks that it touches. */
   readonly refs: () => AsyncGenerator<ChunkRef>;
-  /** These chunks, decoded. */
+  /** The same chunks, decoded. */
   readonly decoded: () => AsyncGenerator<DecodedChunk>;
-  /** The same items with the numbers that are stored: none is shifted. */
+  /** The same items as stored, without shifted labels. */
   readonly stored: () => Slice;
 };
 
 /**
- * A part of an array, read when it is asked for, as often as that is. The array is opened once, by the first of these calls.
- * A file that was opened for that, of a zip, is closed whenever nothing is read, and opened again when something is, which
- * fails for another file in its place (`source-changed`). Other stores hold nothing open, so there is nothing to close.
+ * Part of an array. Every call reads it again; the first call opens the array. The file of a zip that was opened for it
+ * is closed while nothing is read and reopened on demand, which fails if another file has replaced it
+ * (`source-changed`). Other stores hold no resources, so there is nothing to close.
  */
 export class Slice<Name extends DataTypeName = DataTypeName> {
   readonly #source: string | Exclude<OpenSource, URL>;
@@ -171,23 +171,23 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
     return (await this.#read()).dataType();
   }
 
-  /** Shape of the slice, in items; dimensions that an index was given for are gone. */
+  /** Shape of the slice in items, without the dimensions that were selected by an index. */
   async shape(...none: NoOptions): Promise<number[]> {
     assertNoOptions(none);
     return (await this.#read()).shape();
   }
 
-  /** What it takes of each dimension that it names: the items, and their labels where there is a coordinate. */
+  /** The selected items of each dimension that the slice names, with their labels if there is a coordinate. */
   async taken(...none: NoOptions): Promise<readonly TakenItems[]> {
     assertNoOptions(none);
     return (await this.#read()).taken();
   }
 
   /**
-   * Its chunks as they come, in any order, each with its region; dimensions are kept, also those of one index. Those that
-   * are read or decoded take no more than `maxMemory`; those that were given out are the caller's.
+   * Streams the chunks in any order, each with its region; dimensions selected by an index are kept. Chunks that are
+   * being read or decoded take at most `maxMemory`; chunks already delivered belong to the caller.
    *
-   * @throws (into the stream) `budget-too-small` for a `maxMemory` that holds no chunk.
+   * @throws (into the stream) `budget-too-small` if `maxMemory` cannot hold a chunk.
    */
   chunks(options: SliceChunkOptions = {}): ReadableStream<SliceChunk<Name>> {
     const { dense = true } = checkedOptions(options, CHUNK_OPTIONS);
@@ -195,8 +195,8 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
   }
 
   /**
-   * Its items in C order, little-endian, without any header: bool as one byte, datetimes as int64, structured
-   * items packed. The first come as soon as the chunk that holds them is decoded.
+   * Streams the items in C order, little-endian, without a header: bool as one byte, datetimes as int64, structured
+   * items packed. The first items arrive as soon as their chunk is decoded.
    *
    * @throws `unsupported-operation` for strings and objects, which have no fixed size.
    */
@@ -206,13 +206,13 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
   }
 
   /**
-   * All of it in memory. What is given out is the caller's; chunks on the way there take no more than `maxMemory`.
+   * Reads everything into memory. The result belongs to the caller; chunks on the way there take at most `maxMemory`.
    *
-   * With `decode`, values are what they mean, as in tables: scaled, missing ones NaN, times of any CF units as
-   * `datetime64`; `flags` gives flags by their names. They take memory beside those that are stored.
+   * With `decode`, values are decoded as in tables: scaled, missing ones as NaN, times in any CF units as `datetime64`;
+   * `flags` replaces flag values by their names. Decoded values take memory in addition to the stored ones.
    *
-   * @throws `budget-too-small` for a `maxMemory` that holds no chunk; `resource-limit` for more than one buffer can hold; the signal's reason as soon as it is aborted, whatever a
-   *   codec does.
+   * @throws `budget-too-small` if `maxMemory` cannot hold a chunk; `resource-limit` for more than one buffer can hold;
+   *   the signal's reason as soon as it is aborted, even while a codec is running.
    * @example
    * ```ts
    * import { slice } from "zarrflow";
@@ -233,7 +233,7 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
     return decodedValues(this as unknown as Slice, how);
   }
 
-  /** Its slabs in C order, within the memory budget; each is valid until the next is asked for. */
+  /** Reads its slabs in C order, within the memory budget. Each slab is valid until the next one is requested. */
   slabs(...none: NoOptions): AsyncGenerator<Slab> {
     assertNoOptions(none);
     return this.#each((reader) => reader.slabs());
@@ -251,7 +251,7 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
   }
 }
 
-/** What `chunk` of an open array does. */
+/** Implementation of `chunk` for open arrays. */
 export async function chunkAt<Name extends DataTypeName>(
   array: ZarrArray,
   coords: readonly number[],

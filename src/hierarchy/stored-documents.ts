@@ -7,7 +7,7 @@ import { ZarrflowError } from "../util/errors.ts";
 /** A metadata document as it was read. */
 export interface StoredDocument {
   readonly bytes: Uint8Array;
-  /** What distinguishes it from a later one at its key, where the store knows that. */
+  /** Version that distinguishes it from later contents of its key; undefined if the store has none. */
   readonly version: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export type StoredDocuments = ReadonlyMap<string, StoredDocument>;
 
 export interface ReadDocumentOptions extends StoreOptions {
   /**
-   * Bytes that the document may have.
+   * Maximum size of the document in bytes.
    *
    * @default 33,554,432
    */
@@ -24,9 +24,9 @@ export interface ReadDocumentOptions extends StoreOptions {
 }
 
 /**
- * Reads a document; undefined where there is none. Its size is checked before memory is taken for it.
+ * Reads a document; undefined if it does not exist. Its size is checked before memory is allocated.
  *
- * @throws `resource-limit` for one that is too large; what the store throws.
+ * @throws `resource-limit` if it is too large; what the store throws.
  */
 export async function readDocument(
   store: Pick<Store, "description" | "get">,
@@ -43,7 +43,7 @@ export async function readDocument(
   return bytes && { bytes, version };
 }
 
-/** As `readDocument`, by a call that blocks; undefined where the store cannot say what is there by such a call. */
+/** As `readDocument`, with a blocking call; undefined if the store needs an asynchronous one. */
 export function readDocumentSync(
   store: Pick<Store, "getSync">,
   key: string,
@@ -57,7 +57,7 @@ export function readDocumentSync(
   return found && { document: found.bytes && { bytes: found.bytes, version } };
 }
 
-/** Larger documents are not worth blocking the thread. */
+/** Larger documents are read asynchronously: they would block the thread for too long. */
 const MAX_SYNC_BYTES = 2 ** 20;
 
 function tooLargeDocument(store: string, found: number, limit: number): ZarrflowError {

@@ -8,9 +8,9 @@ import { changeMetadata } from "./metadata.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface SetAttributesOptions {
-  /** Whether `attributes` are all that there shall be; by default others stay as they are. */
+  /** If true, `attributes` replaces all attributes; by default others are kept. */
   readonly replace?: boolean | undefined;
-  /** JSON pointers, as a `loss-refused` names them, of numbers that become `null`: NaN and infinities. */
+  /** JSON pointers, as in the details of `loss-refused`, of numbers that may become `null`: NaN and infinities. */
   readonly allowLoss?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -22,13 +22,14 @@ const SET_ATTRIBUTES_OPTIONS: OptionNames<SetAttributesOptions> = {
 };
 
 /**
- * Sets attributes of an array or a group, that is open or at a URL; one that is `undefined` is removed. They are read again before,
- * so that what others have set since it was opened stays. Only the document that holds attributes is written, whole or
- * not at all; consolidated metadata of the node and of the groups above stay true.
+ * Sets attributes of an array or a group, given open or by its URL; `undefined` removes an attribute. Attributes are
+ * read again first, so that changes by others since the node was opened are kept. Only the document with the attributes
+ * is written, in whole or not at all; consolidated metadata of the node and of the groups above are updated.
  *
  * @returns the node with its new attributes.
- * @throws `not-found` when it is gone; `unsupported-operation` for a store that cannot be written; `invalid-option` for
- *   values that JSON cannot hold, `loss-refused` for NaN and infinities; `locked` while another run writes there.
+ * @throws `not-found` if it no longer exists; `unsupported-operation` if the store is not writable; `invalid-option`
+ *   for values that JSON cannot represent, `loss-refused` for NaN and infinities; `locked` while another run writes
+ *   there.
  * @example
  * ```ts
  * import { setAttributes } from "zarrflow";

@@ -15,30 +15,31 @@ import { allDocumentsBelow } from "../keys-below.ts";
 import { openNode } from "../open/open-node.ts";
 import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 
-/** What was done to documents, by their keys. */
+/** Changes made to documents, by key. */
 export interface DocumentChanges {
-  /** Path at and below which all documents of before are gone. */
+  /** Path at and below which all previous documents were removed. */
   readonly removed?: string;
-  /** Documents that were written since; undefined for one that was removed. */
+  /** Documents written since; undefined for a removed one. */
   readonly written: ReadonlyMap<string, Uint8Array | undefined>;
 }
 
-/** What changes while consolidated metadata are kept true. */
+/** The extent of a change that affects consolidated metadata. */
 export interface ConsolidatedScope {
-  /** Paths of the groups whose consolidated metadata list it. */
+  /** Paths of the groups whose consolidated metadata list the nodes. */
   readonly groups: readonly string[];
-  /** Paths of the nodes that change; they leave the consolidated metadata with all below before anything changes. */
+  /** Paths of the nodes that change. They and all nodes below leave the consolidated metadata before the change. */
   readonly nodes: readonly string[];
 }
 
 /**
- * Changes nodes, and keeps the consolidated metadata of the groups above true at every moment: the nodes leave them
- * before the first key changes, and come back when all is done. A change that fails is followed by what is there then;
- * a run that is killed leaves consolidated metadata that lack the nodes, never ones that list what is not there.
+ * Changes nodes and keeps the consolidated metadata of the groups above correct at every moment. The nodes leave the
+ * metadata before the first key changes and return once the change is complete. After a failure, the metadata are
+ * restored from the current state. A killed run leaves consolidated metadata that lack the nodes, but never any that
+ * list missing nodes.
  *
- * Once the change has begun `signal` is not looked at.
+ * `signal` is ignored once the change has begun.
  *
- * @param change receives what lists the node, and returns what it did to documents
+ * @param change receives the consolidated metadata that list the nodes; returns its changes to documents
  */
 export async function refreshConsolidated(
   store: WritableStore,
@@ -65,15 +66,15 @@ export async function refreshConsolidated(
   }
 }
 
-/** A store of documents, which can be one that only records changes. */
+/** A store of documents, possibly one that only records changes. */
 export type DocumentStore = Pick<
   WritableStore,
   "description" | "get" | "size" | "ageOf" | "set" | "setIfAbsent" | "delete"
 >;
 
 /**
- * The consolidated metadata of some groups of a store. They are read afresh whenever they change, by one run at a time,
- * as others may change other members.
+ * The consolidated metadata of some groups in a store. They are read again before every change, by one run at a time,
+ * since other runs may change other members.
  */
 export class ConsolidatedMetadata {
   readonly #store: DocumentStore;
@@ -90,7 +91,10 @@ export class ConsolidatedMetadata {
     this.#all = all;
   }
 
-  /** Those of the groups at `paths` that have any. @throws `invalid-metadata` and the like for those that are broken. */
+  /**
+   * Finds the groups at `paths` that have consolidated metadata. @throws `invalid-metadata` and similar for broken
+   * ones.
+   */
   static async find(
     store: DocumentStore,
     paths: readonly string[],
@@ -109,17 +113,17 @@ export class ConsolidatedMetadata {
     return this.#all.length > 0;
   }
 
-  /** Whether a document holds consolidated metadata, and so is written with them. */
+  /** True if a document contains consolidated metadata and so is written with them. */
   carries(key: string): boolean {
     return this.#all.some((document) => document.isGroups && document.key === key);
   }
 
-  /** Takes the nodes at these paths out, with all below. */
+  /** Removes the nodes at and below these paths. */
   async hide(nodes: readonly string[]): Promise<void> {
     await this.hideKeys((key) => nodes.some((path) => isBelow(key, path)));
   }
 
-  /** Takes documents out; returns what was written for it. */
+  /** Removes documents; returns the consolidated documents that were rewritten. */
   async hideKeys(isHidden: (key: string) => boolean): Promise<Documents> {
     const written = new Map<string, Uint8Array>();
     for (const document of this.#all) {
@@ -132,15 +136,17 @@ export class ConsolidatedMetadata {
     return written;
   }
 
-  /** Writes them with what was done to documents. */
+  /** Applies changes of documents. */
   async write(changes: DocumentChanges): Promise<void> {
-    // the deepest first, as those above hold the documents of the others
+    // deepest first, since those above include the documents of the others
     for (const document of [...this.#all].reverse()) {
       await this.#rewrite(document, changes.written, async (all) => changed(all, changes));
     }
   }
 
-  /** Makes them say of the nodes at these paths what their documents say now; whether they said something else. */
+  /**
+   * Updates the entries of the nodes at these paths to the current documents. Returns true if anything was different.
+   */
   async restate(nodes: readonly string[], options: ReadDocumentOptions = {}): Promise<boolean> {
     let areMended = false;
     if (!this.areAny) return areMended;
@@ -162,7 +168,7 @@ export class ConsolidatedMetadata {
     return areMended;
   }
 
-  /** Writes one anew where `change` gives other documents for those it holds, alone; returns its bytes. */
+  /** Rewrites one document, during its turn, if `change` returns other entries. Returns the new bytes. */
   async #rewrite(
     document: ConsolidatedDocument,
     written: DocumentChanges["written"],
@@ -183,17 +189,17 @@ export class ConsolidatedMetadata {
   }
 }
 
-/** A document that holds the consolidated metadata of one group. */
+/** A document with the consolidated metadata of one group. */
 interface ConsolidatedDocument {
-  /** Of the group. */
+  /** Path of the group. */
   readonly path: string;
   readonly key: string;
-  /** Whether it is the group's own document, too. */
+  /** True if it is the group's own document. */
   readonly isGroups: boolean;
-  /** Whether it holds the document of this key. */
+  /** True if it lists documents with this key. */
   lists(key: string): boolean;
   read(options?: ReadDocumentOptions): Promise<Documents | undefined>;
-  /** Replaces it at once; returns its bytes. `written` are documents that changed, the group's own perhaps among them. */
+  /** Replaces it in one write and returns its bytes. `written` contains changed documents, possibly the group's own. */
   write(
     documents: Documents,
     written: DocumentChanges["written"],

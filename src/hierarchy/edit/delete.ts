@@ -15,7 +15,7 @@ import { followMember } from "./followers.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface DeleteOptions {
-  /** Requests in flight; 16 by default. */
+  /** Maximum number of requests in flight; 16 by default. */
   readonly concurrency?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,12 +26,12 @@ const DELETE_OPTIONS: OptionNames<DeleteOptions> = {
 };
 
 /**
- * Deletes a node, that is open or at a URL, with all below it: documents first, its own before those below, then every
- * other key, so that whoever cuts it short leaves no array that misses chunks. Consolidated metadata of the groups
- * above stay true. The root's node leaves an empty store, but for what a hierarchy's nodes share.
+ * Deletes a node, given open or by its URL, with everything below it. Documents are deleted first, its own before those
+ * below, then all other keys, so that an interruption leaves no array with missing chunks. Consolidated metadata of the
+ * groups above are updated. Deleting the root leaves an empty store, except for documents shared by the hierarchy.
  *
- * @throws `unsupported-operation` for a store that cannot be written, and for a group in one that cannot list; `locked`
- *   while another run writes there.
+ * @throws `unsupported-operation` if the store is not writable, or for a group if it cannot list; `locked` while
+ *   another run writes there.
  * @example
  * ```ts
  * import { deleteNode } from "zarrflow";
@@ -57,7 +57,7 @@ export async function deleteNode(source: EditSource, given: DeleteOptions = {}):
   await withLockedPlace(home, remove, reading);
 }
 
-/** Deletes all keys of a node, and leaves the groups above as they are. @throws as `deleteNode` */
+/** Deletes all keys of a node without changing the groups above. @throws as `deleteNode` */
 export async function deleteKeys(
   store: WritableStore,
   layout: NodeLayout,
@@ -84,13 +84,13 @@ export async function deleteKeys(
   }
 }
 
-/** Documents of the node, also of another format in the same folder. */
+/** Keys of the node's documents, including those of another format in the same folder. */
 function ownDocumentKeys({ documentKeys, membersPrefix }: NodeLayout): readonly string[] {
   const isFolder = documentKeys.every((key) => key.startsWith(membersPrefix));
   return isFolder ? DOCUMENT_NAMES.map((name) => membersPrefix + name) : documentKeys;
 }
 
-/** Whether a key is that of a document: of the format, or of another one in the same folders. */
+/** True for keys of documents: of this format, or of another one in the same folders. */
 export function isDocumentKey(key: string, { hierarchy }: NodeLayout): boolean {
   return isNamedDocument(key) || hierarchy.nodeOf(key) !== undefined;
 }

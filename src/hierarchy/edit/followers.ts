@@ -9,36 +9,36 @@ import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { alongside, writeMetadata } from "./metadata.ts";
 import type { ParentHierarchy } from "./parent.ts";
 
-/** An array, by its path in the hierarchy, that gets another shape. */
+/** An array that gets another shape, with its path in the hierarchy. */
 export interface Reshaped {
   readonly path: string;
   readonly before: ArrayMetadata;
   readonly shape: readonly number[];
 }
 
-/** A node by its path in the hierarchy, with the metadata that it gets. */
+/** A node with its new metadata and its path in the hierarchy. */
 export interface FollowingNode {
   readonly path: string;
   readonly before: NodeMetadata;
   readonly metadata: NodeMetadata;
 }
 
-/** Metadata that are true of the new shapes. */
+/** Metadata that match the new shapes. */
 export interface Following {
-  /** The arrays, in their order, and then nodes around them. */
+  /** The arrays in their order, then nodes around them. */
   readonly nodes: readonly FollowingNode[];
   readonly warnings: readonly ConventionNote[];
 }
 
-/** A node that goes, or comes, by its path in the hierarchy. */
+/** A node that is removed or added, by its path in the hierarchy. */
 interface MemberChange {
   readonly gone?: string;
   readonly come?: string;
 }
 
 /**
- * Writes the metadata of the nodes around one that goes, or has come, where they say which members there are. To list no node
- * that is not there, what goes is taken out before it does.
+ * Updates the metadata of nodes around one that is removed or added, where they list their members. Call it before the
+ * removal, so that they never list a missing node.
  */
 export async function followMember(
   home: Pick<ParentHierarchy, "store" | "spec">,
@@ -50,7 +50,7 @@ export async function followMember(
   await writeFollowing(home, node, nodes, reading.signal);
 }
 
-/** Writes nodes around one that has changed, each as far as its own documents differ. */
+/** Writes the changed documents of nodes around one that has changed. */
 export async function writeFollowing(
   { store, spec }: Pick<ParentHierarchy, "store" | "spec">,
   node: ZarrNode,
@@ -62,8 +62,8 @@ export async function writeFollowing(
 }
 
 /**
- * Makes the metadata of arrays that get other shapes true of these, and those of the groups and arrays around them that
- * say something of them. Those are looked at where names of attributes show that there may be any.
+ * Adapts the metadata of arrays to their new shapes, and the metadata of groups and arrays around them that describe
+ * them. Those are read only if names of attributes suggest such descriptions.
  */
 export async function following(
   { store, spec }: Pick<ParentHierarchy, "store" | "spec">,

@@ -16,12 +16,12 @@ export interface GrowOptions extends ReadDocumentOptions {
 }
 
 /**
- * Gives arrays of a store longer shapes, whose chunks are there, and nodes around them the metadata that follow: each
- * array reads as before or as after at every moment. Consolidated metadata change first, and so for all nodes at once; then
- * the documents, in the order of the nodes. After a failure they say again what they said before.
+ * Enlarges the shapes of arrays whose new chunks are already written, and updates metadata of nodes around them.
+ * Readers see each array either before or after the change. Consolidated metadata change first, for all nodes at once,
+ * then the documents in the order of the nodes. A failure restores the previous metadata.
  *
- * @param node one of them, or the group that they are in
- * @throws `target-exists` when one is not what it was any more.
+ * @param node one of the arrays, or the group that contains them
+ * @throws `target-exists` if a node has changed in the meantime.
  */
 export async function growArrays(
   {
@@ -69,7 +69,7 @@ export async function growArrays(
   }
 }
 
-/** Whether a node is, by its own documents, as it was when its change was planned. */
+/** True if the documents of a node are as they were when its change was planned. */
 function isAsBefore(now: NodeMetadata, before: NodeMetadata): boolean {
   const isSameShape =
     now.kind === "group" || (before.kind === "array" && `${now.shape}` === `${before.shape}`);

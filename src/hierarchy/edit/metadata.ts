@@ -14,18 +14,22 @@ import type { ParentHierarchy } from "./parent.ts";
 
 export interface ChangeMetadataOptions extends StoreOptions {
   readonly allowLoss?: readonly string[] | undefined;
-  /** What documents of another format beside the node's own get; by default what `change` makes of them. */
+  /**
+   * Returns the metadata for documents of another format beside the node's own; by default, `change` is applied to
+   * them.
+   */
   readonly along?: typeof alongside;
 }
 
 type Change = (metadata: NodeMetadata) => NodeMetadata | Promise<NodeMetadata>;
 
 /**
- * Changes what the documents of a node say, which are read again before, at the node's place in its hierarchy. Only documents that differ are written;
- * consolidated metadata of the node and of the groups above stay true, and so do documents of another format beside its own.
+ * Changes the documents of a node at its place in the hierarchy, after reading them again. Only documents that differ
+ * are written; consolidated metadata of the node and of the groups above are updated, and so are documents of another
+ * format beside its own.
  *
- * @returns the node as it is then.
- * @throws `not-found` when it is gone; `loss-refused`; `unsupported-operation` as `editedAlong`.
+ * @returns the changed node.
+ * @throws `not-found` if it no longer exists; `loss-refused`; `unsupported-operation` as `editedAlong`.
  */
 export async function changeMetadata(
   node: ZarrNode,
@@ -44,7 +48,7 @@ export async function changeMetadata(
   return (await openNode(store, path, { ...reading, spec, zarrFormat: layout.zarrFormat, signal })) ?? node;
 }
 
-/** As `changeMetadata`, of a node that is not needed afterwards. Returns false where there is none. */
+/** As `changeMetadata`, without opening the node again. Returns false if the node does not exist. */
 export async function writeMetadata(
   { reading, layout: { zarrFormat } }: Pick<ZarrNode, "reading" | "layout">,
   { store, path }: ParentHierarchy,
@@ -67,19 +71,19 @@ export async function writeMetadata(
       if (bytes) await store.set(key, bytes, { signal });
       else await store.delete(key, { signal });
     }
-    // an array has left the consolidated metadata, with all its documents
+    // an array has left the consolidated metadata with all of its documents
     const before = [...found.documents, ...(other?.documents ?? [])];
     return found.kind === "array" ? { written: new Map([...before, ...written]) } : { written };
   };
-  // the members of a group stay what they are while its own document changes
+  // the members of a group stay visible while its own document changes
   const scope = { groups: [...ancestorPaths(path), path], nodes: found.kind === "array" ? [path] : [] };
   if (written.size > 0) await refreshConsolidated(store, scope, write, { maxMetadata, signal });
   return true;
 }
 
 /**
- * The metadata of documents of another format, with the shape and the attributes that a change gave the node. Attributes
- * that had another value there keep it.
+ * Applies a change of shape and attributes to metadata in another format. Attributes that had a different value there
+ * are kept.
  */
 export function alongside(other: NodeMetadata, before: NodeMetadata, after: NodeMetadata): NodeMetadata {
   const attributes = new Map(Object.entries(other.attributes));
@@ -98,7 +102,7 @@ function same(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   return a === undefined || b === undefined ? a === b : jsonEqual(a, b);
 }
 
-/** The documents that differ, by key; undefined for one that is no longer there. */
+/** The documents that differ, by key; undefined for one to be removed. */
 export function changedDocuments(
   { layout, metadata, reading }: ZarrNode,
   after: NodeMetadata,

@@ -11,10 +11,10 @@ import type { ZarrNode } from "../node.ts";
 import { open } from "../open/open.ts";
 import { readDocument } from "../stored-documents.ts";
 
-/** A node to be edited: one that is open, or its URL. */
+/** A node to be edited: open, or given by its URL. */
 export type EditSource = ZarrNode | string | URL;
 
-/** The node that a source is or names. @throws as `open`; `unsupported-operation` for a store that cannot be written. */
+/** Opens the node to be edited. @throws as `open`; `unsupported-operation` if the store is not writable. */
 export async function nodeToEdit(from: EditSource, signal: AbortSignal | undefined): Promise<ZarrNode> {
   assertPlace(from, "source");
   const source = textOfUrl(from);
@@ -32,21 +32,21 @@ export async function nodeToEdit(from: EditSource, signal: AbortSignal | undefin
   }
 }
 
-/** A node's place in the whole hierarchy that it is part of. */
+/** The place of a node in the whole hierarchy that contains it. */
 export interface ParentHierarchy {
   readonly store: WritableStore;
   readonly spec: StoreSpec;
   readonly path: string;
 }
 
-/** A folder whose name says that it is the root of a hierarchy. */
+/** Name of a folder that is the root of a hierarchy. */
 const ROOT_NAME = /\.zarr$/i;
 
 /**
- * Where a node is in its hierarchy. A folder, of a disk or a bucket, that was opened at the node itself is opened above
- * it again, as far as the hierarchy reaches.
+ * Finds the place of a node in its hierarchy. If the store was opened at the node itself, on a disk or in a bucket, it
+ * is opened again at the root of the hierarchy.
  *
- * @throws `unsupported-operation` for a store that cannot be written.
+ * @throws `unsupported-operation` if the store is not writable.
  */
 export async function homeOf({
   store,
@@ -61,12 +61,12 @@ export async function homeOf({
 }
 
 /**
- * Where a folder, which need not exist, is in the hierarchy around it. That reaches up to the outermost folder above
- * it that is a node; folders between need not be nodes, but none beyond one called `*.zarr`, which is a root by its
- * name if by nothing else. A hierarchy whose nodes are no folders is a root in any case. What may not be read above
- * the folder ends it.
+ * Finds the place of a folder, which need not exist, in the hierarchy around it. The hierarchy reaches up to the
+ * outermost folder that is a node. Folders in between need not be nodes, except above a folder called `*.zarr`, which
+ * counts as a root by its name alone. A hierarchy that does not store nodes in folders always ends at its root. A
+ * folder that cannot be read for lack of access ends the search.
  *
- * @throws `unsupported-operation` for a store that cannot be written.
+ * @throws `unsupported-operation` if the store is not writable.
  */
 export async function parentHierarchyOf(
   spec: StoreSpec,
@@ -95,8 +95,8 @@ export async function parentHierarchyOf(
 }
 
 /**
- * Where something is in what is around it, whether that can be read or is just being made; undefined for a root. A store
- * of the caller's is the root of its hierarchy; a folder is where what is above it says.
+ * Finds the place of a store in the hierarchy around it, which need not be readable or complete yet; undefined for a
+ * root. A store object of the caller is the root of its hierarchy; the folders above a folder determine its place.
  */
 export async function placeAround(
   spec: StoreSpec,
@@ -117,7 +117,7 @@ interface FolderLookedAt {
   readonly found: Promise<{ readonly isNode: boolean; readonly isWhole: boolean }>;
 }
 
-/** As `foldersAbove`; those that are looked at in any case are looked at together. */
+/** As `foldersAbove`, with the documents of each folder. Folders that are needed in any case are read concurrently. */
 async function* foldersLookedAt(
   spec: StoreSpec,
   options: StoreOptions,
@@ -126,7 +126,7 @@ async function* foldersLookedAt(
   let mayHaveGaps = !isRootName(spec);
   for await (const folder of foldersAbove(spec)) {
     const found = lookAt(folder.store, options);
-    found.catch(() => {}); // whoever comes to this folder learns of it
+    found.catch(() => {}); // reported when the caller awaits this folder
     together.push({ folder, found });
     mayHaveGaps &&= !isRootName(folder.spec);
     if (mayHaveGaps) continue;
@@ -136,7 +136,7 @@ async function* foldersLookedAt(
   yield* together;
 }
 
-/** The folders that a store lies in, the nearest first, with the path from each to the store. */
+/** Iterates over the folders that contain a store, the nearest first, each with the path from it to the store. */
 async function* foldersAbove(spec: StoreSpec): AsyncGenerator<Folder> {
   let path = "";
   for (let around = parentSpec(spec); around; around = parentSpec(around.spec)) {
@@ -150,20 +150,20 @@ function isRootName(spec: StoreSpec): boolean {
 }
 
 /**
- * Whether a folder is the root of a hierarchy whose nodes do not lie in folders of their own. The document that says so has
- * a few members: one above the limit is a group's.
+ * Returns true if a folder is the root of a hierarchy whose nodes are not in folders of their own. The document that
+ * shows this is small, so one above the size limit belongs to a group.
  */
 export async function isWholeHierarchy(store: Store, options: StoreOptions = {}): Promise<boolean> {
   return (await lookAt(store, options, [])).isWhole;
 }
 
-/** Whether a folder is a node, and whether it is the root of such a hierarchy. */
+/** Determines if a folder is a node, and if it is the root of such a hierarchy. */
 async function lookAt(
   store: Store,
   options: StoreOptions,
   otherKeys: readonly string[] = detectionKeys("").filter((key) => key !== HIERARCHY_KEY),
 ): Promise<{ readonly isNode: boolean; readonly isWhole: boolean }> {
-  // of S3 the answer to a HEAD would not tell a missing key from a missing bucket, which would be asked for then
+  // A HEAD of S3 cannot distinguish a missing key from a missing bucket, which would take another request.
   const first = { ...options, range: { offset: 0, length: 1 } };
   const [shared, ...others] = await Promise.all([
     hierarchyDocument(store, options),

@@ -18,7 +18,7 @@ import { followMember } from "./followers.ts";
 import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
 
 export interface RenameOptions {
-  /** Takes names of nodes beyond ASCII in v2 too. */
+  /** Allows names beyond ASCII in v2 too. */
   readonly allowUnicode?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -29,17 +29,17 @@ const RENAME_OPTIONS: OptionNames<RenameOptions> = {
 };
 
 /**
- * Gives a node, that is open or at a URL, with all below it, another path in its hierarchy. Nothing is read or written but
- * documents: the store moves the rest at once, and nobody sees a part of it at either path. In the drafts of v3, whose
- * documents and chunks lie in two trees, the documents are out of sight while the chunks move: to be cut short there
- * leaves them beside their old place, with a `~` at the end of their name. Groups above the new path that are missing
- * are made, and consolidated metadata above both paths stay true.
+ * Moves a node, given open or by its URL, with everything below it to another path in its hierarchy. Only documents are
+ * read or written: the store moves the rest in one step, so no reader sees part of it at either path. The drafts of v3
+ * keep documents and chunks in two trees, so documents are hidden while chunks move; an interruption leaves them at the
+ * old place with a `~` at the end of their names. Missing groups above the new path are created, and consolidated
+ * metadata above both paths are updated.
  *
  * @param path in the hierarchy, from its root: `forecast/t2m`.
  * @returns the node at its new path.
- * @throws `unsupported-operation` for a store that cannot rename (a zip, a bucket); `target-exists` and
- *   `target-not-empty` for a path at which something is; `path-not-allowed` for the root, below the node itself, and
- *   below an array; `invalid-node-name`; `not-found` when the node has no document of its own.
+ * @throws `unsupported-operation` if the store cannot rename (a zip, a bucket); `target-exists` and `target-not-empty`
+ *   if the new path is in use; `path-not-allowed` for the root, below the node itself, and below an array;
+ *   `invalid-node-name`; `not-found` if the node has no document of its own.
  * @example
  * ```ts
  * import { renameNode } from "zarrflow";
@@ -60,7 +60,7 @@ export async function renameNode(
   const home = await homeOf(node);
   const { store, spec, path: old } = home;
   assertRenamable(store, old);
-  // a lock would move with the node
+  // a lock would move with the node, so it is released
   await (await lockPlace(home, { signal })).release();
   const limits = { maxMetadata: node.reading.maxMetadata, signal };
   const reading = { ...node.reading, spec, zarrFormat, signal };
@@ -102,7 +102,7 @@ function assertRenamable(store: WritableStore, path: string): asserts store is R
   });
 }
 
-/** Holds that a node may go from one place to the other. */
+/** Checks that a node can be moved from one place to another. */
 async function assertPlaceFree(
   store: WritableStore,
   from: NodeLayout,
@@ -131,8 +131,8 @@ async function assertPlaceFree(
 }
 
 /**
- * The steps that move a node, each whole. Where its documents and its chunks lie apart, the documents step aside first
- * and come back last, so that nobody reads an array without its chunks.
+ * The moves for a node, each atomic. If documents and chunks are in different folders, the documents are moved aside
+ * first and to their new place last, so that no reader finds an array without its chunks.
  */
 function movesOf(from: NodeLayout, to: NodeLayout): (readonly [string, string])[] {
   if (from.membersPrefix === from.chunksPrefix) return [[from.membersPrefix, to.membersPrefix]];
@@ -145,12 +145,12 @@ function movesOf(from: NodeLayout, to: NodeLayout): (readonly [string, string])[
   ];
 }
 
-/** A name beside a key or a prefix that is none of a node. */
+/** A temporary name for a key or a prefix, which no node can have. */
 function aside(name: string): string {
   return name.replace(/\/?$/, "~$&");
 }
 
-/** Makes all moves; on a failure those that were made are taken back. */
+/** Performs all moves; after a failure, reverts those already made. */
 async function moveAll(
   store: RenamingStore,
   moves: readonly (readonly [string, string])[],

@@ -15,15 +15,15 @@ import { homeOf, nodeToEdit } from "./parent.ts";
 
 export interface ResizeOptions {
   /**
-   * What becomes of chunks outside the array, before it grows and after it shrinks: `keep` leaves them, and they show
-   * again when the array grows over them.
+   * Treatment of chunks outside the array, before it grows and after it shrinks: `keep` leaves them, so they reappear
+   * when the array grows over them.
    *
    * @default "keep"
    */
   readonly outside?: "keep" | "delete" | undefined;
-  /** Requests in flight; 16 by default. */
+  /** Maximum number of requests in flight; 16 by default. */
   readonly concurrency?: number | undefined;
-  /** Called for each part of the metadata that is left out, as nothing true of the new shape can be said in its place. */
+  /** Called for each part of the metadata that is removed because it cannot be adapted to the new shape. */
   readonly onWarning?: ((warning: ConventionNote) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,16 +36,16 @@ const RESIZE_OPTIONS: OptionNames<ResizeOptions> = {
 };
 
 /**
- * Gives an array, that is open or at a URL, another shape of the same rank; its chunks stay as they are. What it grows
- * by reads as the fill value, but where chunks are: one at the old edge, or outside it and kept, shows what was last
- * written there. Consolidated metadata stay true, and so do attributes, of the array and of nodes around it, that
- * restate its shape; those that cannot be are left out, with a warning.
+ * Changes the shape of an array, given open or by its URL, to another of the same rank; chunks are not changed. New
+ * items read as the fill value, except where chunks already exist: at the old edge, or outside it and kept, items read
+ * as they were last written. Consolidated metadata are updated, as are attributes of the array and of nodes around it
+ * that repeat its shape; those that cannot be adapted are removed with a warning.
  *
  * @param shape in items.
  * @returns the array with its new shape.
- * @throws `invalid-option` for another rank, what is no shape, or a group; `not-found` when it is gone;
- *   `unsupported-operation` for a store that cannot be written, or cannot list the chunks that are to be deleted;
- *   `locked` while another run writes there.
+ * @throws `invalid-option` for another rank, an invalid shape or a group; `not-found` if it no longer exists;
+ *   `unsupported-operation` if the store is not writable, or cannot list chunks to be deleted; `locked` while another
+ *   run writes there.
  * @example
  * ```ts
  * import { resizeArray } from "zarrflow";
@@ -115,9 +115,10 @@ function noArray(path: string): ZarrflowError {
 }
 
 /**
- * Keys of stored chunks outside an array's grid; where the store cannot list, of those that the grid of `old` has.
+ * Keys of stored chunks outside an array's grid. If the store cannot list, keys of all such chunks in the grid of
+ * `old`.
  *
- * @throws `unsupported-operation` where neither gives it.
+ * @throws `unsupported-operation` if the store cannot list and there is no `old`.
  */
 async function* chunksOutside(
   { store, path, layout }: ZarrNode,

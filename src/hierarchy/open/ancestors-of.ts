@@ -12,11 +12,11 @@ export interface Ancestor {
   readonly path: string;
   /** Path of the node. */
   readonly nodePath: string;
-  /** Whether it is beyond the root of the store that was asked for. */
+  /** True if it is above the root of the given store. */
   readonly isOutside?: boolean;
 }
 
-/** The node's own folder first, then those above it, beyond the root of the store too. */
+/** Iterates over the node's own folder, then the folders above it, including those above the root of the store. */
 export async function* ancestorsOf(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Ancestor> {
   const names = path === "" ? [] : path.split("/");
   for (let length = names.length; length >= 0; length--) {
@@ -31,7 +31,7 @@ export async function* ancestorsOf(store: Store, spec: StoreSpec, path: string):
 
 const SILENT = ["access-denied", "invalid-metadata", "unsupported-format", "path-not-allowed"] as const;
 
-/** Whether this is how a folder above a node fails that is not there for its reader, or is broken: it says nothing of the node. */
+/** True for errors of a folder above a node that is inaccessible or broken, and so irrelevant to the node. */
 export function isUnreadableAbove(error: unknown): boolean {
   return SILENT.some((code) => isZarrflowError(error, code));
 }

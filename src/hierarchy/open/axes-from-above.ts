@@ -1,12 +1,12 @@
 import { foundOnce } from "../../util/found-once.ts";
 import type { ZarrArray } from "../node.ts";
 
-/** Those of open arrays, each looked for once. */
+/** Axis names of open arrays; each array is examined once. */
 const looked = new WeakMap<ZarrArray, Promise<readonly string[] | undefined>>();
 
 /**
- * Names of the axes of the image that an array is a level of, as a group above it states them, beyond the root of the
- * store too. Undefined for an array that names its dimensions itself, and where no group says anything.
+ * Returns the axis names of the image that an array is a level of, stated by a group above it, possibly above the root
+ * of the store. Undefined if the array names its own dimensions, or if no group states any.
  */
 export async function axesFromAbove(
   array: ZarrArray,

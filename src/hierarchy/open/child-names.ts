@@ -2,7 +2,7 @@ import type { NodeLayout } from "../../meta/format.ts";
 import type { ListableStore, ListOptions } from "../../stores/store.ts";
 import { sortUtf8 } from "../../util/utf8-order.ts";
 
-/** Names of what may be members of the group that `layout` is of, sorted. */
+/** Returns the names of possible members of the group of `layout`, sorted. */
 export async function childNames(
   store: ListableStore,
   layout: NodeLayout,

@@ -6,10 +6,10 @@ import { readDocument } from "../stored-documents.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove } from "./ancestors-of.ts";
 
 /**
- * The documents below a group that a group above it has consolidated, beyond the root of the store too, by their keys in
- * the group's store; undefined where none has.
+ * Returns the documents below a group from the consolidated metadata of a group above it, possibly above the root of
+ * the store. Their keys are in the group's store. Undefined if no group above has any.
  *
- * @throws `invalid-metadata` for what is broken in the group's own store
+ * @throws `invalid-metadata` for broken documents in the group's own store
  */
 export async function consolidatedAbove(
   group: ZarrGroup,
@@ -29,14 +29,14 @@ export async function consolidatedAbove(
   return undefined;
 }
 
-/** What the group at an ancestor's path has consolidated, if it is of the format of the group below. */
+/** Reads the consolidated metadata of the group at an ancestor's path, if it has the format of the group below. */
 async function consolidatedIn(
   { store, path, isOutside }: Ancestor,
   { layout, reading }: ZarrGroup,
   { stored, ...options }: ConsolidatedOptions,
 ): Promise<Documents | undefined> {
   const limits = { ...reading, ...options };
-  // by its keys another store's documents would be looked for in the group's own
+  // keys of another store would be looked up in the group's own
   const kept = isOutside ? undefined : stored;
   if (layout.zarrFormat === "v2")
     return consolidatedV2(store, path, { ...limits, ...(kept && { stored: kept }) });
@@ -48,7 +48,7 @@ async function consolidatedIn(
   return documents;
 }
 
-/** Those at or below `from`, as they lie at `to`; undefined where there are none. */
+/** Moves documents at or below `from` to `to`; undefined without any. */
 function documentsBelow(documents: Documents, from: string, to: string): Documents | undefined {
   const prefix = joinKey(from, "");
   const below = [...documents].filter(([key]) => key.startsWith(prefix));

@@ -2,7 +2,10 @@ import type { Store, StoreSpec } from "../../stores/store.ts";
 import type { ZarrNode } from "../node.ts";
 import { type OpenNodeOptions, openNode } from "./open-node.ts";
 
-/** The node at `path`, by its own documents or by what lies above it. @throws as `openNode` and `openViaAncestor` */
+/**
+ * Opens the node at `path` by its own documents or those of groups above it. @throws as `openNode` and
+ * `openViaAncestor`
+ */
 export async function findNode(
   store: Store,
   spec: StoreSpec,

@@ -6,15 +6,15 @@ import { valueAtMost } from "../../stores/value-at-most.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 
-/** A format that zarrflow does not read, and how its data become Zarr. */
+/** A format that zarrflow does not read, with a way to convert it to Zarr. */
 export interface ForeignFormat {
-  /** With its article. */
+  /** Name with its article. */
   readonly name: string;
   readonly hint: string;
 }
 
 interface FileFormat extends ForeignFormat {
-  /** Whether a file starts as those of the format do, given its first bytes as Latin-1. */
+  /** Returns true if a file of the format may start with these bytes, given as Latin-1. */
   readonly isStart: (start: string) => boolean;
 }
 
@@ -52,14 +52,14 @@ const FILES: readonly FileFormat[] = [
   { name: "a kerchunk JSON file", hint: KERCHUNK_HINT, isStart: isKerchunk },
 ];
 
-/** Names after which servers are asked for the first bytes of a file. */
+/** File names for which servers are asked for the first bytes. */
 const FOREIGN_NAME =
   /\.(?:nc[34]?|cdf|h5|hdf5?|gri?b2?|tiff?|tar|tgz|tbz2?|txz|gz|bz2|xz|zst|json|kerchunk)$/i;
 
-/** Bytes of a file that tell its format. */
+/** Number of bytes that identify the format of a file. */
 const START_BYTES = 4096;
 
-/** The file that stands where a store was looked for, with its format if that is known; undefined where none is found. */
+/** Returns the format of a file found in place of a store, or an unknown format; undefined if there is no such file. */
 export async function foreignFile(
   spec: StoreSpec,
   signal: AbortSignal | undefined,
@@ -78,7 +78,7 @@ export async function foreignFile(
 }
 
 interface FolderFormat extends ForeignFormat {
-  /** A value that folders of the format have, and what is in it. */
+  /** A key present in folders of the format, and below a text that its value contains. */
   readonly key: string;
   readonly holds: string;
 }
@@ -99,10 +99,10 @@ const FOLDERS: readonly FolderFormat[] = [
   },
 ];
 
-/** Bytes of the largest value that tells the format of a folder. */
+/** Maximum size in bytes of a value that identifies the format of a folder. */
 const MAX_MARK = 2 ** 20;
 
-/** The format of another program that a folder is of; undefined where it is of none that is known. */
+/** Returns the format of a folder of another program; undefined if it is not recognised. */
 export async function foreignFolder(
   store: Pick<Store, "get">,
   path: string,
@@ -117,7 +117,7 @@ export async function foreignFolder(
   return undefined;
 }
 
-/** Where a run is at work or was killed that has a place; undefined where there is none. */
+/** Returns the place of a run that is at work or was killed; undefined if no run left any. */
 export async function unfinishedAt(
   spec: StoreSpec,
   path: string,
@@ -134,7 +134,7 @@ export async function unfinishedAt(
   });
 }
 
-/** What cannot be read has no format that could be named. */
+/** Calls a function and returns undefined if it cannot read the files. */
 export async function unlessUnreadable<T>(
   signal: AbortSignal | undefined,
   look: () => Promise<T | undefined>,
@@ -152,7 +152,7 @@ function startsWith(...signatures: readonly string[]): (start: string) => boolea
   return (start) => signatures.some((signature) => start.startsWith(signature));
 }
 
-/** References of kerchunk: with a version, or as the keys alone. */
+/** True for kerchunk references, with a version or as plain keys. */
 function isKerchunk(start: string): boolean {
   return /^\s*\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"(?:refs|gen|templates|\.zgroup|\.zattrs|[^"]*\/?\.zarray)"\s*:/.test(
     start,

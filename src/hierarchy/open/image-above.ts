@@ -9,10 +9,10 @@ import type { ZarrArray, ZarrGroup } from "../node.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove } from "./ancestors-of.ts";
 import { openNode } from "./open-node.ts";
 
-/** The most groups above an array that are looked at: of a path that the metadata of an image give to a level. */
+/** Maximum number of groups above an array that are read: the depth of a level's path in an image. */
 const MAX_LEVELS = 3;
 
-/** Names of the axes of the image that an array is a level of; undefined where no group above says so. */
+/** Returns the axis names of the image that an array is a level of; undefined if no group above states any. */
 export async function axesOfImageAbove(array: ZarrArray): Promise<readonly string[] | undefined> {
   for await (const { group, path } of groupsAbove(array)) {
     const axes = axesByArray([group]).get(path);
@@ -21,14 +21,17 @@ export async function axesOfImageAbove(array: ZarrArray): Promise<readonly strin
   return undefined;
 }
 
-/** An image, and the array that is one of its levels. */
+/** An image, with the array that is one of its levels. */
 export interface LevelOfImage {
   readonly group: ZarrGroup;
   readonly image: Multiscale;
   readonly level: Level;
 }
 
-/** The image that an array is a level of, beyond the root of the store too; undefined where no group above says so. */
+/**
+ * Returns the image that an array is a level of, possibly above the root of the store; undefined if no group above
+ * names it.
+ */
 export async function imageAbove(array: ZarrArray, signal?: AbortSignal): Promise<LevelOfImage | undefined> {
   for await (const { group, path } of groupsAbove(array, signal)) {
     for (const image of multiscalesOf(group.metadata.attributes)) {
@@ -39,7 +42,10 @@ export async function imageAbove(array: ZarrArray, signal?: AbortSignal): Promis
   return undefined;
 }
 
-/** The groups above an array, the nearest first, and the array's path in their store; none where they cannot be read. */
+/**
+ * Iterates over the groups above an array, nearest first, with the array's path in their store. Stops at unreadable
+ * ones.
+ */
 async function* groupsAbove(
   { store, spec, path, layout: { zarrFormat, hierarchy } }: ZarrArray,
   signal?: AbortSignal,
@@ -52,7 +58,7 @@ async function* groupsAbove(
       if (above.path === above.nodePath) continue;
       if (groups.length === MAX_LEVELS) break;
       const opened = openNode(above.store, above.path, { spec: above.spec, zarrFormat, signal });
-      opened.catch(() => {}); // it counts when those below it say nothing
+      opened.catch(() => {}); // it matters only if the groups below it say nothing
       groups.push({ above, opened });
     }
     for (const { above, opened } of groups) {

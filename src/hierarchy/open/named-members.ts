@@ -6,24 +6,25 @@ import { sortUtf8 } from "../../util/utf8-order.ts";
 import type { ZarrGroup } from "../node.ts";
 import { openNode } from "./open-node.ts";
 
-/** Names of a group's members, sorted; of each the paths of nodes below it, as far as the group above names these. */
+/** Names of a group's members, sorted. The values are paths of nodes below each, as far as a group above names them. */
 export type Members = ReadonlyMap<string, readonly string[]>;
 
-/** The most names that a path may have: an image in a plate has five. */
+/** Maximum depth of a path: an image in a plate has a depth of five. */
 const MAX_DEPTH = 32;
 
-/** The most images that a collection without a list of them may have. */
+/** Maximum number of images in a collection without a list. */
 const MAX_NUMBERED = 10_000;
 
-/** Whether a group's own metadata name its members. */
+/** True if a group's own metadata name its members. */
 export function namesMembers({ metadata }: ZarrGroup): boolean {
   return omeMembers(metadata.attributes) !== undefined;
 }
 
 /**
- * Members of a group in a store that cannot list: those that its metadata name, and those that a group above it names.
+ * Returns the members of a group in a store that cannot list: those named by its metadata, and those named by a group
+ * above it.
  *
- * @throws `unsupported-operation` for a group whose members nothing names; `resource-limit` for hostile metadata.
+ * @throws `unsupported-operation` if nothing names the members; `resource-limit` for hostile metadata.
  */
 export async function namedMembers(
   group: ZarrGroup,
@@ -51,7 +52,7 @@ export async function namedMembers(
   return byFirstName([...(named ?? []), ...(own?.paths ?? []), ...images]);
 }
 
-/** Paths of the images of a collection: those that its series name, or those that are numbered. */
+/** Returns paths of the images of a collection: those in its series, or the numbered ones. */
 async function imagesOf(
   { store, spec, layout, path, reading }: ZarrGroup,
   { seriesIn }: OmeMembers,

@@ -6,7 +6,10 @@ import { isZarrflowError } from "../../util/errors.ts";
 import type { ZarrNode } from "../node.ts";
 import { type NodeInOptions, nodeOf } from "./node-of.ts";
 
-/** The node at `path` that `documents` describe, of any format; undefined when they describe none. @throws as `openNode`. */
+/**
+ * Creates the node at `path` that `documents` describe, in any format; undefined if they describe no node. @throws as
+ * `openNode`.
+ */
 export function nodeIn<S extends Store>(
   documents: Documents,
   store: S,

@@ -29,16 +29,16 @@ import { UnfinishedChunks } from "./unfinished-chunks.ts";
 import { chunkDataOf, type Values } from "./values.ts";
 
 export interface NodeWriterOptions {
-  /** Requests in flight; 16 by default. */
+  /** Maximum number of requests in flight; 16 by default. */
   readonly concurrency?: number | undefined;
-  /** Stores chunks that hold nothing but the fill value too. */
+  /** Stores chunks that contain only the fill value too. */
   readonly writeEmpty?: boolean | undefined;
   /**
-   * Bytes, as a number or as text such as `256MB`, of chunks that wait in memory for the rest of their items, and of those
-   * that are being stored; 256 MB by default. `append` holds a row of chunks instead, however large.
+   * Maximum number of bytes, as a number or as text such as `256MB`, of chunks that are incomplete or being stored; 256
+   * MB by default. `append` instead keeps one row of chunks in memory, whatever its size.
    */
   readonly maxMemory?: number | string | undefined;
-  /** Bytes that a metadata document of the hierarchy around it may have; 32 MiB by default. */
+  /** Maximum size in bytes of a metadata document of the hierarchy around it; 32 MiB by default. */
   readonly maxMetadata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -52,15 +52,15 @@ export const NODE_WRITER_OPTIONS: OptionNames<NodeWriterOptions> = {
 };
 
 /**
- * A new array of the type `Name` while it is written. Nobody sees it before `close`, and `abort` leaves nothing of it. Values come as
- * regions (`write`), as a stream of parts or of chunks (`writable`), one after another along the first dimension
- * (`append`), or as encoded chunks: it is the target that `regrid`, `encodeChunks` and `writeChunks` want.
+ * Writes a new array of type `Name`. It is invisible until `close`, and `abort` removes all of it. Values arrive as
+ * regions (`write`), as a stream of parts or chunks (`writable`), as frames along the first dimension (`append`), or as
+ * encoded chunks: it is a valid target for `regrid`, `encodeChunks` and `writeChunks`.
  *
- * A chunk of which a part was written waits in memory for its other items, so that it is stored once. Where that takes
- * more than `maxMemory`, it is stored in part, and read back when more of it comes.
+ * An incomplete chunk waits in memory for its other items, so that it is stored once. If incomplete chunks exceed
+ * `maxMemory`, some are stored early and read back when more items arrive.
  *
- * Once something that it was given could not be written, `close` gives the array up and throws that failure. What waits
- * ends with its signal, also while a codec hangs.
+ * If anything could not be written, `close` removes the array and throws that failure. Pending calls end with the
+ * signal, even while a codec hangs.
  */
 export class ArrayWriter<Name extends DataTypeName = DataTypeName>
   implements ChunkStore<WritableStore>, ChunkCodec, RegridTarget, GrowingArray
@@ -68,7 +68,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
   readonly kind = "array";
   readonly store: WritableStore;
   readonly layout: NodeLayout;
-  /** What finding its place noticed and went on over. */
+  /** Problems found in the hierarchy around it that did not prevent writing. */
   readonly findings: readonly Finding[];
   readonly #site: NodeDraft;
   readonly #pipeline: CodecPipeline;
@@ -97,7 +97,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     this.#calls = new PendingCalls(this.path, signal);
   }
 
-  /** Begins an array at `place`. @throws as `create` */
+  /** Starts an array at `place`. @throws as `create` */
   static async begin<Type extends DataTypeOption>(
     place: OpenCreateTarget,
     array: NewArray<Type>,
@@ -106,7 +106,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     return ArrayWriter.#at(place, await describeArray(array, place.layout), options);
   }
 
-  /** Begins an array of known metadata, which its format can hold, at `place`. @throws `unsupported-codec` */
+  /** Starts an array at `place` with metadata that its format supports. @throws `unsupported-codec` */
   static async beginAs(
     place: OpenCreateTarget,
     metadata: ArrayMetadata,
@@ -130,7 +130,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     }
   }
 
-  /** Path inside the store that it is made in. */
+  /** Path in the store that contains it. */
   get path(): string {
     return this.layout.path;
   }
@@ -139,27 +139,27 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     return this.#metadata;
   }
 
-  /** Items along each dimension, as it is now. */
+  /** Current number of items along each dimension. */
   get shape(): readonly number[] {
     return this.#metadata.shape;
   }
 
-  /** Items of a chunk along each dimension. */
+  /** Number of items of a chunk along each dimension. */
   get chunkShape(): readonly number[] {
     return this.#metadata.chunkGrid.chunkShape;
   }
 
-  /** Data type in words, such as `float32`. */
+  /** Name of the data type, such as `float32`. */
   get dataType(): Name {
     return describeDataType(this.#metadata.dataType) as Name;
   }
 
-  /** What a chunk is, for `regrid`. */
+  /** Specification of a chunk, for `regrid`. */
   get chunk(): ChunkSpec {
     return this.#pipeline.spec;
   }
 
-  /** Layout of a chunk that its codecs want, in items. */
+  /** Strides of a chunk in the layout that its codecs expect, in items. */
   get strides(): readonly number[] {
     return this.#pipeline.strides;
   }
@@ -173,21 +173,22 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
   }
 
   /**
-   * Writes a region. Chunks that it covers wholly are stored; others wait in memory for the rest of their items. Items may
-   * be written again; of calls at once on the same ones, the last wins. The values are the caller's again when it resolves.
+   * Writes a region. Complete chunks are stored; others wait in memory for the rest of their items. Items may be
+   * written more than once; of concurrent calls for the same items, the last one wins. The caller may reuse the values
+   * once the promise resolves.
    *
-   * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of another type or number;
-   *   `unsupported-operation` for a chunk in a zip, which takes each once, that was stored before.
+   * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of the wrong type or number;
+   *   `unsupported-operation` for a chunk in a zip that was already stored, since a zip takes each chunk once.
    */
   async write(region: RegionOption, values: Values<Name>): Promise<void> {
     await this.writePart({ region: regionOf(region, this), data: values });
   }
 
   /**
-   * Writes a region whose values may lie in any order and with gaps between them; or a chunk of the stages of
-   * `zarrflow/streams`, whose data it takes for good.
+   * Writes a region whose values may have any order and gaps between them, or a decoded chunk from the stages of
+   * `zarrflow/streams`, whose data it takes ownership of.
    *
-   * @param onTaken called as soon as the values are the caller's again, before chunks that are whole have been stored
+   * @param onTaken called as soon as the caller may reuse the values, before complete chunks are stored
    * @throws as `write`
    */
   async writePart(part: ArrayPart<Name> | DecodedChunk, onTaken = () => {}): Promise<void> {
@@ -198,9 +199,10 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
   }
 
   /**
-   * Takes parts, as `slice(...).chunks()` gives them, or chunks, as `readDecoded` and `regrid` do; several at a time, in any
-   * order, cut by any grid. Parts of any data type compile here; one of another type than the array's fails. Each must be given for good. Closing it publishes the array; aborting it, or a part that cannot
-   * be written, leaves nothing.
+   * A stream that takes parts, as `slice(...).chunks()` returns them, or chunks, as `readDecoded` and `regrid` do:
+   * several concurrently, in any order and from any grid. The type allows parts of any data type; a part whose type
+   * differs from the array's fails. The stream takes ownership of each part. Closing it publishes the array; aborting
+   * it, or a part that cannot be written, removes the array.
    */
   get writable(): WritableStream<ArrayPart | DecodedChunk> {
     this.#writable ??= partsInto(this, this.#options.concurrency);
@@ -208,11 +210,11 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
   }
 
   /**
-   * Appends frames along the first dimension, which grows by them: each the values of one or more items of it, and not
-   * to be changed any more. Their number need not be known: one row of chunks, and those being written, are all that
-   * is in memory.
+   * Appends frames along the first dimension, which grows accordingly. Each frame contains one or more items of that
+   * dimension and must not change afterwards. The number of frames need not be known in advance: only one row of
+   * chunks, and the chunks being written, are in memory.
    *
-   * @throws `invalid-option` for a frame of another type or of a part of an item; whatever `frames` throws.
+   * @throws `invalid-option` for a frame of another type or with part of an item; whatever `frames` throws.
    */
   async append(frames: Frames<Name>): Promise<void> {
     const before = this.#appended;
@@ -224,7 +226,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     await this.#appended;
   }
 
-  /** Makes the first dimension `length` items long, if it is shorter; new items read as the fill value. */
+  /** Extends the first dimension to `length` items, if it is shorter; new items read as the fill value. */
   grow(length: number): void {
     const [now, ...others] = this.shape;
     if (now === undefined || !Number.isSafeInteger(length)) {
@@ -241,9 +243,9 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
   }
 
   /**
-   * Waits for what is being written, then publishes the array: its documents are written after all chunks.
+   * Waits for pending writes, then publishes the array: its documents are written after all chunks.
    *
-   * @throws the first failure of what was to be written, with nothing left.
+   * @throws the first failure of a write, after removing the array.
    */
   async close(): Promise<void> {
     this.#calls.assertOpen();
@@ -256,7 +258,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     }
   }
 
-  /** Gives the array up: stops what is being written and removes all of it. Does nothing after `close` or `abort`. */
+  /** Stops pending writes and removes the array. Does nothing after `close` or `abort`. */
   async abort(reason?: unknown): Promise<void> {
     if (this.#calls.isOver) return;
     const error = reason ?? new ZarrflowError("aborted", "the array was aborted", { path: this.path });
@@ -264,7 +266,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     await this.#site.discard(this.#undo, error);
   }
 
-  /** Gives up what was not closed. */
+  /** Aborts the array unless it is closed. */
   async [asyncDispose](): Promise<void> {
     await this.abort();
   }
@@ -273,7 +275,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     deleteKeys(this.store, this.layout, this.#metadata, { concurrency: this.#options.concurrency });
 }
 
-/** A part of an array as a chunk of the stages, which looks at its values in place. */
+/** Converts a part of an array to a decoded chunk that refers to the same values. */
 function pieceOf({ data, stride }: ArrayPart, region: Region, dataType: DataType): DecodedChunk {
   const { start: coords, shape } = region;
   return { index: 0, coords, region, data: chunkDataOf(data, { dataType, shape, stride }) };

@@ -23,7 +23,7 @@ import { KeyMutex } from "./key-mutex.ts";
 /** An array whose chunks are written. */
 export type WrittenArray = ChunkStore<WritableStore> & ChunkCodec;
 
-/** A chunk while it is put together from parts of the array. */
+/** A chunk that is being assembled from parts of the array. */
 export interface ChunkDraft {
   readonly ref: ChunkRef;
   readonly assembly: Pick<Assembly, "add" | "finish">;
@@ -31,7 +31,7 @@ export interface ChunkDraft {
   missing: readonly Region[];
 }
 
-/** Begins the chunk at `coords` of a grid. */
+/** Starts the chunk at `coords` of a grid. */
 export function beginDraft(grid: RegridTarget, coords: readonly number[], buffers: Buffers): ChunkDraft {
   const region = chunkRegion(coords, grid.chunk.shape, grid.shape);
   const selection = wholeSelection(grid.shape);
@@ -39,7 +39,7 @@ export function beginDraft(grid: RegridTarget, coords: readonly number[], buffer
   return { ref: { index: 0, coords, region }, assembly, missing: [region] };
 }
 
-/** Copies the items that a chunk shares with a piece, which stays the caller's. */
+/** Copies the items that a chunk shares with a piece, without taking ownership of the piece. */
 export function addPiece(draft: ChunkDraft, piece: DecodedChunk): void {
   const part = intersect(piece.region, draft.ref.region);
   if (!part) return;
@@ -50,7 +50,7 @@ export function addPiece(draft: ChunkDraft, piece: DecodedChunk): void {
   });
 }
 
-/** The boxes that make up `outer` without `inner`, which lies inside it. */
+/** Boxes that cover `outer` except for `inner`, which is inside it. */
 function* boxesAround(inner: Region, outer: Region): Generator<Region> {
   let { start, shape } = outer;
   for (let d = 0; d < start.length; d++) {
@@ -73,17 +73,17 @@ export interface WriteDraftsOptions {
   readonly writeEmpty?: boolean;
   readonly buffers?: Buffers;
   readonly signal?: AbortSignal | undefined;
-  /** Waits until there is memory to write one more chunk. Returns what gives it back. */
+  /** Waits for memory to write one more chunk. Returns a function that releases it. */
   readonly admit?: (signal: AbortSignal) => Promise<() => void>;
-  /** Keys that were stored, where nothing else is in the store; without it, any key may have a chunk. */
+  /** Keys stored so far, if the store contains nothing else; without it, any key may already have a chunk. */
   readonly storedKeys?: Set<string> | undefined;
 }
 
 /**
- * Writes chunks; items that are missing stay as they are stored. Calls at once on one store do not undo one another.
+ * Writes chunks; their missing items keep the stored values. Concurrent calls on one store keep each other's changes.
  *
- * @throws `unsupported-operation` for items that are missing and cannot be read back; whatever the store throws, with
- *   path, coords and key.
+ * @throws `unsupported-operation` if missing items cannot be read back; whatever the store throws, with path, coords
+ *   and key.
  */
 export async function writeDrafts(
   target: WrittenArray,
@@ -109,7 +109,7 @@ export async function writeDrafts(
       for (const end of ends.splice(0)) end?.();
     };
     held.add(release);
-    // memory first: whoever has the turn at a key is sure to go on
+    // memory first: a holder of the turn at a key must be able to continue
     ends.push(await admit?.(context.signal));
     ends.push(await turns.take(key));
     if (missing.length > 0) {

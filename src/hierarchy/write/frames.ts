@@ -16,28 +16,27 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { product } from "../../util/shape.ts";
 import { chunkDataOf, countItems, type Values } from "./values.ts";
 
-/** Frames of any number, each the values of one or more items of an array's first dimension. */
+/** Any number of frames, each with the values of one or more items of an array's first dimension. */
 export type Frames<Name extends DataTypeName = DataTypeName> =
   | Iterable<Values<Name>>
   | AsyncIterable<Values<Name>>
   | ReadableStream<Values<Name>>;
 
-/** An array that grows along its first dimension. Every `ArrayWriter` is one. */
+/** An array that grows along its first dimension, such as any `ArrayWriter`. */
 export interface GrowingArray {
   readonly path: string;
   readonly shape: readonly number[];
   readonly metadata: { readonly dataType: DataType };
-  /** Makes the first dimension `length` items long, if it is shorter. */
+  /** Extends the first dimension to `length` items, if it is shorter. */
   grow(length: number): void;
 }
 
 /**
- * Places frames one after another along an array's first dimension, after what it has there: each becomes a piece
- * that says which region it is, for `regrid` with `growing`. A frame is the values of one or more items of that
- * dimension, whole in all others; it must not be changed any more. The array has grown by all of them when the stream
- * ends.
+ * Places frames one after another along an array's first dimension, after its existing items. Each becomes a chunk with
+ * its region, for `regrid` with `growing`. A frame contains the values of one or more items of that dimension, complete
+ * in all others, and must not change afterwards. The array grows by all frames when the stream ends.
  *
- * @throws `invalid-option` for a frame of another type, or of a part of an item.
+ * @throws `invalid-option` for a frame of another type, or with part of an item.
  */
 export function placeFrames(array: GrowingArray): TransformStream<Values, DecodedChunk> {
   const isGrowing = isObject(array) && isObject(array.metadata) && Array.isArray(array.shape);
@@ -90,7 +89,7 @@ interface AppendOptions {
 
 type FrameTarget = GrowingArray & RegridTarget & ChunkStore<WritableStore> & ChunkCodec;
 
-/** Writes frames behind what an array has, chunk row by chunk row. */
+/** Appends frames to an array, one row of chunks after another. */
 export async function appendFrames(
   array: FrameTarget,
   frames: Frames,
@@ -115,7 +114,7 @@ export async function appendFrames(
   }
 }
 
-/** The chunks of a last row that is not full. */
+/** The chunks of a last row that is incomplete. */
 function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] {
   const [rows = 0, ...others] = shape;
   const begun = rows % (chunk.shape[0] ?? 1);
@@ -135,7 +134,7 @@ function beginOfLastRow({ shape, chunk, store, path }: FrameTarget): ChunkRef[] 
   return coords.map((at, index) => ({ index, coords: at, region: chunkRegion(at, chunk.shape, shape) }));
 }
 
-/** Pulls from `frames`; to cancel it does not wait for a frame that is still to come. */
+/** Pulls from `frames`. Cancelling does not wait for a frame that is still pending. */
 function streamOf(frames: Frames): ReadableStream<Values> {
   const source = (frames instanceof ReadableStream ? frames : streamFrom(frames)).getReader();
   return new ReadableStream<Values>(

@@ -16,31 +16,31 @@ import type { NodeDraft, OpenCreateTarget } from "../create/node-draft.ts";
 import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "./array.ts";
 
 export interface GroupWriterOptions extends NodeWriterOptions {
-  /** Gathers the documents of all nodes in the group in one, where many readers look first. */
+  /** Collects the documents of all nodes in the group in one document, which many readers check first. */
   readonly consolidated?: boolean | undefined;
-  /** Takes names of nodes beyond ASCII in v2 too. */
+  /** Allows names beyond ASCII in v2 too. */
   readonly allowUnicode?: boolean | undefined;
 }
 
 /**
- * A new group while it is written, with the arrays and groups in it. Nobody sees any of them before `close`, and
- * `abort` leaves nothing of them.
+ * Writes a new group, with the arrays and groups in it. All of them are invisible until `close`, and `abort` removes
+ * them.
  */
 export class GroupWriter {
   readonly kind = "group";
   readonly store: WritableStore;
   readonly layout: NodeLayout;
   readonly metadata: GroupMetadata;
-  /** What finding its place noticed and went on over. */
+  /** Problems found in the hierarchy around it that did not prevent writing. */
   readonly findings: readonly Finding[];
   readonly #site: NodeDraft;
   readonly #options: GroupWriterOptions;
   readonly #names = new Set<string>();
   /** Members that are not closed. */
   readonly #open = new Map<string, ArrayWriter | GroupWriter | undefined>();
-  /** Documents of the members that are closed, in publishing order. */
+  /** Documents of closed members, in publishing order. */
   readonly #documents = new Map<string, Uint8Array>();
-  /** What removes the keys of members that are closed. */
+  /** Functions that remove the keys of closed members. */
   readonly #undos: (() => Promise<void>)[] = [];
   #failure: { readonly error: unknown } | undefined;
   #isOver = false;
@@ -54,12 +54,12 @@ export class GroupWriter {
     this.#options = options;
   }
 
-  /** Path inside the store that it is made in. */
+  /** Path in the store that contains it. */
   get path(): string {
     return this.layout.path;
   }
 
-  /** Begins an array in the group, of its format. @throws as `create` */
+  /** Starts an array in the group, in the same format. @throws as `create` */
   async create<Type extends DataTypeOption>(
     name: string,
     array: Omit<NewArray<Type>, "zarrFormat">,
@@ -71,14 +71,14 @@ export class GroupWriter {
     return writer;
   }
 
-  /** Begins an array in the group by metadata of its format, such as those of an array that is there. */
+  /** Starts an array in the group with metadata of the same format, such as those of an existing array. */
   async createAs(name: string, metadata: ArrayMetadata): Promise<ArrayWriter> {
     const writer = await ArrayWriter.beginAs(this.#placeOf(name), metadata, this.#options);
     this.#open.set(name, writer);
     return writer;
   }
 
-  /** Begins a group in the group, of its format. @throws as `createGroup` */
+  /** Starts a group in the group, in the same format. @throws as `createGroup` */
   async createGroup(name: string, group: Omit<NewGroup, "zarrFormat"> = {}): Promise<GroupWriter> {
     const place = this.#placeOf(name);
     const metadata = groupMetadata(group, place.layout);
@@ -89,9 +89,9 @@ export class GroupWriter {
   }
 
   /**
-   * Publishes the group with all that is in it: documents of arrays before those of the groups that they are in.
+   * Publishes the group with everything in it: documents of arrays before those of the groups that contain them.
    *
-   * @throws `unsupported-operation` while a member is open; the failure of a member that left something in an archive.
+   * @throws `unsupported-operation` while a member is open; the failure of a member that left data in an archive.
    */
   async close(): Promise<void> {
     this.#assertOpen();
@@ -116,7 +116,7 @@ export class GroupWriter {
     }
   }
 
-  /** Gives the group up with all that is in it. Does nothing after `close` or `abort`. */
+  /** Removes the group with everything in it. Does nothing after `close` or `abort`. */
   async abort(reason?: unknown): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -125,7 +125,7 @@ export class GroupWriter {
     await this.#site.discard(this.#undo, error);
   }
 
-  /** Gives up what was not closed. */
+  /** Aborts the group unless it is closed. */
   async [asyncDispose](): Promise<void> {
     await this.abort();
   }
@@ -173,7 +173,7 @@ export class GroupWriter {
       discard: async (undo, reason) => {
         this.#open.delete(name);
         this.#names.delete(name);
-        // An archive only grows.
+        // Nothing can be removed from an archive.
         if (store.singleWriter) this.#failure ??= { error: reason };
         else await undo();
       },

@@ -8,9 +8,9 @@ import { fromPlain } from "../../util/json-plain.ts";
 import { writeJson } from "../../util/json-write.ts";
 
 /**
- * The little-endian bytes of one JavaScript value: what `slice` gives back for them.
+ * Encodes a JavaScript value as little-endian bytes, for which `slice` returns the same value.
  *
- * @throws `invalid-option` when it is no value of the data type.
+ * @throws `invalid-option` if it is not a value of the data type.
  */
 export function itemBytes(value: unknown, dataType: DataType): Uint8Array {
   try {
@@ -67,7 +67,7 @@ function complex(value: unknown, size: number): Uint8Array | undefined {
   return isPair ? joinBytes(value.map((part: number) => floatBytes(part, size / 2))) : undefined;
 }
 
-/** A structure of an object with a value for every named field; padding is zero. */
+/** Encodes an object with a value for every named field as a structure; padding is zero. */
 function fields(value: unknown, all: readonly Field[]): Uint8Array | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const parts = all.map((field) => {

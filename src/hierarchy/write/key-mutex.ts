@@ -1,12 +1,12 @@
 import type { Store } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** The last in line at each key of each store. */
+/** The last promise in the queue of each key, by store. */
 const lines = new WeakMap<Store, Map<string, Promise<void>>>();
 
 /**
- * The turns that one writer has at keys of a store. To read a chunk, change it and write it takes a turn, so that in
- * this process nobody else does the same meanwhile.
+ * The turns of one writer at keys of a store. Reading, changing and rewriting a chunk needs a turn, so that no other
+ * writer in this process changes the chunk in the meantime.
  */
 export class KeyMutex {
   readonly #line: Map<string, Promise<void>>;
@@ -18,7 +18,7 @@ export class KeyMutex {
     lines.set(store, this.#line);
   }
 
-  /** Waits for the turn at `key`. Returns what ends it. */
+  /** Waits for the turn at `key`. Returns a function that ends it. */
   async take(key: string): Promise<() => void> {
     const before = this.#line.get(key);
     let pass = () => {};
@@ -38,7 +38,7 @@ export class KeyMutex {
     throw new ZarrflowError("aborted", "the write was aborted before it started", { key });
   }
 
-  /** Ends all turns, also those that are still to come. */
+  /** Ends all turns, including those still in the queue. */
   endAll(): void {
     this.#isOver = true;
     for (const end of this.#taken) end();

@@ -4,11 +4,11 @@ import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { WritableStream } from "../../streams/web.ts";
 import type { Values } from "./values.ts";
 
-/** A box of an array and its values: what `slice(...).chunks()` gives, and `ArrayWriter.writable` takes. */
+/** A box of an array with its values, as `slice(...).chunks()` returns and `ArrayWriter.writable` takes. */
 export interface ArrayPart<Name extends DataTypeName = DataTypeName> {
   readonly region: Region;
   readonly data: Values<Name>;
-  /** Items of `data` to step for one step along each dimension; C order without gaps by default. */
+  /** Distance in `data`, in items, between neighbours along each dimension; C order without gaps by default. */
   readonly stride?: readonly number[] | undefined;
 }
 
@@ -25,8 +25,8 @@ interface Entry {
 }
 
 /**
- * A stream that takes one part after the other, waits for up to `concurrency` of them to be stored, and closes and aborts
- * the writer as it is itself.
+ * Creates a stream that takes parts in order and lets up to `concurrency` of them be stored at a time. Closing or
+ * aborting it closes or aborts the writer.
  */
 export function partsInto(writer: PartWriter, concurrency: number): WritableStream<ArrayPart | DecodedChunk> {
   const write = async ({ part, onTaken }: Entry) => {
@@ -37,7 +37,7 @@ export function partsInto(writer: PartWriter, concurrency: number): WritableStre
     }
   };
   const { readable, writable } = mapConcurrent(write, { concurrency });
-  // Whoever writes learns of failures from the writable side.
+  // The writing side reports failures.
   readable.pipeTo(new WritableStream()).catch(() => {});
   const parts = writable.getWriter();
   const failure = parts.closed.catch((error: unknown) => error);
@@ -45,13 +45,13 @@ export function partsInto(writer: PartWriter, concurrency: number): WritableStre
     try {
       await step;
     } catch {
-      // To close a stream that has failed fails with an error of its own.
+      // Closing a failed stream rejects with another error.
       const error = await failure;
       await writer.abort(error);
       throw error;
     }
   };
-  /** Ends the wait for the part that is being taken, when the stream fails. */
+  /** Rejects the wait for the current part when the stream fails. */
   let stopWaiting = (_error: unknown) => {};
   failure.then((error) => stopWaiting(error));
   return new WritableStream<ArrayPart | DecodedChunk>({
@@ -72,7 +72,10 @@ export function partsInto(writer: PartWriter, concurrency: number): WritableStre
   });
 }
 
-/** Whether a part is a chunk of the stages of `zarrflow/streams`: it has data in its codecs' form, or none. */
+/**
+ * True if a part is a decoded chunk from the stages of `zarrflow/streams`: its data have the layout of its codecs, or
+ * it has none.
+ */
 export function isDecoded(part: ArrayPart | DecodedChunk): part is DecodedChunk {
   return part.data === undefined || "kind" in part.data;
 }

@@ -1,11 +1,11 @@
 import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** The calls of one writer that are under way, until it is closed or given up. */
+/** The pending calls of one writer, until it is closed or aborted. */
 export class PendingCalls {
   readonly #signal: AbortSignal | undefined;
   readonly #path: string;
-  /** Each has a signal of its own: runtimes warn of leaks when many listen on one. */
+  /** Each call has its own signal: runtimes warn of leaks when many listeners share one. */
   readonly #running = new Map<Promise<void>, AbortController>();
   #failure: { readonly error: unknown } | undefined;
   readonly #stopListening: () => void;
@@ -21,7 +21,10 @@ export class PendingCalls {
     return this.#isOver;
   }
 
-  /** Runs one call; its failure stops all others. @throws `unsupported-operation` when the writer's life is over; that failure. */
+  /**
+   * Runs a call; its failure aborts all others. @throws `unsupported-operation` if the writer is closed or aborted;
+   * that failure.
+   */
   async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.assertOpen();
     await this.#run(work);
@@ -44,7 +47,7 @@ export class PendingCalls {
     }
   }
 
-  /** Ends the writer's life when what is running has ended, and then `last`. @throws the first failure of any call. */
+  /** Closes the writer once pending calls and then `last` have ended. @throws the first failure of any call. */
   async finish(last: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.assertOpen();
     this.#isOver = true;
@@ -57,7 +60,7 @@ export class PendingCalls {
     }
   }
 
-  /** Stops what is running and ends the writer's life. */
+  /** Aborts pending calls and closes the writer. */
   async stop(reason: unknown): Promise<void> {
     this.#abortAll(reason);
     this.#isOver = true;

@@ -21,13 +21,13 @@ import {
 } from "./chunk-draft.ts";
 import { chunkDataOf, type Values } from "./values.ts";
 
-/** A part of an array: a box, or ranges by dimension name or in order, as `slice` takes them, but without steps. */
+/** Part of an array: a box, or ranges without steps by dimension name or in order, as `slice` takes them. */
 export type RegionOption = Region | SliceOption;
 
 export interface WriteRegionOptions {
-  /** Requests in flight; 16 by default. */
+  /** Maximum number of requests in flight; 16 by default. */
   readonly concurrency?: number | undefined;
-  /** Stores chunks that hold nothing but the fill value too; by default they are removed. */
+  /** Stores chunks that contain only the fill value too; by default they are removed. */
   readonly writeEmpty?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -42,12 +42,13 @@ const WRITE_REGION_OPTIONS: OptionNames<WriteRegionOptions> = {
 export type RegionTarget = Pick<ZarrArray, "metadata"> & WrittenArray;
 
 /**
- * Writes a part of an open array, in place. Chunks that it covers wholly are written without being read;
- * others are read, changed and written back; calls at once on one store do not undo one another. The values are the
- * caller's again when it resolves. After a failure, some chunks hold the new values and some the old ones.
+ * Writes part of an open array in place. Chunks that the region covers completely are written without being read;
+ * others are read, changed and written back. Concurrent calls on one store keep each other's changes. The caller may
+ * reuse the values once the promise resolves. After a failure, some chunks contain the new values and some the old
+ * ones.
  *
- * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of another type or number;
- *   `unsupported-operation` for a store that cannot be written; whatever the store throws, with path, coords and key.
+ * @throws `invalid-selection` for a region beyond the array; `invalid-option` for values of the wrong type or number;
+ *   `unsupported-operation` if the store is not writable; whatever the store throws, with path, coords and key.
  * @example
  * ```ts
  * import { openArray, writeRegion } from "zarrflow";
@@ -76,9 +77,7 @@ export async function writeRegion<Name extends DataTypeName = DataTypeName>(
   }
 }
 
-/**
- * The box that an option means. @throws `invalid-selection`
- */
+/** Resolves an option to a box. @throws `invalid-selection` */
 export function regionOf(
   option: RegionOption,
   { metadata, path }: Pick<RegionTarget, "metadata" | "path">,

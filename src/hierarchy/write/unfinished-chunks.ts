@@ -13,54 +13,62 @@ import { addPiece, beginDraft, type ChunkDraft, type WrittenArray, writeDrafts }
 
 type Target = RegridTarget & WrittenArray;
 
-/** A chunk that waits for items. */
+/** An incomplete chunk. */
 interface Waiting {
   readonly draft: ChunkDraft;
   readonly lease: Lease;
-  /** How many it was put together from. */
+  /** Number of pieces added to it. */
   pieces: number;
 }
 
-/** Boxes of items that a chunk may lack: each piece is compared with all of them. */
+/** Maximum number of missing boxes of a chunk: each piece is compared with all of them. */
 const MOST_BOXES = 512;
 
-/** Pieces with items of varying size that a chunk may hold. */
+/** Maximum number of pieces of a chunk with items of varying size. */
 const MOST_PIECES = 512;
 
 export interface UnfinishedOptions {
-  /** Requests in flight. */
+  /** Maximum number of requests in flight. */
   readonly concurrency: number;
   readonly writeEmpty: boolean;
   readonly buffers: Buffers;
-  /** Bytes that chunks take while they wait and while they are written; 256 MB by default, or what one chunk needs. */
+  /**
+   * Maximum number of bytes of chunks that wait or are being written; 256 MB by default, or more if one chunk needs it.
+   */
   readonly maxMemory?: number | undefined;
 }
 
 interface WritePieceOptions {
   readonly signal: AbortSignal;
-  /** Whether the piece is given for good, so that its data may become a chunk's; if not, they are looked at until `onTaken`. */
+  /**
+   * True if ownership of the piece is transferred, so that its data may become a chunk's; otherwise they are only read
+   * until `onTaken`.
+   */
   readonly isOwned: boolean;
   readonly onTaken: () => void;
 }
 
 /**
- * The chunks of a new array that have some of their items: they wait in memory for the others, so that each is encoded
- * and stored once, in whatever parts it comes. Where the memory is full, the one that nothing was added to for the longest
- * is stored as it is, and read back when more of it comes; so is one of very many parts, and one of items of varying size of
- * which an item is written again.
+ * The incomplete chunks of a new array. They wait in memory for the rest of their items, so that each is encoded and
+ * stored once, whatever parts it arrives in. A chunk is stored early, and read back when more items arrive, in three
+ * cases: memory is full and the chunk is the least recently changed one; it has too many parts; or it has items of
+ * varying size and one of them is written again.
  */
 export class UnfinishedChunks {
   readonly #target: Target;
   readonly #options: UnfinishedOptions;
-  /** By key; those that were added to last are the last. */
+  /** By key, the most recently changed last. */
   readonly #waiting = new Map<string, Waiting>();
-  /** Given where the store cannot be read back. */
+  /** Keys stored so far; only for stores that cannot be read back. */
   readonly #storedKeys: Set<string> | undefined;
   readonly #budget: ByteBudget;
   readonly #writing: ByteBudget;
   readonly #draftBytes: number;
   readonly #writeBytes: number;
-  /** One part is taken apart at a time: two that wait for memory could wait for each other's chunks. */
+  /**
+   * Promise of the previous part. Parts are split one at a time: two that wait for memory could wait for each other's
+   * chunks.
+   */
   #turn: Promise<void> = Promise.resolve();
 
   /** @throws `budget-too-small` */
@@ -78,12 +86,12 @@ export class UnfinishedChunks {
     this.#budget = new ByteBudget(maxMemory - this.#writing.limit);
   }
 
-  /** Takes a piece of the array, and stores the chunks that are whole with it. */
+  /** Adds a piece of the array, and stores the chunks that it completes. */
   async write(piece: DecodedChunk, options: WritePieceOptions): Promise<void> {
     await this.#store(this.#taken(piece, options), options.signal);
   }
 
-  /** Stores all that wait; what they lack is the fill value, or what is stored. */
+  /** Stores all waiting chunks; missing items become the fill value or keep the stored values. */
   async flush(signal: AbortSignal): Promise<void> {
     await this.#store(this.#oldest(), signal);
   }
@@ -153,7 +161,7 @@ export class UnfinishedChunks {
     }
   }
 
-  /** Ends a chunk's wait: it is stored, whole or not. */
+  /** Removes a chunk from the waiting ones, to be stored, complete or not. */
   #leave(key: string, { draft, lease }: Waiting): ChunkDraft {
     this.#waiting.delete(key);
     const release = () => {
@@ -163,7 +171,7 @@ export class UnfinishedChunks {
     return { ...draft, ref: { ...draft.ref, release } };
   }
 
-  /** Whether a piece is just one chunk, in the layout that its codecs want. */
+  /** True if a piece is exactly one chunk, in the layout that its codecs expect. */
   #isChunk({ region, data }: DecodedChunk, chunk: Region): boolean {
     if (!isSame(region, chunk)) return false;
     if (data === undefined) return true;
@@ -173,8 +181,9 @@ export class UnfinishedChunks {
   }
 
   /**
-   * Whether a chunk can take one more piece: the array has not grown since it began, the list of what is missing is short,
-   * and, where each piece takes memory of its own until the chunk is put together, these are few and have no item in common.
+   * Returns true if a chunk can take one more piece: the array has not grown since the chunk began, and the list of
+   * missing boxes is short. For items of varying size, each piece occupies memory until the chunk is assembled; there
+   * they must also be few and must not overlap.
    */
   #canTake({ draft, pieces }: Waiting, piece: DecodedChunk, region: Region): boolean {
     const { ref, missing } = draft;
@@ -188,7 +197,7 @@ export class UnfinishedChunks {
   }
 }
 
-/** A piece that is one chunk, with nothing to copy. */
+/** A chunk that consists of one piece, without copying. */
 function draftOf({ data, region, release }: DecodedChunk, coords: readonly number[]): ChunkDraft {
   const assembly = { add: () => {}, finish: () => data };
   return { ref: { index: 0, coords, region, ...(release && { release }) }, assembly, missing: [] };

@@ -17,7 +17,7 @@ import { toFloat16Bits } from "../../util/float16.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { itemBytes } from "./item.ts";
 
-/** What one item is, of each type of data. */
+/** The JavaScript type of an item, by data type. */
 type ItemsByName = Readonly<
   Record<Exclude<keyof NumberArrays, "bool" | "complex64" | "complex128">, number | bigint>
 > & {
@@ -29,10 +29,10 @@ type ItemsByName = Readonly<
   Readonly<Record<StructName, Readonly<Record<string, unknown>>>> & { readonly object: unknown };
 
 /**
- * Items to be written to an array of the type `Name`, or of any: a typed array of the data type (bool and uint8 as
- * `Uint8Array`, float16 as `Float32Array`, 64-bit integers and times as bigints, complex as two numbers an item);
- * little-endian bytes as a `Uint8Array`; or single values, as an array or what `slice` gives: numbers, bigints, booleans,
- * strings, bytes, objects of fields.
+ * Items to be written to an array of type `Name`, or of any type. Either a typed array of the data type (bool and uint8
+ * as `Uint8Array`, float16 as `Float32Array`, 64-bit integers and times as bigints, complex as two numbers per item),
+ * little-endian bytes as a `Uint8Array`, or single values, as an array or as returned by `slice`: numbers, bigints,
+ * booleans, strings, bytes, objects of fields.
  */
 export type Values<Name extends DataTypeName = DataTypeName> =
   | (Name extends keyof NumberArrays ? NumberArrays[Name] : Name extends TimeName ? BigInt64Array : never)
@@ -40,26 +40,27 @@ export type Values<Name extends DataTypeName = DataTypeName> =
   | Uint8ClampedArray
   | ValueList<ItemsByName[Name]>;
 
-/** Values that can be taken one by one. */
+/** Values with access by index. */
 export interface ValueList<T = unknown> extends Iterable<T> {
   readonly length: number;
   at(index: number): T | undefined;
-  /** No typed array, whose items are of one type of data. */
+  /** Excludes typed arrays, whose items have one data type. */
   readonly BYTES_PER_ELEMENT?: never;
 }
 
 export interface ValuesPlace {
   readonly dataType: DataType;
-  /** Shape of the box that they fill. */
+  /** Shape of the box to fill. */
   readonly shape: readonly number[];
-  /** Items to step in `values` for one step along each dimension; C order without gaps by default. */
+  /** Distance in `values`, in items, between neighbours along each dimension; C order without gaps by default. */
   readonly stride?: readonly number[] | undefined;
 }
 
 /**
- * Values as chunk data. Typed arrays and bytes are looked at in place, without a copy.
+ * Converts values to chunk data. Typed arrays and bytes are used in place, without a copy.
  *
- * @throws `invalid-option` when they are not of the data type, or not as many as the box has items.
+ * @throws `invalid-option` if they do not have the data type, or if their number differs from that of the items in the
+ *   box.
  */
 export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
   const { dataType, shape } = place;
@@ -81,7 +82,7 @@ export function chunkDataOf(values: Values, place: ValuesPlace): ChunkData {
 }
 
 /**
- * How many items `values` are.
+ * Counts the items in `values`.
  *
  * @throws `invalid-option` for a typed array of another type.
  */
@@ -92,14 +93,14 @@ export function countItems(values: Values, dataType: DataType): number {
   return values.byteLength / (isWidened(values, dataType) ? 4 : dataType.size);
 }
 
-/** The bytes of a view, when it is one that the data type has. */
+/** The bytes of a view that fits the data type. */
 function bytesOf(values: ArrayBufferView, dataType: FixedDataType): Uint8Array {
   assertFits(values, dataType);
   if (isWidened(values, dataType)) return new Uint8Array(Uint16Array.from(values, toFloat16Bits).buffer);
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** Whether these are float16 items, which have no array of their own, as float32. */
+/** True for float16 items given as float32, since JavaScript may lack a float16 array. */
 function isWidened(values: ArrayBufferView, { kind, size }: FixedDataType): values is Float32Array {
   return kind === "float" && size === 2 && values instanceof Float32Array;
 }
@@ -122,7 +123,7 @@ function otherType(values: ArrayBufferView, dataType: DataType): ZarrflowError {
   });
 }
 
-/** Single numbers as the bytes of a typed array, which must hold integers as they are. */
+/** Converts single numbers to the bytes of a typed array, which must represent integers exactly. */
 function numberBytes(
   values: ValueList,
   Numbers: TypedArrayConstructor,
@@ -144,7 +145,7 @@ function numberBytes(
   return new Uint8Array(typed.buffer);
 }
 
-/** Single values of other fixed types, packed in C order. */
+/** Packs single values of other fixed-size types in C order. */
 function packedItems(values: Values, place: ValuesPlace, itemSize: number): FixedData {
   const { dataType, shape } = place;
   const bytes = new Uint8Array(product(shape) * itemSize);
@@ -162,7 +163,7 @@ function variableData(values: Values, place: ValuesPlace): VariableData {
   return packItems(items, shape, plainBuffers);
 }
 
-/** The values of the box in C order. */
+/** Iterates over the values of the box in C order. */
 function* inOrder(values: Values, place: ValuesPlace): Generator<unknown> {
   if (ArrayBuffer.isView(values)) throw otherType(values, place.dataType);
   const strides = checkedStrides(values.length, place);
@@ -171,7 +172,9 @@ function* inOrder(values: Values, place: ValuesPlace): Generator<unknown> {
   }
 }
 
-/** Strides that reach no further than `items`; without ones of their own, the items must be exactly those of the box. */
+/**
+ * Returns strides that stay within `items`. Without a given stride, there must be exactly as many items as in the box.
+ */
 function checkedStrides(items: number, { shape, stride }: ValuesPlace): readonly number[] {
   const last = stride && shape.reduce((sum, n, d) => sum + Math.max(0, n - 1) * (stride[d] ?? 0), 0);
   const wanted = product(shape) === 0 ? 0 : last === undefined ? product(shape) : last + 1;

@@ -84,7 +84,7 @@ export function parseLedgerLine(text: string): LedgerLine | undefined {
   return isObject(line) && isLine(line as Fields) ? (line as unknown as LedgerLine) : undefined;
 }
 
-/** The format named by the first line of a ledger; undefined if there is none. */
+/** The format named by the first line of a ledger; undefined without one. */
 export function ledgerFormat(text: string): string | undefined {
   return /^\{"format":"(zarrflow-ledger\/[^"\\]{1,100})"/.exec(text)?.[1];
 }
