@@ -1,7 +1,7 @@
 /**
- * Chunked arrays (Zarr) on WHATWG streams: opens, copies, rechunks and slices them within a memory budget.
- * `zarrflow/flows` adds the parts for programs that plan, run and report themselves. Stages are in `zarrflow/streams`,
- * stores in `zarrflow/stores/...`.
+ * Opens, copies, rechunks and slices chunked arrays (Zarr) on WHATWG streams, within a memory budget. `zarrflow/flows`
+ * adds the parts for programs that plan, run and report themselves. Stages are in `zarrflow/streams`, stores in
+ * `zarrflow/stores/...`.
  *
  * @module
  */

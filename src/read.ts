@@ -1,6 +1,6 @@
 /**
  * Opens arrays and reads parts of them, and nothing else: a small entry for pages that show data. The main entry of the
- * package exports all of it, too.
+ * package has the same functions.
  *
  * @module
  */

@@ -39,7 +39,7 @@ const END_MS = 2000;
 /** Messages of a server that denies access to this process. */
 const NOT_ALLOWED = /WRONGPASS|NOAUTH|NOPERM|invalid (?:username-)?password|password authentication failed/i;
 
-/** A queue, and a watch that gives up when its server no longer answers. */
+/** A connection to a queue. It gives up when the server has not answered for too long. */
 export class Connection {
   readonly bullmq: BullMQ;
   readonly name: string;
@@ -133,7 +133,7 @@ export class Connection {
         .catch(() => {});
   }
 
-  /** Asks the server at intervals if it still answers. */
+  /** Asks the server at intervals, to notice when it no longer answers. */
   #watch(patience: number): NodeJS.Timeout {
     const interval = Math.min(2000, patience / 5);
     let isAsking = false;

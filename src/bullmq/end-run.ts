@@ -54,10 +54,7 @@ export async function endRun(
   return shares.reduce(sumOf, { ...report, tasksResumed: 0 });
 }
 
-/**
- * Publishes the target. If a worker was lost after it had published, but before it reported that, the target exists
- * already.
- */
+/** Publishes the target. A worker that was lost before it could report may have published it already. */
 async function publish(
   { plan, verify }: RunData,
   wasPublishing: boolean,

@@ -35,8 +35,8 @@ const POLL_MS = 2000;
  *
  * @param plan the plan, the text of its file, or its id
  * @returns the sum of the work of all jobs
- * @throws the error that made the run fail; `not-found` for a plan that was not submitted; `transient` when the server
- *   is gone.
+ * @throws the error that made the run fail; `not-found` for a plan that was not submitted; `transient` if the server is
+ *   gone.
  */
 export async function follow(plan: PlanOption, options: FollowOptions): Promise<RunReport> {
   assertKnown(options, FOLLOW_OPTIONS);

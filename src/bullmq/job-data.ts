@@ -5,7 +5,7 @@ import type { ShareName } from "../stores/target/options.ts";
 import { type ErrorCode, EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 
 /**
- * Names of jobs: a share of a stage, and the parent of all shares, which starts each next stage and publishes at the
+ * Names of jobs: a share of a stage, and the parent of all shares, which starts further stages and publishes at the
  * end.
  */
 export const SHARE = "share";

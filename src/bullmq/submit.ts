@@ -18,7 +18,7 @@ import { deadShares, type RunStatus, statusAt } from "./status.ts";
 export interface SubmitOptions extends QueueOptions {
   /** Number of jobs of each stage; by default enough that a job takes about half a minute. */
   readonly jobs?: number | undefined;
-  /** What to read back before the target is published. */
+  /** The check before the target is published: reads back what was written, or compares all values. */
   readonly verify?: RunData["verify"] | undefined;
 }
 

@@ -6,9 +6,7 @@ import { finishPlan, runShare } from "../flows/jobs/run-share.ts";
 import { packError } from "../flows/run/executors/messages.ts";
 import type { FromThread, ToThread } from "./thread-messages.ts";
 
-/**
- * The script of a thread that does the work of jobs, one at a time. The main thread stays free to renew their locks.
- */
+/** The script of a thread that does the work of jobs, one at a time, while the main thread renews their locks. */
 
 let file: PlanFile | undefined;
 let stop = new AbortController();

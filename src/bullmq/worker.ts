@@ -32,10 +32,7 @@ export interface WorkerEvent {
 export interface WorkerOptions extends QueueOptions {
   /** Number of jobs at a time, each in its own thread, with the memory and the threads of its plan; 1 by default. */
   readonly concurrency?: number | undefined;
-  /**
-   * Allows plans to run the modules that they name to compute values. Everyone who can add to the queue must be
-   * trusted.
-   */
+  /** Lets plans run the modules that they name to compute values: everyone who adds to the queue must be trusted. */
   readonly trustMap?: boolean | undefined;
   readonly onEvent?: ((event: WorkerEvent) => void) | undefined;
 }
@@ -55,7 +52,7 @@ const PROGRESS_MS = 2000;
 
 /** Failures of the machine or its environment: every job would fail on this worker, but another one may run it. */
 const OF_THIS_WORKER: readonly ErrorCode[] = ["access-denied", "no-space", "too-many-files"];
-/** Failures that may pass. All others lie with the plan, the source or the target, and would occur again. */
+/** Failures that may pass. All others are caused by the plan, the source or the target, and would occur again. */
 const PASSING: readonly ErrorCode[] = [
   ...OF_THIS_WORKER,
   "transient",

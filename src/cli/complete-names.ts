@@ -4,10 +4,7 @@ import { belowPath } from "../util/node-path.ts";
 /** Milliseconds that a shell waits for names at most. */
 const PATIENCE_MS = 2000;
 
-/**
- * The URLs that a URL typed so far can continue to: arrays, and groups with a trailing `/`. Empty if nothing can be
- * read.
- */
+/** Returns the URLs that complete a URL: arrays, and groups with a trailing `/`. None if nothing can be read. */
 export async function namesInside(url: string, patience = PATIENCE_MS): Promise<string[]> {
   if (/^https?:.*\?/i.test(url)) return []; // a query ends a URL, and is a credential
   const parent = url.slice(0, url.lastIndexOf("/"));

@@ -8,7 +8,7 @@ import type { StoreSpec } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 export interface FileOutputOptions {
-  /** What to do if the file exists. */
+  /** Handling of an existing file. */
   readonly ifExists: "error" | "skip" | "replace";
   readonly signal: AbortSignal;
 }

@@ -20,10 +20,7 @@ export interface Interrupts {
   readonly signal: AbortSignal;
   /** The first signal received. */
   readonly interruption: Interruption | undefined;
-  /**
-   * Requests a grace period of 5 seconds, in which work can end so that it can be resumed. The result is aborted on the
-   * first signal.
-   */
+  /** Requests a grace period of 5 seconds to end resumable work in. The result is aborted on the first signal. */
   stopFirst(): AbortSignal;
 }
 

@@ -9,8 +9,8 @@ const LATER = 1_000_000;
 const LONG = 1000;
 
 /**
- * Bytes of the main thread's young generation from which it no longer grows: V8 reports 4 MB for three semi-spaces of 2
- * MB. The young generations of workers are as large.
+ * Bytes of the main thread's young generation at which its growth stops: V8 reports 4 MB for three semi-spaces of 2 MB.
+ * Workers have as much.
  */
 const YOUNG = 4 * 2 ** 20;
 
@@ -40,8 +40,8 @@ function boundYoung(): void {
 }
 
 /**
- * Makes V8 run code fifteen times as long before it compiles it for speed, in all threads. The code that takes most
- * time here are kernels, which are compiled already. For the gain see `bench/history/2026-11.md`, "V8's budget".
+ * Makes V8 run code fifteen times as long before it compiles it for speed, in all threads. The kernels, which take most
+ * of the time, are compiled already. For the gain see `bench/history/2026-11.md`, "V8's budget".
  *
  * With another budget, V8 cannot use Node's code cache, and compiles Node's own scripts when they are loaded. So this
  * is called after the command is loaded, and is `off` while threads start: each would take 30 ms longer.
@@ -56,8 +56,8 @@ export function optimiseLater(how: "on" | "off"): void {
 }
 
 /**
- * Ends this after a second, for commands that make requests to servers. Each request runs much code of Node and of
- * ours, which takes twice the time until it is compiled.
+ * Restores V8's own budget after a second, for commands that make requests to servers. Each request runs much code of
+ * Node and of ours, which takes twice the time until it is compiled.
  */
 export function optimiseRequests(): void {
   const end = () => {

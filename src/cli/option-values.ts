@@ -145,9 +145,7 @@ export function runOptions(values: Values<typeof writingOptions>, signal: AbortS
   return { verify, resume, verifySource, fsync, breakLock, signal };
 }
 
-/**
- * The smallest number that is accepted as bytes without a unit: whoever writes a smaller one probably means megabytes.
- */
+/** The smallest number that is taken for bytes without a unit. A smaller one probably means megabytes. */
 const FEWEST_BARE = 100_000;
 
 /** Parses a size into bytes. @throws `invalid-option`, also for a small number without a unit */

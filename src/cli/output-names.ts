@@ -69,7 +69,7 @@ const BOUND = String.raw`[-+]?(?:\d[\d.eExXTZ+-]*)?`;
 const RANGE = String.raw`(?:[^/\\:=,]+[=:]${BOUND}(?::${BOUND}){0,2}|${BOUND}(?::${BOUND}){1,2}|${INDEX})`;
 
 /**
- * Rejects a DST that looks like ranges: hardly anyone names a Zarr store so.
+ * Rejects a DST that looks like ranges: it is hardly meant as the name of a Zarr store.
  *
  * @throws `invalid-option` with both meanings.
  */

@@ -27,9 +27,7 @@ import { commandLine, resumingCommand, UnfinishedRun, type UnfinishedWords } fro
 type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof outputOptions>;
 type OnEvent = (event: FlowEvent) => void;
 
-/**
- * Plans and runs a flow, and reports the result. With `--dry-run`, only checks that it can run, and prints the plan.
- */
+/** Plans and runs a flow, and reports the result. With `--dry-run`, only checks the flow and prints its plan. */
 export async function planAndRun(
   plan: (events: EventOptions) => Promise<PlannedFlow>,
   values: FlowValues,

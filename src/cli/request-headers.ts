@@ -5,7 +5,7 @@ import { environmentAccess, headersIn } from "../stores/http/secret-headers.ts";
 import type { Options, Values } from "./parse-arguments.ts";
 import { accessOptions } from "./shared-options.ts";
 
-/** Flags of commands that read the source of a plan: plans contain no credentials. */
+/** Flags for access to the source of a plan, since a plan contains no credentials. */
 export const planAccessOptions = {
   header: accessOptions.header,
   query: {

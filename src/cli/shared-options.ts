@@ -10,10 +10,7 @@ export function withEffect<O extends Options>(options: O, effect: Effect): O {
   ) as O;
 }
 
-/**
- * A dry run accepts the flags of the run that it previews, and warns about those that only matter when keys are
- * written.
- */
+/** A dry run accepts the flags of the run that it previews. It warns about those that matter only to a real run. */
 export const PREVIEWED = { without: ["dry-run"], warns: true } as const;
 
 /** A hint for a format under another name, or one that cannot be written. */
@@ -40,7 +37,7 @@ export const outputOptions = {
   help: { type: "boolean", summary: "this text" },
 } as const satisfies Options;
 
-/** Flags for access to stores of others. */
+/** Flags for access to sources. */
 export const accessOptions = {
   anonymous: { type: "boolean", summary: "read public data in S3 without credentials" },
   "missing-403": {
@@ -116,7 +113,7 @@ export const profileOption = {
   },
 } as const satisfies Options;
 
-/** What to do if the target exists. */
+/** Flags for a target that exists. */
 export const existingOptions = {
   "if-exists": {
     type: "string",
@@ -168,7 +165,7 @@ export const dryRunOption = {
   "dry-run": { type: "boolean", summary: "print the plan and its cost, and write nothing" },
 } as const satisfies Options;
 
-/** Flags for the order in which chunks are read to change their grid: for target chunks, or for items in C order. */
+/** Flags for the strategy to change the grid of chunks, or to read items in C order. */
 export const strategyOptions = {
   strategy: {
     type: "string",

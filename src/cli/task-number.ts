@@ -10,9 +10,10 @@ export interface TaskNumber {
 
 /**
  * Returns the share of this process, from its flags or from the environment that the engine sets. A SLURM array may
- * begin at any number and have any step, as long as the count is not given.
+ * begin at any number and have any step, unless the count is given.
  *
- * @throws `task-count-missing` if index or count are unknown; `invalid-option` if they are not numbers.
+ * @throws `task-count-missing` if index or count are unknown; `invalid-option` if they are not numbers, or out of
+ *   range.
  */
 export function taskNumber(
   flags: { readonly index?: string | undefined; readonly count?: string | undefined },

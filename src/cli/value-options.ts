@@ -75,8 +75,8 @@ export function valuesOf({
 }
 
 /**
- * Splits a value from the arrays that it is for: all arrays if none are named. The colons of URLs and Windows drives
- * name none.
+ * Splits a value from the arrays that it is for; all arrays if none are named. The colon of a URL or a Windows drive
+ * does not separate.
  */
 function selected(text: string): [name: string, value: string] {
   const [, name, value] = /^((?!\w:[\\/])[^:]+):(?!\/\/)(.+)$/s.exec(text) ?? [];

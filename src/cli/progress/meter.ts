@@ -1,4 +1,4 @@
-/** Seconds over which the rate and the time left are measured. */
+/** Seconds of measurements for the rate, and for the time left. */
 const SPAN = 5;
 const LONG_SPAN = 30;
 /** Seconds of measurement below which the time left would be a guess. */

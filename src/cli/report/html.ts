@@ -32,8 +32,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes foreign text safe: escapes it, removes credentials from URLs, and replaces characters that HTML forbids or that
- * change the direction of writing.
+ * Makes untrusted text safe: escapes it, removes credentials from URLs, and replaces characters that HTML forbids or
+ * that change the direction of writing.
  */
 function escapeHtml(text: string): string {
   return redact(text)

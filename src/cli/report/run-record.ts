@@ -22,7 +22,7 @@ export interface PlanRecord {
 
 /** The content of a report about a run that has ended. */
 export interface RunRecord extends PlanRecord {
-  /** The work that was done, until it failed if it did. */
+  /** The work that was done; up to the failure, if it failed. */
   readonly report: RunReport;
   /** Why it failed and how to resume it, in lines; absent if it completed. */
   readonly failure?: string;

@@ -36,7 +36,7 @@ export function differenceText(
   return `${node}: ${subject}: ${text(a)} -> ${text(b)}${note}\n`;
 }
 
-/** The reasons why A, B or both cannot be read. A side that can be read has only its kind, which is left out. */
+/** The reasons why A, B or both cannot be read. A side that can be read is left out. */
 function reasons(a: unknown, b: unknown): string {
   const whole = (value: unknown) => printable(typeof value === "string" ? value : toJson(value));
   if (a === b) return whole(a);

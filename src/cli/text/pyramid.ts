@@ -10,10 +10,7 @@ interface PyramidWords {
   readonly peak: number;
 }
 
-/**
- * Describes a pyramid that was or would be written: its levels and arrays, and how they are made within the memory
- * budget.
- */
+/** Describes a pyramid that was or would be written: its levels and arrays, and their windows in memory. */
 export function pyramidText(
   { convention, method, spatial, levels, arrays, seconds, peakBuffers, skipped }: PyramidReport,
   target: string,

@@ -14,10 +14,7 @@ interface Branches {
 const UNICODE: Branches = { child: "├── ", last: "└── ", beside: "│   ", below: "    " };
 const ASCII: Branches = { child: "|-- ", last: "`-- ", beside: "|   ", below: "    " };
 
-/**
- * Draws nodes, given parents before children: a line for each node and each finding. `name` stands for the root, which
- * has no path.
- */
+/** Draws nodes, parents first: a line for each node and each finding. `name` stands for the root, which has no path. */
 export function treeText(nodes: readonly TreeNode[], name: string, { ascii = false } = {}): string {
   const branches = ascii ? ASCII : UNICODE;
   const isLast = lastOnes(nodes);

@@ -16,7 +16,7 @@ export type ViewAnswers = (
 ) => Promise<Response | undefined>;
 
 /**
- * Returns the answers to the page's requests about a source; they need no server. Zarrflow's errors become responses,
+ * Returns the answers to the page's requests about a source, with or without a server. Our errors become responses,
  * too.
  */
 export function viewAnswers(source: ViewedSource, version: string): ViewAnswers {
@@ -97,8 +97,8 @@ function json(value: unknown, status = 200): Response {
 }
 
 /**
- * Numbers after their description: 4 bytes with its length, the JSON padded with spaces to align the numbers at 8
- * bytes.
+ * Encodes numbers after a description: its length in 4 bytes, its JSON padded to align the numbers at 8 bytes, the
+ * numbers.
  */
 function framed(about: object, { buffer, byteLength }: Float32Array | Float64Array): Uint8Array<ArrayBuffer> {
   const text = JSON.stringify(about);

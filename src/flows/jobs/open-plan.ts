@@ -17,8 +17,7 @@ import { TargetProbe } from "../target/target-probe.ts";
 import type { DocumentState, Encoders, PlanFile } from "./plan-file.ts";
 
 /**
- * Opens the source of a plan, and checks that it has not changed since the plan was made, as far as metadata documents
- * tell.
+ * Opens the source of a plan, and checks by its metadata documents that it has not changed since the plan was made.
  *
  * @param jobs the arrays whose documents are checked; all documents by default
  * @throws `source-changed`; `plan-mismatch` if this process would compress differently; `invalid-option` for a plan

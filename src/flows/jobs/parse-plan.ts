@@ -14,15 +14,15 @@ import { notAPlan } from "./shape.ts";
 
 type WrittenPlan = WrittenPlanFile["plan"];
 
-/** Maximum number of tasks of a plan: each takes a bit of memory, and some time. */
+/** Maximum number of tasks of a plan. Each takes one bit of memory, and some time. */
 const MAX_TASKS = 2 ** 31;
 
 /**
  * Reads a plan from the text of a file, which can come from anybody. The content must be a plan that this version could
  * have made, with every path and key inside its store.
  *
- * @throws `plan-mismatch` for a text that is no plan, was edited, or is of another version; `resource-limit` for too
- *   many tasks.
+ * @throws `plan-mismatch` for a text that is no plan, was edited, or is of another version; `resource-limit` if it has
+ *   too many tasks.
  */
 export function parsePlan(source: string): PlanFile {
   const { checksum, ...rest } = parsedObject(source);

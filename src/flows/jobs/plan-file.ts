@@ -16,7 +16,7 @@ export const PLAN_FILE_FORMAT = "zarrflow-plan-file/2";
 /** A metadata document of the source when the plan was made: its key, size and CRC-32. */
 export type DocumentState = readonly [key: string, size: number, crc32: number];
 
-/** Versions that decide on the compressed bytes, besides the plan. All processes of a run must have the same. */
+/** Versions that, besides the plan, determine the compressed bytes. All processes of a run must have the same. */
 export interface Encoders {
   readonly zarrflow: string;
   readonly zlib: string;

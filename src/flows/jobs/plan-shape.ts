@@ -16,7 +16,7 @@ import {
 } from "./shape.ts";
 
 const MAX_RANK = 64;
-/** Limits of one process on tasks at once or requests in flight, and on threads. No planner goes beyond them. */
+/** Limits of one process on tasks or requests at once, and on threads. No planner exceeds them. */
 const MAX_AT_ONCE = 65_536;
 const MAX_THREADS = 1024;
 

@@ -35,10 +35,9 @@ export interface ShareOptions extends JobOptions {
 const MAX_SHARES = 1_000_000;
 
 /**
- * Runs a share of a plan's tasks, and records beside the target that it is done. Skips tasks that were done before.
+ * Runs a share of a plan's tasks, and records its progress beside the target. Skips tasks that were done before.
  *
- * @throws `tasks-undone` while others have not completed the stage before; `invalid-option` for a share that does not
- *   exist.
+ * @throws `tasks-undone` while others have not completed the stage before; `invalid-option` if there is no such share.
  */
 export async function runShare(file: PlanFile, options: ShareOptions): Promise<RunReport> {
   const { plan } = file;

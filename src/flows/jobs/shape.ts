@@ -2,9 +2,7 @@ import { isObject } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { pointerTo } from "../../util/json-pointer.ts";
 
-/**
- * Checks that a value from a file has a shape. @throws `plan-mismatch` with the JSON pointer of the first other value
- */
+/** Checks the shape of a value from a file. @throws `plan-mismatch` with the JSON pointer of the first mismatch */
 export type Shape = (value: unknown, pointer: string) => void;
 
 /** The error for a plan file that this version cannot have written. */

@@ -18,10 +18,7 @@ import { runStage, type WorkerLoad } from "./virtual-stage.ts";
 const MAX_WORKERS = 100_000;
 /** Core seconds of a process besides its tasks: to start, to open the plan, and to compile its code. */
 const START_SECONDS = 0.35;
-/**
- * Requests of a share besides those of its tasks: documents of the source, lock, other shares' ledgers, its own
- * records.
- */
+/** Requests of a share besides those of its tasks: source documents, lock, other shares' ledgers, its own records. */
 const GETS_OF_SHARE = 6;
 const PUTS_OF_SHARE = 4;
 /** Seconds between two writes of a ledger to a bucket. */

@@ -10,8 +10,8 @@ export interface SimulationOptions {
   /** Processor cores that all workers share. @default as many as their threads keep busy */
   readonly cores?: number | undefined;
   /**
-   * Partitions of the bucket, for each of source, target and scratch. Each accepts 5,500 GET and 3,500 PUT requests per
-   * second. @default 1
+   * Partitions of the bucket, for each of source, target and scratch: each accepts 5,500 GET and 3,500 PUT a second.
+   * @default 1
    */
   readonly prefixes?: number | undefined;
   /** The fraction of workers that take three times as long. @default 0.01 */

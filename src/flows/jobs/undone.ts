@@ -15,8 +15,8 @@ export function stageCount({ stages }: Pick<Plan, "stages">): number {
 }
 
 /**
- * Checks that all shares of the first `stages` stages are done. @throws `tasks-undone` with how many are not, which,
- * and how to continue.
+ * Checks that all shares of the first `stages` stages are done. @throws `tasks-undone` with their number, and how to
+ * continue.
  */
 export async function assertStagesDone(plan: Plan, stages: number, records: JointRecords): Promise<void> {
   for (let stage = 0; stage < stages; stage++) {

@@ -1,7 +1,7 @@
 /** Characters that control a terminal, or the direction of writing. */
 const ACTIVE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Makes foreign text safe to print on one line: escapes control and direction characters. */
+/** Makes untrusted text safe to print on one line: escapes control and direction characters. */
 export function printable(text: string): string {
   return text.replace(ACTIVE, escaped);
 }

@@ -52,8 +52,7 @@ export function niceNumbers(low: number, high: number, most: number): number[] {
 }
 
 /**
- * Ticks for items with these labels, along so many pixels: at round numbers if the labels are sorted numbers, else at
- * evenly spaced items.
+ * Ticks for items with these labels: at round numbers if the labels are sorted numbers, else at evenly spaced items.
  */
 export function ticksOf(labels: readonly Label[], pixels: Room): Tick[] {
   const { length } = labels;
