@@ -5,10 +5,10 @@ import { otherNames } from "./documents.ts";
 import type { Finding } from "./format.ts";
 import type { Losses } from "./losses.ts";
 
-/** The attribute that names dimensions in formats that have no other place for them. */
+/** The attribute that contains the dimension names in formats without a member for them. */
 const DIMENSIONS = "_ARRAY_DIMENSIONS";
 
-/** Moves dimension names out of the attributes; what is no list of one name a dimension stays there. */
+/** Moves the dimension names out of the attributes, unless they are not a list of one string per dimension. */
 export function takeDimensionNames(
   attributes: JsonObject,
   rank: number,
@@ -23,7 +23,7 @@ export function takeDimensionNames(
   return { attributes: otherNames(attributes, [DIMENSIONS]), dimensionNames: names };
 }
 
-/** The attributes of an array with its dimension names among them. */
+/** The attributes of an array, with its dimension names added. */
 export function withDimensionNames(
   { attributes, dimensionNames }: ArrayMetadata,
   losses: Losses,

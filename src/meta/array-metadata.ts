@@ -3,47 +3,45 @@ import type { DataType } from "./data-type.ts";
 
 export type ZarrFormat = "v1" | "v2" | "v3-draft-2019" | "v3-draft-2020" | "v3";
 
-/** A regular grid. `chunkShape` is the shape of what one key holds; `innerChunkShape` that of a shard's chunks. */
+/**
+ * A regular grid. `chunkShape` is the shape of one stored value; `innerChunkShape` is the shape of a shard's inner
+ * chunks.
+ */
 export interface ChunkGrid {
   readonly chunkShape: readonly number[];
   readonly innerChunkShape?: readonly number[];
 }
 
-/**
- * How chunk coords become the last piece of a key: `default` is `c/1/2`, `plain` is `1.2` (`0` for a scalar).
- */
+/** How chunk coords form the last part of a key: `default` is `c/1/2`, `plain` is `1.2` (`0` for a scalar). */
 export interface ChunkKeyEncoding {
   readonly name: "default" | "plain";
   readonly separator: "." | "/";
 }
 
 /**
- * One codec by its normal name (`blosc`, `zlib`, `delta`, `bytes`, `transpose`, ...) and normal configuration:
- * the v3 form where v3 has the codec, else the numcodecs form without `id`. Inner codecs of `sharding_indexed` are
- * objects of normal `name` and `configuration` in turn. ZEP 7's layout of variable data is the array -> bytes codec
+ * One codec by its canonical name (`blosc`, `zlib`, `delta`, `bytes`, `transpose`, ...) and configuration: the v3
+ * form for codecs that v3 has, otherwise the numcodecs form without `id`. Inner codecs of `sharding_indexed` are
+ * objects with such a `name` and `configuration` too. ZEP 7's layout of variable data is the array -> bytes codec
  * `zep0007` with `offset_size` 4 or 8.
  */
 export interface CodecConfig {
   readonly name: string;
   readonly configuration: JsonObject;
-  /**
-   * The codec as its document stated it, so that writing the same format loses nothing, and the JSON pointer at
-   * which that document names it.
-   */
+  /** The codec as written in the document, so that writing the same format loses nothing, and its JSON pointer. */
   readonly stated?: Original & { readonly pointer: string };
-  /** Whether readers who do not know the codec may go on, as far as no chunk needs it. */
+  /** True if readers that do not know the codec may continue until a chunk needs it. */
   readonly mayBeSkipped?: boolean;
 }
 
-/** Something as the document of one format put it. */
+/** JSON as written in a document, with the document's format. */
 export interface Original<T extends JsonValue = JsonValue> {
   readonly zarrFormat: ZarrFormat;
   readonly json: T;
 }
 
 /**
- * The fill value of one element: its little-endian bytes (UTF-8 of a string, JSON text of an object), or `null`
- * where the format leaves the content of missing chunks undefined. `stated` is the document's own token.
+ * The fill value of one element: its little-endian bytes (UTF-8 of a string, JSON text of an object), or `null` if
+ * the format leaves the content of missing chunks undefined. `stated` is the value as written in the document.
  */
 export interface FillValue {
   readonly bytes: Uint8Array | null;
@@ -51,9 +49,9 @@ export interface FillValue {
 }
 
 /**
- * One array, whatever format described it. `codecs` is one list in encoding order: array -> array, then one
- * array -> bytes, then bytes -> bytes; v2's `order: "F"` is a `transpose` in front, its byte order the `bytes`
- * codec, its filters and compressor the bytes -> bytes codecs after it.
+ * One array, independent of its format. `codecs` is a single list in encoding order: array -> array, then one array
+ * -> bytes, then bytes -> bytes. For v2, `order: "F"` is a `transpose` at the front, the byte order is the `bytes`
+ * codec, and filters and compressor are the bytes -> bytes codecs after it.
  */
 export interface ArrayMetadata {
   readonly kind: "array";
@@ -63,15 +61,15 @@ export interface ArrayMetadata {
   readonly chunkKeyEncoding: ChunkKeyEncoding;
   readonly codecs: readonly CodecConfig[];
   readonly fillValue: FillValue;
-  /** As in the document, but without dimension names where the format keeps these among the attributes. */
+  /** The document's attributes, without the dimension names that some formats store among them. */
   readonly attributes: JsonObject;
   readonly dimensionNames?: readonly (string | null)[];
-  /** What only the format that stated it can hold: other names of its document. */
+  /** Other members of the document, which only its own format can represent. */
   readonly extra?: Original<JsonObject>;
   readonly wording?: OriginalSpelling;
   /**
-   * What conventions changed when the array was converted from another format, as that had it: it holds again where the
-   * array is converted back, and gives what `usual` says.
+   * The parts that conventions changed when the array was converted from another format, as they were before.
+   * Converting back restores them if it would give the parts in `usual`.
    */
   readonly beforeConversion?: OriginalSpelling;
 }
@@ -84,20 +82,20 @@ export interface GroupMetadata {
 }
 
 /**
- * Members of the document that its format would write in other words: each holds again as long as what would be
- * written instead is still the same. It never says more than the rest of the metadata.
+ * Members that the document spells differently from how its format would be written. Each is written as `stated` as
+ * long as the output would otherwise equal `usual`. Contains no information beyond the rest of the metadata.
  */
 export interface OriginalSpelling {
   readonly zarrFormat: ZarrFormat;
-  /** As the document has them; absent where it leaves them out. */
+  /** The members as written in the document; absent if it omits them. */
   readonly stated: JsonObject;
-  /** As they would be written; absent where they would be left out. */
+  /** The members as they would be written; absent if they would be omitted. */
   readonly usual: JsonObject;
 }
 
 export type NodeMetadata = ArrayMetadata | GroupMetadata;
 
-/** The grid's shape in chunks: `ceil(shape / chunkShape)` by dimension. */
+/** The grid's shape in chunks: `ceil(shape / chunkShape)` per dimension. */
 export function gridShape(shape: readonly number[], chunkShape: readonly number[]): number[] {
   return shape.map((n, d) => (n === 0 ? 0 : Math.ceil(n / (chunkShape[d] ?? 1))));
 }

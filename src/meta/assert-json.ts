@@ -5,7 +5,7 @@ import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.
 import { writeJson } from "../util/json-write.ts";
 import { MAX_ITEM_SIZE } from "./data-type.ts";
 
-/** The error for a value that breaks a rule of its format. */
+/** Returns the error for a value that violates its format. */
 export function invalid(pointer: string, reason: string, value?: JsonValue): ZarrflowError {
   return refusal("invalid-metadata", pointer, reason, value);
 }
@@ -21,18 +21,18 @@ export function refusal(
   return new ZarrflowError(code, reason, { pointer, value: shown, ...(hint && { hint }) });
 }
 
-/** An own member of `object`; never one that it inherits. */
+/** Returns an own member of `object`, never an inherited one. */
 export function member(object: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** The same, or `fallback` where there is none; `null` is a value. */
+/** Returns an own member, or `fallback` if it is absent; `null` counts as a value. */
 export function memberOr(object: JsonObject, name: string, fallback: JsonValue): JsonValue {
   const value = member(object, name);
   return value === undefined ? fallback : value;
 }
 
-/** An attribute's value, or the only item of a list of one: many writers put single values into lists. */
+/** Returns the value, or the only item of a list: many writers put single values into lists. */
 export function onlyItem(value: JsonValue): JsonValue;
 export function onlyItem(value: unknown): unknown;
 export function onlyItem(value: unknown): unknown {
@@ -45,7 +45,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   );
 }
 
-/** @throws `invalid-metadata` at the name when it is absent. */
+/** Returns the member. @throws `invalid-metadata` at its pointer if it is absent. */
 export function required(object: JsonObject, name: string, pointer = ""): JsonValue {
   const value = member(object, name);
   if (value === undefined) throw invalid(pointerTo(pointer, name), `\`${name}\` is required`);
@@ -67,7 +67,7 @@ export function assertString(value: JsonValue, pointer: string): string {
   return value;
 }
 
-/** One of `words`. */
+/** Returns the value if it is one of `words`. */
 export function assertWord<T extends string>(value: JsonValue, words: readonly T[], pointer: string): T {
   const word = words.find((candidate) => candidate === value);
   if (word === undefined) {
@@ -76,7 +76,7 @@ export function assertWord<T extends string>(value: JsonValue, words: readonly T
   return word;
 }
 
-/** An integer token of at least `least` that a JavaScript number holds exactly. */
+/** Returns an integer that is at least `least` and safe in JavaScript. */
 export function assertInteger(value: JsonValue, least: number, pointer: string): number {
   const integer = integerOf(value);
   if (integer === undefined || integer < least || integer > Number.MAX_SAFE_INTEGER) {
@@ -85,29 +85,31 @@ export function assertInteger(value: JsonValue, least: number, pointer: string):
   return Number(integer);
 }
 
-/** The exact value of an integer token, written without fraction or exponent. */
+/** The exact value of an integer token without fraction or exponent; undefined for anything else. */
 export function integerOf(value: JsonValue): bigint | undefined {
   const token = tokenOf(value);
   return token !== undefined && /^-?[0-9]+$/.test(token) ? parseInteger(token) : undefined;
 }
 
-/** A number as a token; undefined for what is no finite number. */
+/** A number's token; undefined for anything but a finite number. */
 export function tokenOf(value: JsonValue): string | undefined {
   if (value instanceof JsonNumber) return value.text;
   return typeof value === "number" && Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** Most dimensions of an array: NumPy's limit, too. */
+/** Most dimensions of an array; NumPy has the same limit. */
 const MAX_RANK = 64;
-/** Most codecs in a list: work that grows with the square of their number stays below a second. */
+/** Most codecs in a list, so that work quadratic in their number takes less than a second. */
 const MAX_CODECS = 10_000;
 
-/** A list with a value a dimension. @throws `invalid-metadata`; `resource-limit` for more than an array may have. */
+/**
+ * Checks a list with one value per dimension. @throws `invalid-metadata`; `resource-limit` for too many dimensions.
+ */
 export function assertRank(value: JsonValue, pointer: string): JsonValue[] {
   return assertShort(assertList(value, pointer), MAX_RANK, "an array has too many dimensions", pointer);
 }
 
-/** A list of codecs. @throws `invalid-metadata`; `resource-limit` for more than a list may have. */
+/** Checks a list of codecs. @throws `invalid-metadata`; `resource-limit` for too many codecs. */
 export function assertCodecList(value: JsonValue, pointer: string): JsonValue[] {
   return assertShort(assertList(value, pointer), MAX_CODECS, "an array has too many codecs", pointer);
 }
@@ -127,8 +129,8 @@ export function assertShape(value: JsonValue, pointer: string): number[] {
 }
 
 /**
- * A chunk shape for `shape`: the same rank, each at least 1. A 0 is taken along a dimension of 0, where no chunk
- * exists, and read as 1.
+ * Reads a chunk shape with the rank of `shape` and lengths of at least 1. Accepts 0 along an empty dimension, where
+ * no chunk exists, and reads it as 1.
  */
 export function assertChunkShape(value: JsonValue, shape: readonly number[], pointer: string): number[] {
   const list = assertList(value, pointer);
@@ -138,12 +140,12 @@ export function assertChunkShape(value: JsonValue, shape: readonly number[], poi
   return list.map((n, d) => Math.max(assertInteger(n, shape[d] === 0 ? 0 : 1, pointerTo(pointer, d)), 1));
 }
 
-/** Checks if a chunk length is 0, which is read as 1 along an empty dimension, and written as 1. */
+/** True if a chunk length is 0. Along an empty dimension it is read and written as 1. */
 export function hasZero(chunkShape: JsonValue | undefined): boolean {
   return Array.isArray(chunkShape) && chunkShape.some((length) => integerOf(length) === 0n);
 }
 
-/** @throws `resource-limit` when an element would be larger than any element may be. */
+/** @throws `resource-limit` if an element exceeds the largest size. */
 export function assertItemSize(size: number, pointer: string): void {
   if (size <= MAX_ITEM_SIZE) return;
   throw new ZarrflowError("resource-limit", "an element is too large", {
@@ -153,7 +155,7 @@ export function assertItemSize(size: number, pointer: string): void {
   });
 }
 
-/** The first name that stands in a list a second time. */
+/** The first name that occurs in a list a second time. */
 export function repeatedName(names: readonly string[]): string | undefined {
   const seen = new Set<string>();
   return names.find((name) => {

@@ -5,12 +5,12 @@ import type { ArrayMetadata, OriginalSpelling, ZarrFormat } from "./array-metada
 import { isObject, member } from "./assert-json.ts";
 
 /**
- * A name of ours, which other readers pass over: what a conventional part of the metadata was in the format that the
- * array was converted from, where converting it back would give something else. So there and back loses nothing.
+ * A member that only zarrflow reads. It stores the parts of the metadata that conventions changed during a format
+ * conversion, if converting back would not restore them. A round trip then loses nothing.
  */
 export const BEFORE_CONVERSION = "zarrflow.before_conversion";
 
-/** The member that a document of `format` has of it; none where the metadata came from `format` itself. */
+/** Returns the member for a document of `format`; none if the metadata came from `format` itself. */
 export function writeBeforeConversion(
   { beforeConversion: before }: Pick<ArrayMetadata, "beforeConversion">,
   format: ZarrFormat,
@@ -21,7 +21,7 @@ export function writeBeforeConversion(
   return { [BEFORE_CONVERSION]: { zarr_format: zarrFormat, stated, usual, ...mayBeIgnored } };
 }
 
-/** What a document says of it; one that cannot be read is passed over. */
+/** Reads the member from a document; ignores invalid ones. */
 export function parseBeforeConversion(document: JsonObject): Pick<ArrayMetadata, "beforeConversion"> {
   const json = member(document, BEFORE_CONVERSION);
   if (!isObject(json)) return {};
@@ -30,7 +30,10 @@ export function parseBeforeConversion(document: JsonObject): Pick<ArrayMetadata,
   return { beforeConversion: { zarrFormat: format, stated, usual } };
 }
 
-/** Notes in `after`, which was made of `before`, what `back`, `after` converted back, says otherwise. */
+/**
+ * Records in `after` the conventional parts of `before` if they differ from `back`. `after` was converted from
+ * `before`, and `back` from `after`.
+ */
 export function keepBefore(
   before: ArrayMetadata,
   after: ArrayMetadata,
@@ -43,7 +46,7 @@ export function keepBefore(
   return { ...rest, beforeConversion: { zarrFormat: from, stated, usual } };
 }
 
-/** The metadata with what they once were in `format`, if they say what converting them back was to give. */
+/** Restores the metadata's former parts in `format`, if converting back gave the recorded result. */
 export function restoreBefore(
   metadata: ArrayMetadata,
   before: OriginalSpelling | undefined,
@@ -63,7 +66,10 @@ export function restoreBefore(
   };
 }
 
-/** What conventions change: the fill value as Base64 of one item, attributes of some names, whether dimensions are named. */
+/**
+ * The parts that conventions change: the fill value in Base64, attributes of the given names, and the dimension
+ * names.
+ */
 function conventionalParts(
   { fillValue, attributes, dimensionNames }: ArrayMetadata,
   names: readonly string[],

@@ -6,15 +6,15 @@ import { assertNoOthers, parseExtension, writeExtension } from "./extension.ts";
 const SEPARATORS = [".", "/"] as const;
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 
-/** The last piece of the key of the chunk at `coords`. */
+/** The last part of the key of the chunk at `coords`. */
 export function encodeChunkKey(coords: readonly number[], { name, separator }: ChunkKeyEncoding): string {
   if (name === "default") return ["c", ...coords].join(separator);
   return coords.length === 0 ? "0" : coords.join(separator);
 }
 
 /**
- * The coords that the last piece of a key stands for; undefined when it is not exactly what `encodeChunkKey` gives
- * for an array of `rank` dimensions. Coords beyond the grid are not found out here.
+ * Parses the last part of a key into coords. Undefined unless `encodeChunkKey` would give exactly this text for an
+ * array of `rank` dimensions. Does not check the coords against the grid.
  */
 export function decodeChunkKey(
   piece: string,

@@ -17,29 +17,32 @@ import { parseV2Codec } from "./v2/codec.ts";
 import { parseV3Codec } from "./v3/codec.ts";
 import { assertV3Config } from "./v3/codec-settings.ts";
 
-/** Codecs that are asked for, in the order of encoding. */
+/** Codecs that the user asked for, in order of encoding. */
 export interface AskedCodecs {
   readonly codecs: readonly CodecConfig[];
-  /** Whether they are all filters, compressors and checksums of an array; else the compressor alone, or none. */
+  /**
+   * True if they replace all filters, compressors and checksums of an array; false if they replace only the
+   * compressor.
+   */
   readonly isList: boolean;
-  /** Whether any of them looks at the values of items. */
+  /** True if any of them depends on the values of items. */
   readonly looksAtValues: boolean;
 }
 
-/** Compressors that take a level, as `zstd:5`; `lzma` a preset, `lz4` an acceleration. */
+/** Compressors with a number, as in `zstd:5`: a level, for `lzma` a preset, for `lz4` an acceleration. */
 type LevelledCodec = "zstd" | "gzip" | "zlib" | "bz2" | "lz4" | "lzma";
 type BloscCodec = `blosc:${(typeof INNER_CODECS)[number]}`;
 type BloscShuffle = (typeof BLOSC_SHUFFLES)[number];
 
-/** What may stand alone in place of a list. */
+/** Codecs that may stand alone in place of a list. */
 type FilterCodec =
   | ("delta" | "bitround" | "quantize" | "fixedscaleoffset" | "astype" | "packbits" | "shuffle" | "base64")
   | ("transpose" | "cast_value" | "scale_offset" | "bytes")
   | ("crc32c" | "crc32" | "adler32" | "fletcher32" | "jenkins_lookup3");
 
 /**
- * Codecs in words: a compressor (`none`, `zstd`, `zstd:5`, `blosc:zstd:5:bitshuffle`), or all codecs in the order of
- * encoding (`bitround:10,zstd:5`, `delta`); each may be JSON.
+ * Codecs in words: a compressor (`none`, `zstd`, `zstd:5`, `blosc:zstd:5:bitshuffle`), or all codecs in order of
+ * encoding (`bitround:10,zstd:5`, `delta`). Each may be JSON.
  */
 export type CodecText =
   | "none"
@@ -54,15 +57,16 @@ export type CodecText =
   | `${string},${string}`
   | `{${string}}`;
 
-/** Codecs as people ask for them: in words, or one by its name and settings, as every registered one is. */
+/** Codecs as users write them: in words, or a single codec by name and settings, for every registered codec. */
 export type CodecOption = CodecText | { readonly name: string; readonly configuration?: object | undefined };
 
 /**
- * Codecs as people ask for them. A compressor alone takes the place of compressors: `none`, `zstd`, `zstd:5`, `gzip:1`,
- * `blosc:zstd:5:bitshuffle`, or JSON in v2 form (`{"id": "zstd", "level": 5}`) or v3 form (`{"name": "zstd",
- * "configuration": {...}}`). Several, separated by commas, or one that is no compressor, are all of them: `bitround:10,zstd:5`.
+ * Parses codecs that the user asked for. A single compressor replaces the compressors: `none`, `zstd`, `zstd:5`,
+ * `gzip:1`, `blosc:zstd:5:bitshuffle`, or JSON in v2 form (`{"id": "zstd", "level": 5}`) or v3 form
+ * (`{"name": "zstd", "configuration": {...}}`). A comma-separated list, or a single codec that is not a compressor,
+ * replaces all codecs: `bitround:10,zstd:5`.
  *
- * @throws `invalid-option` with the nearest name, and for codecs in another order than they can work in.
+ * @throws `invalid-option` with the nearest name, and for codecs in an order that cannot work.
  */
 export function askedCodecs(option: CodecOption): AskedCodecs {
   if (typeof option !== "string") return listed([askedCodec(option as CodecConfig)]);
@@ -87,7 +91,7 @@ function listed(codecs: readonly CodecConfig[]): AskedCodecs {
   return { codecs, isList, looksAtValues };
 }
 
-/** The texts between the commas that are in no JSON. */
+/** Splits at commas outside of JSON. */
 function listedTexts(text: string): string[] {
   const texts: string[] = [];
   let depth = 0;
@@ -105,7 +109,7 @@ function listedTexts(text: string): string[] {
 
 const ORDER = ["filter of arrays", "filter of items", "serializer", "codec of bytes"] as const;
 
-/** What a codec is to others of a list; those that stand behind it are not before. */
+/** The role of a codec in a list; roles must appear in the order of `ORDER`. */
 export function placeInList(name: string): (typeof ORDER)[number] {
   const { kind, itemFilter, objects } = codecNamed(name) ?? {};
   if (kind === "array-to-array") return "filter of arrays";
@@ -126,7 +130,7 @@ function assertOrder(codecs: readonly CodecConfig[]): void {
   }
 }
 
-/** One codec of a list, in its normal form. @throws `invalid-option` with the nearest name */
+/** Parses one codec of a list into its canonical form. @throws `invalid-option` with the nearest name */
 function parseCodec(text: string): CodecConfig {
   if (text.startsWith("{")) return askedCodec(fromJson(text));
   const [name = "", ...parts] = text.split(":");
@@ -145,9 +149,9 @@ function parseCodec(text: string): CodecConfig {
 }
 
 /**
- * A codec that is asked for, with the settings that it has by its name alone where none are given.
+ * Completes a requested codec with default settings.
  *
- * @throws `invalid-option` for settings that it does not have, and values that these cannot have
+ * @throws `invalid-option` for unknown settings and invalid values
  */
 export function askedCodec(config: CodecConfig): CodecConfig {
   // callers from JavaScript may omit the configuration
@@ -167,7 +171,10 @@ export function askedCodec(config: CodecConfig): CodecConfig {
   };
 }
 
-/** Documents may have other settings, which are kept. @throws `invalid-option` with the nearest one */
+/**
+ * Rejects unknown settings in options; documents may have them, and they are kept. @throws `invalid-option` with the
+ * nearest name
+ */
 function assertKnownSettings(name: string, configuration: JsonObject): void {
   const { parseOption, parts, settings, itemFilter } = codecNamed(name) ?? {};
   const short = parts?.map(({ setting }) => setting) ?? (parseOption && Object.keys(parseOption([])));
@@ -180,7 +187,7 @@ function assertMembers(members: readonly string[], known: readonly string[], wha
   for (const member of members) assertOneOf(member, known, what);
 }
 
-/** Codecs that can be asked for by their name. */
+/** Codecs that can be requested by name. */
 export function optionCodecs(): string[] {
   return knownCodecs()
     .flatMap(({ name, parseOption, parts }) => (parseOption || parts ? name : []))

@@ -3,15 +3,15 @@ import type { CodecConfig } from "./array-metadata.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
 /**
- * Which codecs of a list are compressors: those that say so, and codecs of the program's that say nothing where they turn
- * bytes into bytes. A codec that says nothing is what its document of v2 takes it for.
+ * Returns the compressors of a list. Codecs may declare their role. Of the others, a codec from a v2 document has the
+ * role that the document gives it, and a program's own codec is a compressor if it turns bytes into bytes.
  */
 export function compressorsOf(codecs: readonly CodecConfig[]): ReadonlySet<CodecConfig> {
   const toBytes = codecs.findLastIndex(({ name }) => makesBytes(name));
   return new Set(codecs.filter((codec, i) => isCompressor(codec, toBytes >= 0 && i > toBytes)));
 }
 
-/** Whether the codec turns items into bytes, wherever it stands. */
+/** True if the codec turns items into bytes, at any position. */
 export function makesBytes(name: string): boolean {
   return codecNamed(name)?.kind === "array-to-bytes";
 }
@@ -24,7 +24,7 @@ export function isCompressor({ name, stated }: CodecConfig, isAfterBytes: boolea
   return known !== undefined && isAfterBytes;
 }
 
-/** Name of a codec that is not known here or refused, perhaps in shards; undefined if all of them can be made. */
+/** Name of a codec that is unknown or not implemented, also within shards; undefined if all can be created. */
 export function unknownCodecIn(codecs: readonly CodecConfig[]): string | undefined {
   for (const { name, configuration } of codecs) {
     const known = codecNamed(name);

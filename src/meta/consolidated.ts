@@ -17,8 +17,8 @@ import { isInside } from "./v3/consolidated.ts";
 const V2_DOCUMENTS = [".zarray", ".zgroup", ".zattrs"];
 
 /**
- * The documents in a `.zmetadata` that lies in the group at `path`, by key. Keys of other kinds, and ones that would
- * leave the group, are ignored.
+ * Reads the documents in the `.zmetadata` of the group at `path`, by key. Ignores keys that are not documents, and
+ * keys outside of the group.
  *
  * @throws `invalid-metadata`, `unsupported-format`.
  */
@@ -46,7 +46,7 @@ export function readConsolidatedV2(
   });
 }
 
-/** Their root document has the name of consolidated metadata. */
+/** Sets of references have a root document named like consolidated metadata. */
 function parquetReferences(): ZarrflowError {
   return new ZarrflowError(
     "unsupported-format",
@@ -57,7 +57,7 @@ function parquetReferences(): ZarrflowError {
   );
 }
 
-/** Where a `.zmetadata` holds the documents of nodes. */
+/** Position of the nodes' documents in a `.zmetadata`. */
 const CUT_V2: JsonCut = {
   levels: 2,
   isCut: ([name, key]) => name === "metadata" && key !== undefined,
@@ -65,9 +65,9 @@ const CUT_V2: JsonCut = {
 };
 
 /**
- * Adds what consolidates the group at `path` to `documents`, which hold it and the nodes below it by key, in
- * publishing order; without a group there, and in formats that know nothing of the kind, they are returned as they
- * are. Documents are repeated as they are, bare NaN tokens too.
+ * Adds the consolidated metadata of the group at `path` to `documents`: the documents of the group and of all nodes
+ * below, by key, in publishing order. Returns them unchanged if there is no group, or if the format has no
+ * consolidated metadata. Copies the content of the documents exactly, including bare NaN tokens.
  */
 export function consolidate(
   zarrFormat: ZarrFormat,
@@ -76,7 +76,7 @@ export function consolidate(
 ): Map<string, Uint8Array> {
   const groupKey = joinKey(path, ".zgroup");
   if (zarrFormat === "v2" && documents.has(groupKey)) {
-    // before the document that makes it a group, so that nobody finds the group without
+    // before the document that creates the group, so that nobody finds the group without it
     const consolidated = [joinKey(path, ".zmetadata"), writeConsolidatedV2(documents, path)] as const;
     return new Map(
       [...documents].flatMap((entry) => (entry[0] === groupKey ? [consolidated, entry] : [entry])),
@@ -89,21 +89,21 @@ export function consolidate(
   return new Map([...documents].map(([key, bytes]) => [key, key === rootKey ? consolidated : bytes]));
 }
 
-/** A `.zmetadata` in the form of the reference. */
+/** Returns a `.zmetadata` formatted like zarr-python's. */
 export function writeConsolidatedV2(documents: Documents, path: string): Uint8Array {
   const metadata = below(documents, path).filter(([key]) => V2_DOCUMENTS.some((name) => isNamed(key, name)));
   const root = { metadata: Object.fromEntries(metadata), zarr_consolidated_format: 1 };
   return encode(writeJson(root, { indent: 4, sortNames: true, ascii: true, nonFinite: "token" }));
 }
 
-/** A group's `zarr.json` without consolidated metadata. */
+/** Returns a group's `zarr.json` without consolidated metadata. */
 export function withoutConsolidatedV3(root: Uint8Array): Uint8Array {
   return encode(writeJson(withoutConsolidated(parse(root)), { indent: 2, ascii: true, nonFinite: "token" }));
 }
 
 /**
- * The group document `root` with the documents below `path` inline; an array's is returned as it is. Members of one group
- * follow one another, groups before what is in them: zarr-python finds only those that do.
+ * Returns the group document `root` with the documents below `path` inline; an array's document is returned
+ * unchanged. Members of one group are adjacent, and groups precede their content: zarr-python finds no others.
  */
 function writeConsolidatedV3(root: Uint8Array, documents: Documents, path: string): Uint8Array {
   const { node_type: type, consolidated_metadata: _, ...members } = parse(root);
@@ -121,12 +121,12 @@ function writeConsolidatedV3(root: Uint8Array, documents: Documents, path: strin
   return encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "token" }));
 }
 
-/** Whether two documents say the same, but for what a group has consolidated itself. */
+/** True if two documents are equal, ignoring consolidated metadata. */
 export function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
   return jsonEqual(withoutConsolidated(parse(a)), withoutConsolidated(parse(b)));
 }
 
-/** The documents below `path`, by the rest of their key, parsed. */
+/** The parsed documents below `path`, by their keys relative to it. */
 function below(documents: Documents, path: string): [string, JsonObject][] {
   const prefix = joinKey(path, "");
   return [...documents]

@@ -1,4 +1,4 @@
-/** Types of numbers, each with the typed array that holds its items; those of complex numbers hold two an item. */
+/** Numeric types, each with the typed array that contains its items; complex numbers use two entries per item. */
 export interface NumberArrays {
   readonly bool: Uint8Array;
   readonly int8: Int8Array;
@@ -16,7 +16,7 @@ export interface NumberArrays {
   readonly complex128: Float64Array;
 }
 
-/** Names of integers and floats, each item of which is a number in JavaScript. */
+/** Integers and floats whose items are numbers in JavaScript. */
 type NumberName =
   | "int8"
   | "int16"
@@ -33,10 +33,10 @@ export type TextName = "string" | `U${number}`;
 export type BytesName = "binary" | `S${number}` | `r${number}`;
 export type StructName = `struct{${string}}`;
 
-/** A data type in words, as `ZarrArray.dataType` says it: `float32`, `datetime64[ns]`, `U5`, `S12`, `string`. */
+/** A data type in words, as in `ZarrArray.dataType`: `float32`, `datetime64[ns]`, `U5`, `S12`, `string`. */
 export type DataTypeName = keyof NumberArrays | TimeName | TextName | BytesName | StructName | "object";
 
-/** The data types whose items JavaScript has one type for. Times are bigints, as they are stored; bool are 0 and 1. */
+/** Data types grouped by the JavaScript type of their items. Times are bigints, as stored; bool are 0 and 1. */
 export interface DataTypeGroups {
   readonly number: NumberName;
   readonly bigint: "int64" | "uint64" | TimeName;
@@ -45,10 +45,10 @@ export interface DataTypeGroups {
   readonly bytes: BytesName;
 }
 
-/** What `ZarrArray.is` asks: one data type by its name, or all whose items are `number`, `bigint`, `string`, ... */
+/** Argument of `ZarrArray.is`: one data type by name, or all whose items are `number`, `bigint`, `string`, ... */
 export type DataTypeQuery = DataTypeName | keyof DataTypeGroups;
 
-/** The names of the data types that a query means. */
+/** The names of the data types that match a query. */
 export type NameOfQuery<Query extends DataTypeQuery> = Query extends keyof DataTypeGroups
   ? DataTypeGroups[Query]
   : Query extends DataTypeName
@@ -63,7 +63,7 @@ const GROUPS: { readonly [Group in keyof DataTypeGroups]: RegExp } = {
   bytes: /^(?:binary|[Sr]\d+)$/,
 };
 
-/** Whether a query means the data type of this name. */
+/** True if the data type of this name matches a query. */
 export function meetsQuery(name: DataTypeName, query: DataTypeQuery): boolean {
   if (name === query) return true;
   return Object.hasOwn(GROUPS, query) && GROUPS[query as keyof DataTypeGroups].test(name);

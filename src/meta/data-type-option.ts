@@ -8,7 +8,7 @@ import { hasByteOrder } from "./element-order.ts";
 import { parseNumpyType } from "./v2/data-type.ts";
 import { parseV3DataType } from "./v3/data-type.ts";
 
-/** The names that NumPy has for numbers, after the byte order. */
+/** NumPy's names of numeric types, without byte order. */
 interface NumpyNames {
   readonly b1: "bool";
   readonly i1: "int8";
@@ -26,7 +26,7 @@ interface NumpyNames {
   readonly c16: "complex128";
 }
 
-/** Other names that Zarr v3 has for a type. */
+/** Other names of types in Zarr v3. */
 interface OtherNames {
   readonly complex_float32: "complex64";
   readonly complex_float64: "complex128";
@@ -42,9 +42,9 @@ type TimeUnit = "Y" | "M" | "W" | "D" | "h" | "m" | "s" | "ms" | "us" | "ns" | "
 type TimeStep = TimeUnit | `${number}${TimeUnit}`;
 
 /**
- * A data type by its name: `float32`, `datetime64[ns]`, `string`, `binary`, `U5` (text of 5 characters), `S12` (bytes, padded
- * with zeros), `r24` (24 bits); or as NumPy writes it, `<f4`, `>i2`, `|S12`, `<M8[ns]`, with the byte order in which it is
- * stored.
+ * A data type by name: `float32`, `datetime64[ns]`, `string`, `binary`, `U5` (text of 5 characters), `S12` (bytes,
+ * padded with zeros), `r24` (24 bits); or in NumPy's notation with the stored byte order: `<f4`, `>i2`, `|S12`,
+ * `<M8[ns]`.
  */
 export type DataTypeText =
   | keyof NumberArrays
@@ -59,7 +59,7 @@ export type DataTypeText =
   | `${"<" | ">" | "|"}${"S" | "V"}${number}`;
 
 /**
- * A data type as people write it: its name; NumPy's list of fields; the object that Zarr v3 has for it, such as
+ * A data type as users write it: its name; NumPy's list of fields; the object of Zarr v3, such as
  * `{ name: "numpy.datetime64", configuration: { unit: "ns", scale_factor: 1 } }`; or the type itself, such as
  * `array.metadata.dataType`.
  */
@@ -69,7 +69,7 @@ export type DataTypeOption =
   | { readonly name: string; readonly configuration?: object | undefined }
   | DataType;
 
-/** The name, as `dataType` of an array says it, of a data type that is asked for; any where it is not known. */
+/** The name of a requested data type, as in an array's `dataType`; `DataTypeName` if it cannot be inferred. */
 export type NameOfOption<Option extends DataTypeOption> = Option extends keyof NumberArrays | TimeName
   ? Option
   : Option extends "string" | "binary" | "object" | `${"U" | "S" | "r"}${number}`
@@ -92,7 +92,7 @@ type NameOfCode<Code extends string> = Code extends keyof NumpyNames
         ? `timedelta64[${Step}]`
         : `r${number}`;
 
-/** A data type, and the byte order in which its items are to be stored; undefined where order means nothing. */
+/** A data type and the stored byte order of its items; undefined if the type has no byte order. */
 export interface StoredDataType {
   readonly dataType: DataType;
   readonly endian: Endian | undefined;

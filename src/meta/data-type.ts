@@ -1,7 +1,7 @@
 /** Byte order of stored elements; decoded data are always little-endian. */
 export type Endian = "little" | "big";
 
-/** What one element is. Fixed types have a size in bytes; `string`, `binary` and `object` are variable. */
+/** The type of one element. Fixed types have a size in bytes; `string`, `binary` and `object` are variable. */
 export type DataType =
   | { readonly kind: "bool"; readonly size: 1 }
   | { readonly kind: "int" | "uint"; readonly size: 1 | 2 | 4 | 8 }
@@ -21,7 +21,7 @@ export type DataType =
   | { readonly kind: "binary" }
   | { readonly kind: "object" };
 
-/** Largest element of a fixed type, in bytes: fill values are held whole. */
+/** Largest element of a fixed type, in bytes, because fill values are kept in memory. */
 export const MAX_ITEM_SIZE = 2 ** 24;
 
 /** One field of a structured type; fields are packed in order, without gaps. */
@@ -31,22 +31,22 @@ export interface Field {
   readonly dataType: DataType;
   /** Sub-array shape, in C order; absent for a plain field. */
   readonly shape?: readonly number[];
-  /** Stored byte order where the field has its own (v2); else that of the type around it, at last the codec's. */
+  /** The field's own stored byte order (v2); if absent, that of the enclosing type or of the codec. */
   readonly endian?: Endian;
 }
 
 /** A data type whose elements all take the same number of bytes. */
 export type FixedDataType = Extract<DataType, { readonly size: number }>;
 
-/** Whether elements have a fixed size in bytes. */
+/** True if elements have a fixed size in bytes. */
 export function isFixed(dataType: DataType): dataType is FixedDataType {
   return "size" in dataType;
 }
 
-/** Bytes that an item of varying size takes on average, as long as nobody knows better. */
+/** Assumed average size of variable items, in bytes. */
 export const VARIABLE_ITEM_SIZE = 32;
 
-/** Bytes of an item; of varying size, a guess. */
+/** Bytes per item; an assumption for variable items. */
 export function expectedItemSize(dataType: DataType): number {
   return isFixed(dataType) ? dataType.size : VARIABLE_ITEM_SIZE;
 }

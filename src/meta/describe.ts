@@ -4,7 +4,7 @@ import type { CodecConfig } from "./array-metadata.ts";
 import type { DataType, Field } from "./data-type.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
-/** A codec in words for people: `blosc(lz4, 5, shuffle)`, `delta(dtype=<i4)`, `crc32c`. */
+/** Formats a codec for people: `blosc(lz4, 5, shuffle)`, `delta(dtype=<i4)`, `crc32c`. */
 export function describeCodec({ name, configuration }: CodecConfig): string {
   const { describe = describeSettings, nested } = codecNamed(name) ?? {};
   const words = describe(configuration);
@@ -14,8 +14,8 @@ export function describeCodec({ name, configuration }: CodecConfig): string {
 }
 
 /**
- * A data type in words for people: v3's names, and NumPy's where v3 has none as short: `float32`,
- * `datetime64[ns]`, `S12`, `U5`, `struct{x: int32, y: float64}`.
+ * Formats a data type for people, with v3's names, or NumPy's if v3 has none as short: `float32`, `datetime64[ns]`,
+ * `S12`, `U5`, `struct{x: int32, y: float64}`.
  */
 export function describeDataType(dataType: DataType): string {
   switch (dataType.kind) {

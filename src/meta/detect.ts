@@ -5,20 +5,20 @@ import type { Documents, Finding } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 import { draftOf } from "./v3-draft/draft-of.ts";
 
-/** Names that distinguish the formats, in the order in which they count. */
+/** Document names that identify the formats, in order of precedence. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;
 
-/** The key at a hierarchy's root that may list all its nodes; see `hierarchyFormat`. */
+/** The root key that may list all nodes of a hierarchy; see `hierarchyFormat`. */
 export const HIERARCHY_KEY = "zarr.json";
 
-/** The keys that show which format a node at `path` is of, in the order in which they count. */
+/** Keys that identify the format of a node at `path`, in order of precedence. */
 export function detectionKeys(path: string): string[] {
   return NAMES.map((name) => joinKey(path, name));
 }
 
 /**
- * Which format describes the node at `path`, by which of its `detectionKeys` exist; undefined when none does. A
- * `zarr.json` that is broken counts as v3, whose parser says what is wrong.
+ * Detects the format of the node at `path` from the `detectionKeys` that exist; undefined if none does. A broken
+ * `zarr.json` counts as v3, whose parser reports the error.
  */
 export function detectFormat(
   documents: Documents,
@@ -40,15 +40,15 @@ function formatOf(name: (typeof NAMES)[number]): ZarrFormat {
 }
 
 /**
- * The format of the hierarchy whose root has `bytes` as its `zarr.json`, where the nodes below need not have
- * documents at their own paths: a draft of v3. Undefined for any other document.
+ * The format of a hierarchy whose root has `bytes` as its `zarr.json`, if it is a draft of v3. Nodes of such a
+ * hierarchy may have no documents at their own paths. Undefined for any other document.
  */
 export function hierarchyFormat(bytes: Uint8Array): ZarrFormat | undefined {
   const json = tryParse(bytes);
   return isObject(json) ? draftOf(json) : undefined;
 }
 
-/** Which hierarchy it is follows from its format alone; all else may be large. */
+/** The format alone identifies the hierarchy; other members may be large. */
 const ALL_BUT_FORMAT = { levels: 1, isCut: ([name]: readonly string[]) => name !== "zarr_format" };
 
 function tryParse(bytes: Uint8Array) {

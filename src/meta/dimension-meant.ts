@@ -3,15 +3,15 @@ import { lastName } from "../util/node-path.ts";
 import type { ArrayMetadata } from "./array-metadata.ts";
 import { severalDimensions } from "./dimension-names.ts";
 
-/** An array with its path, as far as names of dimensions are concerned. */
+/** An array with its path and the names of its dimensions. */
 interface NamedArray {
   readonly path: string;
   readonly metadata: Pick<ArrayMetadata, "shape" | "dimensionNames">;
 }
 
 /**
- * What was probably meant by a name that no dimension of some arrays has: a dimension of a similar name, or the dimensions of
- * a coordinate of that name that has several.
+ * Returns a hint for an unknown dimension name: a similar name, or the dimensions of a multidimensional coordinate
+ * that has this name.
  */
 export function dimensionMeant(name: string, arrays: readonly NamedArray[], whose: string): string {
   const curvilinear = arrays.find(

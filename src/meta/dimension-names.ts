@@ -2,7 +2,7 @@ import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/nearest-name.ts";
 import type { ArrayMetadata } from "./array-metadata.ts";
 
-/** Place of the dimension called `name`. @throws `invalid-option` offering the nearest name. */
+/** Index of the dimension called `name`. @throws `invalid-option` with the nearest name. */
 export function dimensionNamed(name: string, names: readonly (string | null)[], path: string): number {
   const d = names.indexOf(name);
   if (d >= 0 && names.lastIndexOf(name) === d) return d;
@@ -20,7 +20,7 @@ export function dimensionNamed(name: string, names: readonly (string | null)[], 
   throw invalid(`no dimension is named \`${name}\`; they are ${known.join(", ")}`, path, hint);
 }
 
-/** That a name is that of a coordinate over several dimensions. */
+/** Returns a hint that a name belongs to a coordinate over several dimensions. */
 export function severalDimensions(name: string, over: readonly (string | null)[]): string {
   const names = over.map((one, d) => one ?? `${d}`);
   return `\`${name}\` is ${over.length}-d over (${names.join(", ")}): select by ${names.join(", ")}.`;
@@ -30,12 +30,12 @@ function invalid(reason: string, path: string, hint?: string): ZarrflowError {
   return new ZarrflowError("invalid-option", reason, { path, ...(hint && { hint }) });
 }
 
-/** Names of dimensions that are stated elsewhere than at the arrays themselves, by path of the array. */
+/** Dimension names that are stated outside of the arrays, by path of the array. */
 export type Axes = ReadonlyMap<string, readonly string[]>;
 
 /**
- * An array as its dimensions are asked for by name: where it names none, by the names of the image it is a level of.
- * Written only where the image stays behind, as these are no part of its own metadata.
+ * Adds the dimension names of an array's image if it has none itself. They are not part of its own metadata, so they
+ * are written only if the array is copied without its image.
  */
 export function withAxes(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
   const isNamed = metadata.dimensionNames?.some((name) => name !== null);

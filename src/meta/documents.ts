@@ -9,15 +9,15 @@ import { assertObject, memberOr } from "./assert-json.ts";
 import type { DocumentLimits, Finding, NodeLayout } from "./format.ts";
 import type { Losses } from "./losses.ts";
 
-/** What documents of all formats have in common. */
+/** Code shared by the documents of all formats. */
 
-/** What is reported of a bare NaN token. */
+/** The finding for a bare NaN token. */
 export const BARE_NON_FINITE = "a bare NaN or Infinity, which JSON does not allow";
 
-/** Bare NaN tokens of a document that get a finding each. */
+/** Most bare NaN tokens of a document that get their own finding. */
 const MAX_NON_FINITE = 100;
 
-/** Runs `read` over one document, and says in its errors which one it was. */
+/** Runs `read` on one document, and adds the document to its errors. */
 export function inDocument<T>(layout: NodeLayout, key: string, read: () => T): T {
   try {
     return read();
@@ -27,9 +27,7 @@ export function inDocument<T>(layout: NodeLayout, key: string, read: () => T): T
   }
 }
 
-/**
- * The document as an object. Bare NaN tokens are taken where `allowNonFinite` says so, each with a finding.
- */
+/** Parses the document as an object. Accepts bare NaN tokens where `allowNonFinite` permits, each with a finding. */
 export function parseDocument(
   bytes: Uint8Array,
   findings: Finding[],
@@ -57,12 +55,12 @@ export function parseDocument(
   return assertObject(json, "");
 }
 
-/** The names of `document` beyond `known`. */
+/** The members of `document` that are not in `known`. */
 export function otherNames(document: JsonObject, known: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(document).filter(([name]) => !known.includes(name)));
 }
 
-/** Other names to write again; those that another format stated are a loss. */
+/** Members to write again; those from another format are a loss. */
 export function keptNames(
   extra: Original<JsonObject> | undefined,
   zarrFormat: ZarrFormat,
@@ -75,14 +73,14 @@ export function keptNames(
   return {};
 }
 
-/** Notes the numbers that JSON cannot hold; written, they become `null`. */
+/** Reports numbers that JSON cannot represent; they are written as `null`. */
 export function noteNonFinite(value: JsonValue, pointer: string, losses: Losses): void {
   if (typeof value === "number" && !Number.isFinite(value)) losses.add(pointer, `${value} is not JSON`);
   if (typeof value !== "object" || value === null || value instanceof JsonNumber) return;
   for (const [name, item] of Object.entries(value)) noteNonFinite(item, pointerTo(pointer, name), losses);
 }
 
-/** An optional object: attributes. */
+/** The document's attributes; empty if absent. */
 export function attributesOf(document: JsonObject): JsonObject {
   return assertObject(memberOr(document, "attributes", {}), "/attributes");
 }

@@ -1,14 +1,14 @@
 import { product } from "../util/shape.ts";
 import { type Endian, type Field, type FixedDataType, isFixed } from "./data-type.ts";
 
-/** Items of the field's type in one element: 1, or those of its sub-array. */
+/** Number of items in one field: 1, or the size of its sub-array. */
 export function fieldItems(field: Field): number {
   return product(field.shape ?? []);
 }
 
 /**
- * One element between the byte order in which it is stored and little-endian, either way; fields that state a byte
- * order of their own keep to it. Returns a new array.
+ * Converts one element between its stored byte order and little-endian, in either direction. Fields with their own
+ * byte order keep it. Returns a new array.
  */
 export function swapElement(element: Uint8Array, dataType: FixedDataType, endian: Endian): Uint8Array {
   const swapped = element.slice();
@@ -33,7 +33,7 @@ function swapInPlace(element: Uint8Array, dataType: FixedDataType, endian: Endia
   }
 }
 
-/** Bytes that change places together: a number, half a complex number, a code point; 1 where order means nothing. */
+/** Bytes that are reversed together: a number, half a complex number, a code point; 1 if order means nothing. */
 export function swapUnit(dataType: FixedDataType): number {
   switch (dataType.kind) {
     case "bool":
@@ -50,7 +50,7 @@ export function swapUnit(dataType: FixedDataType): number {
   }
 }
 
-/** Whether stored elements have a byte order at all. */
+/** True if stored elements have a byte order. */
 export function hasByteOrder(dataType: FixedDataType): boolean {
   if (dataType.kind !== "struct") return swapUnit(dataType) > 1;
   return dataType.fields.some((field) => isFixed(field.dataType) && hasByteOrder(field.dataType));

@@ -11,15 +11,15 @@ import {
   required,
 } from "./assert-json.ts";
 
-/** A point where Zarr v3 is extended: a codec, data type, grid or key encoding, by name. */
+/** A named extension of Zarr v3: a codec, data type, grid or key encoding. */
 export interface Extension {
   readonly name: string;
   readonly configuration: JsonObject;
-  /** Whether a reader must give up when it does not know the name. */
+  /** True if readers that do not know the name must fail. */
   readonly mustUnderstand: boolean;
-  /** Pointer of the whole. */
+  /** Pointer to the extension. */
   readonly pointer: string;
-  /** Members beyond the three that are defined. */
+  /** Members other than the three defined ones. */
   readonly others: readonly string[];
 }
 
@@ -45,8 +45,8 @@ export function parseExtension(value: JsonValue, pointer: string): Extension {
 }
 
 /**
- * Holds that the extension has no members but its own and, in its configuration, `known`; ones that say
- * `must_understand: false` are ignored.
+ * Checks that the extension has no other members, and only `known` members in its configuration. Ignores objects with
+ * `must_understand: false`.
  *
  * @throws `unsupported-extension` at the unknown name.
  */
@@ -60,7 +60,7 @@ export function assertNoOthers(
   assertKnown(configuration, unknown, pointerTo(pointer, "configuration"));
 }
 
-/** @throws `unsupported-extension` at the first of `names` whose value does not say that it may be ignored. */
+/** @throws `unsupported-extension` at the first of `names` whose value may not be ignored. */
 export function assertKnown(object: JsonObject, names: readonly string[], pointer: string): void {
   const refused = names.find((name) => !mayBeIgnored(member(object, name)));
   if (refused === undefined) return;
@@ -77,7 +77,7 @@ function mayBeIgnored(value: JsonValue | undefined): boolean {
   return isObject(value) && member(value, "must_understand") === false;
 }
 
-/** The form in which extensions are written: an object, its configuration only where there is any. */
+/** Writes an extension as an object, omitting an empty configuration. */
 export function writeExtension(name: string, configuration: JsonObject = {}): JsonObject {
   return Object.keys(configuration).length === 0 ? { name } : { name, configuration };
 }

@@ -8,12 +8,12 @@ import { assertList, integerOf, invalid, tokenOf } from "./assert-json.ts";
 import { type DataType, isFixed } from "./data-type.ts";
 import { floatBytes, integerBytes, readFloat, readInteger } from "./number-bytes.ts";
 
-/** What v2 and v3 write alike. Everything here is the bytes of one element, little-endian. */
+/** Code shared by fill values of v2 and v3. Functions work on the little-endian bytes of one element. */
 
 const NON_FINITE = ["NaN", "Infinity", "-Infinity"];
 const NAT = -(2n ** 63n);
 
-/** A float: a number, or a word for one that is not finite. */
+/** Reads a float: a number, or a word for NaN and infinities. */
 export function parseFloatFill(json: JsonValue, size: number, pointer: string): Uint8Array {
   if (typeof json === "number") return floatBytes(json, size);
   const token = typeof json === "string" && NON_FINITE.includes(json) ? json : tokenOf(json);
@@ -23,7 +23,7 @@ export function parseFloatFill(json: JsonValue, size: number, pointer: string): 
   return floatBytes(Number(token), size);
 }
 
-/** A pair of floats, each read by `parsePart`. */
+/** Reads a pair of floats, each with `parsePart`. */
 export function parseComplexFill(
   json: JsonValue,
   size: number,
@@ -35,7 +35,7 @@ export function parseComplexFill(
   return joinBytes(parts.map((part, i) => parsePart(part, size / 2, pointerTo(pointer, i))));
 }
 
-/** An integer in the range of its type; `lenient` takes `1.0` too. */
+/** Reads an integer in the range of its type; `lenient` also accepts `1.0`. */
 export function parseIntegerFill(
   json: JsonValue,
   type: { readonly size: number; readonly signed: boolean },
@@ -52,7 +52,7 @@ export function parseIntegerFill(
   return bytes;
 }
 
-/** A count of time units, or "NaT". */
+/** Reads a count of time units, or "NaT". */
 export function parseTimeFill(json: JsonValue, pointer: string, lenient: boolean): Uint8Array {
   if (json === "NaT") return integerBytes(NAT, 8, true) ?? new Uint8Array(8);
   return parseIntegerFill(json, { size: 8, signed: true }, pointer, lenient);
@@ -65,13 +65,13 @@ export type NumberType = Extract<
 >;
 
 export interface NumberFillOptions {
-  /** Whether integers may be written as `1.0`. */
+  /** Accepts integers written as `1.0`. */
   readonly lenient: boolean;
-  /** Reads a float, also each half of a complex number. */
+  /** Reads a float, including each half of a complex number. */
   readonly parsePart?: typeof parseFloatFill;
 }
 
-/** The fill value of a number, a complex number or a time. */
+/** Reads the fill value of a number, a complex number or a time. */
 export function parseNumberFill(
   json: JsonValue,
   dataType: NumberType,
@@ -97,7 +97,7 @@ export function parseNumberFill(
   }
 }
 
-/** A truth value, by its literal alone. */
+/** Reads a boolean literal. */
 export function parseBoolFill(json: JsonValue, pointer: string): Uint8Array {
   if (typeof json !== "boolean") throw invalid(pointer, "must be true or false", json);
   return Uint8Array.of(Number(json));
@@ -109,7 +109,7 @@ export function parseBase64(json: JsonValue, pointer: string): Uint8Array {
   return bytes;
 }
 
-/** Pads with zero bytes up to `size`. @throws `invalid-metadata` when there are more already. */
+/** Pads with zero bytes up to `size`. @throws `invalid-metadata` if there are already more bytes. */
 export function padBytes(bytes: Uint8Array, size: number, pointer: string): Uint8Array {
   if (bytes.length > size) {
     throw invalid(pointer, `has ${bytes.length} bytes, but the data type has ${size}`);
@@ -119,7 +119,7 @@ export function padBytes(bytes: Uint8Array, size: number, pointer: string): Uint
   return padded;
 }
 
-/** Text as zero-padded code points. */
+/** Converts text to zero-padded code points. */
 export function parseTextFill(text: string, size: number, pointer: string): Uint8Array {
   const points = [...text].map((character) => character.codePointAt(0) ?? 0);
   if (points.length * 4 > size) {
@@ -133,7 +133,7 @@ export function parseTextFill(text: string, size: number, pointer: string): Uint
   return bytes;
 }
 
-/** The text of zero-padded code points; undefined when one of them is no code point. */
+/** Decodes zero-padded code points; undefined if one of them is invalid. */
 export function readText(bytes: Uint8Array): string | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const points = Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
@@ -145,24 +145,24 @@ export function readText(bytes: Uint8Array): string | undefined {
     .join("");
 }
 
-/** The UTF-8 form of a string. @throws `invalid-metadata` for a lone surrogate, which has none. */
+/** Encodes a string in UTF-8. @throws `invalid-metadata` for a lone surrogate, which UTF-8 cannot represent. */
 export function parseStringFill(json: JsonValue, pointer: string): Uint8Array {
   if (typeof json !== "string") throw invalid(pointer, "must be a string", json);
   if (/\p{Surrogate}/u.test(json)) throw invalid(pointer, "contains a lone surrogate", json);
   return new TextEncoder().encode(json);
 }
 
-/** The string of its UTF-8 bytes; a byte order mark is part of it. */
+/** Decodes UTF-8, keeping a byte order mark as part of the text. */
 export function readString(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
-/** Without the zero bytes at the end, which are not part of the value. */
+/** Removes trailing zero bytes, which are not part of the value. */
 export function trimZeros(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
 }
 
-/** A float's number, or the word for one that is not finite. A whole number keeps a point, as Python prints it. */
+/** Writes a float as a number, or as a word for NaN and infinities. A whole number keeps a point, as in Python. */
 export function writeFloatFill(bytes: Uint8Array): JsonValue {
   const value = readFloat(bytes);
   return Number.isFinite(value) ? new JsonNumber(formatFloat(value)) : String(value);
@@ -173,7 +173,7 @@ export function writeIntegerFill(bytes: Uint8Array, signed: boolean): JsonValue 
   return Number.isSafeInteger(Number(value)) ? Number(value) : new JsonNumber(String(value));
 }
 
-/** The element that stands where a fill value is undefined: zero bytes, the empty string, JSON's null. */
+/** The element that replaces an undefined fill value: zero bytes, the empty string, JSON's null. */
 export function zeroElement(dataType: DataType): Uint8Array {
   if (isFixed(dataType)) return new Uint8Array(dataType.size);
   return dataType.kind === "object" ? new TextEncoder().encode("null") : new Uint8Array(0);

@@ -2,20 +2,20 @@ import { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
 import type { HierarchyKeys, NodeLayout } from "./format.ts";
 import { joinKey } from "./join-key.ts";
 
-/** Names by which such a format differs from others. */
+/** Document names of such a format. */
 export interface FolderNames {
-  /** Of the documents of a node, in publishing order. */
+  /** Documents of a node, in publishing order. */
   readonly documents: readonly string[];
-  /** Of the one that holds nothing but attributes. */
+  /** The document that contains only attributes. */
   readonly attributes?: string;
-  /** Of the one that an array has another for. */
+  /** The document of groups, if arrays have a different one. */
   readonly group?: string;
-  /** Of the one that holds consolidated metadata. */
+  /** The document with consolidated metadata. */
   readonly consolidated?: string;
   readonly wantsAscii?: boolean;
 }
 
-/** The layout of formats in which all that belongs to a node lies below its path. */
+/** The layout of formats that store everything of a node below its path. */
 export function folderLayout(
   zarrFormat: NodeLayout["zarrFormat"],
   path: string,
@@ -56,12 +56,15 @@ function folderHierarchy({ documents, wantsAscii = false }: FolderNames): Hierar
   };
 }
 
-/** The prefixes that hold every key below a node, none inside another: to be listed one after another. */
+/** The prefixes that cover every key below a node without overlap, for listing one after another. */
 export function outerPrefixes({ prefixes }: NodeLayout): readonly string[] {
   return prefixes.filter((one) => !prefixes.some((other) => other !== one && one.startsWith(other)));
 }
 
-/** Where a key below one node goes when it becomes part of another: to the tree like its own, or to the chunks. */
+/**
+ * Maps a key below one node to another node. In the same format it stays in its tree; otherwise it moves to the
+ * chunks.
+ */
 export function movedKey(key: string, from: NodeLayout, to: NodeLayout): string {
   const tree = from.prefixes.findIndex((prefix) => key.startsWith(prefix));
   const alike = from.zarrFormat === to.zarrFormat ? to.prefixes[tree] : undefined;

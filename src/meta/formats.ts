@@ -8,18 +8,18 @@ import { type V2Options, v2Format } from "./v2/v2.ts";
 import { v3 } from "./v3/v3.ts";
 import { v3Draft2019, v3Draft2020 } from "./v3-draft/v3-draft.ts";
 
-/** How metadata are read: what a format leaves open to its reader, and how much of them. */
+/** Options for reading metadata: choices that a format leaves to its reader, and a size limit. */
 export interface FormatOptions {
   /**
-   * How `order: "F"` of Zarr v1 is read where chunks are not blosc's: the one writer there was stored these in C order
-   * all the same; files of another origin may mean what they state.
+   * How to read `order: "F"` of Zarr v1 for chunks without blosc. The only writer stored these in C order despite it;
+   * other files may mean what they state.
    *
    * @default "as-written"
    */
   readonly v1Order?: V1Order | undefined;
   readonly v2?: V2Options | undefined;
   /**
-   * Bytes that a metadata document, consolidated or not, may have; a larger one is `resource-limit`, and is not read.
+   * Largest metadata document in bytes, consolidated or not. A larger one fails with `resource-limit` unread.
    *
    * @default 33,554,432
    */
@@ -46,12 +46,12 @@ export function formatNamed(name: ZarrFormat, options: FormatOptions = {}): Form
   }
 }
 
-/** What an array has that is new in a format, as its own writers make them, where nothing else is said. */
+/** Defaults of new arrays in a format, as its own writers create them. */
 interface UsualArray {
   readonly keys: ChunkKeyEncoding;
-  /** The compressor, as people write it. */
+  /** The default compressor, as users write it. */
   readonly codec: CodecText;
-  /** Whether a fill value of null is written, which leaves missing items undefined; else it is zero. */
+  /** True if the fill value is null, which leaves missing items undefined; otherwise it is zero. */
   readonly nullFill: boolean;
 }
 

@@ -1,27 +1,30 @@
 import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
 import { dimensionsBehind, innerChunkShape, innerCodecs } from "./v3/sharding.ts";
 
-/** Name of the codec that converts values as they are read, which stands before all others and in no document. */
+/** Name of the codec that converts values on reading. It precedes all others, and appears in no document. */
 export const CONVERT_VALUES = "convert_values";
 
-/** An array whose chunks lie in shards, and how. */
+/** An array with shards, and its view by inner chunks. */
 export interface ShardedArray {
-  /** The array by its inner chunks: their grid, and as codecs the transposes in front of the shard, then theirs. */
+  /**
+   * The array by inner chunks: their grid, and as codecs the transposes before the shard followed by its inner
+   * codecs.
+   */
   readonly inner: ArrayMetadata;
   readonly shardShape: readonly number[];
   /** Chunks of a shard along each dimension. */
   readonly chunksPerShard: readonly number[];
-  /** For each dimension of the shard, as its codec sees it, the dimension of the array that it is. */
+  /** The array's dimension for each dimension of the shard, as the shard's codec sees it. */
   readonly dimensions: readonly number[];
   readonly sharding: CodecConfig;
 }
 
-/** Arrays as they were seen so before: each is one object, as codecs are kept for it. */
+/** Cache of results, because codecs are cached per array object. */
 const seen = new WeakMap<ArrayMetadata, ShardedArray>();
 
 /**
- * Sees an array by the inner chunks of its shards, one level down. Undefined for one without shards, or whose inner
- * chunks cannot be separated in the stored bytes: codecs follow the shard, or more than transposes come before it.
+ * Views an array by the inner chunks of its shards, one level down. Undefined without shards, or if inner chunks
+ * cannot be separated in the stored bytes: codecs follow the shard, or other codecs than transposes precede it.
  */
 export function withinShards(metadata: ArrayMetadata): ShardedArray | undefined {
   const known = seen.get(metadata);
@@ -47,7 +50,10 @@ export function withinShards(metadata: ArrayMetadata): ShardedArray | undefined 
   return sharded;
 }
 
-/** The array by the smallest chunks that can be found in the stored bytes: the array itself where it has no shards. */
+/**
+ * Views the array by the smallest chunks that can be located in the stored bytes; returns it unchanged if it has no
+ * shards.
+ */
 export function byInnermost(metadata: ArrayMetadata): ArrayMetadata {
   const sharded = withinShards(metadata);
   return sharded ? byInnermost(sharded.inner) : metadata;

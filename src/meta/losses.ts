@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
 
-/** What a format cannot hold of a node's metadata, gathered so that one error names all of it. */
+/** Collects the metadata of a node that a format cannot represent, to report all in one error. */
 export class Losses {
   readonly #allowed: readonly string[];
   readonly #refused: { readonly pointer: string; readonly reason: string; readonly mayBeAllowed: boolean }[] =
@@ -10,18 +10,18 @@ export class Losses {
     this.#allowed = allowed;
   }
 
-  /** Notes that what is at `pointer` would be lost; it may be allowed, and is then left out. */
+  /** Records that the metadata at `pointer` would be lost; if the user allows this, they are omitted. */
   add(pointer: string, reason: string): void {
     const isAllowed = this.#allowed.some((one) => pointer === one || pointer.startsWith(`${one}/`));
     if (!isAllowed) this.#refused.push({ pointer, reason, mayBeAllowed: true });
   }
 
-  /** Notes that the data cannot be read without what is at `pointer`. */
+  /** Records that the data cannot be read without the metadata at `pointer`. */
   require(pointer: string, reason: string): void {
     this.#refused.push({ pointer, reason, mayBeAllowed: false });
   }
 
-  /** @throws `loss-refused` unless everything was allowed. */
+  /** @throws `loss-refused` unless all losses were allowed. */
   check(format: string, path: string): void {
     const [first] = this.#refused;
     if (first === undefined) return;

@@ -1,10 +1,10 @@
 import type { ArrayMetadata, CodecConfig } from "./array-metadata.ts";
 import { member } from "./assert-json.ts";
 
-/** Order of the items in a chunk, which the normal codec list says by a `transpose`. */
+/** Order of the items in a chunk, expressed in codec lists by a `transpose`. */
 export type MemoryOrder = "C" | "F";
 
-/** The codecs that put items in `order`. */
+/** The codecs that arrange items in `order`. */
 export function transposesOf(order: MemoryOrder, rank: number): CodecConfig[] {
   if (order === "C" || rank < 2) return [];
   return [
@@ -15,7 +15,7 @@ export function transposesOf(order: MemoryOrder, rank: number): CodecConfig[] {
   ];
 }
 
-/** C for no transposition, F for one that turns all dimensions around; undefined for any other. */
+/** Returns C without transposition, F for reversed dimensions; undefined for any other order. */
 export function orderOf(codecs: readonly CodecConfig[], rank: number): MemoryOrder | undefined {
   const transposes = codecs.filter(({ name }) => name === "transpose");
   const [only, ...more] = transposes.map(({ configuration }) => member(configuration, "order"));
@@ -25,7 +25,7 @@ export function orderOf(codecs: readonly CodecConfig[], rank: number): MemoryOrd
   return only.every((d, i) => d === rank - 1 - i) ? "F" : undefined;
 }
 
-/** The array as formats before v3 can order its items: any order other than C and F becomes C. */
+/** Changes an order other than C and F, which formats before v3 lack, to C. */
 export function inMemoryOrder(metadata: ArrayMetadata): ArrayMetadata {
   const { codecs, shape } = metadata;
   if (orderOf(codecs, shape.length) !== undefined) return metadata;

@@ -1,6 +1,6 @@
 import { fromFloat16Bits, toFloat16Bits } from "../util/float16.ts";
 
-/** The little-endian two's complement of `value` in `size` bytes; undefined when it does not fit. */
+/** The little-endian two's complement of `value` in `size` bytes; undefined if it does not fit. */
 export function integerBytes(value: bigint, size: number, signed: boolean): Uint8Array | undefined {
   const bits = BigInt(size * 8);
   const [least, end] = signed ? [-(1n << (bits - 1n)), 1n << (bits - 1n)] : [0n, 1n << bits];
@@ -13,7 +13,7 @@ export function readInteger(bytes: Uint8Array, signed: boolean): bigint {
   return signed ? BigInt.asIntN(bytes.length * 8, value) : value;
 }
 
-/** The little-endian float nearest to `value`; NaN is the positive quiet one without payload. */
+/** The nearest little-endian float; NaN becomes the positive quiet NaN without payload. */
 export function floatBytes(value: number, size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
@@ -29,12 +29,12 @@ export function readFloat(bytes: Uint8Array): number {
   return bytes.length === 4 ? view.getFloat32(0, true) : view.getFloat64(0, true);
 }
 
-/** Whether two runs of bytes are the same. */
+/** True if both arrays have the same bytes. */
 export function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
-/** Whether `value`'s bytes say nothing but its number: all NaNs but the canonical one say more. */
+/** True unless the bytes are a NaN other than the canonical one, which contains more information than its value. */
 export function isCanonical(bytes: Uint8Array): boolean {
   const value = readFloat(bytes);
   return !Number.isNaN(value) || bytesEqual(bytes, floatBytes(Number.NaN, bytes.length));

@@ -6,8 +6,8 @@ import { member } from "./assert-json.ts";
 import { bytesEqual } from "./number-bytes.ts";
 
 /**
- * Which of `names` the document words otherwise than `usual`, what we would write; of `optional` also those that it
- * leaves out.
+ * Compares a document with `usual`, the document that we would write. Returns the members of `names` that differ,
+ * including those that the document omits if they are in `optional`.
  */
 export function wordingOf(
   zarrFormat: ZarrFormat,
@@ -24,7 +24,7 @@ export function wordingOf(
   return { zarrFormat, stated: pick(document, differing), usual: pick(usual, differing) };
 }
 
-/** `document` with the words it once had, where it still says the same. */
+/** Restores the original spelling of members of `document` whose meaning has not changed. */
 export function restoreSpelling(
   document: JsonObject,
   zarrFormat: ZarrFormat,
@@ -47,7 +47,7 @@ function pick(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => names.includes(name)));
 }
 
-/** The fill value as `format` once stated it, where `parse` still reads the same bytes from it. */
+/** The fill value as originally written in `format`, if it still means the same bytes. */
 export function statedFill(
   { bytes, stated }: FillValue,
   zarrFormat: ZarrFormat,

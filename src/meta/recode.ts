@@ -14,10 +14,10 @@ import { filterTypes, itemType, placeFilter } from "./v3/filters.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
 /**
- * The codecs of an array with those that are asked for in place of its own, in shards too. How items are ordered in
- * memory, and what makes bytes of them, stays where nothing else is asked for.
+ * Replaces an array's codecs with requested ones, also within shards. The item order and the array -> bytes codec
+ * stay unless the request includes them.
  *
- * @throws `invalid-option` for filters of items that the array does not have
+ * @throws `invalid-option` for filters that cannot encode the array's items
  */
 export function recoded(
   { codecs, dataType }: Pick<ArrayMetadata, "codecs" | "dataType">,
@@ -35,7 +35,7 @@ export function recoded(
   return asked.isList ? withList(codecs, dataType, asked.codecs) : withCompressor(codecs, asked.codecs[0]);
 }
 
-/** The codec list with its compressors replaced by one, or by none; filters and checksums stay. */
+/** Replaces the compressors by one or none; filters and checksums stay. */
 function withCompressor(
   codecs: readonly CodecConfig[],
   compressor: CodecConfig | undefined,
@@ -80,7 +80,7 @@ function withList(
   ].flat();
 }
 
-/** `bytes` with the order that it needs: that of the array before where none is asked for. */
+/** Sets the byte order of `bytes`: the requested one, otherwise the array's former one. */
 function inByteOrder(serializer: CodecConfig, before: CodecConfig, type: DataType): CodecConfig {
   if (serializer.name !== "bytes") return serializer;
   const needsOrder = isFixed(type) && hasByteOrder(type);
@@ -107,7 +107,7 @@ function assertEncodes(filter: CodecConfig, items: string | undefined, dataType:
   });
 }
 
-/** The filter with types that are called by any name as NumPy writes them. */
+/** Converts a filter's data types, in any notation, to NumPy's. */
 function withNumpyTypes(filter: CodecConfig): CodecConfig {
   const configuration: Record<string, JsonObject[string]> = { ...filter.configuration };
   for (const { setting, is } of codecNamed(filter.name)?.parts ?? []) {
@@ -119,7 +119,7 @@ function withNumpyTypes(filter: CodecConfig): CodecConfig {
   return { ...filter, configuration };
 }
 
-/** The codec with the size of an item where it needs that, and it is not stated. */
+/** Adds the item size to a codec that needs it and does not state it. */
 function ofItemSize(codec: CodecConfig, size: number): CodecConfig {
   const setting = codecNamed(codec.name)?.itemSize;
   if (setting === undefined || codec.configuration[setting] !== undefined) return codec;

@@ -3,7 +3,7 @@ import type { JsonObject } from "../util/json-value.ts";
 import type { ArrayMetadata } from "./array-metadata.ts";
 import { innerChunkShape, innerCodecs } from "./v3/sharding.ts";
 
-/** The array with its innermost chunks on their own, in no shards; their codecs stay. */
+/** Stores the innermost chunks directly instead of in shards; their codecs stay. */
 export function withoutShards(metadata: ArrayMetadata): ArrayMetadata {
   const { codecs, shape } = metadata;
   const at = codecs.findIndex(({ name }) => name === "sharding_indexed");
@@ -18,7 +18,10 @@ export function withoutShards(metadata: ArrayMetadata): ArrayMetadata {
   });
 }
 
-/** A shard shape in which -1 stands for the whole dimension, in whole chunks of an array that has no shards. */
+/**
+ * Replaces each -1 in a shard shape by the whole dimension, rounded up to whole chunks. The array must have no
+ * shards.
+ */
 export function wholeShards(sizes: readonly number[], { chunkGrid, shape }: ArrayMetadata): number[] {
   return sizes.map((size, d) => {
     const chunk = chunkGrid.chunkShape[d] ?? 1;
@@ -27,9 +30,9 @@ export function wholeShards(sizes: readonly number[], { chunkGrid, shape }: Arra
 }
 
 /**
- * The array, which has no shards, with its chunks in shards of `shardShape`; their indexes stand at the end.
+ * Puts the chunks of an array without shards into shards of `shardShape`, with the index at the end.
  *
- * @throws `invalid-option` when shards do not hold whole chunks.
+ * @throws `invalid-option` if shards would not contain whole chunks.
  */
 export function withShards(metadata: ArrayMetadata, shardShape: readonly number[]): ArrayMetadata {
   const { chunkShape } = metadata.chunkGrid;

@@ -6,10 +6,10 @@ import { hasByteOrder } from "./element-order.ts";
 import { innerCodecs } from "./v3/sharding.ts";
 
 /**
- * The codecs of an array for items of another type: orders of dimensions, compressors, checksums and shards stay, a shuffle
- * gets the new size of items, and filters that compute with values of the old type are left out.
+ * Adapts an array's codecs to another data type. Dimension orders, compressors, checksums and shards stay, shuffles
+ * get the new item size, and filters that compute with values are removed.
  *
- * @param byteOrder that of before by default
+ * @param byteOrder the former byte order by default
  */
 export function retypedCodecs(
   codecs: readonly CodecConfig[],
@@ -36,7 +36,7 @@ export function retypedCodecs(
   });
 }
 
-/** Names of the filters that `retypedCodecs` leaves out, those in shards too. */
+/** Names of the filters that `retypedCodecs` removes, including those in shards. */
 export function filtersOfValues(codecs: readonly CodecConfig[]): string[] {
   return codecs.flatMap((codec) => {
     if (codec.name === "sharding_indexed") return filtersOfValues(innerCodecs(codec.configuration.codecs));
@@ -44,7 +44,7 @@ export function filtersOfValues(codecs: readonly CodecConfig[]): string[] {
   });
 }
 
-/** True if a filter computes with values of one type: a transpose and a shuffle move items of any. */
+/** True if a filter computes with values of one type; transposes and shuffles move items of any type. */
 function isFilterOfValues({ name }: CodecConfig): boolean {
   const { role, kind } = codecNamed(name) ?? {};
   return role === "filter" && kind !== "array-to-bytes" && name !== "transpose" && name !== "shuffle";

@@ -1,6 +1,6 @@
 import type { DataType, Field } from "./data-type.ts";
 
-/** Whether two data types hold the same values in the same bytes; the stored byte order of fields is left aside. */
+/** True if two data types represent the same values by the same bytes; ignores the stored byte order of fields. */
 export function sameDataType(a: DataType, b: DataType): boolean {
   if (a.kind === "struct" && b.kind === "struct") {
     return a.fields.length === b.fields.length && a.fields.every((field, i) => sameField(field, b.fields[i]));
@@ -10,7 +10,7 @@ export function sameDataType(a: DataType, b: DataType): boolean {
   return plain(a) === plain(b);
 }
 
-/** Whether fields of two such data types that state a byte order of their own state the same. */
+/** True if the fields of two such data types have the same own byte orders. */
 export function sameFieldOrders(a: DataType, b: DataType): boolean {
   if (a.kind !== "struct" || b.kind !== "struct") return true;
   return a.fields.every((field, i) => {

@@ -2,7 +2,7 @@ import { assertItemSize } from "./assert-json.ts";
 import { type Field, isFixed } from "./data-type.ts";
 import { fieldItems } from "./element-order.ts";
 
-/** Bytes of packed fields. @throws `resource-limit` */
+/** Size of packed fields in bytes. @throws `resource-limit` */
 export function structSize(fields: readonly Field[], pointer: string): number {
   const sizes = fields.map((field) =>
     isFixed(field.dataType) ? field.dataType.size * fieldItems(field) : 0,

@@ -18,7 +18,7 @@ const CONSTRUCTORS = {
   timedelta8: BigInt64Array,
 } as const;
 
-/** Numbers of one type, as JavaScript holds them. */
+/** Numbers of one type in a typed array. */
 export type Numbers =
   | Uint8Array
   | Int8Array
@@ -33,13 +33,13 @@ export type Numbers =
 
 export type TypedArrayConstructor = (typeof CONSTRUCTORS)[keyof typeof CONSTRUCTORS];
 
-/** The typed array whose elements are a type's numbers; undefined where there is none, as for float16 and text. */
+/** The typed array for a type's numbers; undefined if there is none, as for float16 and text. */
 export function typedArrayOf(dataType: DataType): TypedArrayConstructor | undefined {
   if (!("size" in dataType)) return undefined;
   return CONSTRUCTORS[`${dataType.kind}${dataType.size}` as keyof typeof CONSTRUCTORS];
 }
 
-/** How many numbers make one item. */
+/** Number of typed array entries per item. */
 export function numbersPerItem({ kind }: DataType): 1 | 2 {
   return kind === "complex" ? 2 : 1;
 }

@@ -4,10 +4,10 @@ import { tokenOf } from "./assert-json.ts";
 import type { DataType } from "./data-type.ts";
 
 /**
- * A fill value that other writers spell in their own way, in the form of the format: `"0"` and `1.0` of integers, 0 and 1
- * of booleans. What is none of these stays as it is.
+ * Converts fill values in other writers' spellings to the format's own: `"0"` and `1.0` of integers, 0 and 1 of
+ * booleans. Returns all others unchanged.
  *
- * @param onOther called with what is stated otherwise, in words
+ * @param onOther called with a description of each other spelling
  */
 export function usualFill(
   json: JsonValue,
@@ -20,7 +20,10 @@ export function usualFill(
   return usual.json;
 }
 
-/** As `usualFill`, and the number 0 of text of varying length, which zarr-python 2 wrote of arrays of objects. */
+/**
+ * Like `usualFill`; also converts the number 0 of variable-length text, which zarr-python 2 wrote for arrays of
+ * objects.
+ */
 export function usualFillV2(
   json: JsonValue,
   dataType: DataType,
@@ -60,5 +63,5 @@ function usualForm(json: JsonValue, { kind }: DataType): UsualForm | undefined {
 }
 
 const DIGITS = /^-?[0-9]+$/;
-/** Text of an integer, or a token of a number that may be one. */
+/** An integer's text, or a number token that may be an integer. */
 const INTEGER_TEXT = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;

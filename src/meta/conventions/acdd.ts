@@ -2,7 +2,7 @@ import { otherNames } from "../documents.ts";
 import { type DimensionChange, dimensionChanges } from "./changed-dimensions.ts";
 import { type Convention, withAttributes } from "./convention.ts";
 
-/** Attributes of the Attribute Convention for Data Discovery by what must have changed for them to be untrue. */
+/** Attributes of the Attribute Convention for Data Discovery that a change of a dimension makes wrong. */
 function untrue({ kind, isCut, isMoved, isCoarser }: DimensionChange): string[] {
   const begins = isCut && isMoved;
   switch (kind) {
@@ -32,8 +32,8 @@ function untrue({ kind, isCut, isMoved, isCoarser }: DimensionChange): string[] 
 }
 
 /**
- * Attributes of a group that say which part of the world and of time it covers. They are values of coordinates, and with
- * projections not of its own, so that they are left out where they are no longer true.
+ * Attributes of a group that describe its extent in space and time. They repeat values of coordinates, which may be
+ * in another group if there is a projection, so wrong ones are removed rather than recomputed.
  */
 export const discoveryMetadata: Convention = {
   name: "ACDD",

@@ -6,15 +6,15 @@ import { arraysDescribedBy, axisChange, isSameAxis, parentIs } from "./geo/raste
 
 export type DimensionKind = "x" | "y" | "vertical" | "time" | "other";
 
-/** A dimension of arrays of a group that has another grid than before. */
+/** A dimension of a group's arrays whose grid has changed. */
 export interface DimensionChange {
   readonly name: string;
   readonly kind: DimensionKind;
-  /** Whether it covers another part of the world, or of time, than before. */
+  /** True if it covers another part of space or time than before. */
   readonly isCut: boolean;
-  /** Whether it begins with another item than before. */
+  /** True if it begins with another item than before. */
   readonly isMoved: boolean;
-  /** Whether its items are farther apart. */
+  /** True if its spacing has changed. */
   readonly isCoarser: boolean;
 }
 
@@ -27,7 +27,7 @@ const NAMES: readonly (readonly [kind: DimensionKind, names: RegExp])[] = [
 
 const AXES: Readonly<Record<string, DimensionKind>> = { X: "x", Y: "y", Z: "vertical", T: "time" };
 
-/** The dimensions of arrays at and below a group that have another grid, each once. */
+/** The dimensions with a changed grid in the arrays at and below a group, each once. */
 export function dimensionChanges(group: ChangedNode, nodes: readonly ChangedNode[]): DimensionChange[] {
   const own = arraysDescribedBy(group, nodes);
   const deep = nodes
@@ -56,7 +56,7 @@ function coordinateOf({ path }: ChangedArray, name: string, nodes: readonly Chan
   return nodes.find((node) => node.path === joinKey(group, name))?.metadata.attributes;
 }
 
-/** What a dimension is of: by its name, or by what its coordinate says. */
+/** The kind of a dimension, from its coordinate's attributes or its name. */
 function kindOf(name: string, coordinate: JsonObject = {}): DimensionKind {
   const { axis, standard_name: standard, units, positive } = coordinate;
   const byName = (text: unknown) => NAMES.find(([, names]) => names.test(String(text)))?.[0];

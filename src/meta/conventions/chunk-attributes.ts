@@ -3,12 +3,12 @@ import type { ArrayMetadata } from "../array-metadata.ts";
 import { isObject, member } from "../assert-json.ts";
 import { type Convention, isArray, withAttributes } from "./convention.ts";
 
-/** Attributes that repeat the chunk shape: of THREDDS and OPeNDAP, and of what xarray calls encoding. */
+/** Attributes that repeat the chunk shape: those of THREDDS and OPeNDAP, and xarray's encoding. */
 const NAMES = ["_ChunkSizes", "chunks", "preferred_chunks", "chunksizes"];
 
 /**
- * Attributes that repeat the chunk shape of their array. They follow where they said what the array had; a list that said
- * something else is about something else.
+ * Attributes that repeat the chunk shape of their array. They are updated if they matched the old chunk shape;
+ * otherwise they mean something else and are left alone.
  */
 export const chunkAttributes: Convention = {
   name: "chunk attributes",
@@ -33,7 +33,7 @@ export const chunkAttributes: Convention = {
   },
 };
 
-/** Chunk shapes that a list may mean: that of chunks, or of shards. */
+/** Chunk shapes that an attribute may repeat: inner chunks first, then stored chunks. */
 function grids({ chunkGrid: { chunkShape, innerChunkShape } }: ArrayMetadata): (readonly number[])[] {
   return innerChunkShape ? [innerChunkShape, chunkShape] : [chunkShape];
 }

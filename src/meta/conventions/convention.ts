@@ -2,81 +2,85 @@ import type { ArrayMetadata, NodeMetadata, ZarrFormat } from "../array-metadata.
 
 /** A node of a hierarchy. */
 export interface ConventionNode {
-  /** Its path below the node that the flow works on; "" for that itself. */
+  /** Path relative to the root node of the flow; "" for that node itself. */
   readonly path: string;
   readonly metadata: NodeMetadata;
 }
 
-/** What readers of the target may take otherwise than those of the source. */
+/** A notice that readers of the target may interpret it differently than the source. */
 export interface ConventionNote {
-  /** Path of the node below the one that the flow works on. */
+  /** Path of the node relative to the root node of the flow. */
   readonly path: string;
   readonly message: string;
   readonly hint?: string;
 }
 
-/** A change of format, as a convention sees it. */
+/** A change of format, as conventions see it. */
 export interface FormatChange {
   readonly from: ZarrFormat;
   readonly to: ZarrFormat;
-  /** Notes what cannot be carried, or is read otherwise by some. */
+  /** Reports metadata that cannot be converted, or that some readers interpret differently. */
   note(note: ConventionNote): void;
 }
 
-/** Where the items of an array lie among those that it was made of, along each dimension. */
+/** Positions of an array's items in the array that they were made from, along each dimension. */
 export interface ItemPlacing {
-  /** Index, among the old items, of the place of the new item 0; a fraction for the middle of a block. */
+  /** Position of new item 0 as an index into the old items; a fraction for the middle of a block. */
   readonly start: readonly number[];
-  /** Old items from one new item to the next. */
+  /** Distance between new items, in old items. */
   readonly step: readonly number[];
-  /** Turns by which longitudes of the new item 0 differ from those of the old one, where any do. */
+  /** Full turns by which the longitude of new item 0 differs from that of the old one; absent if none do. */
   readonly turns?: readonly number[] | undefined;
-  /** What is added to the numbers of runs of new items. */
+  /** Offsets that are added to the numbers in runs of new items. */
   readonly shift?: { readonly runs: readonly { readonly add: number }[] };
-  /** How a block of old items became a new one; absent where items are as they were. */
+  /** How a block of old items became a new one; absent if items are unchanged. */
   readonly method?: string;
 }
 
 /** A node of a target with another grid. */
 export interface ChangedNode extends ConventionNode {
-  /** The node of the source that it was made of, in the words of the target's format. */
+  /** The source node that it was made from, converted to the target's format. */
   readonly from: ConventionNode;
-  /** Absent where each item is at the index at which it was. */
+  /** Absent if every item keeps its index. */
   readonly placing?: ItemPlacing;
 }
 
 /** An array among changed nodes. */
 export type ChangedArray = ChangedNode & { readonly metadata: ArrayMetadata };
 
-/** A change of shapes, chunks, spacing or members, as a convention sees it. */
+/** A change of shapes, chunks, spacing or members, as conventions see it. */
 export interface GridChange {
-  /** Whether nothing is at and below a path of the target that was there. */
+  /** True if nothing remains at or below a target path where something was. */
   isGone(path: string): boolean;
-  /** Whether a node at a path was not there. */
+  /** True if the node at a path is new. */
   isNew(path: string): boolean;
-  /** Path, in its hierarchy, of the node that the flow works on. */
+  /** Path of the flow's root node in its hierarchy. */
   readonly root: string;
-  /** Notes what is left out of a node's metadata, as nothing true can be said in its place. */
+  /** Reports metadata that is removed because no true replacement is known. */
   note(node: ChangedNode, message: string, hint?: string): void;
 }
 
 /**
- * A convention of what metadata mean: where the missing value of an array stands, what describes an image, which part of
- * the world a raster shows. Pure. Both members give as many nodes as came, in the same order, with the same paths and kinds;
- * what the convention says nothing about is passed on as the same object. They see all nodes at one time, as what one
- * means may depend on its parent or its siblings.
+ * A metadata convention: where an array's missing value is stored, how images are described, or which area a raster
+ * covers. Pure. Both functions return the nodes in the same order, with the same paths and kinds, and pass on as the
+ * same object each node that the convention does not affect. They get all nodes at once, because a node may depend on
+ * its parent or siblings.
  */
 export interface Convention {
   readonly name: string;
-  /** Names of attributes by which a node says something of arrays beside it or below, or has a node say it of it. */
+  /**
+   * Matches attributes that describe arrays beside or below their node, or that refer to a node describing this one.
+   */
   readonly ofOthers?: RegExp;
-  /** The nodes as readers of the convention expect them in another format; absent: as they are. */
+  /**
+   * Converts nodes to the form that readers of the convention expect in another format; absent if nothing changes.
+   */
   convert?(nodes: readonly ConventionNode[], change: FormatChange): readonly ConventionNode[];
-  /** The nodes with metadata that are true of another grid, or leave out what is not; absent: as they are. */
+  /** Updates the metadata to a new grid, or removes what is no longer true; absent if nothing changes. */
   follow?(nodes: readonly ChangedNode[], change: GridChange): readonly ChangedNode[];
 }
 
-/** A node with other attributes; the same object where they are the same. */
+/** Replaces a node's attributes; returns the same node if they are the same object. */
 export function withAttributes<T extends ChangedNode>(node: T, attributes: NodeMetadata["attributes"]): T {
   if (attributes === node.metadata.attributes) return node;
   return { ...node, metadata: { ...node.metadata, attributes } };

@@ -13,9 +13,9 @@ import { ncZarr } from "./nczarr.ts";
 import { omeZarr } from "./ome/ome.ts";
 
 /**
- * All conventions: a new one is a file and a line here. Those that change with the format come first, in the order in
- * which they are carried over; from v3 on in the reverse order, so that each finds what it left on the way there. Arrays of
- * images get dimension names last: they are no variables of CF conventions.
+ * All conventions: to add one, create a file and list it here. Conventions that depend on the format come first, in
+ * order of conversion. From v3 they run in reverse order, so that each finds the result of its own conversion.
+ * OME-Zarr comes after missing values, because its arrays get dimension names but are not CF variables.
  */
 export const CONVENTIONS: readonly Convention[] = [
   ncZarr,
@@ -30,13 +30,16 @@ export const CONVENTIONS: readonly Convention[] = [
   chunkAttributes,
 ];
 
-/** Nodes in the words of another format, and what is to be said about them. */
+/** Nodes in another format, with notes about them. */
 export interface ConvertedNodes {
   readonly nodes: readonly ConventionNode[];
   readonly notes: readonly ConventionNote[];
 }
 
-/** Carries all conventions of a hierarchy over to another format; nodes that none speaks of stay the same objects. */
+/**
+ * Applies all conventions to convert a hierarchy to another format. Nodes that no convention affects stay the same
+ * objects.
+ */
 export function convertConventions(
   nodes: readonly ConventionNode[],
   { from, to }: { readonly from: ZarrFormat; readonly to: ZarrFormat },
@@ -50,15 +53,16 @@ export function convertConventions(
   return { nodes: converted, notes };
 }
 
-/** Nodes whose metadata are true of their grids, and what is to be said about them. */
+/** Nodes with metadata that matches their grids, with notes about them. */
 export interface FollowedNodes {
   readonly nodes: readonly ChangedNode[];
   readonly notes: readonly ConventionNote[];
 }
 
 /**
- * Makes the metadata of a hierarchy true of its new grids, by all conventions; what cannot be is left out, with a note.
- * Nodes that none speaks of stay the same objects, and so do all where no grid changes and no node is missing.
+ * Applies all conventions to match a hierarchy's metadata to its new grids; removes what cannot be matched, with a
+ * note. Nodes that no convention affects stay the same objects. If no grid changes and no node is missing, all nodes
+ * do.
  */
 export function followConventions(
   nodes: readonly ChangedNode[],
@@ -86,22 +90,24 @@ export function followConventions(
   return { nodes: followed, notes: [...notes.values()] };
 }
 
-/** Whether the metadata of a node may say something of arrays beside it, or below. */
+/** True if a node's metadata may describe arrays beside or below it. */
 export function describesOthers({ attributes, extra }: NodeMetadata): boolean {
   const names = [...Object.keys(attributes), ...Object.keys(extra?.json ?? {})];
   return CONVENTIONS.some(({ ofOthers }) => ofOthers && names.some((name) => ofOthers.test(name)));
 }
 
 export interface FollowOptions {
-  /** Path, in its hierarchy, of the node that the flow works on; a root by default. */
+  /** Path of the flow's root node in its hierarchy; the hierarchy's root by default. */
   readonly root?: string;
-  /** `all`: the nodes are all that there is in the target. Else others are beside them, and one node goes or comes. */
+  /**
+   * `all`: the target has exactly these nodes. Otherwise it has others too, and at most one node is removed or added.
+   */
   readonly members?: "all" | { readonly gone?: string; readonly come?: string };
-  /** Whether nodes of the source are not among the nodes. */
+  /** True if some nodes of the source are missing. */
   readonly isSmaller?: boolean;
 }
 
-/** A node whose items are all where they were is not placed anew. */
+/** Removes a placing that moves nothing. */
 function withoutIdlePlacing(node: ChangedNode): ChangedNode {
   const { placing, ...rest } = node;
   if (placing === undefined || placing.shift || placing.turns?.some((turns) => turns !== 0)) return node;

@@ -3,14 +3,14 @@ import { folderOf } from "../../util/node-path.ts";
 import type { ArrayMetadata } from "../array-metadata.ts";
 import { multiscalesOf } from "./ome/multiscales.ts";
 
-/** An array by its path, as far as its dimensions go. */
+/** The dimensions of an array, with its path. */
 export interface DimensionedArray {
   readonly path: string;
   readonly shape: readonly number[];
   readonly dimensionNames?: readonly (string | null)[] | undefined;
 }
 
-/** A dimension that has two lengths in one group: readers such as xarray cannot open that as a data set. */
+/** A dimension with two lengths in one group. Readers such as xarray cannot open such a group as a data set. */
 export interface DimensionConflict {
   /** Path of the group. */
   readonly group: string;
@@ -20,7 +20,7 @@ export interface DimensionConflict {
 }
 
 /**
- * Dimensions that arrays side by side have with different lengths, the first two of each.
+ * Finds dimensions that have different lengths in arrays of one group, and reports the first two arrays for each.
  *
  * @param isImage whether a group is an image, whose levels differ by design
  */
@@ -46,12 +46,12 @@ export function dimensionConflicts(
   return [...found.values()];
 }
 
-/** Whether attributes are those of an image in several resolutions, also of a geographic one. */
+/** True if the attributes describe an image or a geographic data set in several resolutions. */
 export function areOfImage(attributes: JsonObject): boolean {
   return multiscalesOf(attributes).length > 0 || "multiscales" in attributes;
 }
 
-/** The dimensions of an array, by its metadata. */
+/** Returns the dimensions of an array from its metadata. */
 export function dimensionsOf(path: string, { shape, dimensionNames }: ArrayMetadata): DimensionedArray {
   return { path, shape, dimensionNames };
 }

@@ -8,28 +8,28 @@ import { padBytes, parseFloatFill, parseNumberFill, parseStringFill, parseTextFi
 import { floatBytes, readFloat } from "../number-bytes.ts";
 import { writeFillV3 } from "../v3/fill-value.ts";
 
-/** The attribute in which readers of CF conventions find the missing value of a v3 array. */
+/** The attribute with the missing value of a v3 array, per the CF conventions. */
 export const FILL_VALUE_ATTRIBUTE = "_FillValue";
 
-/** Whether every dimension has a name: what makes an array a variable to readers of CF conventions. */
+/** True if every dimension has a name, so that CF readers treat the array as a variable. */
 export function isVariable({ dimensionNames }: ArrayMetadata): boolean {
   return dimensionNames?.every((name) => name !== null) ?? false;
 }
 
-/** Whether readers of a format take an array for a variable: in v3 one without dimensions need not say that it has none. */
+/** True if readers of a format treat an array as a variable. In v3 a scalar needs no dimension names for that. */
 export function isVariableIn(metadata: ArrayMetadata, format: ZarrFormat): boolean {
   const isScalar = format === "v3" && metadata.shape.length === 0;
   return isVariable(metadata) || (isScalar && metadata.dimensionNames === undefined);
 }
 
-/** Whether readers of CF conventions compare items with a missing value: never times, which have a NaT of their own. */
+/** True if CF readers compare items with a missing value: never for times, which have their own NaT. */
 function isMasked({ kind }: DataType): boolean {
   return !["datetime", "timedelta", "struct", "raw", "object"].includes(kind);
 }
 
 /**
- * The value that a reader of CF conventions takes for missing, as the bytes of one item; undefined where there is none.
- * In v2 it is the fill value, and without one the attribute `_FillValue`; in v3 the attribute alone.
+ * The missing value for CF readers, as the bytes of one item; undefined if there is none. In v2 it is the fill value,
+ * or without one the attribute `_FillValue`; in v3 only the attribute.
  */
 export function missingValueOf(metadata: ArrayMetadata, format: ZarrFormat): Uint8Array | undefined {
   const { fillValue, dataType } = metadata;
@@ -39,19 +39,19 @@ export function missingValueOf(metadata: ArrayMetadata, format: ZarrFormat): Uin
   return attribute === undefined ? undefined : parseMissing(attribute, dataType);
 }
 
-/** What the attribute says, whether it can be read or not. */
+/** The attribute's value, even if it is invalid. */
 export function statedMissing(attributes: JsonObject): JsonValue | undefined {
   return member(attributes, FILL_VALUE_ATTRIBUTE);
 }
 
-/** Whether v3 has a form of the missing value that xarray reads: it has none for text, bytes and times. */
+/** True if xarray can read a missing value of this type in v3: not for text, bytes and times. */
 export function hasMissingForm({ kind }: DataType): boolean {
   return ["bool", "int", "uint", "float", "complex"].includes(kind);
 }
 
 /**
- * The attribute `_FillValue` as xarray writes it in v3: integers and truth values as they are, floats as Base64 of a
- * little-endian double, complex numbers as two of these; undefined for types whose `_FillValue` xarray cannot read.
+ * Writes `_FillValue` as xarray does in v3: integers and booleans as they are, floats as Base64 of a little-endian
+ * double, complex numbers as two of these. Undefined for types whose `_FillValue` xarray cannot read.
  */
 export function writeMissing(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
   switch (dataType.kind) {
@@ -75,8 +75,8 @@ function writeDouble(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of a missing value that an attribute states, alone or in a list of one: in the encoding of xarray, or as other
- * writers put it, floats as numbers or words; undefined when it is no value of the type.
+ * Reads the missing value in an attribute, also from a list of one, as bytes. Accepts xarray's encoding and those of
+ * other writers, such as floats as numbers or words. Undefined if it is not a value of the type.
  */
 export function parseMissing(stated: JsonValue, dataType: DataType): Uint8Array | undefined {
   const json = onlyItem(stated);
@@ -109,7 +109,7 @@ export function parseMissing(stated: JsonValue, dataType: DataType): Uint8Array 
   }
 }
 
-/** A float by the Base64 of a double, or as fill values are written. */
+/** Reads a float from the Base64 of a double, or in the form of fill values. */
 function parseDoubleOr(json: JsonValue, size: number, pointer: string): Uint8Array {
   const double = typeof json === "string" ? doubleBytes(json) : undefined;
   if (double === undefined) return parseFloatFill(json, size, pointer);
@@ -122,7 +122,7 @@ function doubleBytes(text: string): Uint8Array | undefined {
   return bytes?.length === 8 ? bytes : undefined;
 }
 
-/** The number that xarray's Base64 of a double stands for; undefined for anything else. */
+/** Decodes xarray's Base64 of a double; undefined for anything else. */
 export function readDouble(value: unknown): number | undefined {
   const bytes = typeof value === "string" ? doubleBytes(value) : undefined;
   return bytes && readFloat(bytes);

@@ -14,14 +14,14 @@ import {
   writeMissing,
 } from "./missing-value.ts";
 
-/** Reports what of one array cannot be carried. */
+/** Reports metadata of one array that cannot be converted. */
 type Warn = (message: string, hint?: string) => void;
 const nobody: Warn = () => {};
 
 /**
- * The missing value of variables: in v2 the fill value, in v3 the attribute `_FillValue`. In v3 the fill value is what
- * missing chunks hold, and no more. Arrays without dimension names are no variables, and stay as they are, but for those
- * without dimensions among variables, which v3 need not name and v2 does.
+ * The missing value of variables: the fill value in v2, the attribute `_FillValue` in v3. In v3 the fill value is
+ * only the content of missing chunks. Arrays without dimension names are not variables and stay unchanged. Scalars
+ * among variables are the exception: they need empty dimension names in v2, but not in v3.
  */
 export const missingValues: Convention = {
   name: "missing values",
@@ -45,7 +45,7 @@ interface Change {
   readonly warn: Warn;
 }
 
-/** An array in the other format, with what it was for the way back. */
+/** Converts an array, and records its former parts for the way back. */
 function converted(before: ArrayMetadata, named: ArrayMetadata, { from, to, warn }: Change): ArrayMetadata {
   const names = [FILL_VALUE_ATTRIBUTE];
   const forth = to === "v3" ? toV3(named, warn) : toV2(named, warn);
@@ -56,7 +56,7 @@ function converted(before: ArrayMetadata, named: ArrayMetadata, { from, to, warn
   return keepBefore(before, restored, way, { from, names });
 }
 
-/** An array without dimensions that v2 has to say so of. */
+/** Adds the empty dimension names that a scalar needs in v2. */
 function namedScalar(metadata: ArrayMetadata): ArrayMetadata {
   const isScalar = metadata.shape.length === 0 && metadata.dimensionNames === undefined;
   return isScalar ? { ...metadata, dimensionNames: [] } : metadata;
@@ -99,12 +99,12 @@ function toV2(metadata: ArrayMetadata, warn: Warn): ArrayMetadata {
   return { ...metadata, attributes: withMissing(attributes, undefined), fillValue: { bytes } };
 }
 
-/** Whether GDAL wrote the array, whose readers take the fill value for nodata in all formats. */
+/** True if GDAL wrote the array: its readers use the fill value as nodata in all formats. */
 function hasNodata(attributes: JsonObject): boolean {
   return Object.hasOwn(attributes, "_CRS");
 }
 
-/** Attributes with another missing value, or none; the same object where nothing changes. */
+/** Sets or removes the missing value; returns the same object if nothing changes. */
 function withMissing(attributes: JsonObject, attribute: JsonValue | undefined): JsonObject {
   if (attribute === undefined && statedMissing(attributes) === undefined) return attributes;
   const { [FILL_VALUE_ATTRIBUTE]: _, ...others } = attributes;

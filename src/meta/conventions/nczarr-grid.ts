@@ -7,14 +7,14 @@ import { joinKey } from "../join-key.ts";
 import { type ChangedArray, type ChangedNode, type GridChange, isArray } from "./convention.ts";
 import { parentIs } from "./geo/raster-change.ts";
 
-/** Names of a group's and of an array's own object, those of newer releases first. */
+/** Names of the NCZarr objects of groups and of arrays, those of newer releases first. */
 const GROUP = ["_nczarr_group", "_NCZARR_GROUP"];
 const ARRAY = ["_nczarr_array", "_NCZARR_ARRAY"];
 const SUPERBLOCK = ["_nczarr_superblock", "_NCZARR_SUPERBLOCK"];
 
 /**
- * The dimensions of NCZarr, as long as they are in the target, and its lists of members. netCDF-C opens nothing of a data
- * set in which one of them is wrong: an array whose length a dimension does not have gets a dimension of its own.
+ * Updates NCZarr's dimensions to their lengths in the target, and its lists of members. netCDF-C cannot open a data
+ * set with any wrong entry. An array that differs in length from its dimension therefore gets a dimension of its own.
  */
 export function followNcZarr(nodes: readonly ChangedNode[], change: GridChange): readonly ChangedNode[] {
   if (!nodes.some(({ metadata }) => find(metadata, [...GROUP, ...ARRAY]))) return nodes;
@@ -25,7 +25,7 @@ export function followNcZarr(nodes: readonly ChangedNode[], change: GridChange):
   });
 }
 
-/** A dimension of the target by its path, and those that arrays of other lengths have in its place. */
+/** A dimension of the target, and the replacements for arrays with other lengths. */
 interface Dimension {
   readonly length: number;
   readonly others: ReadonlyMap<number, string>;
@@ -34,7 +34,7 @@ interface Dimension {
 interface LengthOfArray {
   readonly length: number;
   readonly array: ChangedArray;
-  /** Whether it is as long as it was. */
+  /** True if the length has not changed. */
   readonly isOld: boolean;
 }
 
@@ -61,14 +61,14 @@ class References {
     this.#dimensions = new Map([...lengths].map(([path, all]) => [path, this.#dimension(path, all)]));
   }
 
-  /** Paths, below the root, of the dimensions of an array; none where it does not state them. */
+  /** Paths of an array's dimensions, below the root; none if the array does not state them. */
   #pathsOf(array: ChangedArray): string[] {
     const stated = referencesIn(array.metadata);
     if (stated?.length !== array.metadata.shape.length) return [];
     return stated.map((path) => this.#inTarget(array, path));
   }
 
-  /** The path, below the root of the target, of a dimension that an array refers to: it moves with the array. */
+  /** Converts a reference to a dimension into a path below the target's root; the dimension moves with the array. */
   #inTarget({ path, from }: ChangedArray, reference: string): string {
     const root = this.#change.root === "" ? "/" : `/${this.#change.root}/`;
     const below = reference.startsWith(root) ? reference.slice(root.length) : reference.replace(/^\//, "");
@@ -150,7 +150,7 @@ class References {
     return isSame ? dimensions : sizes;
   }
 
-  /** Names of the members that are there: those that are listed, in their order, and then new ones. */
+  /** Names of the existing members: the listed ones in their order, then new ones. */
   #members(list: JsonValue[], group: string, kind: "array" | "group"): JsonValue[] {
     const own = this.#nodes.filter(({ path, metadata }) => metadata.kind === kind && parentIs(path, group));
     const added = own
@@ -170,12 +170,12 @@ const LISTS = [
   ["groups", "group"],
 ] as const;
 
-/** What is unlimited says so beside its size. */
+/** Keeps the object form of unlimited dimensions. */
 function sized(value: JsonValue, length: number): JsonValue {
   return isObject(value) ? { ...value, size: length } : length;
 }
 
-/** A root that becomes a group of a level is a root no more. */
+/** Removes the superblock from a root that becomes a group of a level. */
 function withoutInnerSuperblock({ path, from, metadata }: ChangedNode): NodeMetadata {
   const isInner = from.path === "" && path !== "";
   if (!isInner || !SUPERBLOCK.some((name) => Object.hasOwn(metadata.attributes, name))) return metadata;
@@ -185,11 +185,11 @@ function withoutInnerSuperblock({ path, from, metadata }: ChangedNode): NodeMeta
 interface Own {
   readonly name: string;
   readonly object: JsonObject;
-  /** Whether it is a member of the document, beside the attributes. */
+  /** True if it is a member of the document beside the attributes. */
   readonly isBeside: boolean;
 }
 
-/** An object of NCZarr, among the attributes or beside them. */
+/** Finds an NCZarr object, among the attributes or beside them. */
 function find({ attributes, extra }: NodeMetadata, names: readonly string[]): Own | undefined {
   for (const name of names) {
     for (const [json, isBeside] of [

@@ -4,18 +4,18 @@ import { member } from "../assert-json.ts";
 import { type DataType, isFixed } from "../data-type.ts";
 import type { Finding } from "../format.ts";
 
-/** Names that netCDF-C gives its members begin so, in lower or upper case. */
+/** Prefix of the members that netCDF-C adds, in lower or upper case. */
 export const PREFIX = "_nczarr_";
 
-/** Checks if names of NCZarr stand among these members: then netCDF-C wrote the node. */
+/** True if any member is NCZarr's, which means that netCDF-C wrote the node. */
 export function isNcZarr(...members: readonly JsonObject[]): boolean {
   return members.some((object) => Object.keys(object).some((name) => name.toLowerCase().startsWith(PREFIX)));
 }
 
 /**
- * Gives `shuffle` the item size that netCDF-C means: it states 0 or nothing, and ignores the setting when it reads.
- * For numcodecs, 0 leaves the bytes as they are. Elsewhere 0 stays, with a finding, because netCDF-C
- * can also write arrays without names of its own (`mode=zarr`).
+ * Gives `shuffle` the item size that netCDF-C uses: it writes 0 or nothing, and ignores the setting when it reads. In
+ * numcodecs, 0 leaves the bytes unchanged. For other arrays, 0 stays and adds a finding, because netCDF-C can also
+ * write arrays without its own members (`mode=zarr`).
  */
 export function withShuffledItems(
   codecs: readonly CodecConfig[],

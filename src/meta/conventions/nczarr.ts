@@ -7,9 +7,9 @@ import { followNcZarr } from "./nczarr-grid.ts";
 import { PREFIX } from "./nczarr-shuffle.ts";
 
 /**
- * What netCDF-C keeps of its own: dimensions, types of attributes, the format's version. In v2 its older releases put
- * these names into `.zarray` and `.zgroup`, where v3 has no place for names that not all readers know; newer ones, and all
- * in v3, among the attributes.
+ * Metadata of netCDF-C: dimensions, types of attributes, the format's version. In v2, older releases add members to
+ * `.zarray` and `.zgroup`; v3 does not allow such members, because readers would have to know them. Newer releases,
+ * and all in v3, use attributes.
  */
 export const ncZarr: Convention = {
   name: "NCZarr",
@@ -31,7 +31,7 @@ export const ncZarr: Convention = {
   follow: followNcZarr,
 };
 
-/** Names that only releases up to 4.8.1 wrote, and in documents alone. */
+/** Members that only releases up to 4.8.1 wrote, always in documents. */
 const DOCUMENT_NAMES = ["_NCZARR_ARRAY", "_NCZARR_GROUP", "_NCZARR_SUPERBLOCK"];
 
 function toAttributes({ path, metadata }: ConventionNode): ConventionNode {
@@ -48,14 +48,14 @@ function toAttributes({ path, metadata }: ConventionNode): ConventionNode {
   return { path, metadata: names ? { ...changed, dimensionNames: names } : changed };
 }
 
-/** The names of NCZarr in a v2 document. */
+/** The NCZarr members of a v2 document. */
 function ownNames(extra: Original<JsonObject> | undefined): JsonObject {
   if (extra?.zarrFormat !== "v2") return {};
   const own = Object.entries(extra.json).filter(([name]) => name.toLowerCase().startsWith(PREFIX));
   return Object.fromEntries(own);
 }
 
-/** Names of dimensions from the paths that an array refers to: `/time`, `/group/time`. */
+/** Dimension names from the paths that an array refers to: `/time`, `/group/time`. */
 function dimensionsOf(own: JsonObject, rank: number): string[] | undefined {
   const array = member(own, "_NCZARR_ARRAY") ?? member(own, "_nczarr_array");
   const paths = isObject(array)
@@ -69,7 +69,7 @@ function isText(value: JsonValue): value is string {
   return typeof value === "string";
 }
 
-/** Names of older releases stand in the document again; others are read among the attributes. */
+/** Moves the members of older releases back into the document; netCDF-C reads the others among the attributes. */
 function toDocument(node: ConventionNode): ConventionNode {
   const { metadata, path } = node;
   const own = DOCUMENT_NAMES.filter((name) => Object.hasOwn(metadata.attributes, name));

@@ -27,15 +27,13 @@ const NAMES = [
   ...["compression", "compression_opts"],
 ];
 
-/** What `meta` alone says of an array. */
+/** Metadata of an array that come from `meta`. */
 export type V1ArrayMetadata = Omit<ArrayMetadata, "kind" | "attributes" | "dimensionNames">;
 
-/** How `order: "F"` is read of chunks that are not blosc's. */
+/** How to read `order: "F"` of chunks without blosc. */
 export type V1Order = "as-written" | "as-stated";
 
-/**
- * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
- */
+/** @throws `invalid-metadata`, `unsupported-*`, `resource-limit`. */
 export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMetadata {
   assertFormat1(document);
   const shape = assertLengths(document, "shape", 0);
@@ -73,7 +71,7 @@ export function parseV1Array(document: JsonObject, v1Order: V1Order): V1ArrayMet
   return wording ? { ...metadata, wording } : metadata;
 }
 
-/** Holds that `zarr_format` is the number 1. */
+/** Checks that `zarr_format` is the number 1. */
 function assertFormat1(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 1n) return;
@@ -81,13 +79,13 @@ function assertFormat1(document: JsonObject): void {
   throw refusal("unsupported-format", "/zarr_format", "not the number 1", format);
 }
 
-/** A list of integers of at least `least`; a breach is one of the whole. */
+/** Reads a list of integers of at least `least`; errors point to the whole list. */
 function assertLengths(document: JsonObject, name: string, least: number): number[] {
   const pointer = `/${name}`;
   return assertRank(required(document, name), pointer).map((n) => assertInteger(n, least, pointer));
 }
 
-/** The `meta` of an array. */
+/** Writes the `meta` of an array. */
 export function writeV1Array(metadata: V1ArrayMetadata, v1Order: V1Order, losses: Losses): JsonObject {
   const { shape, chunkGrid, chunkKeyEncoding, dataType, codecs } = metadata;
   if (shape.length === 0) losses.require("/shape", "an array without dimensions");
@@ -116,7 +114,7 @@ export function writeV1Array(metadata: V1ArrayMetadata, v1Order: V1Order, losses
   return restoreSpelling(document, "v1", metadata.wording);
 }
 
-/** The codecs behind the one that makes bytes of items, and the rest. */
+/** Splits the codecs after `bytes`. */
 function splitCodecs(codecs: readonly CodecConfig[]): {
   readonly compressors: readonly CodecConfig[];
   readonly others: readonly CodecConfig[];

@@ -6,10 +6,10 @@ import { assertObject, integerOf, invalid, isObject, refusal, required } from ".
 import type { Losses } from "../losses.ts";
 import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
 
-/** The members of `meta` that say how chunks are compressed. */
+/** The members of `meta` that define the compression. */
 export type V1Compression = { readonly compression: JsonValue; readonly compression_opts: JsonValue };
 
-/** Names of `compression` with their normal names; the writer's alias `gzip` is a codec of its own. */
+/** Canonical codec names by name of `compression`; the writer's alias `gzip` is a codec of its own. */
 const NAMES: ReadonlyMap<JsonValue, string> = new Map(
   builtinCodecs().flatMap(({ name, aliases }) => (aliases.v1 === undefined ? [] : [[aliases.v1, name]])),
 );
@@ -17,7 +17,7 @@ const NAMES: ReadonlyMap<JsonValue, string> = new Map(
 const NONE: V1Compression = { compression: "none", compression_opts: null };
 const POINTER = "/compression";
 
-/** The one codec of bytes that `meta` names; undefined for none. @throws `invalid-metadata`, `unsupported-codec` */
+/** Reads the only codec in `meta`; undefined if there is none. @throws `invalid-metadata`, `unsupported-codec` */
 export function parseV1Compression(document: JsonObject): CodecConfig | undefined {
   const compression = required(document, "compression");
   const options = required(document, "compression_opts");
@@ -36,7 +36,7 @@ export function parseV1Compression(document: JsonObject): CodecConfig | undefine
   };
 }
 
-/** Options in their normal form; null stands for the writer's own choice. */
+/** Converts options to the canonical form; null means the writer's default. */
 function configurationOf(name: string, options: JsonValue): JsonObject {
   const pointer = "/compression_opts";
   if (name === "blosc") return canonicalConfiguration(name, assertObject(options ?? {}, pointer));
@@ -50,8 +50,8 @@ function configurationOf(name: string, options: JsonValue): JsonObject {
 }
 
 /**
- * The compression of a list of bytes -> bytes codecs, which has one at most: as v1 once stated it, where that still
- * says the same.
+ * Writes the compression from the bytes -> bytes codecs. v1 allows at most one. Keeps the original v1 form if it
+ * still means the same.
  */
 export function writeV1Compression(
   codecs: readonly CodecConfig[],

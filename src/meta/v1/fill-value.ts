@@ -3,8 +3,8 @@ import type { DataType, Endian } from "../data-type.ts";
 import { parseFillV2, writeFillV2 } from "../v2/fill-value.ts";
 
 /**
- * The little-endian bytes of a v1 fill value: as v2 has it, and of complex numbers also the real part alone, as the
- * reference writes it.
+ * Reads a v1 fill value as little-endian bytes. The form is v2's, but complex numbers may be only a real part, as the
+ * v1 writer stores them.
  *
  * @throws `invalid-metadata`
  */
@@ -19,8 +19,8 @@ export function parseFillV1(
 }
 
 /**
- * The v1 form of a fill value: a number, NaN and infinities too, a boolean, text or null; undefined where that cannot
- * say it. Bytes are none of these: the reference would take their Base64 for the value itself.
+ * Writes a v1 fill value: a number (including NaN and infinities), a boolean, text or null. Undefined for values
+ * without such a form. These include bytes, because the original reader would use their Base64 text as the value.
  */
 export function writeFillV1(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
   if (bytes === null) return null;
@@ -43,12 +43,12 @@ export function writeFillV1(bytes: Uint8Array | null, dataType: DataType): JsonV
   }
 }
 
-/** A number that is not finite as such, where v2 has a word for it. */
+/** Converts v2's words for NaN and infinities to bare numbers. */
 function bareNumber(json: JsonValue | undefined): JsonValue | undefined {
   return typeof json === "string" ? Number(json) : json;
 }
 
-/** What stands for zero bytes, and is never taken for the digit 0 of text. */
+/** The form of zero bytes that no reader takes for the digit 0 of text. */
 function zeroOf(dataType: DataType): 0 | "" {
   if (dataType.kind === "fixed-bytes" || dataType.kind === "fixed-text") return "";
   const isText = dataType.kind === "struct" && dataType.fields.some((field) => zeroOf(field.dataType) === "");

@@ -19,7 +19,7 @@ import { inMemoryOrder } from "../memory-order.ts";
 import { withoutShards } from "../reshard.ts";
 import { parseV1Array, type V1Order, writeV1Array } from "./array.ts";
 
-/** Zarr v1: an array is `meta`, its attributes `attrs`, dimension names among these; there are no groups. */
+/** Zarr v1: an array is `meta`, with attributes in `attrs`, including dimension names. There are no groups. */
 export function v1Format(order: V1Order = "as-written"): FormatDefinition {
   return {
     name: "v1",
@@ -69,21 +69,21 @@ function writeNode(
   return documents;
 }
 
-/** A group leaves nothing but the folder. */
+/** Reports the loss of a group, because v1 has no document for it. */
 function noteGroup({ attributes }: GroupMetadata, losses: Losses): void {
   losses.add("/node_type", "a group");
   if (Object.keys(attributes).length > 0) losses.add("/attributes", "attributes of a group");
 }
 
-/** As the reference writes documents: sorted names, four spaces, ASCII. */
+/** Formats documents like the original writer: sorted names, four spaces, ASCII. */
 function toBytes(document: JsonObject, nonFinite: "null" | "token"): Uint8Array {
   const text = writeJson(document, { indent: 4, sortNames: true, ascii: true, nonFinite });
   return new TextEncoder().encode(text);
 }
 
 /**
- * Chunks that are made anew lie in C order unless blosc encodes them, and their compression is stated by the rules of
- * writing, whatever old chunks were made of.
+ * Adapts the codecs for new chunks: C order unless blosc encodes them, and compression in the form that we write, not
+ * the old one.
  */
 function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
   const isBlosc = metadata.codecs.some(({ name }) => name === "blosc");
@@ -98,8 +98,8 @@ function anew({ name, configuration }: CodecConfig): CodecConfig {
 }
 
 /**
- * Keys of a v1 array: two documents and the chunks, side by side. The format knows one array a location; a path is
- * the folder of a store in which such an array lies.
+ * Keys of a v1 array: two documents and the chunks in one folder. The format has one array per location; a path is
+ * the folder of such an array in a store.
  *
  * @throws `path-not-allowed` for a segment `.` or `..`.
  */

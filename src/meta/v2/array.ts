@@ -26,17 +26,15 @@ import { parseNumpyType } from "./data-type.ts";
 import { parseFillV2, writeFillV2 } from "./fill-value.ts";
 import { writeNumpyType } from "./numpy-type.ts";
 
-/** Members that keep their words; the byte order mark of `dtype`, codecs and fill value have rules of their own. */
+/** Members whose spelling is kept; the byte order mark of `dtype`, codecs and fill value have their own rules. */
 const WORDED = ["shape", "chunks", "order", "filters", "dimension_separator"];
 const NAMES = [...WORDED, "zarr_format", "dtype", "compressor", "fill_value"];
 const SEPARATORS = [".", "/"] as const;
 
-/** What `.zarray` alone says of an array. */
+/** Metadata of an array that come from `.zarray`. */
 export type ZarrayMetadata = Omit<ArrayMetadata, "kind" | "attributes" | "dimensionNames">;
 
-/**
- * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
- */
+/** @throws `invalid-metadata`, `unsupported-*`, `resource-limit`. */
 export function parseZarray(
   document: JsonObject,
   findings: Finding[],
@@ -80,13 +78,13 @@ export function parseZarray(
   };
   const hasFilters = codecs.some(isFilter);
   const isWorded = (name: string) =>
-    // filters keep their own spelling, as long as they say the same
+    // filters keep their own spelling as long as they mean the same
     name === "filters" ? !hasFilters : name !== "chunks" || !hasZero(document.chunks);
   const wording = wordingOf("v2", document, writeZarray(metadata, new Losses()), WORDED.filter(isWorded));
   return wording ? { ...metadata, wording } : metadata;
 }
 
-/** Holds that `zarr_format` is the number 2. */
+/** Checks that `zarr_format` is the number 2. */
 export function assertFormat2(document: JsonObject): void {
   const format = required(document, "zarr_format");
   if (integerOf(format) === 2n) return;
@@ -103,7 +101,7 @@ function hasBareToken(json: JsonValue): boolean {
   return Array.isArray(json) && json.some(hasBareToken);
 }
 
-/** The `.zarray` of an array. */
+/** Writes the `.zarray` of an array. */
 export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObject {
   const { shape, chunkGrid, chunkKeyEncoding, dataType, codecs } = metadata;
   if (chunkKeyEncoding.name !== "plain") {
@@ -125,7 +123,7 @@ export function writeZarray(metadata: ZarrayMetadata, losses: Losses): JsonObjec
   return restoreSpelling(zarray, "v2", metadata.wording);
 }
 
-/** Notes times without a unit, also those of fields. */
+/** Reports times without a unit, including those in fields. */
 export function noteGenericTimes(dataType: DataType, losses: Losses): void {
   if ((dataType.kind === "datetime" || dataType.kind === "timedelta") && dataType.unit === "generic") {
     losses.require("/data_type", "times without a unit");

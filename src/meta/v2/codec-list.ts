@@ -24,7 +24,10 @@ export function objectType(codec: string): DataType | undefined {
   return kind && { kind };
 }
 
-/** What zarr-python 3.0 gave to text and bytes of a fixed length: the filter counts, the length does not. */
+/**
+ * Filters that zarr-python 3.0 gave to text and bytes of fixed length; the filter defines the encoding, not the
+ * length.
+ */
 const VLEN_OF = { "fixed-text": "vlen-utf8", "fixed-bytes": "vlen-bytes" } as const;
 
 function isStoredByLength({ kind }: DataType, first: CodecConfig | undefined): boolean {
@@ -32,9 +35,9 @@ function isStoredByLength({ kind }: DataType, first: CodecConfig | undefined): b
 }
 
 /**
- * The normal codec list: `order` as a transpose, the byte order or the object codec, filters, compressor; and the
- * data type, which `|O` alone does not say, and which is that of objects if the first filter stores text or bytes of a
- * fixed length as these.
+ * Reads the codec list: a transpose for `order`, the byte order or the object codec, filters, compressor. Also
+ * returns the data type. It depends on the first filter for `|O`, and for text or bytes of fixed length that this
+ * filter stores as objects.
  *
  * @throws `invalid-metadata`, `unsupported-codec`.
  */
@@ -60,7 +63,7 @@ export function parseV2Codecs(
   return { codecs: [...transpose, ...parsed], dataType: objects };
 }
 
-/** The coding of a normal codec list, and the byte order that it gives to elements. */
+/** Writes a codec list as members of `.zarray`, and returns the byte order of its elements. */
 export function writeV2Codecs(
   codecs: readonly CodecConfig[],
   dataType: DataType,
@@ -77,7 +80,7 @@ export function writeV2Codecs(
   const bytes = codecs[toBytes];
   if (bytes === undefined) return { order: "C", filters: null, compressor: null, endian: undefined };
 
-  // The codec of objects is the first filter; the byte order is part of the data type.
+  // The object codec is the first filter; the byte order is part of the data type.
   const start = bytes.name === "bytes" ? toBytes + 1 : toBytes;
   if (order === "F" && codecNamed(codecs[start]?.name ?? "")?.orderless) {
     losses.require(pointerAt(0), `an order before \`${codecs[start]?.name}\``);
@@ -97,7 +100,7 @@ function makesBytes({ name }: CodecConfig, dataType: DataType): boolean {
   return isFixed(dataType) ? name === "bytes" : objectType(name)?.kind === dataType.kind;
 }
 
-/** Compressors stand last; one that a document had among its filters stays there. */
+/** True if the codec is written as the compressor; a codec from a v2 document keeps its former place. */
 function standsLast(codec: CodecConfig): boolean {
   if (codec.stated?.zarrFormat === "v2") return codec.stated.pointer.startsWith("/compressor");
   return isCompressor(codec, true);

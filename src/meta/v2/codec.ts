@@ -7,7 +7,7 @@ import type { Losses } from "../losses.ts";
 import { canonicalConfiguration, isNumberAsText, numcodecsConfiguration } from "./configuration.ts";
 
 /**
- * One filter or compressor in its normal form. Ids that are not known pass; `pickle` does not.
+ * Reads one filter or compressor into its canonical form. Accepts unknown ids, but not `pickle`.
  *
  * @throws `invalid-metadata`, `unsupported-codec`.
  */
@@ -24,7 +24,7 @@ export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
     );
   }
   const name = nameOfV2(id);
-  // The name that the normal list gives to a codec which v2 does not have.
+  // The canonical name of a codec that v2 lacks.
   if (name === undefined && codecNamed(id) !== undefined) {
     throw refusal("unsupported-codec", idPointer, "the codec is not known", id);
   }
@@ -35,7 +35,7 @@ export function parseV2Codec(json: JsonValue, pointer: string): CodecConfig {
   };
 }
 
-/** The v2 form of a codec: as v2 once stated it, where that still says the same to every reader. */
+/** Writes the v2 form of a codec. Keeps the original form if every reader still understands it in the same way. */
 export function writeV2Codec(codec: CodecConfig, pointer: string, losses: Losses): JsonObject {
   const { stated } = codec;
   if (stated?.zarrFormat === "v2") {

@@ -2,7 +2,7 @@ import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-val
 import type { CodecConfig } from "../array-metadata.ts";
 import { member } from "../assert-json.ts";
 
-/** A numcodecs configuration, without `id`, in its normal form. */
+/** Converts a numcodecs configuration, without `id`, to the canonical form. */
 export function canonicalConfiguration(id: string, configuration: JsonObject): JsonObject {
   const plain = plainNumbers(configuration);
   if (id !== "blosc") return plain;
@@ -15,7 +15,7 @@ export function canonicalConfiguration(id: string, configuration: JsonObject): J
   };
 }
 
-/** The numcodecs configuration that `canonicalConfiguration` reads as this one. */
+/** Converts a canonical configuration back to numcodecs. */
 export function numcodecsConfiguration({ name, configuration }: CodecConfig): JsonObject {
   if (name === "blosc") {
     const { typesize: _, shuffle = "shuffle", ...rest } = configuration;
@@ -33,7 +33,7 @@ export function numcodecsConfiguration({ name, configuration }: CodecConfig): Js
 export const SHUFFLES = ["auto", "noshuffle", "shuffle", "bitshuffle"];
 
 /**
- * Numbers such as `100.0`, and those of netCDF-C that are text, as JavaScript numbers; integers beyond 2^53 keep their
+ * Converts numbers such as `100.0`, and netCDF-C's numbers in text, to JavaScript numbers; large integers keep their
  * token.
  */
 export function plainNumbers(configuration: JsonObject): JsonObject {
@@ -50,5 +50,5 @@ export function isNumberAsText(name: string, value: JsonValue): value is string 
   return NUMBERS.includes(name) && typeof value === "string" && /^-?[0-9]{1,15}$/.test(value);
 }
 
-/** Settings that are numbers, and that netCDF-C before 4.10 wrote as text. */
+/** Numeric settings that netCDF-C before 4.10 wrote as text. */
 export const NUMBERS = ["elementsize", "level", "clevel", "blocksize", "shuffle"];

@@ -6,15 +6,15 @@ import { structSize } from "../struct-size.ts";
 import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
 import { TYPE } from "./numpy-type.ts";
 
-/** A data type with the byte order in which it is stored; undefined where order means nothing. */
+/** A data type with its stored byte order; undefined if order means nothing. */
 export interface StoredType {
   readonly dataType: DataType;
   readonly endian: Endian | undefined;
 }
 
 /**
- * Reads a NumPy type: a string such as `<f8`, or a list of fields. Fields state a byte order only where it is not
- * that of the whole. `|O` gives kind `object`.
+ * Reads a NumPy type: a string such as `<f8`, or a list of fields. A field's byte order is returned only if it
+ * differs from the whole type's. `|O` becomes kind `object`.
  *
  * @throws `unsupported-data-type`, `invalid-metadata`, `resource-limit`.
  */

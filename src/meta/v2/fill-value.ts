@@ -21,8 +21,8 @@ import {
 import { isCanonical } from "../number-bytes.ts";
 
 /**
- * The little-endian bytes of a v2 fill value; `null` where it has none. Structured values stand in the byte order
- * of the type, `endian` where fields have no other.
+ * Reads a v2 fill value as little-endian bytes; `null` if there is none. Structured values are in the type's byte
+ * order: `endian`, except for fields with their own.
  *
  * @throws `invalid-metadata`
  */
@@ -63,7 +63,7 @@ export function parseFillV2(
     case "string":
       return parseStringFill(json, pointer);
     case "binary":
-      // zarr-python 2 reads the number 0 itself, which no bytes are: none are left out for it
+      // zarr-python 2 reads the number 0, which equals no bytes, so no chunks are omitted for it
       return json === 0 ? null : parseBase64(json, pointer);
     case "object":
       return new TextEncoder().encode(writeJson(json, { nonFinite: "token" }));
@@ -76,13 +76,13 @@ function parseBool(json: JsonValue, pointer: string): boolean {
   throw invalid(pointer, "must be true or false", json);
 }
 
-/** What older files hold in place of zero bytes. */
+/** True for forms in which older files store zero bytes. */
 function isZero(json: JsonValue): boolean {
   return json === 0 || json === "";
 }
 
 /**
- * The v2 form of a fill value; undefined where v2 has none: a NaN other than the canonical one, text that is no
+ * Writes the v2 form of a fill value; undefined if v2 has none: a NaN other than the canonical one, text that is not
  * Unicode.
  */
 export function writeFillV2(

@@ -4,7 +4,7 @@ import { hasByteOrder } from "../element-order.ts";
 
 const LETTERS = { bool: "b", int: "i", uint: "u", float: "f", complex: "c", "fixed-bytes": "S", raw: "V" };
 
-/** The NumPy form of a type stored in `endian`; a time's unit is written as it is. */
+/** The NumPy form of a type stored in `endian`; a time's unit is written unchanged. */
 export function writeNumpyType(dataType: DataType, endian: Endian | undefined): JsonValue {
   if (!isFixed(dataType)) return "|O";
   if (dataType.kind === "struct") {
@@ -27,7 +27,7 @@ export function writeNumpyType(dataType: DataType, endian: Endian | undefined): 
   }
 }
 
-/** Bytes of an element of a NumPy type string; undefined when it is none. */
+/** Bytes per element of a NumPy type string; undefined if it is not one. */
 export function numpyItemSize(type: JsonValue | undefined): number | undefined {
   const [, , kind, digits] = typeof type === "string" ? (TYPE.exec(type) ?? []) : [];
   return kind === undefined ? undefined : Number(digits) * (kind === "U" ? 4 : 1);

@@ -23,11 +23,11 @@ import { withoutShards } from "../reshard.ts";
 import { assertFormat2, parseZarray, writeZarray } from "./array.ts";
 
 export interface V2Options {
-  /** Separator of arrays that state none; "/" in nested directories of writers that did not state it. */
+  /** Separator of arrays that do not state one; "/" for nested folders of writers that omitted it. */
   readonly separator?: "." | "/" | undefined;
 }
 
-/** Zarr v2: a node is `.zarray` or `.zgroup`, its attributes `.zattrs`; dimension names are among the attributes. */
+/** Zarr v2: a node is `.zarray` or `.zgroup`, with attributes in `.zattrs`, including dimension names. */
 export function v2Format({ separator = "." }: V2Options = {}): FormatDefinition {
   return {
     name: "v2",
@@ -72,7 +72,7 @@ function parseNode(
   return { metadata, findings };
 }
 
-/** Where bare NaN tokens are taken in each document. */
+/** Places where each document may contain bare NaN tokens. */
 const NON_FINITE_AT: Readonly<Record<string, (path: JsonPath) => boolean>> = {
   ".zarray": ([name]) => name === "fill_value",
   ".zattrs": () => true,
@@ -115,13 +115,13 @@ function writeNode(
   return documents.set(keyOf(layout, name), toBytes(document));
 }
 
-/** As the reference writes documents: sorted names, four spaces, ASCII. */
+/** Formats documents like zarr-python: sorted names, four spaces, ASCII. */
 function toBytes(document: JsonValue): Uint8Array {
   const text = writeJson(document, { indent: 4, sortNames: true, ascii: true, nonFinite: "null" });
   return new TextEncoder().encode(text);
 }
 
-/** Items of varying size by their lengths: v2 does not know ZEP 7's layout, by offsets. */
+/** Stores variable-length items with their lengths: v2 does not have ZEP 7's layout with offsets. */
 function withVlen(metadata: ArrayMetadata): ArrayMetadata {
   const vlen = metadata.dataType.kind === "string" ? "vlen-utf8" : "vlen-bytes";
   const codecs = metadata.codecs.map((codec) =>
@@ -131,7 +131,7 @@ function withVlen(metadata: ArrayMetadata): ArrayMetadata {
 }
 
 /**
- * Keys of a v2 node: documents and chunks lie side by side below its path.
+ * Keys of a v2 node: documents and chunks are in one folder, the node's path.
  *
  * @throws `path-not-allowed` for a segment `.` or `..`.
  */

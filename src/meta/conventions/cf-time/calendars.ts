@@ -5,23 +5,23 @@ export interface CalendarDay {
   readonly day: number;
 }
 
-/** How a calendar counts days: from its own 1970-01-01, before that below 0. */
+/** A calendar that numbers its days from its own 1970-01-01; earlier days are negative. */
 export interface Calendar {
   readonly name: string;
-  /** The count of a day; undefined for a day that the calendar lacks. */
+  /** The number of a day; undefined for a day that does not exist in the calendar. */
   readonly dayNumber: (day: CalendarDay) => number | undefined;
   readonly dayAt: (dayNumber: number) => CalendarDay;
-  /** The year after one: calendars without a year 0 go from -1 to 1. */
+  /** The following year: calendars without a year 0 go from -1 to 1. */
   readonly yearAfter: (year: number) => number;
 }
 
 const DAYS_BEFORE = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 const LEAP_DAYS_BEFORE = DAYS_BEFORE.map((days, month) => days + (month > 1 ? 1 : 0));
 
-/** A rule of leap years by years that may be 0. */
+/** A rule of leap years, for years that include 0. */
 interface LeapYears {
   readonly isLeap: (year: number) => boolean;
-  /** Leap years from 1 to a year, less those after it up to 0. */
+  /** Number of leap years from 1 to `year`; for years below 1, minus the number after `year` up to 0. */
   readonly upTo: (year: number) => number;
 }
 
@@ -78,7 +78,7 @@ const julianBeforeReform = countBy(
   daysBeforeYear(1970, julianYears) - (REFORM - 1 - lastJulian),
 );
 
-/** The Julian calendar to 1582-10-04, then the Gregorian. */
+/** The Julian calendar up to 1582-10-04, then the Gregorian. */
 const mixed: Count = {
   toNumber(day) {
     const late = gregorian.toNumber(day);
@@ -105,7 +105,7 @@ function withYearZero(name: string, { toNumber, toDay }: Count): Calendar {
   return { name, dayNumber: toNumber, dayAt: toDay, yearAfter: (year) => year + 1 };
 }
 
-/** The year before 1 is -1, as cftime has it. */
+/** The year before 1 is -1, as in cftime. */
 function withoutYearZero(name: string, { toNumber, toDay }: Count): Calendar {
   return {
     name,
@@ -138,10 +138,10 @@ const CALENDARS: Readonly<Record<string, Calendar>> = {
   julian: withoutYearZero("julian", julian),
 };
 
-/** Names of the calendars of CF, aliases among them. */
+/** Names of the CF calendars, including aliases. */
 export const CALENDAR_NAMES: readonly string[] = Object.keys(CALENDARS);
 
-/** The calendar that CF calls `name`, in letters of any case; undefined for one that it does not know. */
+/** Finds the calendar with a CF name, ignoring case; undefined if it is unknown. */
 export function calendarNamed(name: string): Calendar | undefined {
   const key = name.toLowerCase();
   return Object.hasOwn(CALENDARS, key) ? CALENDARS[key] : undefined;

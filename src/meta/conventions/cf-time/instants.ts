@@ -6,7 +6,7 @@ export type Instant = bigint;
 export const NS_PER_SECOND = 1_000_000_000n;
 export const NS_PER_DAY = 86_400n * NS_PER_SECOND;
 
-/** How fine a date is: what its last part counts. Ordered from coarse to fine. */
+/** The smallest unit that a date specifies, from coarse to fine. */
 const RESOLUTIONS = [
   ["year", undefined],
   ["month", undefined],
@@ -21,7 +21,7 @@ const RESOLUTIONS = [
 
 export type Resolution = (typeof RESOLUTIONS)[number][0];
 
-/** The time that a date means: all of its last part. */
+/** The time span that a date specifies, such as the whole month for `2019-03`. */
 export interface Period {
   readonly start: Instant;
   /** The first instant after it. */
@@ -33,8 +33,8 @@ const DATE =
   /^([+-]?\d{1,6})(?:-(\d{1,2})(?:-(\d{1,2})(?:(?:T|\s+)(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9})\d*)?)?)?)?\s*(Z|UTC|GMT|[+-]\d{1,2}(?::?\d{2})?)?)?)?$/i;
 
 /**
- * Reads a date as ISO 8601 writes it, whole or in part: `2019`, `2019-03`, `2019-03-01T12:00`; undefined for other text and
- * for a date that the calendar lacks. A time zone is allowed for.
+ * Parses a complete or partial ISO 8601 date: `2019`, `2019-03`, `2019-03-01T12:00`, with an optional time zone.
+ * Undefined for other text and for a date that does not exist in the calendar.
  */
 export function parsePeriod(text: string, calendar: Calendar): Period | undefined {
   const match = DATE.exec(text.trim());
@@ -78,7 +78,7 @@ function zoneOffset(zone: string): bigint {
   return BigInt(sign === "-" ? -seconds : seconds) * NS_PER_SECOND;
 }
 
-/** The coarsest resolution, a day or finer, in which all instants can be written. */
+/** The coarsest resolution, from days on, that represents all instants exactly. */
 export function resolutionOf(instants: Iterable<Instant>): Resolution {
   let at = 2;
   for (const instant of instants) {
@@ -87,13 +87,13 @@ export function resolutionOf(instants: Iterable<Instant>): Resolution {
   return RESOLUTIONS[at]?.[0] ?? "nanosecond";
 }
 
-/** Whether `a` is coarser than `b`. */
+/** True if `a` is coarser than `b`. */
 export function isCoarser(a: Resolution, b: Resolution): boolean {
   const rank = (name: Resolution) => RESOLUTIONS.findIndex(([one]) => one === name);
   return rank(a) < rank(b);
 }
 
-/** An instant as ISO 8601 writes it, to the second or as much finer as it is: `2019-03-01T12:00:00`. */
+/** Formats an instant as ISO 8601, with a fraction of seconds only if needed: `2019-03-01T12:00:00`. */
 export function instantText(instant: Instant, calendar: Calendar): string {
   const time = ((instant % NS_PER_DAY) + NS_PER_DAY) % NS_PER_DAY;
   const { year, month, day } = calendar.dayAt(Number((instant - time) / NS_PER_DAY));

@@ -4,37 +4,37 @@ import type { DataType } from "../../data-type.ts";
 import { CALENDAR_NAMES, type Calendar, calendarNamed, prolepticGregorian } from "./calendars.ts";
 import { type Instant, NS_PER_DAY, NS_PER_SECOND, parsePeriod } from "./instants.ts";
 
-/** How the numbers of an array mean times. */
+/** How an array encodes times as numbers. */
 export interface TimeCoding {
   readonly calendar: Calendar;
   /**
-   * The instant that a number means; undefined for one that means none (NaN, NaT), or one more than a million years away.
-   * Fractions are rounded to a microsecond, so that 1/24 of a day is an hour.
+   * Decodes a number; undefined for NaN, NaT, and times more than a million years away. Fractions are rounded to a
+   * microsecond, so that 1/24 of a day is an hour.
    */
   readonly instantOf: (value: number | bigint) => Instant | undefined;
-  /** Whether the numbers count nanoseconds, or less; other times have microseconds at most. */
+  /** True if the numbers count nanoseconds or finer units; other times are exact to a microsecond at most. */
   readonly isInNanoseconds: boolean;
 }
 
-/** Attributes that say how numbers mean times, section 4.4 of the CF conventions. */
+/** Attributes that define the encoding of times, section 4.4 of the CF conventions. */
 export interface TimeAttributes {
   readonly units?: unknown;
   readonly calendar?: unknown;
 }
 
-/** Units are a few words; a longer text is none. */
+/** Units are a few words; longer texts are not units. */
 const MAX_UNITS_LENGTH = 200;
 
 /** A million years. */
 const MAX_INSTANT = 365_250_000n * NS_PER_DAY;
 
-/** An instant that calendars count; undefined for one too far away. */
+/** Returns the instant, or undefined if it is too far away for calendars. */
 function withinReach(instant: Instant | undefined): Instant | undefined {
   if (instant === undefined || instant > MAX_INSTANT || instant < -MAX_INSTANT) return undefined;
   return instant;
 }
 
-/** Units by their names in cftime, in nanoseconds. */
+/** Units with their names in cftime, in nanoseconds. */
 const UNITS: readonly (readonly [ns: bigint, ...names: string[]])[] = [
   [1n, "nanosecond", "nanoseconds", "nanosec", "nanosecs", "ns"],
   [1000n, "microsecond", "microseconds", "microsec", "microsecs", "us"],
@@ -45,15 +45,15 @@ const UNITS: readonly (readonly [ns: bigint, ...names: string[]])[] = [
   [NS_PER_DAY, "day", "days", "d"],
 ];
 
-/** Units that have one length in a single calendar, and mean nothing in the others, as cftime has it. */
+/** Units that have a fixed length in one calendar and are invalid in the others, as in cftime. */
 const UNITS_OF_CALENDAR: Readonly<Record<string, readonly [ns: bigint, ...names: string[]]>> = {
   "360_day": [30n * NS_PER_DAY, "month", "months"],
   noleap: [365n * NS_PER_DAY, "common_year", "common_years"],
 };
 
 /**
- * How an array's numbers mean times: by `units` such as `hours since 1900-01-01`, or by a data type of times. Undefined for
- * numbers that mean none.
+ * Returns the time encoding of an array, from `units` such as `hours since 1900-01-01` or from its data type.
+ * Undefined for numbers that are not times.
  *
  * @throws `unsupported-operation` for units, a reference or a calendar that CF does not define.
  */
@@ -86,15 +86,18 @@ export function timeCodingOf(dataType: DataType, attributes: TimeAttributes): Ti
   };
 }
 
-/** How the numbers of an array mean spans of time, as xarray stores them. */
+/** How xarray encodes time spans as numbers. */
 export interface SpanCoding {
-  /** Unit that lengths are counted in: s, ms, us or ns. */
+  /** Unit of decoded lengths: s, ms, us or ns. */
   readonly unit: string;
-  /** Undefined for a number that means none. */
+  /** Decodes a number; undefined for missing ones. */
   readonly lengthOf: (value: number | bigint) => bigint | undefined;
 }
 
-/** How numbers mean spans of time, by a unit without reference and the `dtype` that xarray writes beside it. */
+/**
+ * Returns the encoding of time spans, from units without a reference date and the `dtype` that xarray writes with
+ * them.
+ */
 export function spanCodingOf(attributes: {
   readonly units?: unknown;
   readonly dtype?: unknown;
@@ -129,7 +132,7 @@ function instantAfter(start: Instant, value: number | bigint, unit: bigint): Ins
   return start + BigInt(whole) * unit + BigInt(Math.round((value - whole) * Number(unit / step))) * step;
 }
 
-/** Units of NumPy's times of one length, in nanoseconds. */
+/** NumPy's time units of constant length, in nanoseconds. */
 const NUMPY_UNITS: Readonly<Record<string, bigint>> = {
   W: 7n * NS_PER_DAY,
   D: NS_PER_DAY,
@@ -141,7 +144,7 @@ const NUMPY_UNITS: Readonly<Record<string, bigint>> = {
   μs: 1000n,
   ns: 1n,
 };
-/** Finer units, by how many of them a nanosecond has. */
+/** Finer units, by their number per nanosecond. */
 const FINER_UNITS: Readonly<Record<string, bigint>> = { ps: 10n ** 3n, fs: 10n ** 6n, as: 10n ** 9n };
 const NAT = -(2n ** 63n);
 

@@ -11,16 +11,18 @@ import {
 import { writtenLike } from "../geo/numbers.ts";
 import { numberIn, packingOf, rereadInteger } from "./packing.ts";
 
-/** Attributes that are computed of all items: of CF, and of GDAL. */
+/** Attributes of CF and GDAL that are computed from all items. */
 const STATISTICS = /^(?:actual_range|actual_min|actual_max|STATISTICS_[A-Z_]+)$/;
 
-/** Attributes that make an array a variable of CF conventions, beside the names of its dimensions. */
+/** Attributes that mark an array as a variable of the CF conventions, in addition to dimension names. */
 const OF_VARIABLES = ["standard_name", "units", "cell_methods", "grid_mapping", "coordinates", "long_name"];
 
 /** Attributes with values of the array's own data type. */
 const VALUES = ["valid_range", "valid_min", "valid_max", "missing_value", "flag_values", "flag_masks"];
 
-/** Words of `cell_methods` for what a pyramid does, appendix E of CF. An item that is kept is what it was. */
+/**
+ * Words of `cell_methods` for the methods of a pyramid (CF, appendix E). Methods that keep items unchanged have none.
+ */
 const METHODS: Readonly<Record<string, string>> = {
   mean: "mean",
   mode: "mode",
@@ -29,10 +31,11 @@ const METHODS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Attributes of CF that say something of items and cells. Of a part, or with more items, the range of all is not known and
- * left out; what is made of blocks gets another `cell_methods`; values that were integers of the other sign are written as
- * what they mean where the array has another data type. `valid_range` and flags stay true of parts, means and extremes; of numbers that are
- * shifted, such as longitudes beyond a seam, the valid range holds both.
+ * CF attributes that describe items and cells. If items are removed or added, statistics of all items are unknown and
+ * therefore dropped. Items made from blocks get a new `cell_methods`. If an array gets another data type, attributes
+ * that stored integers of the other sign are decoded. `valid_range` and flags stay true for parts, means and
+ * extremes. For shifted numbers, such as longitudes beyond a seam, the valid range is widened to cover old and new
+ * values.
  */
 export const cellValues: Convention = {
   name: "CF cells",
@@ -82,7 +85,7 @@ function withMethod({ metadata, placing }: ChangedArray, attributes: JsonObject)
   return { ...attributes, cell_methods: before ? `${before} ${method}` : method };
 }
 
-/** Values that stood for integers of the other sign, where the new data type has no `_Unsigned`. */
+/** Decodes attributes that stored integers of the other sign, if the new metadata has no `_Unsigned`. */
 function asMeant({ from, metadata }: ChangedArray, attributes: JsonObject): JsonObject {
   const before = from.metadata;
   if (before.kind === "group" || Object.hasOwn(metadata.attributes, "_Unsigned")) return attributes;
@@ -103,14 +106,14 @@ function asMeant({ from, metadata }: ChangedArray, attributes: JsonObject): Json
   };
 }
 
-/** Attributes of the valid range, section 2.5.1 of CF, and which of what is added bears on each number. */
+/** Attributes of the valid range (CF, section 2.5.1), and whether each number is a lower or an upper end. */
 const RANGES: readonly (readonly [name: string, ends: readonly ("least" | "most")[]])[] = [
   ["valid_min", ["least"]],
   ["valid_max", ["most"]],
   ["valid_range", ["least", "most"]],
 ];
 
-/** The valid range of numbers that are shifted, as wide as their data type allows. */
+/** Widens the valid range of shifted numbers, within the limits of their data type. */
 function withWiderRange(node: ChangedArray, attributes: JsonObject, change: GridChange): JsonObject {
   const { shift } = node.placing ?? {};
   const names = RANGES.filter(([name]) => Object.hasOwn(attributes, name));

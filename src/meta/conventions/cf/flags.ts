@@ -1,11 +1,12 @@
 import { onlyItem } from "../../assert-json.ts";
 
-/** The names of flags that a value has, by `flag_values` or `flag_masks` and `flag_meanings`, section 3.5 of CF. */
+/** Returns the names of a value's flags, from `flag_values` or `flag_masks` and `flag_meanings` (CF, section 3.5). */
 export type FlagNames = (value: number | bigint) => string;
 
 /**
- * How values are named: by the one flag that they are, or by all bits that they have, separated by blanks. A value without
- * a name is its number. Undefined where the attributes define no flags.
+ * Returns a function that names values: by the single flag that equals the value, or by all flags that its bits
+ * contain, separated by spaces. A value that equals no flag becomes its number. Undefined if the attributes define no
+ * flags.
  */
 export function flagNamesOf(attributes: Readonly<Record<string, unknown>>): FlagNames | undefined {
   const { flag_values, flag_masks } = attributes;

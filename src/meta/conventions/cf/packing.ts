@@ -2,15 +2,18 @@ import { JsonNumber } from "../../../util/json-value.ts";
 import { onlyItem } from "../../assert-json.ts";
 import type { DataType } from "../../data-type.ts";
 
-/** How numbers are packed: `packed * scale + offset`, perhaps of integers of the other sign. Section 8.1 of CF. */
+/**
+ * How numbers are packed: `packed * scale + offset`, possibly stored as integers of the other sign. Section 8.1 of
+ * CF.
+ */
 export interface Packing {
   readonly scale: number | undefined;
   readonly offset: number | undefined;
-  /** Bits of an integer that is stored as the other kind, and whether it is meant to have a sign. */
+  /** Set if integers are stored as the other kind: their bits, and whether the decoded integers are signed. */
   readonly reread: { readonly bits: number; readonly signed: boolean } | undefined;
 }
 
-/** How an array's numbers are packed, by its attributes; undefined where they are as they mean. */
+/** Returns the packing of an array from its attributes; undefined if its numbers are not packed. */
 export function packingOf(
   dataType: DataType,
   attributes: Readonly<Record<string, unknown>>,
@@ -27,7 +30,7 @@ export function packingOf(
   return { scale, offset, reread };
 }
 
-/** The number that a packed one means; integers of 64 bits stay such where nothing scales them. */
+/** Unpacks a number; 64-bit integers stay bigints unless they are scaled. */
 export function unpacked(value: number | bigint, { scale, offset, reread }: Packing): number | bigint {
   const read = reread ? rereadInteger(value, reread) : value;
   if (scale === undefined && offset === undefined) return read;
@@ -35,7 +38,7 @@ export function unpacked(value: number | bigint, { scale, offset, reread }: Pack
   return offset === undefined ? scaled : scaled + offset;
 }
 
-/** An integer of the other sign, by its bits. */
+/** Reinterprets the bits of an integer with the other sign. */
 export function rereadInteger(
   value: number | bigint,
   { bits, signed }: NonNullable<Packing["reread"]>,
@@ -45,7 +48,7 @@ export function rereadInteger(
   return typeof value === "bigint" ? other : Number(other);
 }
 
-/** A number that an attribute is, or holds alone in a list. */
+/** The attribute as a number, also from a list of one. */
 export function numberIn(attribute: unknown): number | undefined {
   const one = onlyItem(attribute);
   const isNumber = typeof one === "number" || typeof one === "bigint" || one instanceof JsonNumber;

@@ -3,12 +3,12 @@ import { otherNames } from "../../documents.ts";
 import { type Convention, isArray, withAttributes } from "../convention.ts";
 import { axisChange, isSameAxis } from "../geo/raster-change.ts";
 
-/** Attributes that make the items of an array indices or counts along dimensions that they name, sections 8.2 and 9.3 of CF. */
+/** Attributes that make an array's items indices or counts along named dimensions (CF, sections 8.2 and 9.3). */
 const NAMES = ["compress", "sample_dimension", "instance_dimension"];
 
 /**
- * Compression by gathering, and ragged arrays. Their items count along dimensions that arrays may lack; items are not
- * rewritten, so that the attribute goes where such a dimension is cut.
+ * Compression by gathering, and ragged arrays. Their items refer to dimensions that may belong to no array. Items are
+ * not rewritten, so the attribute is removed if such a dimension is cut.
  */
 export const ragged: Convention = {
   name: "CF gathering and ragged arrays",
@@ -23,7 +23,7 @@ export const ragged: Convention = {
         const axis = axisChange(array, d);
         if (axis === undefined || isSameAxis(axis)) continue;
         changed.add(name);
-        // what is added at the end leaves counts, and indices along one dimension, as they are
+        // appending items changes neither counts nor indices along one dimension
         if (!isSameAxis({ ...axis, after: Math.min(axis.before, axis.after) })) cut.add(name);
       }
     }

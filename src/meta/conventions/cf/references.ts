@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { onlyItem } from "../../assert-json.ts";
 
-/** Attributes that are names of variables, separated by blanks. */
+/** Attributes with names of variables, separated by spaces. */
 const NAMES = [
   "coordinates",
   "bounds",
@@ -15,16 +15,16 @@ const NAMES = [
   "interior_ring",
 ];
 
-/** Attributes that are pairs of a term and a name: `area: cell_area`. */
+/** Attributes with pairs of a term and a name: `area: cell_area`. */
 const TERMS = ["cell_measures", "formula_terms"];
 
 /** `crs`, or names of mappings each with its coordinates: `crs: x y`. */
 const MAPPING = "grid_mapping";
 
-/** The most names that are taken of an array: its attributes may be anybody's. */
+/** Most names to read from one array, because attributes are untrusted. */
 const MAX_NAMES = 1000;
 
-/** Names, or paths, of the variables that the attributes of a variable refer to, after the CF conventions. */
+/** Names or paths of the variables that a variable's attributes refer to, per the CF conventions. */
 export function referencesOf(attributes: JsonObject): string[] {
   const named = NAMES.flatMap((name) => wordsOf(attributes[name]));
   const terms = TERMS.flatMap((name) => wordsOf(attributes[name])).filter((word) => !word.endsWith(":"));
@@ -33,17 +33,17 @@ export function referencesOf(attributes: JsonObject): string[] {
     .slice(0, MAX_NAMES);
 }
 
-/** The words of `grid_mapping`: names of mappings, and of the coordinates of each where it states them. */
+/** The words of `grid_mapping`: names of mappings, and of their coordinates if listed. */
 export function gridMappingsOf(attributes: JsonObject): string[] {
   return wordsOf(attributes[MAPPING]).map((word) => word.replace(/:$/, ""));
 }
 
-/** Names of the coordinates that a group gives to its variables: those that no variable of it had to name. */
+/** Names of coordinates in a group's own attributes, which xarray stores there if no variable refers to them. */
 export function groupCoordinates(attributes: JsonObject): string[] {
   return [...new Set(wordsOf(attributes.coordinates))].slice(0, MAX_NAMES);
 }
 
-/** Words of a text; a term ends with its colon. */
+/** Splits a text into words; terms keep their colon. */
 function wordsOf(attribute: JsonValue | undefined): string[] {
   const value = onlyItem(attribute);
   return typeof value === "string" ? value.split(/\s+|(?<=:)/).filter((word) => word !== "") : [];

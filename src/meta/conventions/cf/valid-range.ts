@@ -1,6 +1,9 @@
 import { numberIn } from "./packing.ts";
 
-/** Whether a packed value is outside `valid_range`, `valid_min` or `valid_max`, section 2.5.1 of CF; undefined without them. */
+/**
+ * Returns a function that is true for packed values outside `valid_range`, `valid_min` or `valid_max` (CF, section
+ * 2.5.1); undefined if no range is defined.
+ */
 export function outsideValidRange(
   attributes: Readonly<Record<string, unknown>>,
   reread: (value: number) => number,

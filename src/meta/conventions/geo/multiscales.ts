@@ -22,13 +22,13 @@ import {
 import { followForm, SPATIAL } from "./rasters.ts";
 
 const MULTISCALES = "multiscales";
-/** Names of the forms of GeoZarr up to 0.4, in which levels are tile matrices of OGC. */
+/** Members of GeoZarr up to 0.4, whose levels are OGC tile matrices. */
 const TILE_MATRICES = ["tile_matrix_set", "tile_matrix_limits"];
 
 /**
- * Levels of a geographic data set: `multiscales` of zarr-conventions, and of GeoZarr up to 0.4 with tile matrices, whose
- * tiles are chunks. Levels that are not in the target are not in its layout; where levels do not fit each other any more,
- * nothing is said of how they do.
+ * Levels of a geographic data set: `multiscales` of zarr-conventions, and of GeoZarr up to 0.4 with tile matrices,
+ * whose tiles are chunks. Levels that are not in the target are removed from its layout. If the relation between
+ * levels is unknown, it is removed too.
  */
 export const geoMultiscales: Convention = {
   name: "GeoZarr multiscales",
@@ -51,7 +51,7 @@ export const geoMultiscales: Convention = {
   },
 };
 
-/** A list of conventions without one that nothing is left of. */
+/** Removes the convention from the list of registered conventions. */
 function withoutRegistration(attributes: JsonObject): JsonObject {
   const { zarr_conventions: list } = attributes;
   if (!Array.isArray(list)) return attributes;
@@ -103,7 +103,10 @@ class Levels {
     return kept.length > 0 ? { ...multiscales, layout: next } : otherNames(multiscales, ["layout"]);
   }
 
-  /** A level as far from the one that it is derived from as it is now; without its transform where that is not known. */
+  /**
+   * Updates the transform of a level relative to the one that it is derived from; removes it if it cannot be
+   * computed.
+   */
   #moved(entry: JsonObject, { arrays, source, multiscales }: RelatedLevels): JsonObject {
     const stated = member(this.#group.from.metadata.attributes, MULTISCALES);
     const named = dimensionsIn(multiscales, this.#group.metadata.attributes);
@@ -120,7 +123,7 @@ class Levels {
     this.#change.note(this.#group, `\`${MULTISCALES}\`: ${lost} left out: ${why}`);
   }
 
-  /** Tile matrices: where only chunks change, their tiles are the new chunks; else they are left out. */
+  /** Updates tile matrices to the new chunks if only chunks change; otherwise removes them. */
   tiles(multiscales: JsonObject): JsonObject {
     const set = member(multiscales, "tile_matrix_set");
     if (set === undefined) return multiscales;
@@ -152,12 +155,14 @@ class Levels {
   }
 }
 
-/** Whether an array in a level was in the group itself before: what a pyramid makes has a layout of its own. */
+/**
+ * True if an array in a level was in the group itself before. A pyramid creates such levels with their own layout.
+ */
 function isOwn(from: string, path: string, group: ChangedNode): boolean {
   return !parentIs(path, group.path) && parentIs(from, group.from.path);
 }
 
-/** Names of a level that say where it lies in another. */
+/** Members of a level that relate it to another level. */
 const RELATIVE = ["derived_from", "transform"];
 
 interface RelatedLevels {
@@ -166,7 +171,7 @@ interface RelatedLevels {
   readonly multiscales: JsonObject;
 }
 
-/** The dimensions of the numbers of a transform, where they are stated. */
+/** The dimensions that a transform refers to, if stated. */
 function dimensionsIn(
   multiscales: JsonObject,
   attributes: JsonObject,
@@ -178,7 +183,7 @@ function dimensionsIn(
 
 const WHOLE = { start: 0, step: 1, before: 0, degrees: 0 };
 
-/** The scale and translation of a level in the items of another, of what is taken of both. */
+/** Recomputes the scale and translation between two levels after both were cut. */
 function movedTransform(transform: JsonObject, own: SharedChange, of: SharedChange): JsonObject | undefined {
   const scale = numbersIn(member(transform, "scale"), 2);
   const translation = numbersIn(member(transform, "translation") ?? [0, 0], 2);
@@ -205,12 +210,12 @@ function movedTransform(transform: JsonObject, own: SharedChange, of: SharedChan
   };
 }
 
-/** Where what is taken begins: items of each turn of the globe follow those of the one before. */
+/** First item of the cut, counting each full turn of longitude as another `before` items. */
 function startOf({ start, before, degrees }: Omit<AxisChange, "after" | "step">): number {
   return start + (before * degrees) / FULL_TURN;
 }
 
-/** A tile matrix whose tiles were chunks, in the new chunks; undefined where these are not of one shape. */
+/** Updates a tile matrix whose tiles were chunks to the new chunks; undefined if the new chunks differ in shape. */
 function inChunks(matrix: JsonObject, arrays: readonly ChangedArray[]): JsonObject | undefined {
   const tile = [member(matrix, "tileHeight"), member(matrix, "tileWidth")].map(Number);
   const rasters = arrays.flatMap(({ metadata, from }) => {

@@ -1,9 +1,9 @@
 import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
 
-/** Degrees of longitude, after which the first meridian comes again. */
+/** Degrees of longitude in a full turn. */
 export const FULL_TURN = 360;
 
-/** The numbers of a list of one of these lengths; undefined for anything else. */
+/** Reads a list of numbers that has one of these lengths; undefined for anything else. */
 export function numbersIn(value: JsonValue | undefined, ...lengths: readonly number[]): number[] | undefined {
   if (!Array.isArray(value) || !lengths.includes(value.length)) return undefined;
   const numbers = value.map((one) => (one instanceof JsonNumber ? one.valueOf() : one));
@@ -12,7 +12,10 @@ export function numbersIn(value: JsonValue | undefined, ...lengths: readonly num
     : undefined;
 }
 
-/** Numbers as JSON: those that stay as they were written, others in the manner of those: `20.0` in the place of `10.0`. */
+/**
+ * Writes numbers as JSON in the style of the previous ones: unchanged numbers keep their text, and `20.0` replaces
+ * `10.0`.
+ */
 export function writtenLike(numbers: readonly number[], before: JsonValue | undefined): JsonValue[] {
   const old = Array.isArray(before) ? before : [];
   return numbers.map((number, i) => {
@@ -23,7 +26,7 @@ export function writtenLike(numbers: readonly number[], before: JsonValue | unde
   });
 }
 
-/** The numbers of a text that separates them by blanks; undefined unless there are as many. */
+/** Parses `length` numbers separated by spaces or commas; undefined for anything else. */
 export function numbersInText(text: string, length: number): number[] | undefined {
   const words = text.trim().split(/[\s,]+/);
   const numbers = words.map(Number);
@@ -32,7 +35,7 @@ export function numbersInText(text: string, length: number): number[] | undefine
     : undefined;
 }
 
-/** The same for a text of numbers. */
+/** Like `writtenLike`, for a text of numbers. */
 export function textLike(numbers: readonly number[], before: string): string {
   const words = before.trim().split(/[\s,]+/);
   return numbers

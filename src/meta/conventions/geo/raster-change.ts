@@ -2,25 +2,25 @@ import type { ArrayMetadata } from "../../array-metadata.ts";
 import { type ChangedArray, type ChangedNode, isArray } from "../convention.ts";
 import { FULL_TURN } from "./numbers.ts";
 
-/** What becomes of one dimension of an array. */
+/** The change of one dimension of an array. */
 export interface AxisChange {
-  /** As those of `ItemPlacing`. */
+  /** As in `ItemPlacing`. */
   readonly start: number;
   readonly step: number;
   /** Its length before and after, in items. */
   readonly before: number;
   readonly after: number;
-  /** Turns of the globe by which places differ from where they were, in degrees. */
+  /** Difference between new and old longitudes in degrees, a multiple of a full turn. */
   readonly degrees: number;
 }
 
-/** What becomes of the two dimensions of a raster. */
+/** The change of the two dimensions of a raster. */
 export interface RasterChange {
   readonly y: AxisChange;
   readonly x: AxisChange;
 }
 
-/** `differs`: several rasters become different parts; undefined: there is none, or it stays as it is. */
+/** `differs`: several rasters change differently; undefined: there is no raster, or it does not change. */
 export type SharedChange = RasterChange | "differs" | undefined;
 
 const Y_NAMES = /^(?:y|lat|latitude|northing|rlat|grid_latitude|projection_y_coordinate|row|rows)\d*$/i;
@@ -28,9 +28,9 @@ const X_NAMES =
   /^(?:x|lon|long|longitude|easting|rlon|grid_longitude|projection_x_coordinate|col|cols|column|columns)\d*$/i;
 
 /**
- * What becomes of rasters that one document describes.
+ * The common change of the rasters that one document describes.
  *
- * @param named dimensions of y and x, where the document names them
+ * @param named dimensions of y and x, if the document names them
  */
 export function sharedChange(
   arrays: readonly ChangedArray[],
@@ -53,7 +53,7 @@ function rasterOf(
   return y && x && { y, x };
 }
 
-/** Numbers of the dimensions of y and x: as they are named, by usual names, or else the last two. */
+/** Indices of the y and x dimensions: the named ones, those with usual names, or the last two. */
 export function rasterAxes(
   { dimensionNames = [], shape }: ArrayMetadata,
   named?: readonly [y: string, x: string],
@@ -77,7 +77,7 @@ export function axisChange({ from, metadata, placing }: ChangedArray, d: number)
   return { start: placing?.start[d] ?? 0, step: placing?.step[d] ?? 1, before, after, degrees };
 }
 
-/** Whether each item along a dimension is where it was. */
+/** True if all items along a dimension stay in place. */
 export function isSameAxis({ start, step, before, after, degrees }: AxisChange): boolean {
   return start === 0 && step === 1 && before === after && degrees === 0;
 }
@@ -86,14 +86,14 @@ function isSame({ y, x }: RasterChange): boolean {
   return isSameAxis(y) && isSameAxis(x);
 }
 
-/** Whether the outer edges of the cells along a dimension are where they were. */
+/** True if the outer edges of the cells along a dimension stay in place. */
 export function keepsExtent({ start, step, before, after, degrees }: AxisChange): boolean {
   return start + 0.5 - step / 2 === 0 && after * step === before && degrees === 0;
 }
 
 /**
- * The arrays that attributes of a group describe: those in it, or in groups below where it has none itself. What a pyramid
- * made of the group's own arrays in groups below is described by these.
+ * The arrays that a group's attributes describe: those in the group, or if it has none, those in groups below.
+ * Excludes the arrays that a pyramid made from the group's own arrays, because their own groups describe these.
  */
 export function arraysDescribedBy(group: ChangedNode, nodes: readonly ChangedNode[]): ChangedArray[] {
   const below = nodes.filter(isArray).filter(({ path }) => parentIs(path, group.path, true));
@@ -102,7 +102,7 @@ export function arraysDescribedBy(group: ChangedNode, nodes: readonly ChangedNod
   return below.filter(({ from }) => !parentIs(from.path, group.from.path));
 }
 
-/** Whether a node is a child of a group, or at any depth below it. */
+/** True if a node is a child of a group, or with `atAnyDepth` a descendant. */
 export function parentIs(path: string, group: string, atAnyDepth = false): boolean {
   if (path === "" || !(group === "" || path.startsWith(`${group}/`))) return false;
   return atAnyDepth || !path.slice(group === "" ? 0 : group.length + 1).includes("/");

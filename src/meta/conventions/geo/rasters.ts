@@ -21,11 +21,14 @@ import {
   sharedChange,
 } from "./raster-change.ts";
 
-/** Members of an object that say where a raster lies; those that a form does not have are absent. */
+/** Names of the members that describe a raster's location; those that a form lacks are absent. */
 interface RasterForm {
-  /** Six coefficients, in rasters of Python `x = a col + b row + c`, `y = d col + e row + f`, or nine with the last row. */
+  /**
+   * Six coefficients in the order of Python's rasterio, `x = a col + b row + c`, `y = d col + e row + f`, or nine
+   * including the last row.
+   */
   readonly transform?: string;
-  /** The same in the order of GDAL, `c a b f d e`, as text. */
+  /** The same in GDAL's order, `c a b f d e`, as text. */
   readonly geoTransform?: string;
   /** Height and width. */
   readonly shape?: string;
@@ -35,11 +38,11 @@ interface RasterForm {
   readonly resolution?: string;
   /** Names of the dimensions of y and x. */
   readonly dimensions?: string;
-  /** `node` where coefficients are of the centres of cells, and not of their corners. */
+  /** `node` if coefficients refer to the centres of cells instead of their corners. */
   readonly registration?: string;
   /** `affine`, unless coefficients mean something else. */
   readonly type?: string;
-  /** Outlines and the like, which are left out. */
+  /** Outlines and similar members, which are removed. */
   readonly others?: readonly string[];
 }
 
@@ -52,7 +55,7 @@ const SPATIAL: RasterForm = {
   type: "spatial:transform_type",
 };
 
-/** The forms that stand among attributes: of zarr-conventions, of STAC and EOPF, of GDAL, of rasterio. */
+/** Forms directly among the attributes: those of zarr-conventions, STAC and EOPF, GDAL, and rasterio. */
 const FORMS: readonly RasterForm[] = [
   SPATIAL,
   {
@@ -65,15 +68,16 @@ const FORMS: readonly RasterForm[] = [
   { transform: "transform", resolution: "res" },
 ];
 
-/** Objects among the attributes that say it: older forms of what is `proj:` and `spatial:` now. */
+/** Objects among the attributes, in older forms of today's `proj:` and `spatial:`. */
 const OBJECTS: readonly { readonly path: readonly string[]; readonly form: RasterForm }[] = [
   { path: ["geo:proj"], form: { transform: "transform", bbox: "bbox", dimensions: "spatial_dims" } },
   { path: ["geo", "proj"], form: { transform: "transform", bbox: "bbox", dimensions: "spatial_dimensions" } },
 ];
 
 /**
- * Where a raster lies, by coefficients, shape or bounding box: `GeoTransform` of grid mappings, `spatial:` and `proj:` of
- * arrays and of groups. Each cell stays where the item lies that it has, or the block that it was made of.
+ * Location of rasters, as coefficients, shape or bounding box: `GeoTransform` of grid mappings, `spatial:` and
+ * `proj:` of arrays and of groups. Updates them so that each cell keeps the location of its item, or of the block
+ * that it was made from.
  */
 export const rasters: Convention = {
   name: "rasters",
@@ -87,7 +91,7 @@ export const rasters: Convention = {
   },
 };
 
-/** The arrays that attributes of a node describe. */
+/** The arrays that a node's attributes describe. */
 function arraysOf(node: ChangedNode, nodes: readonly ChangedNode[]): readonly ChangedArray[] {
   if (!isArray(node)) return arraysDescribedBy(node, nodes);
   if (node.metadata.shape.length >= 2) return [node];
@@ -96,7 +100,7 @@ function arraysOf(node: ChangedNode, nodes: readonly ChangedNode[]): readonly Ch
   return parent && parent !== node ? arraysDescribedBy(parent, nodes) : [];
 }
 
-/** The arrays of each grid mapping, by its path. */
+/** The arrays that use each grid mapping, by the mapping's path. */
 function arraysByMapping(nodes: readonly ChangedNode[]): ReadonlyMap<string, readonly ChangedArray[]> {
   const paths = new Set(nodes.map(({ path }) => path));
   const mapped = new Map<string, ChangedArray[]>();
@@ -137,7 +141,7 @@ function followed(node: ChangedNode, arrays: () => readonly ChangedArray[], chan
   return attributes;
 }
 
-/** Whether an object says anything in a form; `transform` alone may be a name of anything. */
+/** True if an object uses a form; a lone `transform` counts only if it is a list of coefficients. */
 function isFormOf({ transform, geoTransform, shape, bbox, others = [] }: RasterForm, object: JsonObject) {
   if (transform === "transform" && numbersIn(member(object, "transform"), 6, 9) === undefined)
     return bbox !== undefined && member(object, bbox) !== undefined;
@@ -146,7 +150,7 @@ function isFormOf({ transform, geoTransform, shape, bbox, others = [] }: RasterF
   );
 }
 
-/** The members of a form, true of the rasters that they describe. */
+/** Updates the members of a form to the rasters that they describe. */
 export function followForm(
   object: JsonObject,
   form: RasterForm,
@@ -178,7 +182,7 @@ export function followForm(
 
 export { SPATIAL };
 
-/** New values by name; undefined for what is to be left out. */
+/** New values by name; undefined for members to remove. */
 function newMembers(
   object: JsonObject,
   form: RasterForm,
@@ -240,7 +244,7 @@ function coefficientsIn(object: JsonObject, form: RasterForm): Coefficients | un
   return e === undefined ? undefined : ([a, b, c, d, e, f] as Coefficients);
 }
 
-/** Coefficients of the new grid: of corners of cells, or of their centres. */
+/** Coefficients of the new grid, which refer to corners of cells, or to centres if `isNode`. */
 function movedCoefficients(
   [a, b, c, d, e, f]: Coefficients,
   { x, y }: RasterChange,

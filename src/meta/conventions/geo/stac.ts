@@ -4,15 +4,15 @@ import { otherNames } from "../../documents.ts";
 import { dimensionChanges } from "../changed-dimensions.ts";
 import { type Convention, withAttributes } from "../convention.ts";
 
-/** Where a STAC item lies in space, and those of its properties and assets that say the same. */
+/** Members that locate a STAC item in space, and properties of items and assets that do so. */
 const SPACE = ["bbox", "geometry"];
 const SPACE_PROPERTIES = ["proj:shape", "proj:transform", "proj:bbox", "proj:geometry", "proj:centroid"];
 const TIME_PROPERTIES = ["start_datetime", "end_datetime"];
 
-/** The attribute in which EOPF keeps the item of a product. */
+/** The attribute in which EOPF stores a product's item. */
 const ITEM = "stac_discovery";
 
-/** The STAC item of a product: its place and its time are left out where they are no longer those of the data. */
+/** The STAC item of a product. Removes its location and time if they no longer match the data. */
 export const stac: Convention = {
   name: "STAC",
   ofOthers: /^stac_discovery$/,
@@ -40,7 +40,7 @@ export const stac: Convention = {
   },
 };
 
-/** Items nest properties, assets, and bands of these. */
+/** Items contain properties and assets, and assets contain bands. */
 const MAX_DEPTH = 5;
 
 function without(object: JsonObject, names: readonly string[], lost: Set<string>, depth: number): JsonObject {

@@ -2,17 +2,17 @@ import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { isObject, member } from "../../assert-json.ts";
 
 /**
- * The OME-Zarr metadata of a group. Up to 0.4, in Zarr v2, they are attributes among others; from 0.5 on, in Zarr v3,
- * they lie together in the attribute `ome`.
+ * The OME-Zarr metadata of a group. Up to 0.4, in Zarr v2, they are ordinary attributes; from 0.5 on, in Zarr v3,
+ * they are together in the attribute `ome`.
  */
 export interface OmeMetadata {
-  /** As the metadata state it; undefined where nothing does. */
+  /** The stated version; undefined if there is none. */
   readonly version: string | undefined;
-  /** The object that has `multiscales`, `labels`, `plate` and the like as its members. */
+  /** The object with the members `multiscales`, `labels`, `plate` and so on. */
   readonly metadata: JsonObject;
 }
 
-/** Members of OME-Zarr metadata, by which a group is known as one of its kind. */
+/** Members of OME-Zarr metadata that identify the kind of a group. */
 export const OME_NAMES = [
   "multiscales",
   "omero",
@@ -24,13 +24,13 @@ export const OME_NAMES = [
   "series",
 ] as const;
 
-/** The name that holds all of it in Zarr v3. */
+/** The attribute that contains all of it in Zarr v3. */
 export const OME = "ome";
 
-/** Images that lie in one space: a member of `ome` since 0.6. */
+/** Images in a common space: a member of `ome` since 0.6. */
 export const SCENE = "scene";
 
-/** OME-Zarr metadata of any version, as far as a group's attributes hold any. */
+/** Finds OME-Zarr metadata of any version in a group's attributes. */
 export function omeOf(attributes: JsonObject): OmeMetadata | undefined {
   const ome = member(attributes, OME);
   if (isObject(ome) && (hasOmeName(ome) || member(ome, SCENE) !== undefined))
@@ -42,7 +42,7 @@ function hasOmeName(object: JsonObject): boolean {
   return OME_NAMES.some((name) => member(object, name) !== undefined);
 }
 
-/** Up to 0.4 each object states its version; those of one hierarchy are the same. */
+/** Finds the version: up to 0.4 each object states its own, and all of a hierarchy are equal. */
 function versionAmong(attributes: JsonObject): string | undefined {
   const [multiscale] = objectsIn(member(attributes, "multiscales"));
   const others = ["plate", "well", "image-label"].map((name) => member(attributes, name));
@@ -50,12 +50,12 @@ function versionAmong(attributes: JsonObject): string | undefined {
   return stated.map((version) => text(version || undefined)).find((version) => version !== undefined);
 }
 
-/** The objects of a list; none where there is no list. */
+/** The objects of a list; none if it is not a list. */
 export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The strings of a list; none where there is no list. */
+/** The strings of a list; none if it is not a list. */
 export function textsIn(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }

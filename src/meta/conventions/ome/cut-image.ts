@@ -5,17 +5,17 @@ import { axisOfType, type Multiscale, multiscalesOf } from "./multiscales.ts";
 import { cutTransformations, type LevelCut, numberOf } from "./placement.ts";
 import { wordsOf } from "./versions.ts";
 
-/** A cut of a level, and how many items it leaves along each dimension. */
+/** A cut of a level, and the number of items that remain along each dimension. */
 export interface ImageCut extends LevelCut {
   readonly shape: readonly number[];
 }
 
 /**
- * The attributes of a group whose images are cut: transformations of the levels, channels, and the plane that is shown
- * first.
+ * Updates the attributes of a group whose images are cut: transformations of the levels, channels, and the plane that
+ * is displayed first.
  *
- * @param cutOf what is taken of the level at a path below the group; undefined where all of it is
- * @throws `unsupported-operation` for transformations and versions that are not known.
+ * @param cutOf returns the cut of the level at a path below the group; undefined if all of it is taken
+ * @throws `unsupported-operation` for unknown transformations and versions.
  */
 export function cutImages(attributes: JsonObject, cutOf: (path: string) => ImageCut | undefined): JsonObject {
   const ome = omeOf(attributes);
@@ -52,7 +52,7 @@ function cutMultiscale(multiscale: JsonObject, cutOf: (path: string) => ImageCut
   return { ...multiscale, datasets: datasets.map(cutDataset) };
 }
 
-/** How an image is shown, of what is left of its channels, points in time and planes. */
+/** Restricts the display settings to the remaining channels, points in time and planes. */
 function cutOmero(omero: JsonObject, cut: ImageCut, image: Multiscale): JsonObject {
   const channels = member(omero, "channels");
   const rdefs = member(omero, "rdefs");
@@ -64,7 +64,7 @@ function cutOmero(omero: JsonObject, cut: ImageCut, image: Multiscale): JsonObje
   };
 }
 
-/** Those of the items that describe what is taken; there may be fewer of them than the axis is long. */
+/** The list items that describe the remaining part; the list may be shorter than the axis. */
 function taken(items: readonly JsonValue[], { start, step, shape }: ImageCut, d: number): JsonValue[] {
   const at = Array.from({ length: shape[d] ?? 0 }, (_, i) => (start[d] ?? 0) + i * (step[d] ?? 1));
   return at.flatMap((index) => items[index] ?? []);

@@ -6,8 +6,8 @@ import { type ChangedNode, type GridChange, isArray, withAttributes } from "../c
 import { OME, objectsIn, omeOf } from "./attributes.ts";
 
 /**
- * Lists of members without those that are not in the target: wells of a plate, images of a well, series, labels, and levels
- * of images. Rows and columns of a plate stay: they are places, which may be empty.
+ * Removes members that are not in the target from lists: wells of a plate, images of a well, series, labels, and
+ * levels of images. Rows and columns of a plate stay: they are positions, which may be empty.
  */
 export function listsOfMembers(nodes: readonly ChangedNode[], change: GridChange): readonly ChangedNode[] {
   return nodes.map((node) => {
@@ -42,7 +42,7 @@ class MemberLists {
     return Object.keys(changed).length > 0 ? { ...metadata, ...changed } : metadata;
   }
 
-  /** A list in an object: `plate.wells`. */
+  /** Filters a list in an object: `plate.wells`. */
   #inside(metadata: JsonObject, name: string, list: string): JsonObject {
     const object = member(metadata, name);
     if (!isObject(object)) return {};
@@ -50,7 +50,7 @@ class MemberLists {
     return changed[list] === undefined ? {} : { [name]: { ...object, ...changed } };
   }
 
-  /** Levels of images; an image without any is left out. */
+  /** Filters the levels of images, and removes images without levels. */
   #levels(metadata: JsonObject): JsonObject {
     const images = objectsIn(member(metadata, "multiscales"));
     const next = images.map((image) => {
@@ -61,7 +61,7 @@ class MemberLists {
     return { multiscales: next.filter((image) => objectsIn(member(image, "datasets")).length > 0) };
   }
 
-  /** A list of paths, or of objects with a `path`, below a group; nothing where it stays as it is. */
+  /** Filters a list of paths, or of objects with a `path`, below a group. Returns `{}` if nothing changes. */
   #listed(object: JsonObject, name: string, group: string, named = name): JsonObject {
     const list = member(object, name);
     if (!Array.isArray(list)) return {};
@@ -83,7 +83,7 @@ class MemberLists {
   }
 }
 
-/** The most members that a note names. */
+/** The most members that a note lists. */
 const MAX_NAMED = 3;
 
 function pathOf(entry: JsonValue): string | undefined {

@@ -5,21 +5,20 @@ import { isObject, member } from "../../assert-json.ts";
 import { objectsIn, omeOf, SCENE, textsIn } from "./attributes.ts";
 import { transformationPaths } from "./multiscales.ts";
 
-/** What the OME-Zarr metadata of a group say of the nodes below it. */
+/** The nodes below a group that its OME-Zarr metadata refer to. */
 export interface OmeMembers {
-  /** Paths below the group, in normal form, none twice; nodes need not be at all of them. */
+  /** Normalised distinct paths below the group; some may have no node. */
   readonly paths: readonly string[];
-  /** The member whose `series` gives the paths of images beside it; without one, images are numbered from 0 on. */
+  /** The member whose `series` lists the paths of images beside it. Without one, images are numbered from 0. */
   readonly seriesIn?: string;
 }
 
-/** The most paths that one group may name: more than any plate has wells. */
+/** Most paths that one group may list: more than any plate has wells. */
 const MAX_PATHS = 10_000;
 
 /**
- * The nodes that a group's metadata name: levels of an image, labels, wells of a plate, images of a well, series, and
- * what transformations lead to.
- * Paths that would leave the group are ignored. Undefined where nothing is said.
+ * The nodes that a group's metadata refer to: levels of an image, labels, wells of a plate, images of a well, series,
+ * and targets of transformations. Ignores paths outside of the group. Undefined if there are no OME-Zarr metadata.
  *
  * @throws `resource-limit` for more paths than any image or plate has.
  */
@@ -46,7 +45,7 @@ export function omeMembers(attributes: JsonObject): OmeMembers | undefined {
   return isCollection && plate === undefined ? { paths, seriesIn: "OME" } : { paths };
 }
 
-/** The paths of images that the group `OME` of a collection lists; undefined where it lists none. */
+/** The image paths that the group `OME` of a collection lists; undefined if it lists none. */
 export function omeSeries(attributes: JsonObject): string[] | undefined {
   const series = member(omeOf(attributes)?.metadata ?? {}, "series");
   return Array.isArray(series) ? innerPaths(textsIn(series)) : undefined;
@@ -59,7 +58,7 @@ export interface PathNote {
   readonly hint: string;
 }
 
-/** Notes about labels that are taken without the image that they name as theirs, by the nodes that are taken. */
+/** Notes about selected labels whose source image is not selected. */
 export function sourcesOutside(
   nodes: readonly { readonly path: string; readonly metadata: { readonly attributes: JsonObject } }[],
   root: string,
@@ -97,7 +96,7 @@ function innerPaths(named: readonly string[]): string[] {
   });
 }
 
-/** Whether a path is one of names alone. */
+/** True if a path consists of plain names only. */
 function isInside(path: string): boolean {
   return path
     .split("/")

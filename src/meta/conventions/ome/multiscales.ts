@@ -3,11 +3,11 @@ import { isObject, member } from "../../assert-json.ts";
 import { joinKey } from "../../join-key.ts";
 import { objectsIn, omeOf, textsIn } from "./attributes.ts";
 
-/** One image of a group in several resolutions, as far as its metadata can be used. */
+/** One image of a group in several resolutions, with its usable metadata. */
 export interface Multiscale {
-  /** As it is stated. */
+  /** The metadata as written. */
   readonly stated: JsonObject;
-  /** Names of the axes, as many as the arrays have dimensions; undefined where they are not stated. */
+  /** Names of the axes, one per dimension of the arrays; undefined if they are not stated. */
   readonly axes: readonly string[] | undefined;
   /** Types of these axes, such as `channel`; undefined for those without. */
   readonly types: readonly (string | undefined)[];
@@ -18,14 +18,14 @@ export interface Multiscale {
 export interface Level {
   /** Path below the group. */
   readonly path: string;
-  /** The transformations of its indices, as they are stated. */
+  /** The transformations of its indices, as written. */
   readonly transformations: JsonValue | undefined;
 }
 
-/** The axes of versions that knew no others and stated none. */
+/** The implied axes of versions that had no others and stated none. */
 const AXES_OF_5D = ["t", "c", "z", "y", "x"];
 
-/** The multiscale images of a group, whatever the version; none where it has no usable `multiscales`. */
+/** The multiscale images of a group, in any version; none if it has no usable `multiscales`. */
 export function multiscalesOf(attributes: JsonObject): Multiscale[] {
   const ome = omeOf(attributes);
   if (ome === undefined) return [];
@@ -58,18 +58,18 @@ function typesOf(multiscale: JsonObject): (string | undefined)[] {
   });
 }
 
-/** Names of axes of a type, where that is not stated. */
+/** Axis names that imply a type if none is stated. */
 const USUAL_NAMES = { channel: "c", time: "t" } as const;
 
-/** The place of the axis of channels, or of time; -1 for an image without one. */
+/** Index of the channel or time axis; -1 if the image has none. */
 export function axisOfType({ axes = [], types }: Multiscale, type: keyof typeof USUAL_NAMES): number {
   const stated = types.indexOf(type);
   return stated >= 0 ? stated : axes.indexOf(USUAL_NAMES[type]);
 }
 
 /**
- * The axes of an image as they are stated: since 0.6 those of the coordinate system that its levels are placed in, or of
- * the first one.
+ * The axes of an image as written. Since 0.6 these belong to the coordinate system of its levels, or else to the
+ * first one.
  */
 export function statedAxes(multiscale: JsonObject): readonly JsonValue[] | undefined {
   const axes = member(multiscale, "axes");
@@ -81,7 +81,7 @@ export function statedAxes(multiscale: JsonObject): readonly JsonValue[] | undef
   return Array.isArray(own) ? own : undefined;
 }
 
-/** Name of the coordinate system that the levels of an image are placed in, since 0.6. */
+/** Name of the coordinate system of an image's levels, since 0.6. */
 export function coordinateSystemOf(multiscale: JsonObject): string | undefined {
   const [dataset = {}] = objectsIn(member(multiscale, "datasets"));
   const output = member(objectsIn(member(dataset, "coordinateTransformations")).at(-1) ?? {}, "output");
@@ -89,7 +89,7 @@ export function coordinateSystemOf(multiscale: JsonObject): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-/** Paths that transformations of 0.6 name: of arrays that hold their numbers, and of images that they lead to. */
+/** Paths in transformations of 0.6: arrays that contain their numbers, and images that they connect. */
 export function transformationPaths(transformations: JsonValue | undefined): string[] {
   return objectsIn(transformations).flatMap((one) => {
     const inner = ["transformation", "forward", "inverse"].map((name) => member(one, name) ?? null);

@@ -6,10 +6,10 @@ import { textsIn } from "./attributes.ts";
 import { multiscalesOf } from "./multiscales.ts";
 import { V2_VERSION, versionInV2 } from "./versions.ts";
 
-/** Finds which attributes of a group are OME-Zarr metadata: others may use the same names for something else. */
+/** Returns the names of a group's attributes that are OME-Zarr metadata; other conventions may use the same names. */
 export type OmeNamesOf = (node: ConventionNode) => readonly string[];
 
-/** The same for the groups of a hierarchy of Zarr v2. */
+/** Returns that function for the groups of a Zarr v2 hierarchy. */
 export function omeNamesAmong(nodes: readonly ConventionNode[]): OmeNamesOf {
   const attributes = new Map(nodes.map(({ path, metadata }) => [path, metadata.attributes]));
   const isImage = (path: string) => {

@@ -4,9 +4,9 @@ import { omeToV2 } from "./to-v2.ts";
 import { omeToV3 } from "./to-v3.ts";
 
 /**
- * OME-Zarr: images in several resolutions, their labels, plates and collections, described by attributes of groups. In
- * Zarr v2 that is version 0.4, in v3 version 0.5, which has the same under `ome` and wants the names of the axes at
- * the arrays too.
+ * OME-Zarr: images in several resolutions, their labels, plates and collections, described by attributes of groups.
+ * Zarr v2 uses version 0.4. Zarr v3 uses version 0.5, which has the same metadata under `ome` and requires the names
+ * of the axes in the arrays too.
  */
 export const omeZarr: Convention = {
   name: "OME-Zarr",

@@ -3,22 +3,22 @@ import { JsonNumber, type JsonObject, type JsonValue } from "../../../util/json-
 import { writeJson } from "../../../util/json-write.ts";
 import { isObject, member } from "../../assert-json.ts";
 
-/** Where the items of a level lie, along each axis: item `i` at `translation + i * scale`. */
+/** Position of a level's items along each axis: item `i` is at `translation + i * scale`. */
 export interface Placement {
   readonly scale: readonly number[];
   readonly translation: readonly number[];
 }
 
-/** What is taken of a level, along each dimension. */
+/** The part taken of a level, along each dimension. */
 export interface LevelCut {
   readonly start: readonly number[];
   readonly step: readonly number[];
 }
 
 /**
- * What a level's `coordinateTransformations` come to, those of a `sequence` among them; undefined where none are stated.
+ * Combines a level's `coordinateTransformations`, including those in a `sequence`; undefined if there are none.
  *
- * @throws `unsupported-operation` for transformations that are not numbers for each axis.
+ * @throws `unsupported-operation` for transformations without one number per axis.
  */
 export function placementOf(transformations: JsonValue | undefined, rank: number): Placement | undefined {
   if (transformations === undefined) return undefined;
@@ -40,8 +40,8 @@ export function placementOf(transformations: JsonValue | undefined, rank: number
 }
 
 /**
- * The transformations of a part of a level: its item 0 lies where the item `start` lay, and items are `step` times as far
- * apart. Numbers that stay the same stay as they were written; a transformation of 0.6 keeps its `input` and `output`.
+ * Transformations for part of a level: its item 0 is at the position of item `start`, and items are `step` times as
+ * far apart. Unchanged numbers keep their text; a transformation of 0.6 keeps its `input` and `output`.
  *
  * @throws as `placementOf`
  */
@@ -65,15 +65,15 @@ export function cutTransformations(
   return placing(numbers, stated);
 }
 
-/** Numbers that say where the items of a level lie. */
+/** Numbers that position a level's items. */
 interface PlacingNumbers {
   readonly scale: readonly JsonValue[];
   readonly translation?: readonly JsonValue[];
 }
 
 /**
- * Transformations of a level in the form of others: since 0.6 a single one, with `input` and `output`, which is a `sequence`
- * where there is a translation.
+ * Writes the transformations of a level in the form of `like`. Since 0.6 this is a single one with `input` and
+ * `output`, a `sequence` if there is a translation.
  */
 export function placing({ scale, translation }: PlacingNumbers, like: readonly JsonValue[]): JsonObject[] {
   const list: JsonObject[] = [
@@ -87,22 +87,22 @@ export function placing({ scale, translation }: PlacingNumbers, like: readonly J
   return [list.length === 1 ? { ...one, ...ends } : { type: "sequence", ...ends, transformations: list }];
 }
 
-/** Members of a transformation that say what it does; the others say from where to where. */
+/** Members that define what a transformation does; the others name its input and output. */
 const NUMBERS = new Set(["type", "scale", "translation", "transformations"]);
 
-/** Whether a transformation says from where to where it leads, as all of 0.6 do. */
+/** True if a transformation names its input or output, as all do in 0.6. */
 function isPlaced(transformation: JsonObject): boolean {
   return ["input", "output"].some((name) => member(transformation, name) !== undefined);
 }
 
-/** The transformations that one consists of: itself, or those of a `sequence`. */
+/** The parts of a transformation: itself, or those of a `sequence`. */
 function parts(transformation: JsonValue): JsonValue[] {
   if (!isObject(transformation) || !isOfType(transformation, "sequence")) return [transformation];
   const inner = member(transformation, "transformations");
   return Array.isArray(inner) ? inner.flatMap(parts) : [transformation];
 }
 
-/** Numbers as a transformation wrote them, where they are the same. */
+/** Writes numbers, keeping the original text of unchanged ones. */
 function asWritten(values: readonly number[], written: readonly JsonValue[], type: string): JsonValue[] {
   const one = written.find((transformation) => isOfType(transformation, type));
   const old = isObject(one) ? member(one, type) : undefined;
@@ -128,7 +128,7 @@ function isIdentity(transformation: JsonValue): boolean {
   return isOfType(transformation, "identity");
 }
 
-/** A finite number, however it is written. */
+/** Reads a finite number, however it is written. */
 export function numberOf(value: JsonValue | undefined): number | undefined {
   const number = value instanceof JsonNumber ? value.valueOf() : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;

@@ -8,7 +8,9 @@ import { axesByArray } from "./multiscales.ts";
 import { DIMENSIONS } from "./to-v3.ts";
 import { inWordsOfV2, READ_VERSIONS, V3_VERSION } from "./versions.ts";
 
-/** OME-Zarr 0.5 as 0.4, whose chunks lie in folders by dimension. Groups of later versions stay as they are, with a note. */
+/**
+ * Converts OME-Zarr 0.5 to 0.4, with chunks in nested folders. Groups of later versions stay unchanged, with a note.
+ */
 export function omeToV2(nodes: readonly ConventionNode[], change: FormatChange): readonly ConventionNode[] {
   const groups = nodes.filter(({ metadata }) => isConvertible(metadata.attributes));
   const axes = axesByArray(groups);
@@ -21,7 +23,7 @@ export function omeToV2(nodes: readonly ConventionNode[], change: FormatChange):
   });
 }
 
-/** Whether a group has metadata of 0.5; ome-zarr-py leaves the version out at the list of labels. */
+/** True if a group has metadata of 0.5; ome-zarr-py omits the version in the list of labels. */
 function isConvertible(attributes: JsonObject): boolean {
   const ome = member(attributes, OME);
   if (!isObject(ome) || ![undefined, V3_VERSION].includes(versionOf(ome))) return false;
@@ -65,7 +67,10 @@ function amongAttributes(metadata: GroupMetadata): GroupMetadata {
   };
 }
 
-/** A level of an image: its axes are stated by the group alone, unless they were by the array as well. */
+/**
+ * Converts a level of an image. Removes the axis names from the array, because the group states them, unless the
+ * array had its own.
+ */
 function asLevel(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
   if (axes === undefined) return metadata;
   const { dimensionNames, attributes, ...rest } = metadata;

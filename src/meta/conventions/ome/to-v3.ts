@@ -8,10 +8,12 @@ import { axesByArray } from "./multiscales.ts";
 import { type OmeNamesOf, omeNamesAmong } from "./ome-groups.ts";
 import { inWordsOfV3, READ_VERSIONS, V2_VERSION, V3_VERSION, versionInV2 } from "./versions.ts";
 
-/** The attribute that names dimensions in v2, kept in v3 where an image had it: so it comes back. */
+/**
+ * The attribute that names dimensions in v2. Kept in v3 for images that had it, to restore it when converting back.
+ */
 export const DIMENSIONS = "_ARRAY_DIMENSIONS";
 
-/** OME-Zarr 0.4 as 0.5. A hierarchy of an older version stays as it is, with a note. */
+/** Converts OME-Zarr 0.4 to 0.5. A hierarchy of an older version stays unchanged, with a note. */
 export function omeToV3(nodes: readonly ConventionNode[], change: FormatChange): readonly ConventionNode[] {
   const versions = versionsOf(nodes);
   if (versions.size === 0) return nodes;
@@ -67,7 +69,7 @@ function noteBoth(path: string, change: FormatChange): void {
   });
 }
 
-/** A level of an image, whose dimensions have the names of the image's axes. */
+/** Names the dimensions of a level after the image's axes. */
 function withAxes(metadata: ArrayMetadata, axes: readonly string[] | undefined): ArrayMetadata {
   const { dimensionNames, attributes, shape } = metadata;
   if (axes?.length !== shape.length) return metadata;

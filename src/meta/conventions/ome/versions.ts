@@ -3,21 +3,21 @@ import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { isObject, member } from "../../assert-json.ts";
 import { objectsIn, omeOf } from "./attributes.ts";
 
-/** The version for Zarr v2, and the one for Zarr v3; they say the same in other places. */
+/** The versions for Zarr v2 and for Zarr v3; they have the same content in different places. */
 export const V2_VERSION = "0.4";
 export const V3_VERSION = "0.5";
 
-/** What to say of versions that a conversion leaves as they are. */
+/** Hint for versions that a conversion does not change. */
 export const READ_VERSIONS = "Readers of OME-Zarr need version 0.4 in Zarr v2, and 0.5 or 0.6 in Zarr v3.";
 
-/** The version that describes coordinate systems, for Zarr v3 alone. */
+/** The version that describes coordinate systems, for Zarr v3 only. */
 const SYSTEMS_VERSION = "0.6";
 
 /**
- * The version whose words OME-Zarr metadata use, where more than one is in use: 0.6 with coordinate systems, whatever
- * draft of it, and without them 0.5 in Zarr v3 and 0.4 in v2.
+ * The version whose vocabulary OME-Zarr metadata use. With coordinate systems it is 0.6, in any draft; without them
+ * 0.5 in Zarr v3 and 0.4 in v2.
  *
- * @throws `unsupported-operation` for versions that are not known.
+ * @throws `unsupported-operation` for unknown versions.
  */
 export function wordsOf(attributes: JsonObject): "0.4" | "0.5" | "0.6" {
   const { version, metadata } = omeOf(attributes) ?? { metadata: attributes };
@@ -37,8 +37,8 @@ export function wordsOf(attributes: JsonObject): "0.4" | "0.5" | "0.6" {
 const VERSIONED = ["plate", "well", "image-label", "omero"];
 
 /**
- * The version of a group's OME-Zarr metadata where they stand among its attributes: the one that is stated, or 0.4 where
- * the objects are such as no other version has; undefined where they may be of another convention.
+ * The version of a group's OME-Zarr metadata that are ordinary attributes: the stated one, or 0.4 if only this
+ * version has such objects. Undefined if they may belong to another convention.
  */
 export function versionInV2(attributes: JsonObject): string | undefined {
   const ome = omeOf(attributes);
@@ -50,12 +50,12 @@ export function versionInV2(attributes: JsonObject): string | undefined {
   return member(attributes, "bioformats2raw.layout") === undefined ? undefined : V2_VERSION;
 }
 
-/** The members of a group in the words of 0.5, without the version of them all. */
+/** Converts the members of a group to the vocabulary of 0.5; does not add the common version. */
 export function inWordsOfV3(members: JsonObject): JsonObject {
   return mapMembers(members, V2_VERSION, V3_VERSION, ({ version: _, ...multiscale }) => multiscale);
 }
 
-/** The same in the words of 0.4. */
+/** Converts the members of a group to the vocabulary of 0.4. */
 export function inWordsOfV2(members: JsonObject): JsonObject {
   return mapMembers(members, V3_VERSION, V2_VERSION, ({ version: _, ...multiscale }) => ({
     version: V2_VERSION,
