@@ -1,7 +1,6 @@
 import type { Command, CommandDefinition } from "./define-command.ts";
 
 interface ListedCommand {
-  /** Describes the command in one line. */
   readonly summary: string;
   readonly load: () => Promise<{ readonly command: CommandDefinition }>;
 }
@@ -87,7 +86,6 @@ export const commandList: Readonly<Record<string, ListedCommand>> = {
 
 export const commandNames: readonly string[] = Object.keys(commandList);
 
-/** Loads all commands, with their names. */
 export function loadCommands(): Promise<(readonly [name: string, command: Command])[]> {
   return Promise.all(
     Object.entries(commandList).map(async ([name, listed]) => [name, await loadListed(listed)] as const),

@@ -2,7 +2,6 @@ import { formatDuration } from "../../flows/text/numbers.ts";
 import { formatBytes } from "../../util/byte-size.ts";
 import type { Meter } from "./meter.ts";
 
-/** The progress of a run. */
 export interface ProgressUpdate {
   /** Completed part of the work, 0 to 1; absent if the total is unknown. */
   readonly fraction?: number | undefined;

@@ -58,9 +58,9 @@ export function reportText(
 interface OutputReport {
   readonly output: string;
   readonly format: string;
-  /** The shape of a single array. */
+  /** Set for a single array. */
   readonly shape?: readonly number[];
-  /** Several arrays. */
+  /** Set for several arrays. */
   readonly arrays?: readonly { readonly name: string; readonly shape: readonly number[] }[];
   readonly bytes: number;
   readonly seconds: number;

@@ -227,7 +227,7 @@ function executionText({ threads, singleThreadReason, driver, tasksAtOnce, write
   return `${counted(threads, "thread")}${reason}; ${tasks}${threads > 1 ? `; ${writers}` : ""}`;
 }
 
-/** Requests in flight. */
+/** The limit on requests in flight, as text. */
 export function requestsText({ concurrency, isAdaptive }: Execution): string {
   return isAdaptive
     ? `as many requests in flight as each server is faster with, at most ${concurrency}`

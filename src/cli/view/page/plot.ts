@@ -12,7 +12,7 @@ export interface Box {
 export interface PlotEvents {
   /** The cursor moved to this column and row of the picture. */
   readonly onCursor: (column: number, row: number) => void;
-  /** A point was chosen. */
+  /** The user chose this point. */
   readonly onPoint: (column: number, row: number) => void;
   /** A part of the picture was selected; undefined to show all. */
   readonly onZoom: (box: Box | undefined) => void;
