@@ -12,27 +12,30 @@ import { skippedWarning, undecodable } from "./not-known.ts";
 import { openSource } from "./open-source.ts";
 import { noteAccess } from "./option-effects.ts";
 
-/** An array, and how it is named in messages. */
+/** An array and the names that messages use for it. */
 export interface ArrayBelow {
   readonly array: ZarrArray;
-  /** Below the node that was asked for; "" for that itself. */
+  /** Path below the requested node; "" for that node itself. */
   readonly path: string;
-  /** Its own, or those of the axes of the image it is a level of. */
+  /** The array's own names, or the axes of the image that it is a level of. */
   readonly dimensionNames: DimensionNames | undefined;
 }
 
 export interface ArraysBelowOptions {
-  /** Called with each node below that cannot be read, which is passed over; where this is absent, it fails. */
+  /**
+   * Called with each node that cannot be read; reading continues with the next one. Without this callback, such a
+   * node is an error.
+   */
   readonly onBroken?:
     | ((broken: { readonly path: string; readonly error: ZarrflowError }) => void)
     | undefined;
-  /** Fails at a node that is not known here too, as what is made of all arrays would lack it. */
+  /** Also fails at nodes that zarrflow does not support, instead of leaving them out of the result. */
   readonly needsAll?: boolean;
 }
 
 /**
- * The array itself, or all arrays below a group, with their paths below it; of use until the next is asked for. Nodes that
- * are not known here are passed over, each with a warning, unless `onBroken` takes them.
+ * Yields the array itself, or all arrays below a group, with their paths below it. Each array is valid until the
+ * next is requested. Unsupported nodes are skipped with a warning, unless `onBroken` receives them.
  */
 export async function* arraysBelow(
   source: OpenSource,

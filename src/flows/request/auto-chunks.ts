@@ -1,23 +1,26 @@
 import { product } from "../../util/shape.ts";
 
-/** What chunks of about a size are made of. */
+/** Input of `autoChunks`. */
 export interface AutoChunks {
   readonly shape: readonly number[];
-  /** Chunk lengths that are merged, or divided where they are too large: those of the source, or of the chunks of a shard. */
+  /**
+   * Chunk lengths to merge, or to divide if they are too large: of the source's chunks, or of the chunks of a
+   * shard.
+   */
   readonly units: readonly number[];
-  /** Lengths that are given or kept; undefined along the dimensions whose length is chosen. */
+  /** Lengths that are fixed; undefined for dimensions whose length is chosen here. */
   readonly given: readonly (number | undefined)[];
-  /** The most items of a chunk, where lengths of 1 do not make more. */
+  /** Maximum items per chunk. Fixed lengths, or units that may not be divided, can exceed it. */
   readonly maxItems: number;
-  /** Whether units may be divided; shards hold whole chunks. */
+  /** True if units may be divided. Shards consist of whole chunks, so theirs may not. */
   readonly mayDivide: boolean;
 }
 
 /**
- * The largest chunks of at most `maxItems` items, with every chosen dimension in about as many chunks as the others. A
- * chosen length is a multiple of its unit, or the whole dimension. Only where chunks of one unit are larger than
- * `maxItems`, units are divided: then a length divides the unit, where a divisor is at least half as long as there is
- * room for.
+ * Computes the largest chunks of at most `maxItems` items, with about the same number of chunks along every chosen
+ * dimension. A chosen length is a multiple of its unit, or the whole dimension. Units are divided only if a chunk
+ * of one unit each exceeds `maxItems`; a length then divides its unit if some divisor is at least half of the
+ * longest possible length.
  */
 export function autoChunks({ shape, units, given, maxItems, mayDivide }: AutoChunks): number[] {
   const axes = shape.map((items, d): Axis => {
@@ -46,21 +49,23 @@ export function autoChunks({ shape, units, given, maxItems, mayDivide }: AutoChu
 
 interface Axis {
   readonly unit: number;
-  /** Length of one chunk for all of it. */
+  /** Length of a single chunk that covers the dimension. */
   readonly whole: number;
 }
 
 type LongestWithin = (axis: Axis, most: number) => number;
 
-/** The longest multiple of the unit, or all of the dimension; one unit at least. */
+/** Returns the longest multiple of the unit within `most`, or the whole dimension; at least one unit. */
 function multiplying({ unit, whole }: Axis, most: number): number {
   return most >= whole ? whole : Math.max(unit, Math.floor(most / unit) * unit);
 }
 
-/** Longer units are not factorised: they come from metadata that anybody may have written. */
+/** Longer units are not factorised: untrusted metadata could make that arbitrarily slow. */
 const MAX_FACTORISED = 2 ** 32;
 
-/** The longest part of the unit: one of its divisors, unless these are much shorter than what there is room for. */
+/**
+ * Returns the longest part of the unit within `most`: a divisor, unless every divisor is less than half of `most`.
+ */
 function dividing(axes: readonly Axis[]): LongestWithin {
   const divisors = new Map(axes.map(({ unit }) => [unit, divisorsOf(unit)]));
   return ({ unit }, most) => {
@@ -70,7 +75,7 @@ function dividing(axes: readonly Axis[]): LongestWithin {
   };
 }
 
-/** All divisors of a number, ascending. */
+/** Returns all divisors of a number, ascending. */
 function divisorsOf(n: number): number[] {
   const small: number[] = [];
   for (let i = 1; n <= MAX_FACTORISED && i * i <= n; i++) if (n % i === 0) small.push(i);
@@ -78,7 +83,10 @@ function divisorsOf(n: number): number[] {
   return [...new Set([...small, ...large])];
 }
 
-/** The smallest number from 1 to `most`, nearly, for which something holds that holds for all larger ones. */
+/**
+ * Returns about the smallest number from 1 to `most` that meets a condition, which must then hold for all larger
+ * ones.
+ */
 function fewest(holds: (count: number) => boolean, most: number): number {
   if (holds(1)) return 1;
   let [low, high] = [1, most];

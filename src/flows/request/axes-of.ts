@@ -5,7 +5,7 @@ import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import type { SourceNode } from "../plan/hierarchy-request.ts";
 import type { Changes } from "./changes.ts";
 
-/** Names of dimensions that images state for their levels, where anything is asked for by names of dimensions. */
+/** Finds the dimension names that images give to their levels, if any option refers to dimensions by name. */
 export async function axesOf(
   root: ZarrArray | ZarrGroup,
   nodes: readonly Pick<SourceNode, "path" | "metadata">[],
@@ -25,8 +25,8 @@ function asksByName(option: Changes["chunks"] | Changes["slice"]): boolean {
 export type DimensionNames = readonly (string | null)[];
 
 /**
- * How the dimensions of the nodes of a hierarchy are called, which are given with parents first: by an array itself, or by
- * the image that it is a level of.
+ * Returns a function that finds the dimension names of a node: those of the array itself, or of the image that it
+ * is a level of. Call it with parents before their children.
  */
 export async function dimensionNaming(
   root: ZarrNode,

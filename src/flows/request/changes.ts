@@ -26,60 +26,67 @@ import type { GroupArray } from "./dimension-lengths.ts";
 import type { GroupSelections } from "./group-slice.ts";
 import type { OtherRanges } from "./resolutions.ts";
 
-/** What a flow changes on the way; what is not named stays as it is. */
+/** The changes that a flow makes. Everything else is copied unchanged. */
 export interface Changes extends LabelOptions {
   /**
-   * The new chunk shape: by dimension name, in order, or as text (`time=744,lat=11`, `744,11,7`,
-   * `t2m:time=-1,lat=16` for one array of a group, `s*:time=-1` for those that match a glob); -1 is the whole dimension.
-   * Several texts add up.
+   * New chunk shape: by dimension name, in order, or as text (`time=744,lat=11`, `744,11,7`; `t2m:time=-1,lat=16`
+   * for one array of a group, `s*:time=-1` for the arrays that match a glob). -1 is the whole dimension. Several
+   * texts are combined.
    *
-   * `auto` for a dimension takes as many items as make chunks of at most 16 MB, decoded. The text `auto`, or a number of
-   * bytes such as `100MB`, gives every array chunks of at most that size: multiples of its chunk lengths, and parts of
-   * these only where one chunk is larger, with all dimensions in about as many chunks.
+   * `auto` as the size of a dimension makes chunks of at most 16 MB, decoded. The text `auto`, or a size such as
+   * `100MB`, gives every array chunks of at most that size, with about the same number of chunks along each
+   * dimension. Their lengths are multiples of the present ones; a chunk is divided only if it is larger than the
+   * limit itself.
    */
   readonly chunks?: ChunksOption | string | readonly string[] | undefined;
   /**
-   * The shape of shards, each of whole chunks, given as `chunks` is; -1 is the whole dimension. `none`: no shards, as it
-   * is where `chunks` alone are given. Arrays keep theirs by default. `auto` makes shards of at most 256 MB, decoded.
+   * Shard shape, in the same notation as `chunks`. Shards consist of whole chunks; -1 is the whole dimension.
+   * `auto` makes shards of at most 256 MB, decoded; `none` removes shards. By default arrays keep their shards,
+   * unless `chunks` is given: then they have none.
    */
   readonly shards?: ChunksOption | string | readonly string[] | undefined;
   /**
-   * Which arrays of a group chunks and shards by dimension names mean: those that have all the named dimensions (`all`,
-   * the default), or any, with the sizes of the dimensions that they have.
+   * Selects the arrays of a group that named chunk and shard sizes apply to: those with all of the named dimensions
+   * (`all`, the default), or with any of them (`any`).
    */
   readonly match?: DimensionMatch | undefined;
   /**
-   * What becomes of the values of arrays, by their names or globs: another data type, a `map` that computes them,
-   * `unpack`, `pack`. `*` means all arrays of numbers but coordinates and what else belongs to others.
+   * Changes to the values of arrays, by array name or glob: another data type, a `map` that computes new values,
+   * `unpack`, `pack`. `*` matches all numeric arrays except those that describe others, such as coordinates.
    */
   readonly arrays?: ArrayChanges | undefined;
   /**
-   * The new compressor of the arrays that are rechunked, or of all where none is: `zstd:5`, `none`, JSON, or a codec; or all
-   * of their filters, compressors and checksums in the order of encoding: `bitround:10,zstd:5`.
+   * New compressor: `zstd:5`, `none`, JSON, or a codec. A list such as `bitround:10,zstd:5` replaces all filters,
+   * compressors and checksums, in encoding order. Applies to the arrays that get new chunks or shards; to all
+   * arrays if neither is given.
    */
   readonly codec?: CodecOption | undefined;
   /**
-   * The part that is taken: ranges by dimension name, of an array also in order, or as text (`time=0:24,lat=10:20:2`, with
-   * labels `time=2019-03,lat=45..50`). A dimension that an index is given for stays, with one item. Of a group, every array is cut
-   * that has any of the dimensions, by its own coordinates where it is of another resolution; the others are taken whole. With an array, its coordinates and what else belongs to it
-   * are cut alike; `sliceTo` writes it as a member of a group then.
+   * The part to take: ranges by dimension name, for a single array also in order, or as text
+   * (`time=0:24,lat=10:20:2`; with labels `time=2019-03,lat=45..50`). A dimension with a single index stays, with
+   * one item.
+   *
+   * In a group, every array that has one of the dimensions is cut; arrays of another resolution are cut by their
+   * own coordinates, and other arrays are taken whole. A sliced array brings its coordinates and other arrays that
+   * describe it, cut in the same way; `sliceTo` then writes a group.
    */
   readonly slice?: SliceOption | string | undefined;
   /**
-   * Rejects a slice if a group, or an array that comes along, has another length along a dimension, and no coordinates that
-   * say what to take (`invalid-selection`); by default it is taken whole, with a warning.
+   * Rejects a slice (`invalid-selection`) if a sliced dimension has another length in a subgroup or in an array
+   * that describes the sliced one, without coordinates to select by. By default such nodes are taken whole, with a
+   * warning.
    */
   readonly strict?: boolean | undefined;
   /** The format to write. */
   readonly to?: ZarrFormat | undefined;
-  /** JSON pointers, as a `loss-refused` names them, of what the new format may drop. */
+  /** Information that the new format may drop: JSON pointers, as `loss-refused` reports them. */
   readonly allowLoss?: readonly string[] | undefined;
   /**
-   * Writes the documents of a second format again, for the nodes that have documents of two (a group that was migrated from
-   * v2 to v3 in place). By default they are left out, with a warning, as soon as any chunk changes.
+   * Also writes documents of the second format for nodes that have two (a group migrated from v2 to v3 in place).
+   * By default these documents are left out, with a warning, unless the copy changes nothing.
    */
   readonly keepFormats?: boolean | undefined;
-  /** Whether chunks and shards that leave the grid of every array as it is are refused (`invalid-option`). */
+  /** Rejects chunks and shards that leave the grid of every array unchanged (`invalid-option`). */
   readonly mustChange?: boolean | undefined;
 }
 
@@ -98,36 +105,36 @@ export const CHANGES: OptionNames<Changes> = {
   mustChange: true,
 };
 
-/** Whether anything is named that is to change. */
+/** True if any change is requested. */
 export function changesAnything({ chunks, shards, codec, arrays, slice, to }: Changes): boolean {
   return [chunks, shards, codec, arrays, slice, to].some((change) => change !== undefined);
 }
 
 type ChangeOf = (path: string, metadata: ArrayMetadata) => Change | undefined;
 
-/** What was opened. */
 export interface OpenedNodes {
-  /** The node that was asked for; an array by its name, which its path does not tell where it is a root. */
+  /** The requested node. Arrays carry a name, because the path of a root array is empty. */
   readonly root: OpenedRoot & { readonly name?: string };
-  /** That and all below it; with an array, what comes along with it. */
+  /** The root and all nodes below it; for a single array, also the arrays that describe it. */
   readonly nodes: readonly Pick<SourceNode, "path" | "metadata">[];
-  /** Names of dimensions that are stated elsewhere than at the array, by its path. */
+  /** Dimension names that are stated outside the array's own metadata, by array path. */
   readonly axes: Axes;
 }
 
-/** What becomes of the arrays of a node. */
+/** The changes to the arrays of a node. */
 export interface WantedChanges {
   readonly change: ChangeOf;
-  /** Arrays that keep their chunks though they have some of the dimensions that were named. */
+  /** Arrays that keep their chunks although they have some of the named dimensions. */
   readonly kept: readonly KeptChunks[];
 }
 
 /**
- * Returns what becomes of each array of a node that was opened; undefined for one that stays as it is.
+ * Returns a function that gives the change of each opened array; undefined for an unchanged one.
  *
- * @param selections what is taken of each array, as `selectionsOf` says
- * @param conversions what becomes of the values of arrays, by path
- * @throws `invalid-option` for chunks and shards that fit no array, or change nothing where something must change.
+ * @param selections the selected part of each array, from `selectionsOf`
+ * @param conversions conversions of array values, by path
+ * @throws `invalid-option` for chunks and shards that fit no array, or that change nothing although `mustChange` is
+ * set.
  */
 export function changeOf(
   changes: Changes,
@@ -193,7 +200,7 @@ function anyChangeOf(
 }
 
 /**
- * What a slice by indices takes of the arrays that were opened, by path; nothing for those that are taken whole.
+ * Resolves a slice by indices to selections, by array path. Arrays that are taken whole have no entry.
  *
  * @param others ranges of arrays in other resolutions
  * @throws `invalid-selection`, `invalid-option`, as `resolveSlice` and `sliceGroup`.
@@ -217,20 +224,23 @@ export async function selectionsOf(
   );
 }
 
-/** The arrays that changes are asked for: of an array that others come along with, that alone. */
+/**
+ * The arrays that the options apply to: all arrays of a group, or the requested array without those that describe
+ * it.
+ */
 function askedArrays(opened: OpenedNodes): GroupArray[] {
   const { kind, path: asked } = opened.root;
   return arraysOf(opened).filter(({ path }) => kind === "group" || path === asked);
 }
 
-/** The arrays that were opened, with the names that their dimensions are called by. */
+/** The opened arrays with their dimension names. */
 function arraysOf({ nodes, axes }: OpenedNodes): GroupArray[] {
   return nodes.flatMap(({ path, metadata }) =>
     metadata.kind === "array" ? [{ path, metadata: withAxes(metadata, axes.get(path)) }] : [],
   );
 }
 
-/** An array of another shape; its chunks are no larger than it is, but for those that hold inner ones. */
+/** Gives an array another shape. Its chunks are shortened to fit, unless they are shards. */
 function partOf(metadata: ArrayMetadata, shape: readonly number[]): ArrayMetadata {
   const { chunkGrid } = metadata;
   if (chunkGrid.innerChunkShape) return { ...metadata, shape };
@@ -282,15 +292,15 @@ function isEmpty(option: ChunksInput): boolean {
   return typeof option === "object" && !Array.isArray(option) && Object.keys(option).length === 0;
 }
 
-/** What becomes of the codecs of the array at a path. */
+/** Replaces the codecs of the array at a path. */
 type Recode = (metadata: ArrayMetadata, path: string) => ArrayMetadata;
 
 /**
- * Replaces codecs of arrays by those that are asked for. Filters that look at values are for data: arrays that describe
- * others keep their codecs then.
+ * Replaces the codecs of arrays by the requested ones. Codecs that depend on values apply to data only: arrays that
+ * describe others then keep their codecs.
  *
- * @param named path of an array that is asked for by its name, whatever it is
- * @throws `invalid-option` for what is not known, or does not fit
+ * @param named path of an array that was requested by name, and is always recoded
+ * @throws `invalid-option` for codecs that are unknown or do not fit
  */
 export function recodeTo(codec: CodecOption, arrays: readonly GroupArray[], named?: string): Recode {
   const asked = askedCodecs(codec);

@@ -8,36 +8,41 @@ import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { autoChunks } from "./auto-chunks.ts";
 
-/** Items of a chunk along one dimension: a number, -1 for the whole dimension, or `auto`, as many as make chunks of 16 MB. */
+/**
+ * Items of a chunk along one dimension: a number, -1 for the whole dimension, or `auto` for chunks of at most 16
+ * MB.
+ */
 export type ChunkSize = number | "auto";
 
 /**
- * A chunk shape as people ask for it: one size a dimension, or sizes by dimension name, where dimensions that are
- * not named keep theirs.
+ * A requested chunk shape: one size per dimension, or sizes by dimension name. Dimensions that are not named keep
+ * their size.
  */
 export type ChunksOption = readonly ChunkSize[] | Readonly<Record<string, ChunkSize>>;
 
-/** Chunk shapes as options and flags give them: for all arrays, or as texts, which may name an array. */
+/** Chunk shapes as options and flags give them: one for all arrays, or texts, which may name arrays. */
 export type ChunksInput = ChunksOption | string | readonly string[];
 
-/** What is asked of chunks: sizes in order or by dimension name, or decoded bytes; without a number of these, the usual one. */
+/**
+ * A parsed chunk request: sizes in order, sizes by dimension name, or decoded bytes (the default size if omitted).
+ */
 export type AskedChunks =
   | { readonly by: "order"; readonly sizes: readonly ChunkSize[] }
   | { readonly by: "name"; readonly sizes: Readonly<Record<string, ChunkSize>> }
   | { readonly by: "bytes"; readonly bytes?: number };
 
-/** What is asked for all arrays that it fits, or for those that a path or a glob selects. */
+/** A chunk request for the arrays that a path or glob selects; without one, for all arrays that it fits. */
 export interface ChunksRequest {
   readonly selector?: string;
   readonly asked: AskedChunks;
 }
 
-/** Decoded bytes of the chunks, and of the shards, that `auto` means. */
+/** Decoded size of `auto` chunks and shards. */
 const AUTO_CHUNK_BYTES = 16e6;
 const AUTO_SHARD_BYTES = 256e6;
 
 /**
- * Reads `time=744,lat=11`, `744,11,7`, `auto`, `100MB`, and the same for an array or a pattern: `t2m:time=-1,lat=16`.
+ * Parses `time=744,lat=11`, `744,11,7`, `auto`, `100MB`, and the same for an array or a glob: `t2m:time=-1,lat=16`.
  *
  * @throws `invalid-option` saying what is valid.
  */
@@ -46,14 +51,14 @@ export function parseChunks(text: string): ChunksRequest {
   return { ...(selector !== undefined && { selector }), asked: parseAsked(sizes, text) };
 }
 
-/** The same of an object or a list, as code gives it. */
+/** Converts chunk sizes given as an object or a list. */
 export function askedChunks(option: ChunksOption): AskedChunks {
   return Array.isArray(option)
     ? { by: "order", sizes: option }
     : { by: "name", sizes: option as Readonly<Record<string, ChunkSize>> };
 }
 
-/** Whether no dimension is named: all keep their chunks. */
+/** True if no dimension is named, so that every array keeps its chunks. */
 export function namesNothing(asked: AskedChunks): boolean {
   return asked.by === "name" && Object.keys(asked.sizes).length === 0;
 }
@@ -93,7 +98,10 @@ function size(part: string, text: string): ChunkSize {
   return number;
 }
 
-/** The chunk shape that is meant for an array without shards. @throws `invalid-option` for a wrong rank, name or size. */
+/**
+ * Computes the requested chunk shape of an array without shards. @throws `invalid-option` for a wrong rank, name or
+ * size.
+ */
 export function resolveChunks(asked: AskedChunks, metadata: ArrayMetadata, path: string): number[] {
   const { shape, chunkGrid, dimensionNames } = metadata;
   const sizes = sizesOf(asked, metadata, { path, others: chunkGrid.chunkShape });
@@ -107,8 +115,9 @@ export function resolveChunks(asked: AskedChunks, metadata: ArrayMetadata, path:
 }
 
 /**
- * The shard shape that is meant for an array that has the new chunks, but no shards; -1 is the whole dimension, in whole
- * chunks. Dimensions that are not named have the sizes of `before`, or of a chunk.
+ * Computes the requested shard shape of an array that has its new chunks, but no shards yet. -1 is the whole
+ * dimension, rounded up to whole chunks. Dimensions that are not named keep the shard size of `before`, or get one
+ * chunk.
  *
  * @throws `invalid-option` for a wrong rank, name or size.
  */
@@ -130,7 +139,7 @@ function bytesOf(asked: AskedChunks, usual: number): number {
   return (asked.by === "bytes" ? asked.bytes : undefined) ?? usual;
 }
 
-/** Lengths in which those that are left to us are chosen. */
+/** Replaces each `auto` by a length. */
 function chosenLengths(
   lengths: readonly ChunkSize[],
   { shape, chunkGrid, dataType }: ArrayMetadata,
@@ -146,7 +155,7 @@ function chosenLengths(
   });
 }
 
-/** One size a dimension. */
+/** Returns one size per dimension. */
 function sizesOf(
   asked: AskedChunks,
   { shape, dimensionNames = [] }: ArrayMetadata,

@@ -14,26 +14,29 @@ import {
 } from "./chunk-option.ts";
 import { type GroupArray, isDimensionCoordinate } from "./dimension-lengths.ts";
 
-/** The node that was opened, below which arrays are selected. */
+/** The opened node that arrays are selected below. */
 export interface OpenedRoot {
   readonly path: string;
   readonly kind: "array" | "group";
 }
 
-/** Which arrays of a group names of dimensions mean: those that have all of them, or any. */
+/** The arrays of a group that dimension names apply to: those that have all of the names, or any. */
 export type DimensionMatch = "all" | "any";
 
-/** What is asked of each array, and which arrays have only some of the dimensions. */
+/**
+ * The chunk request of each array, and the arrays that keep their chunks although they have some of the dimensions.
+ */
 export interface MeantChunks {
   readonly options: ReadonlyMap<string, AskedChunks>;
   readonly kept: readonly KeptChunks[];
 }
 
 /**
- * What is asked for by path, of the arrays that are meant. What is asked of an array by its path counts more than what a
- * pattern asks, and that more than what is asked of all.
+ * Finds the arrays that chunk requests apply to, by path. A request for one array overrides those for globs, which
+ * override a request for all arrays.
  *
- * @throws `invalid-option` for a selector that matches no array, or one of a coordinate that is likely a dimension.
+ * @throws `invalid-option` for a selector that matches no array, or that names a coordinate where its dimension is
+ * probably meant.
  */
 export function meantOptions(
   input: ChunksInput,
@@ -113,8 +116,8 @@ function assertNamed(asked: AskedChunks): void {
 }
 
 /**
- * Whether an array is meant that no path names: it has the named dimensions and is no coordinate of one of them, it has
- * as many dimensions as there are sizes, or a size in bytes is asked for, which any array can have.
+ * True if a request applies to an array that it does not name by path. Sizes by name need an array with these
+ * dimensions that is not their coordinate; sizes in order need the same rank; bytes fit any array.
  */
 function isMeant(asked: AskedChunks, array: GroupArray, match: DimensionMatch): boolean {
   if (asked.by === "bytes") return true;
@@ -125,7 +128,7 @@ function isMeant(asked: AskedChunks, array: GroupArray, match: DimensionMatch): 
   return match === "all" || names.length === 0 ? names.every(has) : names.some(has);
 }
 
-/** What is asked of the dimensions that an array has. */
+/** The part of a request that concerns the dimensions of an array. */
 function fitting(asked: AskedChunks, { dimensionNames = [] }: ArrayMetadata): AskedChunks {
   if (asked.by !== "name") return asked;
   const own = Object.entries(asked.sizes).filter(([name]) => dimensionNames.includes(name));
@@ -174,7 +177,10 @@ function noArray(
   return invalid(`the group has no array \`${name}\``, `Its arrays are ${paths.join(", ") || "none"}.`, near);
 }
 
-/** Whether an array that is named is the coordinate of a dimension that other arrays have, too: `time:-1` for `time=-1`. */
+/**
+ * True if the array named is a coordinate of a dimension that other arrays share: `time:-1` may stand for
+ * `time=-1`.
+ */
 function isLikelyDimension(array: GroupArray, asked: AskedChunks, arrays: readonly GroupArray[]): boolean {
   if (asked.by !== "order" || !isDimensionCoordinate(array)) return false;
   const name = lastName(array.path);

@@ -5,7 +5,7 @@ import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 
-/** Nodes with the separators that the chunk keys of their arrays have, looked for where documents state none. */
+/** Finds the chunk key separators of arrays whose documents do not state one. */
 export async function withChunkSeparators(
   nodes: readonly ZarrNode[],
   { concurrency, signal }: { readonly concurrency: number; readonly signal?: AbortSignal | undefined },
@@ -20,7 +20,7 @@ export async function withChunkSeparators(
 }
 
 /**
- * Warnings of arrays whose separator had to be looked for, and of those whose values may be read wrong, by their paths
+ * Warnings about arrays whose separator was detected, and about arrays whose values may be misread, with paths
  * below `root`.
  */
 export function readingWarnings(nodes: readonly ZarrNode[], root: ZarrNode): NodeWarning[] {
@@ -39,7 +39,10 @@ function valueWarnings({ findings }: ZarrNode, about: Pick<NodeWarning, "path">)
   return findings.filter(({ kind }) => kind === "values").map(({ message }) => ({ message, ...about }));
 }
 
-/** An array that is read, with the separator of its chunk keys; where that had to be looked for, `onEvent` gets an event. */
+/**
+ * Finds the chunk key separator of an array before it is read. Emits a warning if the separator was detected, and
+ * for each doubt about the array's values.
+ */
 export async function readableArray(
   array: ZarrArray,
   root: ZarrNode,

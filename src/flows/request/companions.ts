@@ -5,18 +5,19 @@ import type { Awaitable } from "../../util/awaitable.ts";
 import { ancestorPaths, isAtOrBelow } from "../../util/node-path.ts";
 import { coordinatesOf, type NamedArrays } from "./coordinates.ts";
 
-/** The nodes among which names are looked up. */
+/** The nodes that names are looked up in. */
 export interface NamedNodes {
-  /** Path of the group above which nothing is looked up. */
+  /** Path of the topmost group to search. */
   readonly root: string;
-  /** The node at a path; undefined where there is none, or none that may be taken. */
+  /** Returns the node at a path; undefined if it does not exist or may not be taken. */
   find(path: string): Awaitable<ZarrNode | undefined>;
 }
 
 /**
- * What belongs to arrays, besides these: the coordinates of their dimensions, those that their groups give to all
- * arrays that have the dimensions, and what attributes of CF name, also of what comes along itself, such as the bounds of a
- * coordinate. A name is looked up in the group of the array that states it, then in the groups above.
+ * Finds the arrays that describe others: coordinates of their dimensions, coordinates that their groups state for
+ * all arrays with these dimensions, and arrays named by CF attributes. The latter includes those named by
+ * companions, such as the bounds of a coordinate. A name is looked up in the group of the array that states it,
+ * then in the groups above.
  */
 export async function companionsOf(
   asked: readonly ZarrArray[],
@@ -60,19 +61,19 @@ function arraysAmong(nodes: NamedNodes): NamedArrays {
   };
 }
 
-/** Paths of the groups that an array is in, the nearest first. */
+/** Paths of the groups that contain an array, nearest first. */
 function groupsOf({ path }: ZarrArray, { root }: NamedNodes): string[] {
   return ancestorPaths(path)
     .filter((group) => isAtOrBelow(group, root))
     .toReversed();
 }
 
-/** The longest name or path that is looked for. */
+/** Maximum length of a name or path to look for. */
 const MAX_NAME = 1024;
 
 /**
- * Where something may be that is named in a group: beside it or above it, or at a path from there or from the root; nowhere
- * if no node can be there.
+ * Returns the paths that a name stated in a group may refer to. A bare name is looked for in each of the groups, a
+ * relative path from the nearest group, an absolute one from the root. Empty if no node can be there.
  */
 function pathsOf(name: string, groups: readonly string[], root: string): string[] {
   if (name.length > MAX_NAME || /^\.*$|[\\\0]/.test(name)) return [];

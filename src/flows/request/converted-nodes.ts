@@ -7,10 +7,10 @@ import type { NodesInFormat, SourceNode } from "../plan/hierarchy-request.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 
 /**
- * What the conventions of the target's format make of the metadata of a hierarchy.
+ * Converts the metadata of a hierarchy to the conventions of the target's format.
  *
- * @param nodes all nodes of the hierarchy, its root first, also those that stay behind
- * @param axes names for the dimensions of a root that names none: a level of an image that stays behind
+ * @param nodes all nodes of the hierarchy, its root first, including those that are not copied
+ * @param axes dimension names for a root without names: the level of an image that is not copied
  */
 export function nodesInFormat(
   nodes: readonly Pick<SourceNode, "path" | "metadata" | "layout">[],
@@ -38,20 +38,20 @@ function warningsOf(notes: readonly ConventionNote[]): NodeWarning[] {
   return notes.map(({ path, ...note }) => ({ ...note, ...(path !== "" && { path }) }));
 }
 
-/** A node of a hierarchy, of which the grid of arrays may change; by its path in the source store. */
+/** A node whose grid may change, by its path in the source store. */
 export interface RegriddedNode {
   readonly path: string;
-  /** In the words of the target's format, and what is made of it. */
+  /** Metadata in the target's format, before and after the change. */
   readonly before: NodeMetadata;
   readonly metadata: NodeMetadata;
   readonly placing?: ItemPlacing;
 }
 
 /**
- * The metadata of nodes that are true of their new grids, with the grids that they had: these follow.
+ * Updates attributes to match the new grids of their nodes, following the conventions.
  *
- * @param root path of the first of them
- * @param isSmaller whether nodes of the source are not among them
+ * @param root path of the first node
+ * @param isSmaller true if nodes of the source are not among them
  */
 export function followedNodes(
   root: string,
@@ -70,7 +70,7 @@ export function followedNodes(
   return { metadata: new Map(followedMetadata), warnings: warningsOf(followed.notes) };
 }
 
-/** Metadata with the attributes, and what only one format can hold, of others. */
+/** Metadata with the attributes and format-specific members of another node. */
 function withTextsOf<T extends NodeMetadata>(metadata: T, { attributes, extra }: NodeMetadata): T {
   return { ...metadata, attributes, ...(extra && { extra }) };
 }

@@ -3,32 +3,32 @@ import { groupCoordinates } from "../../meta/conventions/cf/references.ts";
 import type { Awaitable } from "../../util/awaitable.ts";
 import { isCoordinate } from "./is-coordinate.ts";
 
-/** Where names are looked up that arrays state: among nodes that are open, or by opening what has the name. */
+/** Resolves the names that arrays state, in nodes that are open or by opening them. */
 export interface NamedArrays {
-  /** The array that a name or a path means for an array; undefined where there is none. */
+  /** Returns the array that a name or path stated by an array refers to; undefined if there is none. */
   find(
     name: string,
     array: ZarrArray,
     isMeant?: (found: ZarrArray) => boolean,
   ): Awaitable<ZarrArray | undefined>;
-  /** The group that an array is in; undefined where there is none. */
+  /** Returns the group that contains an array; undefined if there is none. */
   groupOf(array: ZarrArray): Awaitable<ZarrNode | undefined>;
-  /** The most coordinates that are looked up besides those of dimensions: attributes may be anybody's. */
+  /** Maximum number of coordinates to look up besides those of dimensions, as attributes are untrusted. */
   readonly maxStated: number;
 }
 
-/** The coordinates of an array, each once. */
+/** The coordinates of an array, without duplicates. */
 export interface Coordinates {
-  /** By dimension; undefined where a dimension has none. */
+  /** One per dimension; undefined for a dimension without coordinate. */
   readonly ofDimensions: readonly (ZarrArray | undefined)[];
-  /** What `coordinates` of the array and of its group name, over some of its dimensions, or none. */
+  /** Arrays that `coordinates` of the array or its group names; they have some of its dimensions, or none. */
   readonly others: readonly ZarrArray[];
 }
 
 /**
- * Finds the coordinates of an array after the CF conventions, as xarray does.
+ * Finds the coordinates of an array by the CF conventions, like xarray.
  *
- * @param names of its dimensions
+ * @param names names of the array's dimensions
  */
 export async function coordinatesOf(
   array: ZarrArray,

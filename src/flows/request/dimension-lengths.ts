@@ -3,7 +3,7 @@ import { dimensionMeant } from "../../meta/dimension-meant.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, folderOf, lastName } from "../../util/node-path.ts";
 
-/** An array of a group, with its path. */
+/** An array of a group and its path. */
 export interface GroupArray {
   readonly path: string;
   readonly metadata: ArrayMetadata;
@@ -14,21 +14,21 @@ export function isDimensionCoordinate({ path, metadata: { shape, dimensionNames 
   return shape.length === 1 && dimensionNames?.[0] === lastName(path);
 }
 
-/** A group, or an array, that is taken whole though it may have a dimension that is sliced. */
+/** A group or array that is taken whole although it may have a sliced dimension. */
 export interface TakenWhole {
   readonly path: string;
   readonly reason: string;
 }
 
-/** A dimension of an array. */
+/** The length of a dimension in one array. */
 export interface Length {
   readonly path: string;
   readonly length: number;
 }
 
 /**
- * The array whose items ranges count along a dimension: of the outermost groups that have it, the one with most items, so
- * that of levels side by side it is the finest. Undefined where none has the dimension.
+ * Finds the array whose items the ranges of a dimension count. Of the outermost groups with the dimension, this is
+ * the array with most items, so the finest of several levels. Undefined if no array has the dimension.
  */
 export function leaderOf<A extends GroupArray>(name: string, arrays: readonly A[]): A | undefined {
   const length = ({ metadata: { shape, dimensionNames = [] } }: A) => shape[dimensionNames.indexOf(name)];
@@ -42,10 +42,10 @@ export function leaderOf<A extends GroupArray>(name: string, arrays: readonly A[
 }
 
 /**
- * The arrays in which each named dimension has the length that it has in the one that ranges count, and the outermost
- * groups in which one has another.
+ * Finds the arrays to cut: those in which each named dimension is as long as in its leading array. Also returns the
+ * outermost groups in which it has another length.
  *
- * @throws `invalid-selection` for a dimension that no array has, and for lengths that differ in one group.
+ * @throws `invalid-selection` for a dimension that no array has, and for two lengths in one group.
  */
 export function withOneLength(names: readonly string[], arrays: readonly GroupArray[]) {
   const differing = new Map<string, string>();
@@ -77,7 +77,7 @@ function lengthsOf(name: string, arrays: readonly GroupArray[]): Length[] {
   });
 }
 
-/** Path of the group that an array is in. */
+/** Path of the group that contains an array. */
 export function groupOf({ path }: { readonly path: string }): string {
   return folderOf(path);
 }
@@ -86,7 +86,7 @@ function depth({ path }: { readonly path: string }): number {
   return path.split("/").length;
 }
 
-/** That a dimension has two lengths, in words. */
+/** Message about a dimension with two lengths. */
 export function lengthsDiffer(name: string, first: Length, other: Length): string {
   return `dimension ${name} has ${first.length} items in ${first.path}, and ${other.length} in ${other.path}`;
 }

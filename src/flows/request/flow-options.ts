@@ -11,21 +11,25 @@ import { EVENT_OPTIONS, type EventOptions, READ_EVENT_OPTIONS, type ReadEventOpt
 import { CHANGES, type Changes } from "./changes.ts";
 import { KEY_FILTER, type KeyFilter } from "./key-filter.ts";
 
-/** What is done with a source: what is taken and changed, and how that is planned. `ReadOptions` say how it is read. */
+/**
+ * Options of a plan: the part to take, the changes, and how to plan them. `ReadOptions` control how the source is
+ * read.
+ */
 export interface PlanOptions extends SlabOptions, Changes, KeyFilter {
   /**
-   * What to do when there is something at the target; `error` by default. `skip` leaves nodes that are there as they
-   * are, and adds those that are not. `update`, of a copy that changes nothing, writes what differs and deletes what the
-   * source lacks. Both work on a target at its place, and must be known when the plan is made.
+   * Action if the target exists; `error` by default. `skip` keeps the nodes that exist and adds the others.
+   * `update`, for copies without changes, writes keys that differ and deletes those that the source lacks. Both
+   * write in place, and must be set when the plan is made.
    */
   readonly ifExists?: "error" | "skip" | "replace" | "update" | undefined;
   /**
-   * What stores over a network are like, as `30ms`, `100MB/s` or both, `30ms,100MB/s`: the time of a small request, and the
-   * bytes that come and go in a second; `source=`, `target=` or `scratch=` before it for one of them. By default the time
-   * is that of the first answers, and 100 MB/s. Plans are chosen by it, and `totals.predictedSeconds` follows from it.
+   * Expected speed of stores over a network: the latency of a small request, the bytes per second, or both (`30ms`,
+   * `100MB/s`, `30ms,100MB/s`). A prefix `source=`, `target=` or `scratch=` limits it to one store. The defaults
+   * are the measured latency of the first responses, and 100 MB/s. The choice of a plan and
+   * `totals.predictedSeconds` depend on it.
    */
   readonly storeProfile?: string | readonly string[] | undefined;
-  /** Writes chunks that hold nothing but the fill value too. */
+  /** Also writes chunks that contain only the fill value. */
   readonly writeEmpty?: boolean | undefined;
 }
 
@@ -38,7 +42,7 @@ const PLAN_OPTIONS: OptionNames<PlanOptions> = {
   writeEmpty: true,
 };
 
-/** All that planning takes. */
+/** All options of planning. */
 export interface PlanningOptions extends ReadOptions, PlanOptions, EventOptions {}
 
 export const PLANNING_OPTIONS: OptionNames<PlanningOptions> = {
@@ -47,36 +51,36 @@ export const PLANNING_OPTIONS: OptionNames<PlanningOptions> = {
   ...EVENT_OPTIONS,
 };
 
-/** What is read back of a target before it is published. */
+/** The data to read back before a target is published. */
 export type Verification = boolean | "written" | "values";
 
-/** How what was planned is run. */
+/** Options of running a plan. */
 export interface RunOptions extends EventOptions {
   /**
-   * Reads back what is written before the target is published. `written`, or true: every key, by its size and CRC-32.
-   * `values`: also all items of every array, which are compared with the source's.
+   * Reads back what was written before the target is published. `written`, or true: every key, comparing its size
+   * and CRC-32. `values`: also all items of every array, comparing them with the source.
    */
   readonly verify?: Verification | undefined;
-  /** Publishes a directory or a zip file only when it is on the disk and would outlive a loss of power. */
+  /** Publishes a directory or zip file only after it is flushed to disk, so that it survives a power loss. */
   readonly fsync?: boolean | undefined;
   /**
-   * Continues an unfinished run of the same plan at the target: tasks that it completed are not repeated. If there was no
-   * such run, a new one starts.
+   * Continues an unfinished run of the same plan at the target, without repeating completed tasks. Starts a new run
+   * if there is none.
    */
   readonly resume?: boolean | undefined;
   /**
-   * Checks every key of the source, not its metadata only: at the end of a run they must be those of its beginning, and
-   * with `resume` those of the unfinished run, which must have been started with this as well. Sizes and versions (times
-   * of files, entity tags, CRC-32) are compared; the store must be able to list its keys.
+   * Checks that no key of the source changes, instead of its metadata only. At the end of a run, keys must be the
+   * same as at its start; with `resume`, the same as in the unfinished run, which must also have used this option.
+   * Compares sizes and versions (file times, entity tags, CRC-32). The store must be able to list its keys.
    */
   readonly verifySource?: boolean | undefined;
   /**
-   * Stops the run so that it can be resumed: tasks in flight are completed, and the work so far is kept. If this is
-   * given, the work is also kept when `signal` is aborted and after failures, but for `differs`, `source-changed` and
-   * `locked`, after which nobody can go on with it; otherwise it is removed.
+   * Stops the run so that it can be resumed: completes the tasks in flight and keeps the work done. With this
+   * option, the work is also kept when `signal` is aborted or the run fails; otherwise it is removed. It is never
+   * kept after `differs`, `source-changed` and `locked`, as no run could resume it.
    */
   readonly stop?: AbortSignal | undefined;
-  /** Takes a target that is locked: whoever asks for that knows that no other run is at work there. */
+  /** Breaks the lock of a target. The caller must know that no other run is writing there. */
   readonly breakLock?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -92,7 +96,7 @@ export const RUN_OPTIONS: OptionNames<RunOptions> = {
   signal: true,
 };
 
-/** How a flow reads that keeps to no rates, and tells what it does. */
+/** Read options and events of a flow without rate limits. */
 export interface UnpacedOptions extends Omit<ReadOptions, keyof PaceOptions>, ReadEventOptions {}
 
 export const UNPACED_OPTIONS: OptionNames<UnpacedOptions> = {
@@ -104,7 +108,7 @@ export const UNPACED_OPTIONS: OptionNames<UnpacedOptions> = {
   signal: true,
 };
 
-/** How a source is read, what is done with it, and how that is run: all that one call of `copy` takes. */
+/** All options of `copy`: how the source is read, what is done with it, and how the plan is run. */
 export interface FlowOptions extends ReadOptions, PlanOptions, RunOptions {}
 
 export const FLOW_OPTIONS: OptionNames<FlowOptions> = { ...PLANNING_OPTIONS, ...RUN_OPTIONS };

@@ -46,38 +46,41 @@ import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadat
 import { profilesOf } from "./store-profiles.ts";
 import { concurrencyOf, largestChunk, usualConcurrency } from "./usual-concurrency.ts";
 
-/** A source that is open, and the plan of what is done with it, once. */
+/** An open source and a plan that can be run once. */
 export interface PlannedFlow {
   readonly source: Store;
   readonly plan: Plan;
-  /** What it was planned with, which holds for the run. */
+  /** The options of planning, which also apply to the run. */
   readonly options: PlanningOptions;
-  /** The same plan where other profiles of the stores are assumed, and for another pace. */
+  /** Makes the same plan for other store profiles, or with another pace. */
   readonly planWith: (profiles: StoreProfiles, pace?: PlanPace) => Promise<Plan>;
-  /** What `plan` was made for. */
+  /** The pace that `plan` was made for. */
   readonly pace: PlanPace;
-  /** The options that decide what is written, by their flags, as texts: they name what differs between two runs. */
+  /** The options that decide what is written, as texts by flag. They name the difference between two runs. */
   readonly settings: Settings;
-  /** What is at the target and around it. */
+  /** The state of the target and its surroundings. */
   readonly probe: TargetProbe;
   /**
-   * What a slice takes of each dimension that it names; nothing for what is no slice. Reads coordinates, if these were not read,
-   * until `close`.
+   * The items that a slice takes of each dimension that it names; empty without a slice. Reads coordinates that
+   * were not read before, so call it before `close`.
    */
   readonly taken: () => Promise<readonly TakenItems[]>;
-  /** Checks that the source is still the one that was planned for. @throws `source-changed` */
+  /** Asserts that the source has not changed since it was planned for. @throws `source-changed` */
   assertUnchanged(options?: StoreOptions): Promise<void>;
-  /** What distinguishes the metadata documents of the source, as they were read, from others. */
+  /** Returns a hash of the source's metadata documents as they were read. */
   readonly sourceDocuments: () => string;
-  /** Keys of these documents, with their sizes and CRC-32. */
+  /** Returns the keys of these documents, with their sizes and CRC-32. */
   readonly documentStates: () => readonly (readonly [key: string, size: number, crc32: number])[];
-  /** A metadata document of the source as it was read, while `assertUnchanged` holds; undefined where it was not. */
+  /**
+   * Returns a metadata document of the source as it was read; undefined if it was not. Valid while
+   * `assertUnchanged` holds.
+   */
   readonly sourceDocument: (key: string) => Uint8Array | undefined;
   /** Closes the source if planning opened it; a run does so when it ends. */
   close(): Promise<void>;
 }
 
-/** Opens the source and plans what is done with all below it. */
+/** Opens a source and plans a flow of all nodes below it. */
 export async function planFlow(
   from: OpenSource,
   to: FlowTarget,
@@ -132,7 +135,7 @@ export async function planFlow(
   });
 }
 
-/** What to do where no source is found, and Zarr is at the target: the two may be swapped. */
+/** Adds a hint for a missing source with Zarr at the target: the two may be swapped. */
 function swapped({ reason, details }: ZarrflowError): ZarrflowError {
   const hint = "The target exists, and the source does not: are the two swapped?";
   return new ZarrflowError("not-found", reason, {
@@ -141,9 +144,9 @@ function swapped({ reason, details }: ZarrflowError): ZarrflowError {
   });
 }
 
-/** Whether an array or a group is at a place that can be opened. */
+/** True if an array or a group can be opened at a place. */
 async function isZarr({ store, path }: NodeSpec, signal: AbortSignal | undefined): Promise<boolean> {
-  if (store.kind === "object" || store.kind === "http") return false; // the caller closes the one; none writes to the other
+  if (store.kind === "object" || store.kind === "http") return false; // callers close their own stores; HTTP stores are read-only
   try {
     const place = { spec: store, path };
     await closeOpened(place, (await open(place, { signal })).store);
@@ -153,14 +156,17 @@ async function isZarr({ store, path }: NodeSpec, signal: AbortSignal | undefined
   }
 }
 
-/** What a flow is called that changes this. */
+/** Returns the name of the operation that makes these changes. */
 function operationOf({ slice, chunks, shards, to }: Changes): Plan["operation"] {
   if (slice !== undefined) return "slice";
   if (chunks !== undefined || shards !== undefined) return "rechunk";
   return to === undefined ? "copy" : "convert";
 }
 
-/** A single array that is sliced, with what belongs to it where that is to come along. @throws `invalid-option` */
+/**
+ * Returns a single sliced array with the arrays that describe it; undefined if it is taken alone. @throws
+ * `invalid-option`
+ */
 async function sliceOf(array: ZarrArray, options: PlanningOptions): Promise<SlicedArray | undefined> {
   const { include = [], alone = false } = options;
   if (include.length > 0) {
@@ -199,7 +205,8 @@ async function planFrom(
   const { converted, kept, conversions, takenItems } = wanted;
   const arrays = copiesNotKnown ? taken.filter((node) => node.kind === "array") : [];
   const left = await undecodableOf(arrays, { concurrency, signal });
-  // what is asked of a single array is refused by name
+  // arrays of a group that cannot be decoded are copied unchanged; for a single array, the change fails with an
+  // error
   const change: typeof wanted.change = (path, metadata) =>
     root.kind === "group" && left.has(path) ? undefined : wanted.change(path, metadata);
   const changed =
@@ -326,7 +333,7 @@ async function planFrom(
   };
 }
 
-/** How many threads run the tasks of a flow, and why it is but one where others could not. */
+/** Decides how many threads run the tasks, and why only one does if more could. */
 async function threading(
   root: ZarrArray | ZarrGroup,
   target: NodeSpec,

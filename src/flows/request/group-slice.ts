@@ -12,23 +12,27 @@ import { type GroupArray, lengthsDiffer, type TakenWhole, withOneLength } from "
 import { followingLevels, type ImageNode, selectionOfLevel } from "./image-slice.ts";
 import type { OtherRanges } from "./resolutions.ts";
 
-/** What is taken of each array that is cut, by path, and what is taken whole though it has a dimension that was named. */
+/**
+ * The selection of each array that is cut, by path, and the nodes that are taken whole although they have a named
+ * dimension.
+ */
 export interface GroupSelections {
   readonly selections: ReadonlyMap<string, Selection>;
-  /** Turns by which longitudes of the first items that are taken differ from stored ones, along each dimension. */
+  /** Full turns that the first selected longitude is shifted by, per dimension; by array path. */
   readonly turns: ReadonlyMap<string, readonly number[]>;
   readonly takenWhole: readonly TakenWhole[];
 }
 
 /**
- * What a slice takes of each array of a group: every array that has any of the named dimensions is cut along them,
- * coordinates and bounds too; the others are not in the result. Levels of an image are cut as the first one is, by their
- * scale. Arrays in other resolutions have ranges of their own. Without such, a group in which a dimension has another length
- * than in the groups above, or beside it, is taken whole, with all below it.
+ * Computes the selection of each array of a group. Every array that has any of the named dimensions is cut along
+ * them, including coordinates and bounds; others have no entry. Levels of an image are cut like the first level, by
+ * their scale. Arrays in other resolutions have their own ranges; without them, a group in which a dimension has
+ * another length than above or beside it is taken whole, with everything below it.
  *
  * @param nodes all nodes of the group
- * @throws `invalid-option` for ranges without names; `invalid-selection` for a dimension that no array has, one that has
- *   different lengths in one group, or a range beyond it.
+ * @throws `invalid-option` for ranges without names; `invalid-selection` for a dimension that no array has, or that
+ * has
+ *   different lengths in one group, and for a range beyond its end.
  */
 export function sliceGroup(
   option: SliceOption,
@@ -71,7 +75,7 @@ export function sliceGroup(
   return { selections, turns, takenWhole };
 }
 
-/** Checks that the numbers of an array can be shifted as its selection says. @throws as `assertHolds` */
+/** Checks that the data type of an array can hold the values that its selection shifts. @throws as `assertHolds` */
 function assertHeld(
   { shift }: Selection,
   cyclic: ResolvedSlice["cyclic"],
@@ -81,7 +85,7 @@ function assertHeld(
 }
 
 /**
- * What a slice takes of an array, and of those that belong to it, which are cut along the same dimensions.
+ * Computes the selection of an array and of the arrays that describe it, which are cut along the same dimensions.
  *
  * @throws as `resolveSlice`
  */
@@ -115,7 +119,7 @@ export function sliceWithCompanions(
   return { selections, turns, takenWhole };
 }
 
-/** Which dimension of an array each one of another is; -1 for others. A reason where that cannot be said. */
+/** Returns the dimension of `array` that each dimension of `other` is, or -1; a reason if that is ambiguous. */
 function sameDimensions(other: GroupArray, array: GroupArray): readonly number[] | string {
   const names = array.metadata.dimensionNames ?? [];
   const lengths = array.metadata.shape;
@@ -135,7 +139,7 @@ function sameDimensions(other: GroupArray, array: GroupArray): readonly number[]
   return dimensions;
 }
 
-/** What is taken of an array whose dimensions are dimensions of another; those that are not are taken whole. */
+/** Selects the part of an array that shares dimensions with another. Its other dimensions are taken whole. */
 function selectionAlong(
   dimensions: readonly number[],
   { selection: { start, step, shape, cycle }, cyclic }: ResolvedSlice,

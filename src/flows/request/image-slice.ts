@@ -6,16 +6,19 @@ import { joinKey } from "../../meta/join-key.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** A node of the group that is cut. */
+/** A node of the group that is sliced. */
 export interface ImageNode {
   readonly path: string;
   readonly metadata: NodeMetadata;
 }
 
-/** A level of an image, and the level that ranges are given for: the first of the image, or of the image it labels. */
+/**
+ * A level of an image, with the level that its ranges refer to: the first of the image, or of the image that it
+ * labels.
+ */
 export interface ImageLevel {
   readonly path: string;
-  /** Path of the level that ranges are given for. */
+  /** Path of the level that ranges refer to. */
   readonly first: string;
   readonly axes: readonly AxisOfLevel[];
 }
@@ -23,9 +26,12 @@ export interface ImageLevel {
 interface AxisOfLevel {
   readonly name: string;
   readonly length: number;
-  /** The same of the first level; undefined where that has no such axis, or this level is the same all along it. */
+  /**
+   * The same axis of the first level; undefined if it has none, or if this level has a single item for the whole
+   * axis.
+   */
   readonly first: { readonly dimension: number; readonly length: number } | undefined;
-  /** Items of the first level in one of this. */
+  /** Items of the first level per item of this level. */
   readonly ratio: number;
 }
 
@@ -40,10 +46,10 @@ interface Image {
 }
 
 /**
- * The levels of all images of a group that follow another one, by path: all but the first of each image, and those of
+ * Finds the levels that are cut like another one, by path: all levels of an image after the first, and those of
  * labels.
  *
- * @throws `unsupported-operation` for transformations that are not known.
+ * @throws `unsupported-operation` for unknown transformations.
  */
 export function followingLevels(nodes: readonly ImageNode[]): ReadonlyMap<string, ImageLevel> {
   const images = imagesAmong(nodes);
@@ -68,13 +74,12 @@ export function followingLevels(nodes: readonly ImageNode[]): ReadonlyMap<string
   return following;
 }
 
-/** Path of the image that labels at a path are of, where they lie as labels do. */
+/** Path of the image that labels belong to; undefined if the path is not below `labels`. */
 function labelledBy(path: string): string | undefined {
   const labels = /^(?:(.*)\/)?labels\/.+$/.exec(path);
   return labels ? (labels[1] ?? "") : undefined;
 }
 
-/** The shapes of the arrays among nodes. */
 function shapesByPath(nodes: readonly ImageNode[]): ReadonlyMap<string, readonly number[]> {
   return new Map(
     nodes.flatMap(({ path, metadata }) =>
@@ -102,14 +107,14 @@ function imagesAmong(nodes: readonly ImageNode[]): ReadonlyMap<string, Image> {
   return images;
 }
 
-/** How far a quotient may be from what it stands for. */
+/** Tolerance for rounding errors of a quotient. */
 const NEARLY = 1e-6;
 
 /**
- * What a level gives for a part of the first one: the items that hold any of it, `floor(start / ratio)` to
- * `ceil(stop / ratio)`, and of these as many as the step leaves.
+ * Maps a selection of the first level to another level: the items that overlap it, `floor(start / ratio)` to
+ * `ceil(stop / ratio)`, with the same step.
  *
- * @throws `invalid-selection` where a level is not as long as its scale says.
+ * @throws `invalid-selection` if the length of a level contradicts its scale.
  */
 export function selectionOfLevel({ path, axes }: ImageLevel, of: Selection): Selection {
   if (of.cycle || of.shift) {
@@ -164,9 +169,9 @@ function otherLength(path: string, name: string, length: number, expected: numbe
 }
 
 /**
- * The groups whose images are cut, with metadata that are true of what is taken, by path.
+ * Updates the metadata of groups whose images are cut, by path.
  *
- * @throws `invalid-selection` where nothing is left of an image; as `cutImages`
+ * @throws `invalid-selection` if nothing is left of an image; as `cutImages`
  */
 export function groupsOfCutImages(
   nodes: readonly ImageNode[],

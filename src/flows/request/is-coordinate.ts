@@ -1,6 +1,6 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 
-/** Whether a node is 1-d, and of the dimension, where it names one. */
+/** True if a node is a 1-d array whose dimension, if named, has this name. */
 export function isCoordinate(node: ZarrNode, dimension: string): node is ZarrArray {
   if (node.kind !== "array" || node.shape.length !== 1) return false;
   const name = node.dimensionNames?.[0] ?? null;

@@ -2,41 +2,40 @@ import type { OptionNames } from "../../util/check-options.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { ancestorPaths, belowPath } from "../../util/node-path.ts";
 
-/** What of a source is taken. */
+/** The nodes and keys of a source to take. */
 export interface KeyFilter {
   /**
-   * Globs of nodes and of keys that are no Zarr, by their paths below the source, of which each means all below it too:
-   * only these are taken, with the groups that they are in. `*.txt` and `t2m` mean names at any depth, `2024/*` paths
-   * from the source on.
+   * Globs of the nodes and other keys to take, as paths below the source. A match includes everything below it, and
+   * the groups above it. `*.txt` and `t2m` match names at any depth; `2024/*` matches paths from the source on.
    */
   readonly include?: string | readonly string[] | undefined;
-  /** Globs of what is left out, also where it is included. */
+  /** Globs of nodes and keys to leave out, even if they are included. */
   readonly exclude?: string | readonly string[] | undefined;
   /**
-   * Takes the arrays that `include` names, and an array that is sliced, without what belongs to them: coordinates of their
-   * dimensions, and arrays that their attributes name (`coordinates`, `bounds`, `grid_mapping`, `ancillary_variables`,
-   * `cell_measures`, `formula_terms`).
+   * Takes the arrays that `include` names, or a sliced array, without those that describe them: coordinates of
+   * their dimensions, and arrays named by their attributes (`coordinates`, `bounds`, `grid_mapping`,
+   * `ancillary_variables`, `cell_measures`, `formula_terms`).
    */
   readonly alone?: boolean | undefined;
 }
 
 export const KEY_FILTER: OptionNames<KeyFilter> = { include: true, exclude: true, alone: true };
 
-/** A filter whose arrays are known. */
+/** A filter with the arrays it adds. */
 export interface PlannedFilter extends Omit<KeyFilter, "alone"> {
-  /** Paths below the source of arrays that are taken because they belong to others. */
+  /** Paths, below the source, of arrays that are taken because they describe others. */
   readonly companions?: readonly string[];
 }
 
-/** What globs say of paths below the source. */
+/** Matches paths below the source. */
 export interface PathFilter {
-  /** Whether a path, or a folder that it is in, is named by a glob to include, and none by one to exclude. */
+  /** True if a path, or a folder above it, is included and none of them is excluded. */
   isTaken(path: string): boolean;
-  /** Whether a path, or a folder that it is in, is named by a glob to exclude. */
+  /** True if a path, or a folder above it, is excluded. */
   isExcluded(path: string): boolean;
 }
 
-/** The filter as one that can be asked; undefined where it takes everything. @throws `invalid-option` */
+/** Compiles a filter; undefined if it takes everything. @throws `invalid-option` */
 export function pathFilter({ include, exclude, companions = [] }: PlannedFilter): PathFilter | undefined {
   const included = matcherOf(include);
   const excluded = matcherOf(exclude);
@@ -48,7 +47,7 @@ export function pathFilter({ include, exclude, companions = [] }: PlannedFilter)
   return { isTaken: (path) => isIncluded(path) && !isExcluded(path), isExcluded };
 }
 
-/** Whether any of the globs matches a path, or a folder that it is in. */
+/** Matches a path if any of the globs matches it or a folder above it. */
 function matcherOf(globs: string | readonly string[] | undefined): ((path: string) => boolean) | undefined {
   if (globs === undefined || globs.length === 0) return undefined;
   const matchers = [globs].flat().map(globMatcher);
@@ -56,7 +55,7 @@ function matcherOf(globs: string | readonly string[] | undefined): ((path: strin
   return (path) => isAtOrIn(path, isMeant);
 }
 
-/** Whether a path is meant, or a folder that it is in. */
+/** True if a condition holds for a path or for a folder above it. */
 function isAtOrIn(path: string, isMeant: (path: string) => boolean): boolean {
   for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) {
     if (isMeant(path.slice(0, end))) return true;
@@ -70,8 +69,8 @@ interface Node {
 }
 
 /**
- * The nodes that are taken: an array as a whole or not at all, a group also for what is taken below it. The first of
- * them is the root, which always is.
+ * Filters nodes: an array is taken whole or not at all, a group also if something below it is taken. The first node
+ * is the root, which is always taken.
  */
 export function takenNodes<N extends Node>(nodes: readonly N[], filter: PathFilter): N[] {
   const root = nodes[0]?.path ?? "";

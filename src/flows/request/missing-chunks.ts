@@ -16,28 +16,28 @@ import { product } from "../../util/shape.ts";
 import type { Change } from "../plan/hierarchy-request.ts";
 import type { MissingChunks } from "../plan/strategies/strategy.ts";
 
-/** The most missing chunks of one array that are written out without being allowed. */
+/** Maximum number of missing chunks of one array that are written out without permission. */
 export const MAX_MISSING_CHUNKS = 10_000;
 
 export interface MissingChunksRequest {
-  /** The nodes that are taken. */
+  /** The nodes to take. */
   readonly nodes: readonly ZarrNode[];
-  /** Metadata in the words of the target's format, by path. */
+  /** Metadata in the target's format, by path. */
   readonly converted: ReadonlyMap<string, NodeMetadata>;
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
   readonly to: ZarrFormat;
   readonly allowLoss?: readonly string[] | undefined;
-  /** Requests in flight. */
+  /** Maximum requests in flight. */
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * How many chunks are missing of each array whose fill value is another in the target's format, so that they must be
- * written out; found by listing, where the store can. Of shards, whose chunks a listing does not name, and of stores
- * that cannot list it is what is known, or the most that there can be.
+ * Counts the missing chunks of each array whose fill value differs in the target's format, as they must be written
+ * out. Lists the chunks if the store can; otherwise counts all of them. Of a sharded array, only the chunks of
+ * missing shards are counted, as a listing does not show those inside shards.
  *
- * @throws `loss-refused` with `/fill_value` for an array that misses more than 10,000, unless that is allowed.
+ * @throws `loss-refused` with `/fill_value` for an array with more than 10,000 missing chunks, unless allowed.
  */
 export async function missingChunks({
   nodes,
@@ -55,7 +55,8 @@ export async function missingChunks({
     const { reading, selection = wholeSelection(node.metadata.shape) } = change(node.path, target) ?? {};
     const [from, fill] = [node.metadata.fillValue.bytes, target.fillValue.bytes];
     if (reading ? !reading.isMissingWritten : sameBytes(from, fill)) return;
-    // What nothing defines reads as zeros, which the target may define.
+    // Without a fill value, missing chunks read as zeros. If the target's fill value is zero, they can stay
+    // missing.
     if (!reading && from === null && sameBytes(zeroElement(node.metadata.dataType), fill)) {
       missing.set(node.path, { chunks: 0, isCertain: true });
       return;

@@ -12,11 +12,11 @@ import type { CopiedNode } from "../plan/hierarchy-request.ts";
 import type { NodeWarning } from "../plan/plan.ts";
 
 /**
- * Nodes with a data type, chunk grid, codec or the like that is not known here. Nothing of them can be decoded, but a copy
- * in the same format needs no decoder.
+ * Nodes with an unsupported data type, chunk grid, codec or other feature. They cannot be decoded, but a copy in
+ * the same format needs no decoder.
  */
 
-/** The warning of a copy that takes such a node along. */
+/** Warning for such a node that is copied. */
 export function copiedWarning(path: string, error: ZarrflowError): NodeWarning {
   return {
     ...(path !== "" && { path }),
@@ -25,7 +25,7 @@ export function copiedWarning(path: string, error: ZarrflowError): NodeWarning {
   };
 }
 
-/** The warning of a reader that passes over such a node. */
+/** Warning for such a node that a reader skips. */
 export function skippedWarning(root: ZarrNode, { path, error }: Omit<BrokenNode, "kind">): NodeWarning {
   return {
     path: belowPath(root.path, path),
@@ -33,7 +33,7 @@ export function skippedWarning(root: ZarrNode, { path, error }: Omit<BrokenNode,
   };
 }
 
-/** The documents of such nodes that exist, which are copied as they are. */
+/** Finds the existing documents of such nodes, which are copied unchanged. */
 export async function copiedNodes(
   nodes: readonly Pick<BrokenNode, "path">[],
   { store, layout }: { readonly store: ZarrNode["store"]; readonly layout: NodeLayout },
@@ -52,19 +52,19 @@ export async function copiedNodes(
   return copied;
 }
 
-/** The error that no chunk of an array can be decoded here, as one of its codecs is not known; undefined if it can. */
+/** Returns the error if an array cannot be decoded because of an unknown codec; undefined otherwise. */
 export async function undecodable(array: ZarrArray): Promise<ZarrflowError | undefined> {
   if (unknownCodecIn(array.metadata.codecs) === undefined) return undefined;
   try {
     await array.innerChunks().pipeline();
     return undefined;
   } catch (error) {
-    // what is wrong with it is left to who decodes
+    // other errors of the codecs are reported when they decode
     return isZarrflowError(error) && isNotKnown(error) ? error.addContext({ path: array.path }) : undefined;
   }
 }
 
-/** Those of some arrays that cannot be decoded here, by path. */
+/** The arrays that cannot be decoded, with their errors by path. */
 export async function undecodableOf(
   arrays: readonly ZarrArray[],
   { concurrency, signal }: StoreOptions & { readonly concurrency: number },

@@ -5,10 +5,7 @@ import { accessedBy, type StoreAccess } from "../../stores/access.ts";
 import { isListable, type ListableStore, type Store, type StoreOptions } from "../../stores/store.ts";
 import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
 
-/**
- * A place that is no array and no group, but below which there are keys, as a group without documents; undefined where
- * there are none.
- */
+/** Opens a place with keys, but without a node, as a group without documents; undefined if it has no keys. */
 export async function openKeyPrefix(
   url: string,
   { wrap, signal, ...access }: StoreAccess & StoreOptions & { readonly wrap: (store: Store) => Store },
@@ -29,7 +26,7 @@ export async function openKeyPrefix(
   return undefined;
 }
 
-/** Whether there is anything below a prefix, whether or not it can be read. */
+/** True if anything is below a prefix, even if it cannot be read. */
 async function holdsAnything(
   store: ListableStore,
   prefix: string,

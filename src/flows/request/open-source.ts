@@ -12,22 +12,22 @@ import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { pacedAccess, withPace } from "./rate-limits.ts";
 import { limitConcurrency, openWithin } from "./usual-concurrency.ts";
 
-/** A source that is open. */
+/** An open source. */
 export interface OpenedSource {
   readonly root: ZarrArray | ZarrGroup;
-  /** What to read it from, within the rates that were asked for. */
+  /** The store to read from, with the requested rate limits. */
   readonly store: Store;
-  /** Closes the store where it was opened for this source. */
+  /** Closes the store if it was opened for this source. */
   readonly close: () => Promise<void>;
-  /** Whether it is no node, but keys that are below a place: `root` is a group without documents then. */
+  /** True if the source is a place with keys, but without a node; `root` is then a group without documents. */
   readonly isPlain?: boolean;
-  /** Why the node that it is, with all below it, is taken for such keys: something about it is not known here. */
+  /** The reason why a node and everything below it are treated as plain keys: it has an unsupported feature. */
   readonly notKnown?: ZarrflowError | undefined;
 }
 
 /**
- * The node that a source is or names; perhaps a place with no node but keys. Until it is closed there are no more requests
- * in flight than the options state.
+ * Opens the source: a node, or optionally a place with keys only. Until it is closed, requests in flight are
+ * limited as the options state.
  */
 export async function openSource(
   source: OpenSource,
@@ -39,9 +39,9 @@ export async function openSource(
 }
 
 interface HowToOpen {
-  /** Whether the source may be keys that are no node. */
+  /** True if the source may be a place with keys only. */
   readonly mayBePlain?: boolean;
-  /** What it must be, where nothing but that is looked for: no documents of other formats. */
+  /** Expected kind of node; documents of other formats are then not looked for. */
   readonly kind?: NodeKind;
 }
 

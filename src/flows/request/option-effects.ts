@@ -16,29 +16,29 @@ import { hasOtherFormat } from "./other-formats.ts";
 import { nearestReason } from "./slice-indices.ts";
 import { profiledSides } from "./store-profiles.ts";
 
-/** What is known of a flow when it is planned. */
+/** The state of a flow when its plan is made. */
 interface PlannedFlow {
   readonly options: PlanningOptions;
   readonly plan: Plan;
-  /** The node that was opened. */
+  /** The opened node. */
   readonly root: ZarrArray | ZarrGroup;
   readonly taken: readonly ZarrNode[];
   readonly source: StoreSpec;
   readonly scratch: StoreSpec | undefined;
-  /** Whether the slice has labels. */
+  /** True if the slice has labels. */
   readonly hasLabels: boolean;
-  /** Whether any of these is a single one. */
+  /** True if any of these labels is a single one, not a range. */
   readonly hasPoints: boolean;
   readonly singleThreadReason: string | undefined;
 }
 
-/** The stores that a call reads and writes, and how it reaches them. */
+/** The stores that a call uses, and the options to access them. */
 interface ReachedStores {
   readonly access: StoreAccess;
   readonly stores: readonly (StoreSpec | undefined)[];
 }
 
-/** What is known of a run when it starts. */
+/** The state of a run when it starts. */
 interface StartedRun {
   readonly options: RunOptions;
   readonly plan: Plan;
@@ -46,18 +46,20 @@ interface StartedRun {
 
 const ONLY_RANGES = "all labels are ranges, which take the items between their ends";
 
-/** When an option has no effect. */
+/** A rule that finds an option without effect. */
 interface EffectRule<Known> extends IdleOption {
   /**
-   * Whether the call fails then, because it would not do what was asked. Otherwise a warning names the option: what was
-   * asked holds without it.
+   * True if the call must fail, because it would not do what was asked. Otherwise it only warns: the result is the
+   * same without the option.
    */
   readonly fails: boolean;
-  /** Why it has no effect, after a colon; undefined where it has one, or is not given. */
+  /**
+   * Returns the reason why the option has no effect, as text after a colon; undefined if it has one or is not set.
+   */
   readonly reason: (known: Known) => string | undefined;
 }
 
-/** The one table of options of a planned flow that a situation can leave without effect. */
+/** Rules for all options of a planned flow that can lose their effect. */
 const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   {
     option: "shards",
@@ -191,7 +193,7 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   },
 ];
 
-/** The same for options about how stores are reached. */
+/** Rules for options that control access to stores. */
 const ACCESS: readonly EffectRule<ReachedStores>[] = [
   {
     option: "anonymous",
@@ -238,7 +240,7 @@ const ACCESS: readonly EffectRule<ReachedStores>[] = [
   },
 ];
 
-/** The same for options of a run. */
+/** Rules for options of a run. */
 const STARTED: readonly EffectRule<StartedRun>[] = [
   {
     option: "fsync",
@@ -257,9 +259,9 @@ const STARTED: readonly EffectRule<StartedRun>[] = [
 ];
 
 /**
- * Warnings about options of a planned flow that have no effect.
+ * Warns about options of a planned flow that have no effect.
  *
- * @throws `invalid-option` where the flow would not do what such an option asks
+ * @throws `invalid-option` if the flow would not do what such an option asks
  */
 export function plannedEffects(known: PlannedFlow): NodeWarning[] {
   const malformed = known.options.allowLoss?.find((pointer) => !pointer.startsWith("/"));
@@ -272,12 +274,12 @@ export function plannedEffects(known: PlannedFlow): NodeWarning[] {
   return [...warningsOf(PLANNED, known), ...accessEffects(known.options, stores)];
 }
 
-/** Warnings about options of access that have no effect on any of the stores that are reached. */
+/** Warns about access options that have no effect on any of the stores in use. */
 export function accessEffects(access: StoreAccess, stores: ReachedStores["stores"]): NodeWarning[] {
   return warningsOf(ACCESS, { access: withoutShared(access), stores });
 }
 
-/** Tells of such options where a flow that only reads, or that has no plan, has opened its stores. */
+/** Emits these warnings from a flow without a plan, once it has opened its stores. */
 export function noteAccess(
   { onEvent, ...access }: StoreAccess & { readonly onEvent?: ((event: WarningEvent) => void) | undefined },
   stores: ReachedStores["stores"],
@@ -285,7 +287,7 @@ export function noteAccess(
   for (const warning of accessEffects(access, stores)) onEvent?.({ type: "warning", ...warning });
 }
 
-/** Warnings about options of a run that have no effect. */
+/** Warns about options of a run that have no effect. */
 export function startedEffects(known: StartedRun): NodeWarning[] {
   return warningsOf(STARTED, known);
 }
@@ -299,7 +301,7 @@ function warningsOf<Known>(rules: readonly EffectRule<Known>[], known: Known): N
   });
 }
 
-/** A warning about `nearest` of a slice that is not planned. */
+/** Warns about `nearest` without effect in a slice that is not planned. */
 export function nearestEffects(nearest: boolean, option: SliceOption): NodeWarning[] {
   const isIdle = nearest && hasLabels(option) && !hasPoints(option);
   return isIdle ? [warningOf({ option: "nearest" }, ONLY_RANGES)] : [];
@@ -330,18 +332,20 @@ function namesDimensions(input: Changes["chunks"]): boolean {
   return Object.keys(input).length > 0;
 }
 
-/** Whether a pointer can name something of the nodes: of attributes it is looked up, by its first name. */
+/**
+ * True if a JSON pointer may refer to something in the nodes. Only the first name below `/attributes` is looked up.
+ */
 function mayName(pointer: string, nodes: readonly ZarrNode[]): boolean {
   const name = /^\/attributes\/([^/]+)/.exec(pointer)?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
   return name === undefined || nodes.some(({ metadata }) => Object.hasOwn(metadata.attributes, name));
 }
 
-/** Whether no chunk is decoded or encoded. */
+/** True if no chunk is decoded or encoded. */
 function copiesAll({ stages }: Plan): boolean {
   return stages.every((tasks) => tasks === 0);
 }
 
-/** Whether every array that is written keeps its chunks. A target that is added to may have some of them already. */
+/** True if every array keeps its chunks. Never true for an existing target, whose arrays may need no job. */
 function keepsGrids({ jobs, publication }: Plan): boolean {
   if (publication.existing !== undefined) return false;
   return jobs.every(({ strategy }) => strategy === "verbatim" || strategy === "transcode");
@@ -360,7 +364,10 @@ function unlessServer(stores: ReachedStores["stores"]): string | undefined {
   return reaches(stores, "s3", "http") ? undefined : "no store is a web server or in S3";
 }
 
-/** The environment gives headers and a query to all calls, whatever they reach. */
+/**
+ * True if a value comes from the environment, which applies headers and queries to all calls, whatever stores they
+ * use.
+ */
 function isOfEnvironment(name: "headers" | "query", value: unknown): boolean {
   return JSON.stringify(environmentAccess()[name]) === JSON.stringify(value);
 }

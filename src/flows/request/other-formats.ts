@@ -6,15 +6,15 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import type { OtherFormat } from "../plan/hierarchy-request.ts";
 
-/** Checks if opening a node found documents of another format beside its own. */
+/** True if a node also has documents of another format. */
 export function hasOtherFormat({ findings }: ZarrNode): boolean {
   return findings.some(({ kind }) => kind === "other-format");
 }
 
 /**
- * The other format that the documents of some nodes are in, where they have documents of two.
+ * Finds the nodes that also have documents of the other format, with the attributes stated there.
  *
- * @throws `invalid-option` where the target is of another format than the source; as `openNode`.
+ * @throws `invalid-option` if the flow converts to another format; as `openNode`.
  */
 export async function otherFormatOf(
   root: ZarrArray | ZarrGroup,

@@ -7,13 +7,13 @@ import { specOf } from "../../stores/url.ts";
 import { requestTurns, withPaces, withRateLimit } from "../../stores/with/rate-limit.ts";
 import { parseBytes } from "../../util/byte-size.ts";
 
-/** How requests to a server are made, whatever it stores. */
+/** Options of requests to a server. */
 type RequestAccess = Pick<StoreAccess, "beforeRequest" | "fetch" | "retry">;
 
-/** Rates, and what they are shared with. */
+/** Rates, and the context that shares them. */
 type Rates = PaceOptions & { readonly context?: Context | undefined };
 
-/** Access to a server that is asked within the rates that the options set, after what else a request waits for. */
+/** Adds the rate limit of the options to each request to a server. A request first waits for `beforeRequest`. */
 export function pacedAccess({
   requestsPerSecond,
   context,
@@ -37,7 +37,10 @@ function sharedTurns(context: Context): RequestHook {
   return async (signal, origin) => paceFor(context, "requestsPerSecond", origin)?.turn(1, signal);
 }
 
-/** A store that keeps to the rates that the options set, by itself where its spec is of `pacedAccess`. */
+/**
+ * Limits the rates of a store as the options state. Requests are not limited again if the spec already has the
+ * access of `pacedAccess`.
+ */
 export function withPace<S extends Store>(
   store: S,
   { requestsPerSecond, bytesPerSecond, context }: Rates,
@@ -59,7 +62,7 @@ export function withPace<S extends Store>(
   });
 }
 
-/** The server that a store is on; a store that is on none. */
+/** Returns an identifier of the server that a store is on, or of the store itself if it is local. */
 function placeOf(spec: StoreSpec): string {
   switch (spec.kind) {
     case "zip-value":

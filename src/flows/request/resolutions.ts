@@ -14,13 +14,13 @@ import { cellOf, circleOf, itemsOverlapping } from "./labels/find-cyclic.ts";
 import type { SlicedNodes, SliceReading } from "./slice-indices.ts";
 import { usualConcurrency } from "./usual-concurrency.ts";
 
-/** Ranges for arrays whose dimensions have other lengths than the ranges that were asked for count, by array. */
+/** Ranges, by array path, for arrays whose dimensions differ in length from those that the requested ranges count. */
 export type OtherRanges = ReadonlyMap<string, Readonly<Record<string, Range>>>;
 
 /**
- * What a slice of a group by indices takes of arrays in other resolutions: the items whose cells overlap those that it takes
- * of the largest, by the coordinates of both. A step is the same for all. Arrays without coordinates that say so, numbers
- * or times in order, have no ranges.
+ * Finds the ranges of a slice by indices in arrays of other resolutions. Uses the coordinates of both arrays to
+ * find the items whose cells overlap the items taken of the largest array. Steps are the same in all arrays. Arrays
+ * without a sorted coordinate of numbers or times get no ranges.
  *
  * @param option without labels
  */
@@ -53,7 +53,7 @@ export async function otherResolutions(
       else unknown.add(array.path);
     }
   }
-  // dimensions of the same length are cut as they are
+  // dimensions of the same length keep the requested ranges
   for (const [path, own] of found) {
     const names = arrays.find((array) => array.path === path)?.metadata.dimensionNames ?? [];
     const same = ranges.filter(([name]) => names.includes(name) && !(name in own));
@@ -71,7 +71,10 @@ function lengthOf({ metadata }: GroupArray, name: string): number | undefined {
   return metadata.shape[metadata.dimensionNames?.indexOf(name) ?? -1];
 }
 
-/** The items of an array whose cells overlap those that a range takes of another one; undefined where nothing says so. */
+/**
+ * Finds the items whose cells overlap those that a range takes of another array; undefined if the coordinates do
+ * not tell.
+ */
 async function overlapping(
   {
     name,
@@ -103,7 +106,7 @@ async function overlapping(
   return first < 0 ? undefined : [first, cells.findLastIndex(isIn) + 1, step];
 }
 
-/** The same of a range of longitudes whose labels are not all as they are stored. */
+/** The same for a range of longitudes that are shifted by full turns. */
 async function overlappingAround(
   { cyclic: { start, step, count, turns } }: CyclicRange,
   { name, leader, array }: { readonly name: string; readonly leader: OpenArray; readonly array: OpenArray },
@@ -121,13 +124,13 @@ async function overlappingAround(
   return itemsOverlapping(own.circle, { west: west + nearly, east: east - nearly, by: step }, own.array);
 }
 
-/** How far an edge may be from what it stands for, in cells. */
+/** Tolerance for rounding errors of an edge, in cells. */
 const NEARLY = 1e-6;
 
-/** Failures of coordinates that leave an array without them. */
+/** Errors of coordinates that are treated like a missing coordinate. */
 const SILENT = ["unsupported-operation", "resource-limit"] as const;
 
-/** Where cells of dimensions begin and end, of each coordinate read once. */
+/** Finds the cell edges of dimensions. Reads each coordinate once. */
 class Places {
   readonly #within: { readonly path: string; readonly nodes: ReadonlyMap<string, ZarrNode> };
   readonly #options: CoordinateOptions;
@@ -141,7 +144,7 @@ class Places {
     this.#options = options;
   }
 
-  /** One more edge than there are items, in order; undefined where no coordinate in order has them. */
+  /** Returns the cell edges in order, one more than items; undefined without a sorted coordinate. */
   async edgesOf(array: OpenArray, name: string): Promise<number[] | undefined> {
     const coordinate = await this.#coordinateOf(array, name);
     if (coordinate === undefined) return undefined;
@@ -150,7 +153,7 @@ class Places {
     return isInOrder ? edgesOf(keys.map(Number)) : undefined;
   }
 
-  /** A coordinate of longitudes all around the globe; undefined where there is none. */
+  /** Returns the coordinate of a dimension if it has longitudes all around the globe; undefined otherwise. */
   async circleOf(array: OpenArray, name: string) {
     const coordinate = await this.#coordinateOf(array, name);
     const circle = coordinate && (await circleOf(coordinate));
@@ -179,7 +182,7 @@ class Places {
   }
 }
 
-/** The middles between items, and as far beyond the first and the last; of one item, everything. */
+/** Returns the midpoints between items, and the outer edges at the same distance. A single item covers everything. */
 function edgesOf(places: readonly number[]): number[] {
   const [first = 0] = places;
   const last = places.at(-1) ?? first;

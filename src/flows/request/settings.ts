@@ -4,14 +4,17 @@ import type { NodeSpec, Plan, PlannedConversion } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
 import type { KeyFilter } from "./key-filter.ts";
 
-/** Options that decide what a run writes, by their flags, as texts. */
+/** Options that decide what a run writes, as texts by flag. */
 export type Settings = Readonly<Record<string, string>>;
 
 type Deciding = Changes &
   KeyFilter &
   FormatOptions & { readonly strategy?: string; readonly ifExists?: string };
 
-/** Flags of options that decide what is written, or how it is divided into tasks; all others are the pace of a run. */
+/**
+ * Flags of options that decide what is written, or how it is divided into tasks. All others only affect the pace of
+ * a run.
+ */
 const FLAGS: readonly (readonly [flag: string, name: keyof Deciding])[] = [
   ["--chunks", "chunks"],
   ["--shards", "shards"],
@@ -42,7 +45,7 @@ export function settingsOf(
     readonly operation: Plan["operation"];
     readonly source: ZarrNode;
     readonly target: NodeSpec;
-    /** What becomes of the values of arrays, by path. */
+    /** Conversions of array values, by path. */
     readonly conversions: ReadonlyMap<string, { readonly reading?: { readonly planned: PlannedConversion } }>;
   },
 ): Settings {
@@ -61,7 +64,7 @@ export function settingsOf(
   ]);
 }
 
-/** The first setting that two runs have different values of, with these in words. */
+/** Returns the first setting that differs between two runs, with both values as text. */
 export function differingSetting(
   before: Settings,
   now: Settings,

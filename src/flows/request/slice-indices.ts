@@ -14,20 +14,20 @@ import type { KeyFilter } from "./key-filter.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
 import { usualConcurrency } from "./usual-concurrency.ts";
 
-/** Options that bear on the look-up of labels. */
+/** Options for looking up labels. */
 export interface SliceReading extends LabelOptions {
   readonly maxMemory?: number | string;
   readonly concurrency?: ConcurrencyOption;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** As `askedSlice`, which is loaded for texts and labels alone. */
+/** Calls `askedSlice`, loading it only if there are texts or labels. */
 export async function rangesAsked(option: SliceOption | string, { sel }: LabelOptions): Promise<SliceOption> {
   if (typeof option !== "string" && sel === undefined) return option;
   return (await import("./asked-slice.ts")).askedSlice(option, { ...(sel && { sel }) });
 }
 
-/** Checks that there are labels of which the nearest can be taken. @throws `invalid-option` */
+/** Asserts that `nearest` is used with labels. @throws `invalid-option` */
 export function assertNearest(options: { readonly nearest?: boolean }, hasLabels: boolean): void {
   const reason = nearestReason(options, hasLabels);
   if (reason !== undefined) throw withoutEffect({ option: "nearest" }, reason);
@@ -40,7 +40,7 @@ export function nearestReason(
   return nearest && !hasLabels ? "the slice has no labels, only indices" : undefined;
 }
 
-/** How labels are looked up in arrays of a store. */
+/** Options for looking up labels in arrays of a store. */
 function lookUpOptions(
   { spec }: ZarrArray | ZarrGroup,
   { maxMemory = DEFAULT_MAX_MEMORY, concurrency, nearest = false, signal }: SliceReading,
@@ -54,8 +54,8 @@ function lookUpOptions(
 }
 
 /**
- * An error of a slice of an array, with the dimensions to select by where a name is that of a coordinate that has several, as
- * of a curvilinear grid.
+ * Adds a hint to an error about a slice that names a multi-dimensional coordinate, as of a curvilinear grid: the
+ * dimensions to select by.
  */
 export async function aboutCoordinates(
   error: unknown,
@@ -77,7 +77,7 @@ export async function aboutCoordinates(
 }
 
 /**
- * A slice of an array by indices alone: its labels are looked up.
+ * Replaces the labels in a slice of an array by indices.
  *
  * @throws as `lookUpInArray`
  */
@@ -93,7 +93,7 @@ export async function sliceByIndices(
   return lookUpInArray(option, array, dimensionNames, lookUpOptions(array, options));
 }
 
-/** What a slice of an array by indices takes of each dimension that it names. */
+/** Describes the items that a slice by indices takes of each dimension that it names. */
 export async function takenByIndices(
   lookedUp: LookedUp,
   array: ZarrArray,
@@ -104,24 +104,27 @@ export async function takenByIndices(
   return takenOfArray(lookedUp, array, dimensionNames, lookUpOptions(array, options));
 }
 
-/** The nodes of a hierarchy that a slice is taken of, and the names of their dimensions. */
+/** The nodes of a hierarchy that is sliced, and their dimension names. */
 export interface SlicedNodes {
   readonly root: ZarrArray | ZarrGroup;
   readonly all: readonly ZarrNode[];
-  /** Those that are taken. */
+  /** The nodes to take. */
   readonly taken: readonly ZarrNode[];
-  /** Paths that were left out without being opened. */
+  /** Paths that are left out and were not opened. */
   readonly excluded: readonly string[];
   readonly axes: Axes;
 }
 
-/** A slice of nodes by indices, and what it takes of each dimension, read when it is asked for. */
+/** A slice of nodes by indices. The items that it takes of each dimension are read on request. */
 export interface SliceOfNodes {
   readonly option?: SliceOption;
   readonly takenItems: () => Promise<readonly TakenItems[]>;
 }
 
-/** A slice of a node, with all below it, by indices alone. @throws as `lookUpInArray` and `lookUpInGroup` */
+/**
+ * Replaces the labels in a slice of a node and everything below it by indices. @throws as `lookUpInArray` and
+ * `lookUpInGroup`
+ */
 export async function nodesByIndices(
   asked: SliceOption | string | undefined,
   { root, all, taken, excluded, axes }: SlicedNodes,
@@ -152,7 +155,10 @@ export async function nodesByIndices(
   };
 }
 
-/** The items that a slice takes of an array, along each dimension that it names. @throws as `resolveArraySlice` and `lookUpInArray` */
+/**
+ * Resolves a slice of an array to indices, and describes the items along each dimension that it names. @throws as
+ * `resolveArraySlice` and `lookUpInArray`
+ */
 export async function resolveLabelledSlice(
   asked: SliceOption | string,
   array: ZarrArray,
@@ -168,7 +174,7 @@ export async function resolveLabelledSlice(
   }
 }
 
-/** Notes about coordinates that lie above a group, of dimensions that its arrays have, which the slice lacks. */
+/** Warns about coordinates in groups above the sliced group, which the slice does not contain. */
 export async function coordinatesAbove(
   { root, all, taken, axes }: Omit<SlicedNodes, "excluded">,
   { exclude, signal }: Pick<KeyFilter, "exclude"> & Pick<SliceReading, "signal">,

@@ -12,16 +12,16 @@ import { companionsOf } from "./companions.ts";
 import { type KeyFilter, pathFilter } from "./key-filter.ts";
 import { withPace } from "./rate-limits.ts";
 
-/** An array that is sliced with what belongs to it, as members of the nearest group that holds all of them. */
+/** A sliced array and the arrays that describe it, as members of the nearest group that contains all of them. */
 export interface SlicedArray {
   readonly array: ZarrArray;
-  /** That group, or the array itself where nothing belongs to it. */
+  /** This group; the array itself if no other array describes it. */
   readonly root: ZarrArray | ZarrGroup;
-  /** The root, then the groups and arrays below it, parents first; none that does not belong to the array. */
+  /** The root, then the groups and arrays below it, parents first. Contains only nodes that the array needs. */
   readonly nodes: readonly ZarrNode[];
-  /** What may belong to the array, but cannot be read. */
+  /** Nodes that may describe the array, but cannot be read. */
   readonly broken: readonly BrokenNode[];
-  /** Where the arrays lie: a target may be beside them, in the same group. */
+  /** Places of the arrays. A target may be next to them, in the same group. */
   readonly places: readonly Place[];
 }
 
@@ -31,14 +31,14 @@ export interface SlicedArrayOptions extends FormatOptions, PaceOptions, Pick<Key
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The most nodes that are looked for: names come from attributes, which may be anybody's. */
+/** Maximum number of nodes to look up, as attributes are untrusted. */
 const MAX_LOOKED_UP = 10_000;
 
 /**
- * Finds what belongs to an array, in its group and the groups around that, beyond the root of its store too. Groups are
- * not listed.
+ * Finds the arrays that describe an array, in its group and the groups above, also beyond the root of its store.
+ * Does not list groups.
  *
- * @throws `resource-limit` for arrays that name others without end.
+ * @throws `resource-limit` for arrays that name too many others.
  */
 export async function slicedArray(
   array: ZarrArray,
@@ -73,7 +73,7 @@ export async function slicedArray(
     : { ...alone, broken };
 }
 
-/** Where an array lies: in a folder of its own, if its format and its store have such. */
+/** Returns the place of an array: its own folder, if its format and store have one. */
 function placeOf({ store, spec, path, layout }: ZarrArray): Place {
   const own = layout.hierarchy.sharedKeys.length === 0 ? childSpec(spec, path) : undefined;
   return own ? { store, spec: own, path: "" } : { store, spec, path };
@@ -83,14 +83,16 @@ interface Reading extends FormatOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** How the nodes around an array are opened: as it was, from consolidated metadata or from their own documents. */
+/**
+ * Opens nodes around an array in the same way as the array: from consolidated metadata or from their own documents.
+ */
 function opener({ consolidated, layout: { zarrFormat } }: ZarrArray, reading: Reading) {
   const options = { ...reading, zarrFormat };
   return (store: Ancestor["store"], spec: Ancestor["spec"], path: string) =>
     consolidated ? findNode(store, spec, path, options) : openNode(store, path, { ...options, spec });
 }
 
-/** The outermost group of those that an array is in, without a gap between them. */
+/** Finds the outermost group in the unbroken chain of groups above an array. */
 async function outermostGroup(array: ZarrArray, reading: Reading): Promise<Ancestor | undefined> {
   const open = opener(array, reading);
   let outermost: Ancestor | undefined;
@@ -106,7 +108,7 @@ async function outermostGroup(array: ZarrArray, reading: Reading): Promise<Ances
   return outermost;
 }
 
-/** The nodes of the hierarchy that an array is in, each of which is opened once, and those that cannot be read. */
+/** Opens nodes of the array's hierarchy, each once, and collects those that cannot be read. */
 function nodesAround(
   array: ZarrArray,
   outermost: Ancestor,
@@ -135,7 +137,7 @@ function nodesAround(
   return { node, broken };
 }
 
-/** Path of the nearest group that holds all arrays. */
+/** Path of the nearest group that contains all arrays. */
 function commonGroup(paths: readonly string[]): string {
   const [first = "", ...others] = paths;
   return ancestorPaths(first).findLast((group) => others.every((path) => isAtOrBelow(path, group))) ?? "";

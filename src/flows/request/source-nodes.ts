@@ -31,31 +31,31 @@ import { unmatchedGlobs } from "./unmatched-globs.ts";
 /** The nodes of a source. */
 export interface SourceNodes {
   readonly all: readonly ZarrNode[];
-  /** Those that are taken, with the separators of their chunk keys where these had to be looked for. */
+  /** The nodes to take, with detected separators of their chunk keys. */
   readonly taken: readonly ZarrNode[];
-  /** Paths below the source of arrays that are taken because they belong to others. */
+  /** Paths, below the source, of arrays that are taken because they describe others. */
   readonly companions: readonly string[];
-  /** Paths that were left out without being opened, and of nodes that cannot be read and nobody asked for. */
+  /** Paths that were left out without being opened, and of unreadable nodes that were not selected. */
   readonly excluded: readonly string[];
-  /** Nodes that are not known here, and are copied byte for byte. */
+  /** Unsupported nodes that are copied byte for byte. */
   readonly notKnown: readonly BrokenNode[];
   readonly warnings: readonly NodeWarning[];
-  /** Paths of the groups that have consolidated metadata, where that was asked for. */
+  /** Paths of the groups with consolidated metadata, if `areDocumentsNew` is set. */
   readonly consolidated?: readonly string[];
 }
 
 export interface SourceNodesOptions extends KeyFilter, StoreOptions {
-  /** Whether the root is a group without documents. */
+  /** True if the root is a group without documents. */
   readonly isPlain?: boolean | undefined;
-  /** Whether nodes that are not known here can be copied byte for byte. */
+  /** True if unsupported nodes can be copied byte for byte. */
   readonly copiesNotKnown: boolean;
-  /** Whether to find the groups that have consolidated metadata. */
+  /** True if documents change, so that the groups with consolidated metadata are needed. */
   readonly areDocumentsNew: boolean;
-  /** A single array that is sliced with what belongs to it, in which case nothing else of the root is opened. */
+  /** A single sliced array with the arrays that describe it. Nothing else of the root is opened then. */
   readonly sliced?: SlicedArray | undefined;
-  /** Whether keys that are no Zarr are taken too, so that globs may mean them. */
+  /** True if keys outside Zarr nodes are taken too, so that globs may match them. */
   readonly takesKeys: boolean;
-  /** Requests in flight. */
+  /** Maximum requests in flight. */
   readonly concurrency: number;
 }
 
@@ -111,13 +111,13 @@ function leftOutWarning(root: ZarrNode, { path, error }: BrokenNode): NodeWarnin
   };
 }
 
-/** Paths below the root of the arrays that come along with one that is sliced. */
+/** Paths, below the root, of the arrays that a sliced array brings along. */
 function companionsIn({ array, root, nodes }: SlicedArray): string[] {
   const others = nodes.filter(({ kind, path }) => kind === "array" && path !== array.path);
   return others.map(({ path }) => belowPath(root.path, path));
 }
 
-/** The nodes that a filter takes, with what belongs to the arrays that it includes. */
+/** Applies a filter, and adds the arrays that describe the included ones. */
 async function chosenNodes(
   root: ZarrNode,
   all: readonly ZarrNode[],
@@ -139,7 +139,7 @@ async function chosenNodes(
   return { chosen: takenNodes(all, pathFilter({ ...globs, companions }) ?? filter), companions };
 }
 
-/** Paths of the groups that have consolidated metadata. */
+/** Paths of the groups with consolidated metadata. */
 export async function consolidatedGroups(
   nodes: readonly ZarrNode[],
   { concurrency, signal }: Pick<SourceNodesOptions, "concurrency" | "signal">,
@@ -154,10 +154,10 @@ export async function consolidatedGroups(
 }
 
 /**
- * What the metadata of the nodes that are taken become: in the target's format, and with what was asked for.
+ * Computes the metadata of the nodes to take: in the target's format, and with the requested changes.
  *
  * @param root the first of the nodes
- * @param asked the node that was asked for: the root, or an array that others come along with
+ * @param asked the requested node: the root, or a sliced array in it
  */
 export async function wantedMetadata(
   { root, asked, all, taken, excluded }: WantedNodes,
@@ -215,7 +215,7 @@ export async function wantedMetadata(
   };
 }
 
-/** Warnings of filters that arrays have no more, where nobody asked for other codecs. */
+/** Warns about filters that are dropped because the data type changes, unless other codecs were requested. */
 function filterWarnings(root: ZarrNode, conversions: ReadonlyMap<string, ArrayConversion>): NodeWarning[] {
   return [...conversions].flatMap(([path, { filtersLeftOut: [...names] = [] }]) =>
     names.length === 0
@@ -244,7 +244,7 @@ async function conversionsOf(
   return planConversions(option, root, arrays, { ...how, maxMemory, signal });
 }
 
-/** What a slice takes of the nodes that were opened. */
+/** Resolves the requested slice to the selections of the opened nodes. */
 async function selectionsAsked(
   asked: ZarrArray | ZarrGroup,
   opened: OpenedNodes,
@@ -262,7 +262,7 @@ async function selectionsAsked(
   }
 }
 
-/** Metadata that are true of the new grids; none where no grid changes, and all nodes are taken. */
+/** Updates attributes to match new grids; does nothing if no grid changes and all nodes are taken. */
 async function followedNodesOf(
   root: ZarrNode,
   nodes: readonly RegriddedNode[],
@@ -279,7 +279,7 @@ export interface WantedNodes extends Pick<SourceNodes, "all" | "taken" | "exclud
   readonly asked: ZarrArray | ZarrGroup;
 }
 
-/** Warnings of what a slice takes whole. @throws `invalid-selection` where that is not to be. */
+/** Warns about nodes that a slice takes whole. @throws `invalid-selection` if `isStrict` is set. */
 function takenWholeWarnings(
   root: ZarrNode,
   takenWhole: readonly TakenWhole[],
@@ -325,7 +325,10 @@ async function cutImagesOf(
   return groupsOfCutImages(nodes, selections);
 }
 
-/** Names that a level of an image has from the group above, where that stays behind and the target's format has names. */
+/**
+ * Finds the dimension names that a level of an image has from the group above, which is not copied with it. Only v3
+ * stores names.
+ */
 async function axesToWrite(
   root: ZarrArray | ZarrGroup,
   to: ZarrFormat,

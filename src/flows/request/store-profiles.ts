@@ -11,7 +11,7 @@ const LATENCY = /^(\d+(?:\.\d+)?) ?ms$/;
 const RATE = /^(.+)\/s$/;
 
 /**
- * What is assumed of the stores of a flow that are over a network: what is stated, else what their first answers took.
+ * Estimates the speed of the stores over a network: the stated profile, else measurements of their first responses.
  *
  * @param stated as the option `storeProfile`
  * @throws `invalid-option`
@@ -40,12 +40,12 @@ function profileOf(spec: StoreSpec, stated: Partial<StoreProfile> = {}): StorePr
   return latency === undefined ? profile : { ...profile, latency, basis: "measured" };
 }
 
-/** The stores that a stated profile is about. @throws `invalid-option` */
+/** Returns the stores that a stated profile applies to. @throws `invalid-option` */
 export function profiledSides(text: string): readonly Side[] {
   return parseProfile(text).sides;
 }
 
-/** `30ms`, `100MB/s`, `30ms,100MB/s`, or one of these after `source=`, `target=` or `scratch=`. */
+/** Parses `30ms`, `100MB/s`, `30ms,100MB/s`, or one of these after `source=`, `target=` or `scratch=`. */
 function parseProfile(text: string): Partial<StoreProfile> & { readonly sides: readonly Side[] } {
   const [, side, figures = ""] = /^(?:(\w+)=)?(.+)$/s.exec(text.trim()) ?? [];
   const sides = side === undefined ? SIDES : SIDES.filter((name) => name === side);

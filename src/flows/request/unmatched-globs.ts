@@ -9,16 +9,16 @@ import { type KeyFilter, type PathFilter, pathFilter } from "./key-filter.ts";
 
 interface FilteredNodes extends StoreOptions {
   readonly root: ZarrNode;
-  /** All nodes but those that were left out without being opened. */
+  /** All nodes except those that were left out without being opened. */
   readonly nodes: readonly ZarrNode[];
-  /** Paths of those. */
+  /** Paths of nodes that were left out. */
   readonly excluded: readonly string[];
-  /** Whether keys that are no Zarr are taken too. */
+  /** True if keys outside Zarr nodes are taken too. */
   readonly takesKeys: boolean;
 }
 
 /**
- * Warnings about globs that match nothing.
+ * Warns about globs that match nothing.
  *
  * @throws `invalid-option` for one to include, unless it is a pattern and another one matches
  */
@@ -36,7 +36,7 @@ export async function unmatchedGlobs(
   ].filter(({ glob, name, matches }) => {
     if (name === "include") return !paths.some((path) => matches(path) && !isExcluded(path));
     if (paths.some(matches)) return false;
-    // Nobody looked at what is below a group that another glob excludes.
+    // A group that another glob excludes was not opened, so the glob may match below it.
     return !leftOut.some((path) => matches(path) || isAtOrBelow(glob.replace(/^\//, ""), path));
   });
   const unmatched = new Set(open);
@@ -77,7 +77,7 @@ function globAsked(glob: string, name: AskedGlob["name"]): AskedGlob {
 
 const DOCUMENT = /(?:^|\/)(?:\.z(?:array|attrs|group|metadata)|zarr\.json)$/;
 
-/** Keys that belong to no node, by their paths below the root. Arrays, and what is excluded, are not looked into. */
+/** Yields keys that belong to no node, as paths below the root. Does not list arrays and excluded nodes. */
 async function* otherKeys(
   store: ListableStore,
   { root, nodes, excluded, signal }: Omit<FilteredNodes, "takesKeys">,

@@ -10,10 +10,13 @@ import { product } from "../../util/shape.ts";
 import type { Execution } from "../plan/plan.ts";
 
 const NEAR = 16;
-/** The part of the budget that may hold what requests ask for, where they are more than at the start. */
+/** The part of the memory budget, as a divisor, that data of more requests than at the start may use. */
 const BUDGET_PART = 16;
 
-/** Requests in flight for each store of a flow, where nobody says how many: at a server as many as at the start. */
+/**
+ * Returns the requests in flight for each store of a flow. The default for a server is the initial limit of the
+ * adaptive mode.
+ */
 export function usualConcurrency(
   concurrency: ConcurrencyOption | undefined,
   ...stores: readonly StoreSpec[]
@@ -22,16 +25,16 @@ export function usualConcurrency(
   return isFar(stores) ? FIRST_ALLOWED : NEAR;
 }
 
-/** What a flow reads and writes, as far as it bounds requests in flight. */
+/** The inputs that bound the requests in flight. */
 export interface ConcurrencyRequest {
   readonly concurrency: ConcurrencyOption | undefined;
   readonly stores: readonly StoreSpec[];
   readonly maxMemory: number;
-  /** The largest chunk; undefined where sizes are not known. */
+  /** Size of the largest chunk; undefined if unknown. */
   readonly chunkBytes: number | undefined;
 }
 
-/** Requests in flight of a flow, and whether they are found while it runs: `concurrency` is the most then. */
+/** Computes the requests in flight of a flow. If they adapt during the run, `concurrency` is their maximum. */
 export function concurrencyOf({
   concurrency,
   stores,
@@ -45,7 +48,7 @@ export function concurrencyOf({
   return { concurrency: Math.floor(Math.min(MAX_ALLOWED, Math.max(usual, fitting))), isAdaptive: true };
 }
 
-/** Decoded bytes of the largest chunk, or shard; undefined where there is no array. */
+/** Decoded bytes of the largest chunk or shard; undefined without arrays. */
 export function largestChunk(nodes: readonly Pick<ZarrNode, "metadata">[]): number | undefined {
   const sizes = nodes.flatMap(({ metadata }) => (metadata.kind === "array" ? chunkBytes(metadata) : []));
   return sizes.length === 0 ? undefined : Math.max(...sizes);
@@ -55,7 +58,7 @@ function chunkBytes({ chunkGrid, dataType }: ArrayMetadata): number {
   return product(chunkGrid.chunkShape) * expectedItemSize(dataType);
 }
 
-/** Holds requests to a server to the number that is stated, if one is, until what is returned is called. */
+/** Limits requests to servers to a stated number. Returns a function that ends the limit. */
 export function limitConcurrency({
   concurrency,
   context,
@@ -65,7 +68,7 @@ export function limitConcurrency({
     : limitRequests({ most: concurrency, isFixed: true, owner: context });
 }
 
-/** The same of requests that are found to be of use: they are no more than planned. */
+/** The same for an adaptive number of requests, up to the planned maximum. */
 export function limitAdaptive({
   concurrency,
   isAdaptive,
@@ -73,7 +76,7 @@ export function limitAdaptive({
   return isAdaptive ? limitRequests({ most: concurrency, isFixed: false }) : () => {};
 }
 
-/** Opens something; a limit of requests ends when it is closed, or cannot be opened. */
+/** Opens a source or store under a limit of requests. Closing it, or failing to open it, ends the limit. */
 export async function openWithin<T extends { readonly close: () => Promise<void> }>(
   endLimit: () => void,
   open: () => Promise<T>,
@@ -87,7 +90,7 @@ export async function openWithin<T extends { readonly close: () => Promise<void>
   }
 }
 
-/** `ioOf` what is read of one array. */
+/** Calls `concurrencyOf` for reads of one array. */
 export function sliceConcurrency(
   { spec, metadata }: ZarrArray,
   concurrency: ConcurrencyOption | undefined,

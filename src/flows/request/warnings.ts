@@ -9,18 +9,18 @@ import { firstOf } from "../../util/name-lists.ts";
 import { product } from "../../util/shape.ts";
 import type { GridSide, NodeWarning, Plan, PlannedCodec } from "../plan/plan.ts";
 
-/** What there is to know before a run that no error reports. */
+/** Information that matters before a run, but is no error. */
 export interface Warning extends NodeWarning {
-  /** The key that it is about. */
+  /** The key that it concerns. */
   readonly key?: string;
 }
 
-/** A zip of more entries is slow to open, wherever it lies: its whole directory is read first. */
+/** Zips with more entries open slowly, even from a local disk, because their whole directory is read first. */
 const MANY_ENTRIES = 100_000;
-/** The most findings about a source that are listed one by one. */
+/** Maximum number of findings about a source to list one by one. */
 const MAX_FINDINGS = 10;
 
-/** Warnings about a plan. */
+/** Collects the warnings about a plan. */
 export function planWarnings(plan: Plan): Warning[] {
   return [
     ...plan.warnings,
@@ -32,7 +32,7 @@ export function planWarnings(plan: Plan): Warning[] {
   ];
 }
 
-/** The group of a collection of images whose description in XML lies beside its document. */
+/** The group of an image collection, which has an XML description next to its document. */
 const COLLECTION_GROUP = /(?:^|\/)OME\/(?:\.zgroup|zarr\.json)$/;
 
 function leftOutWarnings({ operation, publication }: Plan): Warning[] {
@@ -62,7 +62,7 @@ function unlistedWarnings({ target }: Plan): Warning[] {
 
 function plainWarnings({ operation, source, jobs, publication, warnings }: Plan): Warning[] {
   const { documents, existing, copyKeys } = publication;
-  // a single node that is not known has been warned of
+  // a single unsupported node already has a warning
   if (warnings.length > 0) return [];
   if (operation !== "copy" || !copyKeys || existing || jobs.length + documents.length > 0) return [];
   return [
@@ -87,7 +87,7 @@ function zipWarnings({ jobs, target }: Plan): Warning[] {
   ];
 }
 
-/** Codecs that do not keep all values, where arrays did not have them. */
+/** Warns about lossy codecs that arrays did not have before. */
 function lossyWarnings({ jobs }: Plan): Warning[] {
   const arrays = new Map<string, string[]>();
   for (const { source, target, targetPath } of jobs) {
@@ -101,7 +101,7 @@ function lossyWarnings({ jobs }: Plan): Warning[] {
   }));
 }
 
-/** The codecs of a list that are lossy, with their settings, those in shards too. */
+/** The lossy codecs of a list with their settings, including those inside shards. */
 function lossyCodecs(codecs: readonly Omit<PlannedCodec, "costClass">[]): Map<string, string> {
   return new Map(
     codecs.flatMap(({ name, configuration }): [string, string][] => {
@@ -112,7 +112,7 @@ function lossyCodecs(codecs: readonly Omit<PlannedCodec, "costClass">[]): Map<st
   );
 }
 
-/** Warnings about a source, as it was opened. */
+/** Warnings about a source from when it was opened. */
 export function sourceWarnings({ findings = [] }: Store): Warning[] {
   const rest = findings.length - MAX_FINDINGS;
   return [

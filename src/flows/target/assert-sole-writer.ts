@@ -4,9 +4,9 @@ import { isListable, type Store, type StoreOptions } from "../../stores/store.ts
 import { ZarrflowError } from "../../util/errors.ts";
 
 /**
- * Holds that a place where values are written one by one has as many keys and bytes as a run, and those that it resumes,
- * have written there, but for documents: nobody else has added, changed or removed some meanwhile. Of a change that
- * leaves both as they were, only reading back shows it.
+ * Asserts that no other program changed a target that is written in place. Compares the count and size of its keys,
+ * without documents, with what this run and the runs that it resumes have written. A change that keeps both numbers
+ * is found only by verification, which reads the values back.
  *
  * @throws `differs`
  */

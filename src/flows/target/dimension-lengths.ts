@@ -9,10 +9,9 @@ import {
 import { ZarrflowError } from "../../util/errors.ts";
 import { targetPath } from "../plan/target-path.ts";
 
-/** What is described of a node: its path, and its metadata. */
 type Described = Pick<ZarrNode, "path" | "metadata">;
 
-/** Dimensions that arrays side by side have with different lengths, but for the levels of images. */
+/** Dimensions that have different lengths in arrays of one group. Levels of images may differ. */
 export function conflictsOf(
   nodes: Iterable<Described>,
   added: readonly DimensionedArray[] = [],
@@ -30,8 +29,8 @@ export function conflictsOf(
 }
 
 /**
- * Checks that arrays which are added to a target have the lengths that dimensions of their names have there, or that differ
- * in the source in the same way.
+ * Asserts that dimensions of the added arrays are as long as those of the same name in the target. Dimensions that
+ * already differ in the source are allowed.
  *
  * @throws `differs` for a dimension that would have two lengths in one group
  */

@@ -15,17 +15,17 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, isAtOrBelow } from "../../util/node-path.ts";
 import type { NodeSpec } from "../plan/plan.ts";
 
-/** A target that is there already, to be added to. */
+/** A target that exists and receives more nodes or values. */
 export interface ExistingTarget {
   readonly store: Store;
-  /** The nodes at and below the target's path, and the groups above it, by path; of one format. */
+  /** Nodes at and below the target's path and the groups above it, by path; all of one format. */
   readonly nodes: ReadonlyMap<string, ZarrNode>;
 }
 
 /**
- * Opens a target that is there; undefined where nothing is.
+ * Opens a target; undefined if nothing is there.
  *
- * @throws `target-exists` where it is of another format; `invalid-metadata` and the like where it cannot be read.
+ * @throws `target-exists` if it has another format; `invalid-metadata` and similar errors if it cannot be read.
  */
 export async function openExistingTarget(
   { store: spec, path }: NodeSpec,
@@ -53,7 +53,7 @@ export async function openExistingTarget(
   return undefined;
 }
 
-/** Of nodes by path, those at and below one. */
+/** The nodes at and below a path. */
 export function nodesBelow(
   nodes: ReadonlyMap<string, ZarrNode>,
   root: string,
@@ -64,7 +64,7 @@ export function nodesBelow(
 /** A store whose values can be written one by one. */
 export type EditableStore = WritableStore & ListableStore;
 
-/** The store of a target, if it is such a one. @throws `unsupported-operation` */
+/** Returns the store if its values can be written one by one. @throws `unsupported-operation` */
 export function assertEditable(store: Store): EditableStore {
   if (isWritable(store) && isListable(store) && !store.singleWriter) return store;
   throw new ZarrflowError("unsupported-operation", "nothing can be added to the existing target", {

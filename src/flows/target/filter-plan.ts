@@ -9,23 +9,26 @@ import type { PlannedFilter } from "../request/key-filter.ts";
 import { assertSameLengths } from "./dimension-lengths.ts";
 import { assertEditable, openExistingTarget } from "./existing-target.ts";
 
-/** What a plan is to know of a target that is there, and added to. */
+/** The nodes of a target that receives more, as a plan needs them. */
 interface ExistingNodes {
   readonly how: NonNullable<Publication["existing"]>;
-  /** Whether the node at a path of the target is left as it is. */
+  /** True if the node at this path of the target stays unchanged. */
   isLeft(path: string): boolean;
-  /** Whether documents of the node at a path must not be written, as they are there or another's. */
+  /**
+   * True if the documents of the node at this path must not be written: they exist already, or are outside the
+   * target.
+   */
   isKept(path: string): boolean;
-  /** The nodes that are there. */
   readonly nodes: readonly ZarrNode[];
-  /** Holds that a node that is not left can be added. @throws `target-exists`, `unsupported-operation` */
+  /** Asserts that a node can be added at this path. @throws `target-exists`, `unsupported-operation` */
   assertAddable(path: string): void;
 }
 
 /**
- * What is at a target that is added to, where that is asked for and something is there.
+ * Reads the nodes of a target for `ifExists: "skip"` and `"update"`; undefined if nothing is there.
  *
- * @throws `target-exists` where it is of another format; `unsupported-operation` for an update of what cannot be changed.
+ * @throws `target-exists` if it has another format; `unsupported-operation` for an update of a store that cannot be
+ * changed in place.
  */
 export async function existingNodes(
   target: NodeSpec,
@@ -58,7 +61,10 @@ export async function existingNodes(
   };
 }
 
-/** @throws `invalid-option`, `unsupported-operation` for what cannot be compared key by key with its target. */
+/**
+ * Asserts that a plan only copies keys, which an update compares one by one. @throws `invalid-option`,
+ * `unsupported-operation`
+ */
 function assertVerbatim({ publication, jobs }: Plan): void {
   const isConverted = publication.from !== publication.zarrFormat;
   if (!isConverted && !publication.copyKeys) {
@@ -73,12 +79,12 @@ function assertVerbatim({ publication, jobs }: Plan): void {
   }
 }
 
-/** A plan that leaves a part of the source, and which adds to what is there. */
+/** Restricts a plan to the nodes that the filter selects, and to those that an existing target lacks. */
 export function filterPlan(
   plan: Plan,
   how: {
     readonly filter: PlannedFilter;
-    /** Paths of source nodes that stay behind. */
+    /** Paths of source nodes that are not copied. */
     readonly leftOut: readonly string[];
     readonly existing: ExistingNodes | undefined;
     readonly ifExists: string | undefined;

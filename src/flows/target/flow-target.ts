@@ -11,8 +11,8 @@ import type { NodeSpec } from "../plan/plan.ts";
 import type { Changes } from "../request/changes.ts";
 
 /**
- * Where a flow writes: a URL; a store of zarrflow or zarrita, at its root or at a path in it, where values stay from
- * when they are written; or a store's spec and a path, as JSON.
+ * The place a flow writes to: a URL; a store of zarrflow or zarrita, or a path in one, where values are visible as
+ * soon as they are written; or a store spec and a path, as JSON.
  */
 export type FlowTarget =
   | string
@@ -22,7 +22,7 @@ export type FlowTarget =
   | { readonly store: Store | ZarritaStore; readonly path: string }
   | { readonly spec: StoreSpec; readonly path: string };
 
-/** The store that a target means, reached as `access` says, and the path of the node in it. */
+/** Returns the spec of the target's store with the options of `access`, and the path of the node in it. */
 export function targetSpec(to: FlowTarget, access: StoreAccess): NodeSpec {
   assertPlace(to, "target");
   const target = textOfUrl(to);
@@ -40,7 +40,7 @@ export function targetSpec(to: FlowTarget, access: StoreAccess): NodeSpec {
   return inside ? { store: inside, path: "" } : { store: spec, path };
 }
 
-/** Options with the format that the target's URL names. @throws `invalid-option` where they name another. */
+/** Adds the format that the target's URL names to the options. @throws `invalid-option` if they name another one. */
 export function withFormatOf<O extends Pick<Changes, "to">>(to: FlowTarget, options: O): O {
   const target = textOfUrl(to);
   const zarrFormat = typeof target === "string" ? parseStoreUrl(target).zarrFormat : undefined;

@@ -16,11 +16,12 @@ import { assertEditable, openExistingTarget } from "./existing-target.ts";
 interface OpenAdditionOptions extends LockOptions, ReadDocumentOptions, Pick<TargetBuildOptions, "onTaken"> {}
 
 /**
- * Nodes that are added to a target at its place: each is there once its documents are, which come last. Chunks that lie
- * where the new arrays' will are deleted before, as they would read as theirs; those of groups above that are
- * consolidated list the new nodes in the end. Giving it up deletes the documents and chunks that were added.
+ * Opens an existing target to add nodes in place. Their documents are written last, so a node is visible only once
+ * it is complete. Chunks left where the new arrays will be are deleted first, as they would read as part of these
+ * arrays. Consolidated metadata of the groups above list the new nodes at the end. Discarding the build deletes the
+ * added documents and chunks.
  *
- * @throws `target-exists` when the target has changed since the plan was made; `unsupported-operation`.
+ * @throws `target-exists` if the target has changed since the plan was made; `unsupported-operation`.
  */
 export async function openAppend(
   plan: Plan,
@@ -30,7 +31,7 @@ export async function openAppend(
   const { target, publication, jobs } = plan;
   const store = (await openUnchanged(plan, reading)).store;
   const lock = await PrefixLock.take(store, { breakLock, signal });
-  // what was there may have changed until the place was this run's
+  // the target may have changed until the lock was taken
   const takePlace = async () => {
     if (lock) await assertNoneInside(store, { breakLock, signal });
     await onTaken?.();
@@ -79,14 +80,14 @@ export async function openAppend(
     },
     async discard() {
       if (isPublished) return;
-      // what another run has taken over is its own
+      // a run that has taken over the lock owns the keys now
       if (lock === undefined || (await lock.isHeld())) await clear({});
       await lock?.release();
     },
   };
 }
 
-/** The target that nodes are added to. @throws `target-exists` when it has changed since the plan was made. */
+/** Opens the target that receives the nodes. @throws `target-exists` if it has changed since the plan was made. */
 async function openUnchanged({ target, publication }: Plan, options: ReadDocumentOptions) {
   const existing = await openExistingTarget(target, publication.zarrFormat, options);
   const { nodeOf } = formatNamed(publication.zarrFormat).layout(target.path).hierarchy;
@@ -99,7 +100,7 @@ async function openUnchanged({ target, publication }: Plan, options: ReadDocumen
   return { store: assertEditable(existing.store), nodes: existing.nodes };
 }
 
-/** Keys of chunks that are where those of an array will be. */
+/** Existing keys that would be chunks of an array of the plan. */
 async function* chunkKeys(
   store: WritableStore & ListableStore,
   { targetPath, target }: ArrayJob,

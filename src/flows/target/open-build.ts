@@ -9,9 +9,9 @@ import { expectedSize, targetMemory } from "../plan/expected-size.ts";
 import type { NodeSpec, Plan } from "../plan/plan.ts";
 
 /**
- * Begins to build the target of a plan; undefined when it is there and may be skipped.
+ * Opens the build of a plan's target; undefined if the target exists and `ifExists` is `skip`.
  *
- * @throws `target-exists`, `target-not-empty`, and whatever `openTargetBuild` and `openAppend` throw.
+ * @throws `target-exists`, `target-not-empty`, and as `openTargetBuild` and `openAppend`.
  */
 export async function openBuild(plan: Plan, options: OpenBuildOptions): Promise<TargetBuild | undefined> {
   const {
@@ -51,10 +51,10 @@ export async function openBuild(plan: Plan, options: OpenBuildOptions): Promise<
 }
 
 /**
- * Holds that `openBuild` can begin, as far as that shows without writing. What is added to a target was held against it
- * when it was planned.
+ * Checks that `openBuild` can start, without writing anything. Nodes added to an existing target were checked when
+ * they were planned.
  *
- * @throws `target-exists`, `target-not-empty`, and whatever `assertTargetPlace` throws.
+ * @throws `target-exists`, `target-not-empty`, and as `assertTargetPlace`.
  */
 export async function assertBuild(
   plan: Plan,
@@ -77,11 +77,11 @@ export interface OpenBuildOptions
       TargetBuildOptions,
       "comment" | "fsync" | "onTaken" | "beforeReplacing" | "resume" | "onUnfinished" | "joint"
     > {
-  /** Whether nothing is at the target for certain, as was asked before. */
+  /** True if an earlier check found that nothing is at the target. */
   readonly isEmpty?: () => Promise<boolean>;
 }
 
-/** Takes a step at the place of a target; undefined where the target is there and may be skipped. */
+/** Runs a step that needs the target's place; undefined if the target exists and `ifExists` is `skip`. */
 async function atPlace<T>(
   target: NodeSpec,
   { ifExists, maxMetadata, signal }: BuildOptions,
@@ -100,7 +100,6 @@ async function atPlace<T>(
   }
 }
 
-/** Whether the node that a target names is there. */
 async function hasNode({ store: spec, path }: NodeSpec, reading: ReadDocumentOptions): Promise<boolean> {
   const store = await openStore(spec, { signal: reading.signal });
   try {

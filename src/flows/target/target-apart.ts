@@ -6,8 +6,8 @@ import { absolutePath } from "../../stores/url/local-path.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 /**
- * Checks that neither the source nor the target lies within the other: folders, symbolic links resolved; prefixes of a
- * bucket; places in one store of the caller's.
+ * Asserts that neither source nor target is inside the other. Compares folders (with symbolic links resolved),
+ * prefixes of a bucket, and paths in one store object.
  *
  * @throws `target-inside-source`
  */
@@ -34,7 +34,7 @@ function folders(source: StoreSpec, target: StoreSpec): Places | undefined {
     : [machineFiles().realPath(from), machineFiles().realPath(to)];
 }
 
-/** Prefixes that are named by URL are of one server, the one that the environment names. */
+/** Compares buckets by name only: all S3 URLs use the one server that the environment names. */
 function prefixes(source: StoreSpec, path: string, target: StoreSpec): Places | undefined {
   if (source.kind !== "s3" || target.kind !== "s3" || source.bucket !== target.bucket) return undefined;
   return [absolutePath(`/${source.prefix}/${path}`), absolutePath(`/${target.prefix}`)];
@@ -46,7 +46,7 @@ function inOneStore(store: Store, source: StoreSpec, path: string, target: Store
   return isOne ? [absolutePath(`/${path}`), absolutePath(`/${place.path}`)] : undefined;
 }
 
-/** The folder of a disk that a place in a store of the caller's is, if it is one. */
+/** The folder on disk of a store object, if it has one. */
 function folderOf(spec: StoreSpec): string | undefined {
   const place = objectPlace(spec);
   return place?.root.folder === undefined ? undefined : `${place.root.folder}/${place.path}`;

@@ -6,15 +6,17 @@ import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
 import { nearest } from "./nearest-node.ts";
 
-/** What an update does with keys that are at the target. */
+/** Decides what an update does with the keys of the target. */
 export interface TargetKeys {
-  /** Whether the plan takes what lies at a key, if the source has it: all others are left as they are. */
+  /**
+   * True if the plan covers this key, whether or not the source has it. An update leaves all other keys unchanged.
+   */
   isMeant(key: string): boolean;
-  /** Whether a key is a chunk of one of the plan's arrays. */
+  /** True if a key is a chunk of one of the plan's arrays. */
   isChunk(key: string): boolean;
 }
 
-/** @param nodes the target's, by path */
+/** @param nodes nodes of the target, by path */
 export function targetKeys(plan: Plan, nodes: ReadonlyMap<string, ZarrNode>): TargetKeys {
   const { source, target, publication, jobs } = plan;
   const { zarrFormat, leftOut = [], filter = {}, documents } = publication;
@@ -43,7 +45,7 @@ export function targetKeys(plan: Plan, nodes: ReadonlyMap<string, ZarrNode>): Ta
   };
 }
 
-/** Documents of nodes at the target that the plan does not take. */
+/** Documents of target nodes that the plan does not cover. */
 export function otherDocuments({ isMeant }: TargetKeys, nodes: ReadonlyMap<string, ZarrNode>): Documents {
   const all = [...nodes.values()].flatMap(({ documents }) => [...documents]);
   return new Map(all.filter(([key]) => !isMeant(key)));

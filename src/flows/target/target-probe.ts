@@ -6,7 +6,9 @@ import type { StoreOptions, StoreSpec } from "../../stores/store.ts";
 import { isPlaceEmpty } from "../../stores/target.ts";
 import { followSignals } from "../../util/abort.ts";
 
-/** Milliseconds for which what was found counts: whoever runs a plan later looks again. */
+/**
+ * Milliseconds after which a result is stale. A plan may run much later than it was made; the run then looks again.
+ */
 const FOUND_FOR = 5000;
 
 interface Found {
@@ -17,8 +19,8 @@ interface Found {
 }
 
 /**
- * What is at a target and around it. It is asked for at once, beside what is asked of the source, and once for a plan and
- * for its run.
+ * Finds out what is at a target and around it. Its requests run at the same time as those to the source; a plan and
+ * its run share the results.
  */
 export class TargetProbe {
   readonly #spec: StoreSpec;
@@ -27,7 +29,7 @@ export class TargetProbe {
   readonly #following: ReturnType<typeof followSignals>;
   #found: Found;
 
-  /** @param isNew whether nothing may be at the target, so that it is looked at too */
+  /** @param isNew true if the target must not exist yet: checks that too */
   constructor(spec: StoreSpec, { isNew, signal }: StoreOptions & { readonly isNew: boolean }) {
     this.#spec = spec;
     this.#isNew = isNew;
@@ -40,7 +42,7 @@ export class TargetProbe {
     return this.#latest().around;
   }
 
-  /** Where it is in the hierarchy around it, if in any. @throws as `hierarchyAt` */
+  /** The hierarchy around the target and the target's position in it, if any. @throws as `hierarchyAt` */
   hierarchy(zarrFormat: ZarrFormat, options: ReadDocumentOptions): Promise<ParentHierarchy | undefined> {
     const { around, hierarchies } = this.#latest();
     const known = hierarchies.get(zarrFormat) ?? hierarchyOf(around, zarrFormat, options);
@@ -48,12 +50,12 @@ export class TargetProbe {
     return known;
   }
 
-  /** Whether nothing is there for certain. */
+  /** True if certainly nothing is at the target. */
   isEmpty(): Promise<boolean> {
     return this.#latest().isEmpty;
   }
 
-  /** Ends what is still being asked. */
+  /** Aborts pending requests. */
   async end(): Promise<void> {
     const { around, isEmpty, hierarchies } = this.#found;
     this.#stop.abort();
@@ -70,7 +72,7 @@ export class TargetProbe {
     const { signal } = this.#following;
     const around = placeAround(this.#spec, { signal });
     const isEmpty = this.#isNew ? isPlaceEmpty(this.#spec, { signal }) : Promise.resolve(false);
-    for (const answer of [around, isEmpty]) answer.catch(() => {}); // whoever asks for it learns of that
+    for (const answer of [around, isEmpty]) answer.catch(() => {}); // reported to whoever awaits it
     return { at: Date.now(), around, isEmpty, hierarchies: new Map() };
   }
 }

@@ -10,17 +10,17 @@ import { chunksOf } from "../../slabs/selected-chunks.ts";
 import { typedValues } from "../../slabs/typed-values.ts";
 import { compareKeys, type Key, type LabelScale } from "./label-scale.ts";
 
-/** What a key takes in memory. */
+/** Estimated memory of one key. */
 const KEY_BYTES = 16;
 
 export interface CoordinateOptions {
-  /** Bytes that its values may take. */
+  /** Maximum bytes of the coordinate's values. */
   readonly maxMemory: number;
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The values of a 1-d array as keys; each chunk is read once, when one of its items is asked for. */
+/** The values of a 1-d array, as keys. Reads each chunk once, when one of its items is needed. */
 export class Coordinate {
   readonly array: ZarrArray;
   readonly scale: LabelScale;
@@ -28,7 +28,7 @@ export class Coordinate {
   readonly #chunks = new Map<number, readonly (Key | undefined)[]>();
   #items = 0;
 
-  /** @param array by the chunks inside its shards */
+  /** @param array opened at the level of its inner chunks */
   constructor(array: ZarrArray, scale: LabelScale, options: CoordinateOptions) {
     this.array = array;
     this.scale = scale;
@@ -49,7 +49,7 @@ export class Coordinate {
     return this.#chunks.get(chunk)?.[index % this.#chunkLength];
   }
 
-  /** All keys, in order. */
+  /** Reads all keys, in order. */
   async all(): Promise<(Key | undefined)[]> {
     if (this.#items < this.length) {
       this.#items = 0;
@@ -58,12 +58,12 @@ export class Coordinate {
     return this.#inOrder();
   }
 
-  /** The keys that were read, in order. */
+  /** The keys read so far, in order. */
   known(): Key[] {
     return this.#inOrder().filter((key) => key !== undefined);
   }
 
-  /** Whether the values that were read go up, or down where `direction` is -1, and none is without meaning. */
+  /** True if all values read so far are valid and sorted: ascending, or descending if `direction` is -1. */
   isSorted(direction: number): boolean {
     const keys = this.#inOrder();
     return keys.every((key, i) => {

@@ -12,21 +12,21 @@ import { isCoordinate } from "../is-coordinate.ts";
 import { Coordinate, type CoordinateOptions } from "./coordinate.ts";
 import { labelScaleOf } from "./label-scale.ts";
 
-/** An array among the nodes that are open, if these are known. */
+/** An array, and optionally the open nodes around it. */
 export interface LabelledArray {
   readonly array: ZarrArray;
-  /** A group that was opened with all below it, and its nodes by path. */
+  /** A group that was opened with everything below it, and its nodes by path. */
   readonly within?: {
     readonly path: string;
     readonly nodes: ReadonlyMap<string, ZarrNode>;
-    /** Paths that were left out without being opened, with all below them. */
+    /** Paths that were left out, with everything below them, and were not opened. */
     readonly leftOut?: readonly string[];
   };
 }
 
 /**
- * The array that has the labels of a dimension: 1-d, of the dimension's name, in the same group as the array or the
- * nearest one above. Undefined where there is none.
+ * Finds the array with the labels of a dimension: 1-d, named like the dimension, in the array's own group or the
+ * nearest group above. Undefined if there is none.
  */
 export function findCoordinate(
   place: LabelledArray,
@@ -37,12 +37,15 @@ export function findCoordinate(
 }
 
 interface FindNamedOptions {
-  /** Whether an array of the name is the one that is looked for; any by default. */
+  /** Accepts or rejects an array of the right name; accepts any by default. */
   readonly isMeant?: (array: ZarrArray) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The array that a name means for an array: in the same group, or the nearest one above. Undefined where there is none. */
+/**
+ * Finds the array that a name refers to: in the array's own group or the nearest group above. Undefined if there is
+ * none.
+ */
 async function findNamed(
   { array, within }: LabelledArray,
   name: string,
@@ -74,10 +77,10 @@ async function findNamed(
   return undefined;
 }
 
-/** The most names that one array may state as coordinates: each is opened. */
+/** Maximum number of coordinates that one array may name, as each of them is opened. */
 const MAX_STATED = 100;
 
-/** What is in the groups around arrays, beyond the root of their store too. */
+/** Resolves names in the groups around arrays, also beyond the root of their store. */
 export function arraysAround(signal: AbortSignal | undefined): NamedArrays {
   return {
     find: (name, array, isMeant) => findNamed({ array }, name, { ...(isMeant && { isMeant }), signal }),
@@ -86,7 +89,7 @@ export function arraysAround(signal: AbortSignal | undefined): NamedArrays {
   };
 }
 
-/** The group that an array is in, beyond the root of its store too; undefined where there is none. */
+/** Opens the group that contains an array, also beyond the root of its store; undefined if there is none. */
 async function findGroup(
   { store, spec, path, layout }: ZarrArray,
   signal: AbortSignal | undefined,
@@ -107,9 +110,9 @@ async function findGroup(
 }
 
 /**
- * The values of a coordinate array, which are read when they are asked for.
+ * Opens a coordinate array. Its values are read when they are needed.
  *
- * @throws `unsupported-operation` for a data type, units or a calendar that labels do not mean.
+ * @throws `unsupported-operation` for a data type, units or a calendar without labels.
  */
 export async function openCoordinate(found: ZarrArray, options: CoordinateOptions): Promise<Coordinate> {
   try {

@@ -6,20 +6,20 @@ import { lastName } from "../../../util/node-path.ts";
 import type { Coordinate } from "./coordinate.ts";
 import type { Key } from "./label-scale.ts";
 
-/** A coordinate of longitudes all around the globe. */
+/** A coordinate with longitudes all around the globe. */
 export interface Circle {
   readonly longitudes: readonly number[];
-  /** Items that differ: all, or all but a last one that is the first one again, as 360 is 0. */
+  /** Number of distinct items: all, or all but the last if it repeats the first, as 360 repeats 0. */
   readonly items: number;
-  /** Whether longitudes increase with the index. */
+  /** True if longitudes increase with the index. */
   readonly isEastward: boolean;
-  /** Whether stored longitudes, which do not begin anew among themselves, reach as far as one. */
+  /** True if a longitude is within the range of the stored ones, and these have no seam. */
   readonly isStored: (longitude: number) => boolean;
-  /** Degrees by which labels may miss an item, which are rounded: a thousandth of a step. */
+  /** Degrees by which a label may miss an item because of rounding: a thousandth of a step. */
   readonly tolerance: number;
 }
 
-/** A coordinate as a circle; undefined where it has other values than longitudes in their order, once around the globe. */
+/** Returns a coordinate as a circle; undefined unless its values are longitudes in order, once around the globe. */
 export async function circleOf(coordinate: Coordinate): Promise<Circle | undefined> {
   if (!coordinate.scale.isLongitude || coordinate.length < 2) return undefined;
   const keys: (Key | undefined)[] = await coordinate.all();
@@ -28,7 +28,7 @@ export async function circleOf(coordinate: Coordinate): Promise<Circle | undefin
   const steps = longitudes.slice(1).map((one, i) => one - (longitudes[i] ?? 0));
   const isEastward = steps.filter((step) => step > 0).length >= steps.length / 2;
   const sign = isEastward ? 1 : -1;
-  // where stored values begin anew, a turn is missing
+  // a stored seam hides a full turn
   const seams = steps.filter((step) => step * sign < 0).length;
   const span = sign * ((longitudes[last] ?? 0) - (longitudes[0] ?? 0)) + seams * FULL_TURN;
   const step = span / last;
@@ -44,11 +44,11 @@ export async function circleOf(coordinate: Coordinate): Promise<Circle | undefin
 }
 
 /**
- * The items whose longitudes lie from `west` to `east`, going east. They are counted as asked: up from `west` or, where it is
- * the larger, across the meridian from which the numbers begin anew. As in CDO, that is 0 for 350..10, which is -10..10, and
- * 180 for 170..-170, which is 170..190. Undefined where there is none.
+ * Finds the items with longitudes from `west` east to `east`. Their labels increase from `west`. If `west` is the
+ * larger number, the range crosses the meridian where numbering restarts, as in CDO: 350..10 crosses 0 and becomes
+ * -10..10, 170..-170 crosses 180 and becomes 170..190. Undefined if no item is in range.
  *
- * @param by one item of so many
+ * @param by step: takes every n-th item
  */
 export function itemsBetween(
   circle: Circle,
@@ -65,8 +65,8 @@ export function itemsBetween(
 }
 
 /**
- * The items whose cells overlap a part of the globe, from `west` to `east`, going east. Cells end in the middle between items.
- * Undefined where there is none.
+ * Finds the items whose cells overlap a part of the globe, from `west` east to `east`. Cells end halfway between
+ * items. Undefined if no cell overlaps.
  */
 export function itemsOverlapping(
   circle: Circle,
@@ -78,7 +78,7 @@ export function itemsOverlapping(
   return rangeOf(circle, { turnsOf, isIn, by }, coordinate);
 }
 
-/** Where the cell of an item begins and ends, going east: in the middle to the items beside it. */
+/** Returns the western and eastern edge of an item's cell: halfway to its neighbours. */
 export function cellOf(
   { longitudes, items, isEastward }: Circle,
   item: number,
@@ -90,7 +90,7 @@ export function cellOf(
   return [at - ahead(before, at) / 2, at + ahead(at, after) / 2];
 }
 
-/** Which items are taken, and by how many turns their labels differ from stored ones. */
+/** Selects items, and gives the full turns that their labels are shifted by. */
 interface Wanted {
   readonly turnsOf: (item: number) => number;
   readonly isIn: (item: number, turns: number) => boolean;
@@ -123,7 +123,7 @@ function rangeOf(
   return { cyclic: { start: first, step: by, count, cycle: goesRound ? items : 0, turns, extent, names } };
 }
 
-/** How many turns away labels fit the integers of an array that is to hold them; 0 where they do, or nowhere. */
+/** Returns the full turns that make labels fit the integer type of an array; 0 if they fit already, or never. */
 function turnsThatFit({ metadata: { dataType, attributes } }: ZarrArray, labels: readonly number[]): number {
   const fits = (turns: number) =>
     storedHolds(
@@ -134,7 +134,10 @@ function turnsThatFit({ metadata: { dataType, attributes } }: ZarrArray, labels:
   return [0, 1, -1].find(fits) ?? 0;
 }
 
-/** The item nearest to a longitude, the eastern one of two as near; with `isExact` only one that has it. */
+/**
+ * Finds the item nearest to a longitude; of two equally near ones, the eastern. With `isExact`, only an item at the
+ * longitude itself.
+ */
 export function itemNear(circle: Circle, longitude: number, isExact: boolean): number | undefined {
   const { longitudes, items, tolerance } = circle;
   let nearest: number | undefined;

@@ -8,26 +8,28 @@ import type { Coordinate } from "./coordinate.ts";
 import { type Circle, circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
 import { compareKeys, type Interval, type Key } from "./label-scale.ts";
 
-/** What is looked up, in the words of errors. */
+/** A request for labels, as error messages describe it. */
 export interface LabelQuestion {
   readonly dimension: string;
   readonly labels: LabelRange;
   readonly nearest: boolean;
 }
 
-/** Items from `start` to before `stop`. */
+/** Items from `start` up to, but excluding, `stop`. */
 interface Span {
   readonly start: number;
   readonly stop: number;
 }
 
 /**
- * The indices that labels mean. Values that are sorted, up or down, are searched by bisection, so that few chunks are
- * read; others are read whole. A label that one item has gives its index; one that several in a row have, or a date that
- * is coarser than the coordinate, a range. Labels of longitudes all around the globe may lie beyond the stored ones, by whole
- * turns, and a range of them always goes east.
+ * Finds the indices that labels refer to. Sorted values, ascending or descending, are searched by bisection, which
+ * reads few chunks; other values are read whole. A label of one item gives an index. A label of several adjacent
+ * items, or a date coarser than the coordinate, gives a range. If longitudes go all around the globe, labels may
+ * differ from stored values by full turns, and ranges always go east.
  *
- * @throws `invalid-selection` for labels of another kind, that no item has, that are outside, or that items far apart have.
+ * @throws `invalid-selection` for labels of the wrong type, without an item, outside the coordinate, or of items
+ * that
+ *   are not adjacent.
  */
 export async function findLabels(
   coordinate: Coordinate,
@@ -65,9 +67,9 @@ export async function findLabels(
 }
 
 /**
- * A range of longitudes that stored ones do not have as they are; undefined for others.
+ * Finds a range of longitudes that are not all within the stored ones; undefined for other ranges.
  *
- * @throws `invalid-selection` where no item is in it
+ * @throws `invalid-selection` if no item is in the range
  */
 async function rangeAround(
   coordinate: Coordinate,
@@ -91,8 +93,8 @@ function intervalOf(coordinate: Coordinate, question: LabelQuestion, label: unkn
 }
 
 /**
- * The items of a range from its smaller to its larger end, which may be beyond the coordinate. Where the values go down, the
- * ends may be given in the order of the items too.
+ * Finds the items of a range from its smaller to its larger end, which may be outside the coordinate. If values
+ * descend, the ends may also be given in item order.
  */
 async function spanOf(
   coordinate: Coordinate,
@@ -109,7 +111,7 @@ async function spanOf(
   throw await notFound(coordinate, question, { low: lower?.low, high: upper?.high }, found.start);
 }
 
-/** What to say where no item of a globe is in a range, or at one longitude: the items on both sides. */
+/** Error for a range, or a single longitude, without items. Names the nearest items on both sides. */
 function noneAround(
   coordinate: Coordinate,
   question: LabelQuestion,
@@ -181,7 +183,7 @@ async function findOne(
   throw await notFound(coordinate, question, asked, start);
 }
 
-/** Items of sorted values from `low` to `high`; undefined where the values that were read are not sorted. */
+/** Finds the items of sorted values from `low` to `high`; undefined if the values that were read are not sorted. */
 async function bisect(
   coordinate: Coordinate,
   low: Key | undefined,
@@ -203,7 +205,7 @@ async function bisect(
   return coordinate.isSorted(direction) ? { start, stop } : undefined;
 }
 
-/** Index of the first item that passes, where all after it do. */
+/** Index of the first item that passes, if all later items pass too. */
 async function firstWhere(coordinate: Coordinate, passes: (key: Key) => boolean): Promise<number> {
   let low = 0;
   let high = coordinate.length;
@@ -217,8 +219,8 @@ async function firstWhere(coordinate: Coordinate, passes: (key: Key) => boolean)
 }
 
 /**
- * The item nearest to a key that none has, the larger of two as near; undefined where it is further beyond the ends than
- * half a step.
+ * Finds the item nearest to a key that no item has; of two equally near ones, the larger. Undefined if the key is
+ * more than half a step beyond the ends.
  */
 async function nearestOf(coordinate: Coordinate, key: Key, at: number): Promise<number | undefined> {
   const { length, scale } = coordinate;
@@ -242,12 +244,12 @@ function distance(a: Key, b: Key): number {
   return Math.abs(Number(a) - Number(b));
 }
 
-/** Below 0 where `a` is nearer to a key than `b`, 0 where both are as near. */
+/** Negative if `a` is nearer to a key than `b`, 0 if both are equally near. */
 function compareDistances(key: Key, a: Key, b: Key): number {
   return distance(key, a) - distance(key, b);
 }
 
-/** All values of a coordinate that is not sorted, and those of them that an interval holds. */
+/** Reads all values of an unsorted coordinate, and returns the items within an interval. */
 async function matches(coordinate: Coordinate, { low, high }: Interval): Promise<number[]> {
   const keys = await coordinate.all();
   return keys.flatMap((key, i) =>
@@ -278,7 +280,7 @@ async function findUnsorted(
   return found.length > 1 || asked.isSpan(coordinate.known()) ? [first, last + 1] : first;
 }
 
-/** From the item of one label to that of another, where values are in no order. */
+/** Finds the items between two labels of an unsorted coordinate, in item order. */
 async function spanOfUnsorted(
   coordinate: Coordinate,
   question: LabelQuestion,
@@ -316,7 +318,7 @@ function hintOfUnsorted(coordinate: Coordinate, { labels, nearest }: LabelQuesti
   return near === undefined ? `Its values are ${values}.` : `Did you mean \`${near}\`?`;
 }
 
-/** What to say where no item of a sorted coordinate is in an interval; `at` is where one would be. */
+/** Error for an interval without items in a sorted coordinate. `at` is the index where one would be. */
 async function notFound(
   coordinate: Coordinate,
   question: LabelQuestion,
@@ -342,7 +344,7 @@ async function notFound(
   return failure(coordinate, question, `has no item ${wordsOf(question.labels)}`, hint);
 }
 
-/** A label as the command line takes it, where whole numbers alone are indices. */
+/** Writes a label for the command line, where bare whole numbers are indices. */
 function asTyped(label: string): string {
   return /^-?\d+$/.test(label) ? `${label}.0` : label;
 }
@@ -369,7 +371,7 @@ function failure(
   });
 }
 
-/** Labels as they are written on the command line. */
+/** Writes labels as on the command line. */
 export function wordsOf(labels: LabelRange): string {
   if (!Array.isArray(labels)) return wordOf(labels as Label);
   return (labels as readonly (Label | null)[]).map((end) => (end === null ? "" : wordOf(end))).join("..");

@@ -3,32 +3,34 @@ import type { IndexRange, SliceOption } from "../../../hierarchy/slice-option.ts
 import { FULL_TURN } from "../../../meta/conventions/geo/numbers.ts";
 import type { Coordinate } from "./coordinate.ts";
 
-/** What a slice takes of one dimension: its items, and their labels where there is a coordinate. */
+/** The items that a slice takes of one dimension, with their labels if it has a coordinate. */
 export interface TakenItems {
   readonly dimension: string;
-  /** The labels that were asked for, as they are written on the command line; absent where indices were. */
+  /** The requested labels, as written on the command line; absent for indices. */
   readonly labels?: string;
-  /** Path of the array that has the labels; absent without one. */
+  /** Path of the coordinate array; absent without one. */
   readonly coordinate?: string;
-  /** Of a cyclic dimension, a stop beyond its length goes on with the first item. */
+  /** In a cyclic dimension, a stop beyond its length continues with the first item. */
   readonly indices: IndexRange;
   readonly count: number;
-  /** The label of the first item, in full; absent without labels, and where no item is taken. */
+  /** Full label of the first item; absent without labels or items. */
   readonly first?: string;
-  /** The label of the last item. */
+  /** Full label of the last item. */
   readonly last?: string;
-  /** What is added to stored labels, each amount once, where any are shifted: labels beyond the seam of longitudes. */
+  /**
+   * Amounts added to stored labels, without duplicates, for longitudes beyond the seam; absent if none is shifted.
+   */
   readonly shifted?: readonly number[];
 }
 
-/** A slice without labels, and what these were. */
+/** A slice whose labels are replaced by indices, and a description of the labels. */
 export interface LookedUp {
   readonly option: SliceOption;
-  /** What is taken along dimensions that labels were given for. */
+  /** The items of dimensions that were selected by labels. */
   readonly labels: readonly TakenItems[];
 }
 
-/** What a range takes of a dimension of some length. */
+/** Describes the items that a range takes of a dimension. */
 export async function takenItems(
   { dimension, labels }: Pick<TakenItems, "dimension" | "labels">,
   range: IndexRange | CyclicRange,
@@ -54,7 +56,7 @@ export async function takenItems(
   };
 }
 
-/** A range of indices of a dimension, by its first item; what is beyond the dimension is left for others to refuse. */
+/** Resolves a range of indices. Indices out of bounds are clamped; other code rejects them. */
 function resolved(range: IndexRange, length: number) {
   const fromEnd = (at: number) => Math.max(0, Math.min(length, at < 0 ? at + length : at));
   if (typeof range === "number") return { start: fromEnd(range), step: 1, count: 1, turns: [] };

@@ -10,41 +10,41 @@ import { type TimeCoding, timeCodingOf } from "../../../meta/conventions/cf-time
 import type { DataType } from "../../../meta/data-type.ts";
 import { compareUtf8 } from "../../../util/utf8-order.ts";
 
-/** A value of a coordinate as it is compared: a number, an instant in nanoseconds, or a text. */
+/** A coordinate value in comparable form: a number, an instant in nanoseconds, or a text. */
 export type Key = number | bigint | string;
 
-/** The keys that a label means, both ends included; a date in part means all of a period. */
+/** The keys that a label covers, both ends included. A partial date covers a whole period. */
 export interface Interval {
   readonly low: Key;
   readonly high: Key;
-  /** Whether it means a span of a coordinate that has these keys, not one item. */
+  /** True if the label means a range of items, not a single one, in a coordinate with these keys. */
   readonly isSpan: (keys: Iterable<Key>) => boolean;
 }
 
-/** How values of a coordinate and labels become keys. */
+/** Converts coordinate values and labels to keys. */
 export interface LabelScale {
-  /** What labels must be, in words. */
+  /** The expected kind of labels, as text. */
   readonly expected: string;
-  /** The key of a stored value; undefined for one that means nothing (NaN, NaT). */
+  /** Returns the key of a stored value; undefined for NaN and NaT. */
   readonly keyOf: (value: unknown) => Key | undefined;
   /**
-   * Undefined for a label of another kind.
+   * Returns the interval of a label; undefined for a label of another kind.
    *
-   * @param isPoint whether a date with a time of day means no more than its first instant
+   * @param isPoint true if a date with a time of day covers only its first instant
    */
   readonly intervalOf: (label: Label, isPoint: boolean) => Interval | undefined;
   readonly text: (key: Key) => string;
-  /** Whether there is a distance between keys, and they are sorted as a rule. */
+  /** True if keys have distances, and are usually sorted. */
   readonly isMeasured: boolean;
-  /** Whether keys are longitudes in degrees. */
+  /** True if keys are longitudes in degrees. */
   readonly isLongitude?: boolean;
-  /** The year that a key is in; absent where keys are no times. */
+  /** Returns the year of a key; absent if keys are not times. */
   readonly yearOf?: (key: Key) => number;
 }
 
 /**
- * The scale of a coordinate array; undefined for data types that labels do not mean. Values equal to a missing value are
- * values: by the CF conventions a coordinate lacks none.
+ * Returns the scale of a coordinate array; undefined for data types without labels. Missing values are ordinary
+ * values here, as the CF conventions do not allow them in coordinates.
  *
  * @throws as `timeCodingOf`
  */
@@ -80,10 +80,10 @@ export function labelScaleOf(
   }
 }
 
-/** Names of degrees to the east in CF, section 4.2. */
+/** Units of degrees east in the CF conventions, section 4.2. */
 const EASTWARD_UNITS = /^degrees?_?e(?:ast)?$/i;
 
-/** Whether attributes say that numbers are longitudes in degrees. */
+/** True if attributes mark numbers as longitudes in degrees. */
 function areLongitudes({ units, standard_name, axis }: Readonly<Record<string, unknown>>): boolean {
   if (typeof units === "string" && EASTWARD_UNITS.test(units.trim())) return true;
   const isDegrees = units === undefined || (typeof units === "string" && /^degrees?$/i.test(units.trim()));

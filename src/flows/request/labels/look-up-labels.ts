@@ -23,10 +23,10 @@ export interface LookUpOptions extends CoordinateOptions {
 }
 
 /**
- * What labels of a slice of one array are as indices.
+ * Replaces the labels in a slice of one array by indices.
  *
- * @param names of its dimensions
- * @throws as `findLabels`; `invalid-selection` for a dimension without name, or without a coordinate array.
+ * @param names names of the array's dimensions
+ * @throws as `findLabels`; `invalid-selection` for a dimension without name or coordinate array.
  */
 export async function lookUpInArray(
   option: SliceOption,
@@ -55,7 +55,10 @@ export async function lookUpInArray(
   );
 }
 
-/** What a slice of one array takes of each dimension that it names. @param names of its dimensions */
+/**
+ * Describes the items that a slice takes of each dimension of an array that it names. @param names names of the
+ * array's dimensions
+ */
 export function takenOfArray(
   lookedUp: LookedUp,
   array: ZarrArray,
@@ -74,22 +77,22 @@ export function takenOfArray(
   return takenOf(lookedUp, placed, options);
 }
 
-/** A group that is sliced. */
+/** A group to slice. */
 export interface SlicedGroup {
   readonly group: ZarrGroup;
   /** The group and all nodes below it. */
   readonly nodes: readonly ZarrNode[];
-  /** Paths that were left out without being opened. */
+  /** Paths that are left out and were not opened. */
   readonly leftOut: readonly string[];
-  /** The arrays that are sliced, and the names of their dimensions. */
+  /** The arrays to slice, with their dimension names. */
   readonly arrays: readonly { readonly array: ZarrArray; readonly names: readonly (string | null)[] }[];
 }
 
 /**
- * What labels of a slice of a group are as indices. Arrays that have the dimension may have coordinates of their own, in
- * groups below, which must give the same indices; those of another length say nothing.
+ * Replaces the labels in a slice of a group by indices. Arrays in groups below may have their own coordinate of a
+ * dimension, which must give the same indices if it has the same length.
  *
- * @throws as `lookUpInArray`; `invalid-selection` where coordinates give different indices.
+ * @throws as `lookUpInArray`; `invalid-selection` if coordinates give different indices.
  */
 export async function lookUpInGroup(
   option: SliceOption,
@@ -115,7 +118,7 @@ export async function lookUpInGroup(
     const coordinate = await coordinateOf({ array: first.array, within }, wanted, options);
     const result = await found(coordinate, question);
     const seen = new Set([coordinate.array.path]);
-    // arrays of one group have one coordinate
+    // arrays of one group share a coordinate
     const groups = new Set([folderOf(first.path)]);
     for (const { array, length } of having) {
       if (length !== first.length || groups.has(folderOf(array.path))) continue;
@@ -138,7 +141,7 @@ export async function lookUpInGroup(
   });
 }
 
-/** What a slice of a group takes of each dimension that it names. */
+/** Describes the items that a slice takes of each dimension of a group that it names. */
 export function takenOfGroup(
   lookedUp: LookedUp,
   { arrays, ...of }: SlicedGroup,
@@ -157,7 +160,7 @@ function withinGroup({ group, nodes, leftOut }: Omit<SlicedGroup, "arrays">) {
   return { path: group.path, nodes: new Map(nodes.map((node) => [node.path, node])), leftOut };
 }
 
-/** The arrays that have a dimension, and its length there; first the one whose items ranges count. */
+/** The arrays with a dimension, and its length in each. The array whose items the ranges count comes first. */
 function arraysWith(dimension: string, arrays: SlicedGroup["arrays"]) {
   const having = arrays.flatMap(({ array, names }) => {
     const length = array.shape[names.indexOf(dimension)];
@@ -168,7 +171,7 @@ function arraysWith(dimension: string, arrays: SlicedGroup["arrays"]) {
   return leader === undefined ? [] : [leader, ...having.filter((one) => one !== leader)];
 }
 
-/** What of indices says which items they are. */
+/** The parts of indices that identify the items. */
 function placesOf(indices: IndexRange | CyclicRange) {
   if (!isCyclic(indices)) return [indices].flat();
   const { start, step, count, cycle } = indices.cyclic;
@@ -176,9 +179,9 @@ function placesOf(indices: IndexRange | CyclicRange) {
 }
 
 /**
- * An option whose labels are replaced by indices, and what these were; all of them are looked up side by side.
+ * Replaces the labels in an option by indices, looking up all of them concurrently.
  *
- * @throws the failure of the first that failed
+ * @throws the error of the first label that failed
  */
 async function withIndices(
   option: SliceOption,
@@ -209,13 +212,13 @@ async function withIndices(
   };
 }
 
-/** A range behind the look-up: as it was, or the indices of its labels. */
+/** A range after the look-up: unchanged, or the indices of its labels. */
 interface Looked {
   readonly indices: Range | null;
   readonly taken?: TakenItems;
 }
 
-/** Indices of labels, and what is taken by them. */
+/** The indices of labels, and the items that they take. */
 interface Found {
   readonly indices: IndexRange | CyclicRange;
   readonly taken: TakenItems;
@@ -228,7 +231,7 @@ async function found(coordinate: Coordinate, question: Parameters<typeof findLab
   return { indices, taken: await takenItems({ dimension, labels: wordsOf(labels) }, indices, of) };
 }
 
-/** The first and the last year of a coordinate of times. */
+/** First and last year of a time coordinate. */
 interface Years {
   readonly dimension: string;
   readonly path: string;
@@ -245,7 +248,7 @@ async function yearsOf(dimension: string, coordinate: Coordinate | undefined): P
   return { dimension, path: coordinate.array.path, first: Math.min(...years), last: Math.max(...years) };
 }
 
-/** @throws `invalid-selection` for indices that are years of the coordinate */
+/** Asserts that indices are not years of the coordinate. @throws `invalid-selection` */
 function assertNoYears(indices: IndexRange, years: Years | undefined): void {
   if (years === undefined) return;
   const { dimension, path, first, last } = years;
@@ -269,9 +272,9 @@ function assertNoYears(indices: IndexRange, years: Years | undefined): void {
 }
 
 /**
- * The coordinate of a dimension, if it has one whose labels can be read.
+ * Opens the coordinate of a dimension, if it has one with readable labels.
  *
- * @throws why they cannot be read, where `indices` that may be labels are beyond the dimension
+ * @throws the reason why labels cannot be read, if `indices` are beyond the dimension and so may be labels
  */
 async function anyCoordinateOf(
   place: LabelledArray,
@@ -289,7 +292,7 @@ async function anyCoordinateOf(
   }
 }
 
-/** What ranges take: as their labels said, or of a dimension at a place by their indices. */
+/** Describes the items of ranges. Those selected by labels have a description already. */
 async function takenOf(
   { option, labels }: LookedUp,
   placed: (key: string | number) => Promise<Placed | undefined>,
@@ -313,7 +316,7 @@ interface Placed {
   readonly place: LabelledArray | undefined;
 }
 
-/** What indices take, with labels where these can be read. */
+/** Describes the items of indices, with labels if these can be read. */
 async function describedBy(
   { name, length, place, range }: Placed & { readonly range: IndexRange | CyclicRange },
   options: CoordinateOptions,
