@@ -2,7 +2,7 @@ import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import type { FormatDefinition } from "../../meta/format.ts";
 import type { PlannedDocument } from "./plan.ts";
 
-/** What all nodes of a target share: as it is in a source of the same format. */
+/** Documents that all nodes of a target share. They are copied if the source has the same format. */
 export function sharedDocuments(
   from: ZarrFormat,
   { name, writeShared }: FormatDefinition,
@@ -11,7 +11,7 @@ export function sharedDocuments(
   return from === name ? written.map(([key]) => ({ key, from: key })) : written.map(asText);
 }
 
-/** Documents of the groups that a target lies in, in formats where these need some. */
+/** Documents of the groups above a target, in formats that need them. */
 export function missingAncestors(path: string, zarrFormat: FormatDefinition): PlannedDocument[] {
   if (path === "" || zarrFormat.layout(path).hierarchy.impliesGroups) return [];
   const names = path.split("/").slice(0, -1);
@@ -19,7 +19,7 @@ export function missingAncestors(path: string, zarrFormat: FormatDefinition): Pl
   return paths.flatMap((ancestor) => [...writeAncestor(zarrFormat, ancestor)].map(asText));
 }
 
-/** The documents of a group that is there only for what lies below; none in a format without groups. */
+/** Writes the documents of a group that exists only as a parent; none in a format without groups. */
 function writeAncestor({ write, layout }: FormatDefinition, path: string): ReadonlyMap<string, Uint8Array> {
   return write({ kind: "group", attributes: {} }, layout(path), { allowLoss: ["/node_type"] });
 }

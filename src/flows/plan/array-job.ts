@@ -20,7 +20,7 @@ import { strategies } from "./strategies/strategies.ts";
 import { type Arrays, type MissingChunks, mayMiss, type Strategy } from "./strategies/strategy.ts";
 import type { Sides } from "./task-memory.ts";
 
-/** An array of the source or the target, as far as planning needs it. */
+/** The parts of a source or target array that planning needs. */
 export interface PlannedArray {
   readonly path: string;
   readonly zarrFormat: ZarrFormat;
@@ -31,40 +31,42 @@ export interface JobRequest {
   readonly source: PlannedArray;
   readonly target: PlannedArray;
   readonly selection: Selection;
-  /** Given where the values of the source are converted as they are read. */
+  /** Present if values of the source are converted as they are read. */
   readonly conversion?: PlannedConversion | undefined;
   readonly maxMemory: number;
   readonly concurrency: number;
-  /** Bytes that a writer of the target's store holds while it is open. */
+  /** Memory that an open writer of the target's store needs. */
   readonly writerBytes: number;
-  /** Whether the keys of verbatim arrays are copied as they are, so that these have no tasks. */
+  /** True if verbatim arrays are copied key by key, without tasks. */
   readonly keysToCopy: boolean;
-  /** Threads that run tasks, and tasks that run at one time. */
+  /** Threads that run tasks, and tasks that run concurrently. */
   readonly threads: number;
   readonly tasksAtOnce: number;
   readonly driver: Driver;
   readonly profiles: StoreProfiles;
-  /** The strategy where the grid changes; the cheaper one by default. */
+  /** Strategy for arrays whose grid changes; by default the cheapest. */
   readonly strategy?: GridStrategy | undefined;
-  /** Given where the target has another fill value: chunks that are written out with the source's. */
+  /**
+   * Missing chunks, which are written out with the source's fill value; present if the target's fill value differs.
+   */
   readonly missing?: MissingChunks | undefined;
 }
 
-/** How one array will be moved, before its tasks are given their size. */
+/** The choice of strategies for one array, before the size of its tasks is known. */
 export interface JobChoice {
-  /** Those that can make the target: one that keeps the grid, or several that change it. */
+  /** Strategies that can make the target: one that keeps the grid, or several that change it. */
   readonly possible: readonly Strategy[];
-  /** Why the others cannot. */
+  /** The other strategies, with reasons. */
   readonly notTaken: readonly Alternative[];
   readonly sides: Sides;
-  /** Whether a shard of the target can be stored only when all of it is known. */
+  /** True if a shard of the target can be written only once it is complete. */
   readonly collectsShards: boolean;
-  /** The smallest budget within which it can be done. */
+  /** The smallest budget that allows any of the strategies. */
   readonly leastBytes: number;
 }
 
 /**
- * Chooses the cheapest strategy for one array.
+ * Finds the strategies that can make one array.
  *
  * @throws `unsupported-codec` when chunks must be decoded and cannot be, with the array's path.
  */
@@ -83,9 +85,9 @@ export async function chooseJob(request: JobRequest): Promise<JobChoice> {
 }
 
 /**
- * How a choice that fits the budget is carried out, its tasks as large as serves and the budget lets them.
+ * Chooses the cheapest strategy, with tasks as large as is useful within the budget.
  *
- * @throws `resource-limit` for more chunks or items than one run goes through.
+ * @throws `resource-limit` for more chunks or items than a run can process.
  */
 export function kindOfChoice(request: JobRequest, choice: JobChoice): JobKind {
   const { sides } = choice;
@@ -122,7 +124,7 @@ export function kindOfChoice(request: JobRequest, choice: JobChoice): JobKind {
   };
 }
 
-/** Whether the keys of the array are copied as they are. */
+/** True if the keys of the array are copied without tasks. */
 function isCopiedByKey(
   { keysToCopy }: JobRequest,
   { possible, sides }: Pick<JobChoice, "possible" | "sides">,
@@ -135,14 +137,14 @@ function hasIndexAtStart({ metadata }: PlannedArray): boolean {
   return withinShards(metadata)?.sharding.configuration.index_location === "start";
 }
 
-/** @param chunks the array by the chunks that are read or written of it. */
+/** @param chunks the array at the level of the chunks that are read or written */
 function sideOf({ zarrFormat, metadata }: PlannedArray, chunks: ArrayMetadata, sizes: SideSizes): GridSide {
   const { chunkShape } = chunks.chunkGrid;
   const shardShape = chunks === metadata ? undefined : metadata.chunkGrid.chunkShape;
   return gridSide({ zarrFormat, metadata, chunkShape, shardShape }, sizes);
 }
 
-/** What stored chunks may weigh that nobody decodes: their codecs need not be known. */
+/** Estimates the size of stored chunks that are not decoded, so their codecs may be unknown. */
 function storedSizes(metadata: ArrayMetadata): SideSizes {
   const { chunkGrid, dataType } = metadata;
   const items = product(chunkGrid.chunkShape);
@@ -153,12 +155,13 @@ function storedSizes(metadata: ArrayMetadata): SideSizes {
   return { decodedSize, maxEncodedSize, scratchSize: 0, pooledScratchSize: 0 };
 }
 
-/** Bytes of a shard's index, and of what codecs put around the data, for each of its chunks. */
+/** Bytes of the index entry and of codec headers per chunk of a shard. */
 const INNER_CHUNK_OVERHEAD = 64;
 
 /**
- * Same grid and codecs: bytes pass untouched. Same grid: chunk by chunk. Else through windows. Chunks in shards are
- * moved one by one, but where whole shards can stay as they are.
+ * Finds the possible strategies. With the same grid and codecs, stored bytes are copied; with the same grid, chunks
+ * are recoded one by one; otherwise windows are assembled. Chunks in shards are processed one by one, unless whole
+ * shards can be copied.
  */
 async function possibleStrategies(
   request: JobRequest,
@@ -192,7 +195,7 @@ async function possibleStrategies(
   return { ...amongAll({ ...arrays, pipelines: { reading, writing } }), sides: sidesOf(reading, writing) };
 }
 
-/** The first strategy that keeps the grid and can make the target; else all that change it. */
+/** Returns the first strategy that keeps the grid and can make the target; otherwise all that change the grid. */
 function amongAll(arrays: Arrays): Pick<JobChoice, "possible" | "notTaken"> {
   const notTaken: Alternative[] = [];
   const possible: Strategy[] = [];
@@ -205,7 +208,7 @@ function amongAll(arrays: Arrays): Pick<JobChoice, "possible" | "notTaken"> {
   return { possible, notTaken };
 }
 
-/** @throws `invalid-option` for a codec that was asked for and cannot be made. */
+/** @throws `invalid-option` for a requested codec that cannot be created. */
 async function targetPipeline(chunks: ArrayMetadata, { source, target }: JobRequest): Promise<CodecPipeline> {
   try {
     return await createPipeline(chunks.codecs, chunkSpecOf(chunks), { isWritten: true });

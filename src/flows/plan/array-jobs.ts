@@ -20,21 +20,21 @@ export interface ChooserRequest extends HierarchyPlanRequest {
   readonly tasksAtOnce: number;
 }
 
-/** How arrays that are alike can be made. */
+/** Arrays that differ only in name, and their common choice of strategies. */
 interface AlikeArrays {
-  /** What is asked of the first of them. */
+  /** The request for the first of them. */
   readonly job: JobRequest;
   readonly choice: JobChoice;
 }
 
-/** An array, and the strategies by which it can be made. */
+/** An array and its possible strategies. */
 export interface ChosenJob {
   readonly path: string;
   readonly targetPath: string;
   readonly alike: AlikeArrays;
 }
 
-/** Chooses how the arrays of nodes become those of the target; for arrays that are alike, once. */
+/** Chooses strategies for the arrays of a plan, once for all arrays that differ only in name. */
 export class JobChooser {
   readonly #request: ChooserRequest;
   readonly #chosen = new Map<string, AlikeArrays>();
@@ -58,7 +58,7 @@ export class JobChooser {
   }
 }
 
-/** All of a job that differs between arrays of one plan, but for their names. */
+/** Serializes the parts of a request that differ between arrays of one plan, except names. */
 function whatDecides({ source, target, selection, missing, conversion }: JobRequest): string {
   const isSame = target.metadata === source.metadata;
   return JSON.stringify([
@@ -110,13 +110,13 @@ function jobRequest(
   };
 }
 
-/** Requests in flight that are expected to be found of use: as many as the program can make while one is waited for. */
+/** The expected result of adapting the requests in flight: as many as the program can make during one latency. */
 function expectedConcurrency(profiles: StoreProfiles): number {
   const latencies = Object.values(profiles).map(({ latency }) => latency);
   return Math.max(FIRST_ALLOWED, Math.ceil(Math.max(0, ...latencies) / COSTS.request));
 }
 
-/** The jobs of all arrays, the tasks of each stage, and what the stores hold of the budget beside them. */
+/** The jobs of all arrays, the number of tasks per stage, and the bytes of the budget that stores reserve. */
 export interface SizedJobs {
   readonly jobs: readonly ArrayJob[];
   readonly stages: readonly number[];
@@ -139,7 +139,7 @@ export function sizedJobs(chosen: readonly ChosenJob[], request: HierarchyPlanRe
   return { ...jobsOfKinds(chosen.map(({ alike, ...names }) => ({ ...names, kind: kindFor(alike) }))), held };
 }
 
-/** @throws `budget-too-small` for the array that needs the most: with what it needs, all others can be done. */
+/** Asserts that the budget fits the array that needs most, and so all others. @throws `budget-too-small` */
 function assertAllFit(
   chosen: readonly ChosenJob[],
   held: number,

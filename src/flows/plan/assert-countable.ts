@@ -1,19 +1,19 @@
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** The most chunks of one array that a run reads, or writes. */
+/** Maximum number of chunks of one array that a run reads or writes. */
 const MAX_CHUNKS = 2 ** 31;
 
-/** What a run goes through, whether it is stored or not. */
+/** Counts of a run, including missing chunks. */
 interface Counted {
-  /** Items of the part that is taken. */
+  /** Items of the selected part. */
   readonly items: number;
-  /** Chunks read or written, repeats included. */
+  /** Chunks read or written, including repeated reads. */
   readonly chunks: number;
 }
 
 /**
- * Holds that a run over all items of an array comes to an end: hostile and sparse arrays state shapes of which only
- * parts can be read.
+ * Asserts that a run over all items of an array can finish. Malicious and sparse arrays may state shapes that can
+ * be read only in part.
  *
  * @throws `resource-limit`
  */

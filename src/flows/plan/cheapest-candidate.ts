@@ -11,16 +11,19 @@ import type { Candidate, Strategy, StrategyRequest } from "./strategies/strategy
 import { itemBytes, type Sides } from "./task-memory.ts";
 import type { Windows } from "./windows.ts";
 
-/** Where windows decode no more than this times the fewest chunks, and no thread lacks one, nothing else is tried. */
+/**
+ * Direct windows are accepted without comparison if they decode at most this multiple of the fewest possible
+ * chunks, and give work to every thread.
+ */
 const GOOD_ENOUGH = 1.05;
-/** Of strategies that cost nearly the same, the one that takes less memory is taken. */
+/** Candidates within this multiple of the lowest cost count as equal; the one with less memory is taken. */
 const NEARLY = 1.1;
 
 /**
- * The candidate of the only strategy that is possible, or the one that is predicted to take the least time.
+ * Returns the candidate of the only possible strategy, or the one with the lowest predicted time.
  *
- * @param request.strategy the only one that is wanted
- * @throws `invalid-option` where a strategy is asked for that does not fit the budget.
+ * @param request.strategy the only strategy to consider
+ * @throws `invalid-option` if this strategy does not fit the budget.
  */
 export function cheapestCandidate(
   possible: readonly Strategy[],
@@ -64,14 +67,17 @@ function* rated(
   }
 }
 
-/** Why windows of the source's chunks are good enough; undefined where something else may be better. */
+/** Returns the reason why direct windows are good enough; undefined if another strategy may be better. */
 function whyEnough(request: StrategyRequest, windows: Windows): string | undefined {
   const visits = windows.chunksRead / Math.max(1, fewestReads(request));
   if (visits > GOOD_ENOUGH || !isBusy(request, windows)) return undefined;
   return `without it source chunks are read ${visits.toFixed(2)} times`;
 }
 
-/** Whether all threads that are worth their start have windows. Of remote stores little else than answers is waited for. */
+/**
+ * True if there is a window for each thread that is worth starting. Always true for remote stores, where tasks
+ * mostly wait for responses.
+ */
 function isBusy(request: StrategyRequest, windows: Windows): boolean {
   const { sides, selection, chunksWritten, threads, profiles } = request;
   if (profiles.source || profiles.target) return true;
@@ -80,12 +86,12 @@ function isBusy(request: StrategyRequest, windows: Windows): boolean {
   return windowCount(sides, { windows }) >= Math.min(threads, useful);
 }
 
-/** Tasks that make target chunks: one a window. */
+/** Number of tasks that make target chunks, one per window. */
 function windowCount({ target }: Sides, { windows }: Pick<Candidate, "windows">): number {
   return product(gridShape(gridShape(target.shape, target.chunkShape), windows.window));
 }
 
-/** Chunks that hold any of what is taken. */
+/** Number of chunks that contain any selected item. */
 function fewestReads({ selection, sides }: StrategyRequest): number {
   return countTouched(selection, sides.source.chunkShape);
 }

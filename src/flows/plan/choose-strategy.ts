@@ -1,34 +1,40 @@
 import type { Alternative, Cost, ScratchPass } from "./plan.ts";
 
-/** A strategy that may be taken, and its ways to split the work. */
+/** A possible strategy and its candidates. */
 export interface Rival<C extends Rated> {
   readonly name: string;
   candidates(): Iterable<C>;
 }
 
-/** What the chooser looks at. */
+/** The properties of candidates that are compared. */
 export interface Rated {
   readonly cost: Cost;
   readonly passes?: readonly Pick<ScratchPass, "box">[] | undefined;
 }
 
 export interface ChoiceOptions<C> {
-  /** The only strategy that is wanted. */
+  /** The only strategy to consider. */
   readonly asked?: string | undefined;
-  /** Of candidates that cost up to so many times the least, the one with few passes and a low peak is taken; absent: the first of the least. */
+  /**
+   * Candidates within this multiple of the lowest cost count as equal; those with few passes and a low peak are
+   * preferred. By default the first with the lowest cost is taken.
+   */
   readonly nearly?: number;
-  /** Why nothing else needs to be tried where a strategy's best candidate is known; undefined: it does. */
+  /**
+   * Returns the reason why no other strategy needs to be tried, given the best candidate of one; undefined if they
+   * do.
+   */
   whyEnough(candidate: C): string | undefined;
 }
 
 export interface StrategyChoice<C> {
   readonly strategy: string;
   readonly best: C;
-  /** Why the other strategies were not taken. */
+  /** The other strategies, with reasons. */
   readonly notTaken: readonly Alternative[];
 }
 
-/** The strategy that is predicted to take the least time; undefined where none has a candidate. */
+/** Chooses the strategy with the lowest predicted time; undefined if none has a candidate. */
 export function chooseStrategy<C extends Rated>(
   rivals: readonly Rival<C>[],
   { asked, nearly, whyEnough }: ChoiceOptions<C>,
@@ -61,7 +67,10 @@ export function chooseStrategy<C extends Rated>(
   return { strategy, best, notTaken };
 }
 
-/** The one that takes the least time; of several that take nearly the same, one of few passes and with a low peak. */
+/**
+ * Returns the candidate with the lowest predicted time; of several that are nearly equal, one with few passes and a
+ * low peak.
+ */
 function cheapest<C extends Rated>(candidates: Iterable<C>, nearly: number | undefined): C | undefined {
   const all = [...candidates];
   const least = all.reduce((seconds, { cost }) => Math.min(seconds, cost.seconds), Number.POSITIVE_INFINITY);
@@ -71,7 +80,7 @@ function cheapest<C extends Rated>(candidates: Iterable<C>, nearly: number | und
     .sort((a, b) => morePasses(a) - morePasses(b) || a.cost.peak - b.cost.peak)[0];
 }
 
-/** Passes beyond the first. */
+/** Number of passes after the first. */
 function morePasses({ passes = [] }: Rated): number {
   return Math.max(0, passes.length - 1);
 }

@@ -3,15 +3,15 @@ import type { ChunkRun } from "../../streams/chunks-hit.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { coordsOf } from "../../util/shape.ts";
 
-/** A grid of chunks, which may lie in shards. */
+/** A grid of chunks, optionally in shards. */
 export interface ReadGrid {
   readonly shape: readonly number[];
   readonly chunkShape: readonly number[];
-  /** Shape of the shards that hold the chunks; absent without shards. */
+  /** Shape of the shards that contain the chunks; absent without shards. */
   readonly shardShape?: readonly number[] | undefined;
 }
 
-/** The chunks that are hit along every dimension, in C order; where they lie in shards, shard by shard. */
+/** Yields the chunks that a selection touches along every dimension, in C order; chunks in shards shard by shard. */
 export function* chunkRefs(grid: ReadGrid, hit: readonly ChunkRun[]): Generator<ChunkRef> {
   const { shape, chunkShape, shardShape } = grid;
   const perShard = shardShape?.map((n, d) => n / (chunkShape[d] ?? 1));
@@ -24,7 +24,7 @@ export function* chunkRefs(grid: ReadGrid, hit: readonly ChunkRun[]): Generator<
   }
 }
 
-/** The parts of a box of chunks that lie in one shard each, in C order; computed, not listed. */
+/** Yields the parts of a box of chunks that are in one shard each, in C order. Computes them without a list. */
 function* shardBoxes(
   [run, ...runs]: readonly ChunkRun[],
   [perShard = 1, ...others]: readonly number[],
@@ -38,7 +38,7 @@ function* shardBoxes(
   }
 }
 
-/** The parts of a run that lie in one shard each. */
+/** Yields the parts of a run that are in one shard each. */
 function* shardRuns({ count, at }: ChunkRun, perShard: number): Generator<ChunkRun> {
   for (let first = 0; first < count; ) {
     const start = first;
@@ -48,7 +48,10 @@ function* shardRuns({ count, at }: ChunkRun, perShard: number): Generator<ChunkR
   }
 }
 
-/** The index, from `low`, of the first chunk of an ascending run that is not before `chunk`; its count if there is none. */
+/**
+ * Returns the index, from `low`, of the first chunk of an ascending run at or after `chunk`; the run's count if
+ * there is none.
+ */
 function firstFrom({ count, at }: ChunkRun, chunk: number, low: number): number {
   let [from, to] = [low, count];
   while (from < to) {

@@ -3,14 +3,14 @@ import type { Selection } from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
 import type { ArrayJob } from "./plan.ts";
 
-/** How many source chunks of a job hold any of what it takes. */
+/** Counts the source chunks of a job that contain any selected item. */
 export function chunksTouched({ selection, source }: Pick<ArrayJob, "selection" | "source">): number {
   return product(selection.shape) === 0 ? 0 : countTouched(selection, source.chunkShape);
 }
 
 /**
- * How many source chunks all windows of `window` results together hit along a dimension: chunks that several
- * windows touch count for each.
+ * Counts the source chunks that all windows of `window` results touch along a dimension. A chunk counts once for
+ * each window that touches it.
  */
 export function chunkVisits(dimension: Axis, window: number): number {
   const { start, step, count, sourceChunk } = dimension;
@@ -18,7 +18,7 @@ export function chunkVisits(dimension: Axis, window: number): number {
   const seam = atSeam(dimension);
   if (seam) {
     const { before, after } = seam;
-    // the window that has both ends reads a chunk that holds both once
+    // the window across the seam reads a chunk that contains both ends only once
     const first = Math.floor(before.count / window) * window;
     const end = Math.min(count, first + window);
     const skipped = end - before.count;
@@ -36,8 +36,8 @@ export function chunkVisits(dimension: Axis, window: number): number {
 }
 
 /**
- * How many windows after the first begin with the first result of a source chunk, so that no chunk is hit twice: those
- * whose beginning, modulo the chunk, is less than a step.
+ * Counts the windows after the first that begin with the first result of a source chunk, so that they share no
+ * chunk with the window before. The beginning of such a window, modulo the chunk size, is less than a step.
  */
 function bordersShared({ start, step, sourceChunk }: Axis, window: number, windows: number): number {
   const stride = step * window;
@@ -45,7 +45,10 @@ function bordersShared({ start, step, sourceChunk }: Axis, window: number, windo
   return Number(rounded(start + stride) - rounded(start + stride - step));
 }
 
-/** The sum of `floor((a * i + b) / m)` over all i from 0 to n - 1, in as many steps as Euclid needs for a and m. */
+/**
+ * Sums `floor((a * i + b) / m)` over all i from 0 to n - 1, with as many iterations as Euclid's algorithm needs for
+ * a and m.
+ */
 function floorSum(terms: { readonly n: number; readonly a: number; readonly b: number; readonly m: number }) {
   let [n, a, b, m] = [BigInt(terms.n), BigInt(terms.a), BigInt(terms.b), BigInt(terms.m)];
   let sum = 0n;
@@ -57,7 +60,7 @@ function floorSum(terms: { readonly n: number; readonly a: number; readonly b: n
   }
 }
 
-/** How many chunks of a shape hold any of a selection. */
+/** Counts the chunks of a shape that contain any item of a selection. */
 export function countTouched(selection: Selection, chunkShape: readonly number[]): number {
   return product(axesOver(selection, chunkShape).map((axis) => chunkVisits(axis, Math.max(1, axis.count))));
 }

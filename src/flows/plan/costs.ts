@@ -5,38 +5,41 @@ import { itemBytes, type Sides } from "./task-memory.ts";
 import type { Windows } from "./windows.ts";
 
 /**
- * What a run is made of, in seconds of one thread, as `npm run calibrate` measures it. Only ratios matter to the choice
- * between strategies; a machine twice as fast chooses the same.
+ * Costs of the parts of a run, in seconds of one thread, as measured by `npm run calibrate`. Only their ratios
+ * affect the choice of a strategy, so it is the same on a machine that is twice as fast.
  */
 export const COSTS = {
-  /** A chunk, or a piece of one, on its way through the stages, with the calls that read or write a local file. */
+  /** A chunk, or a piece of one, in all stages, including the calls that read or write a local file. */
   chunk: 65e-6,
   /** A task, from its first read to its last write. */
   task: 500e-6,
-  /** A byte read from a file that the system has at hand, and one written to a new file. */
+  /** A byte read from a file in the system's cache, and a byte written to a new file. */
   read: 0.12e-9,
   written: 0.5e-9,
   /** A byte moved to its place in another grid. */
   scattered: 1e-9,
-  /** A byte written to a scratch object, and one read back. */
+  /** A byte written to a scratch object, and a byte read back. */
   scratchWritten: 0.35e-9,
   scratchRead: 0.12e-9,
-  /** A decoded byte, by what compressed it. */
+  /** A decoded byte, by the compressor of its chunk. */
   decoded: { none: 0, lz4: 0.6e-9, zstd: 1.4e-9, deflate: 5e-9, other: 50e-9 },
-  /** The same, encoded. */
+  /** An encoded byte, by compressor. */
   encoded: { none: 0, lz4: 0.9e-9, zstd: 3.3e-9, deflate: 27e-9, other: 200e-9 },
-  /** A request to a store over a network: what the program has to do for it, without the wait for its answer. */
+  /** Processing time of a request to a store over a network, without waiting for the response. */
   request: 0.8e-3,
 } as const;
 
-/** The part of the shorter one of work and waits that adds to the longer one, as the first and the last requests do. */
+/**
+ * The fraction of the shorter of work and waiting that does not overlap with the other, such as the first and last
+ * requests.
+ */
 const NOT_OVERLAPPED = 0.5;
 
 export interface CostRequest {
   readonly sides: Sides;
-  /** Items of the part that is taken. */
+  /** Items of the selected part. */
   readonly items: number;
-  /** Source chunks that hold any of these. */
+  /** Source chunks that contain any of these items. */
   readonly chunksTouched: number;
   readonly chunksWritten: number;
   readonly windows: Windows;
@@ -53,13 +56,13 @@ export interface CostRequest {
   readonly profiles: StoreProfiles;
 }
 
-/** What it takes to make an array of another grid, in the windows and passes that are given. */
+/** Predicts the cost of regridding an array with the given windows and passes. */
 export function costOf(request: CostRequest): Cost {
   const { chunksWritten, windows, concurrency, profiles } = request;
   const { passes = [], pieces = 0, scratchBytes = 0 } = request;
   const { reading, writing, between, logical, decoded, objects } = workOf(request);
   const stages = [...passes, { ...windows, tasks: request.tasks }];
-  // Half of what is between reading and writing is done by tasks that read, half by tasks that write.
+  // Work between reading and writing is divided equally between the first and the last stage.
   const work =
     (reading + between / 2) / atOnce(request, stages[0]) +
     (writing + between / 2) / atOnce(request, stages.at(-1));
@@ -76,12 +79,12 @@ export function costOf(request: CostRequest): Cost {
   };
 }
 
-/** Seconds of work and of waits that overlap. */
+/** Returns the seconds that work and waiting take together, as they mostly overlap. */
 export function overlapped(work: number, waits: number): number {
   return Math.max(work, waits) + NOT_OVERLAPPED * Math.min(work, waits);
 }
 
-/** What all tasks of a stage have to do together. */
+/** The load of all tasks of a stage. */
 export interface StageLoad {
   /** Seconds of one thread. */
   readonly work: number;
@@ -91,7 +94,7 @@ export interface StageLoad {
   readonly bytesWritten: number;
 }
 
-/** What each stage of an array has to do, the last of them makes the target's chunks. */
+/** Computes the load of each stage of an array. The last stage makes the target chunks. */
 export function loadsOf(request: CostRequest): StageLoad[] {
   const { passes = [], pieces = 0, windows, chunksWritten } = request;
   const { reading, writing, between, logical, decoded } = workOf(request);
@@ -105,7 +108,10 @@ export function loadsOf(request: CostRequest): StageLoad[] {
   }));
 }
 
-/** Seconds of one thread: to read and decode, to encode and write, and for all that is between. */
+/**
+ * Computes the seconds of one thread for reading and decoding, for encoding and writing, and for everything in
+ * between.
+ */
 function workOf(request: CostRequest) {
   const { sides, items, chunksWritten, windows, profiles } = request;
   const { passes = [], pieces = 0 } = request;
@@ -128,12 +134,12 @@ function workOf(request: CostRequest) {
   return { reading, writing, between: moving + staging + starting, logical, decoded, objects };
 }
 
-/** A chunk on its way through the stages, and the call that reads or writes it. */
+/** Cost of a chunk in all stages, including the call that reads or writes it. */
 function callOf(profile: StoreProfile | undefined): number {
   return profile === undefined ? COSTS.chunk : COSTS.chunk + COSTS.request;
 }
 
-/** Seconds of waiting for answers of a store, so many requests at a time. */
+/** Seconds of waiting for responses of a store, with `concurrency` requests in flight. */
 function waitOf(
   profile: StoreProfile | undefined,
   requests: number,
@@ -144,18 +150,18 @@ function waitOf(
   return (requests * profile.latency) / concurrency + bytes / profile.bytesPerSecond;
 }
 
-/** The class of the codec that takes the most time. */
+/** The class of the slowest codec. */
 function classOf({ codecs }: GridSide): CostClass {
   return slowestOf(codecs.map(({ costClass }) => costClass));
 }
 
-/** A guess at stored bytes by decoded bytes. */
+/** Estimated stored bytes per decoded byte. */
 const STORED = 0.5;
 const SCRATCH_BYTE = COSTS.scratchWritten + COSTS.scratchRead;
 
 type StageSize = Pick<ScratchPass, "tasks" | "leaseBytes" | "expectedBytes">;
 
-/** Tasks of a stage that the budget admits at one time. */
+/** Tasks of a stage that the budget admits concurrently. */
 export function admitted(
   { maxMemory, tasksAtOnce }: Pick<CostRequest, "maxMemory" | "tasksAtOnce">,
   { tasks, leaseBytes }: Pick<StageSize, "tasks" | "leaseBytes">,
@@ -163,14 +169,17 @@ export function admitted(
   return Math.max(1, Math.min(tasksAtOnce, tasks, Math.floor(maxMemory / Math.max(1, leaseBytes))));
 }
 
-/** Threads that a stage keeps busy. */
+/** Average number of threads that a stage keeps busy. */
 function atOnce(request: CostRequest, stage: StageSize | undefined): number {
   if (stage === undefined || stage.tasks === 0) return 1;
   const most = Math.min(request.threads, admitted(request, stage));
   return stage.tasks / Math.ceil(stage.tasks / most);
 }
 
-/** What of a chunk a window decodes that takes a band of it: of LZ4 all up to the band's end, wherever that lies. */
+/**
+ * The fraction of a chunk that must be decoded to read a band of it. LZ4 decodes everything up to the end of the
+ * band, wherever it begins.
+ */
 function partDecoded({ sides: { source, target }, windows }: CostRequest): number {
   if (!source.decodesParts) return 1;
   const d = source.chunkShape.findIndex((n) => n > 1);

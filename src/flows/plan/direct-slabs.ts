@@ -21,20 +21,24 @@ import {
   slabJob,
 } from "./slabs.ts";
 
-/** Smaller slabs are not made without need, nor those of fewer chunks than so many times what is read at one time. */
+/**
+ * Smallest slab size, and the number of chunks per slab as a multiple of those in flight, unless the budget
+ * requires less.
+ */
 const MIN_SLAB = 2 ** 20;
 const CHUNKS_AHEAD = 2;
 /**
- * Of a store that is waited for, the chunks in flight are those of so many slabs: while the last ones of a slab are on
- * their way, those of the next ones are, too.
+ * For stores without synchronous reads, the chunks in flight are spread over this many slabs. The reads of the next
+ * slabs then continue while the last chunks of a slab arrive.
  */
 const SLABS_IN_FLIGHT = 4;
 const MIN_FAR_SLAB = 2 ** 16;
 
 /**
- * Slabs that are read straight from the source, each of the largest shape that fits.
+ * Plans slabs that are read straight from the source, with the largest shape that fits or a smaller one that costs
+ * no reads.
  *
- * @param strategy its name, for the job of the slabs
+ * @param strategy name of the strategy, for the job
  * @throws `budget-too-small` with the smallest budget that works; `resource-limit`.
  */
 export function directSlabPlan(request: SlabRequest, strategy: string): SlabCandidate {
@@ -80,18 +84,18 @@ function planDirect(request: SlabRequest, strategy: string): SlabPlan {
   };
 }
 
-/** Whether each value of a store is waited for, however near it is. */
+/** True if reads of a store are asynchronous, even if it is local. */
 function isWaitedFor({ store }: SlabArray): boolean {
   return store !== undefined && store.getSync === undefined;
 }
 
-/** What a slab holds at the least. */
+/** Lower bounds of a slab's size. */
 interface SmallestSlab {
   readonly bytes: number;
   readonly chunks: number;
 }
 
-/** @param inFlight chunks that are read at one time */
+/** @param inFlight chunks that are read concurrently */
 function smallestSlab({ array }: SlabRequest, inFlight: number): SmallestSlab {
   if (array.store?.neighbours) return { bytes: MIN_SLAB, chunks: MAX_LOOKED_AT };
   if (isWaitedFor(array)) return { bytes: MIN_FAR_SLAB, chunks: inFlight / SLABS_IN_FLIGHT };
@@ -104,7 +108,7 @@ interface SlabSearch {
   readonly smallest: SmallestSlab;
 }
 
-/** The smallest of the slabs for which no chunk is read more often than for the largest: their memory is used again. */
+/** Finds the smallest slab that needs no more reads than the largest. Small slabs reuse memory better. */
 function bestSlab(
   selection: Selection,
   chunkShape: readonly number[],
@@ -124,7 +128,7 @@ function bestSlab(
   return largest;
 }
 
-/** The smallest budget within which an array can be read in slabs: one chunk in flight, and the smallest slabs. */
+/** The smallest budget for reading an array in slabs: one chunk in flight, and slabs of the smallest size. */
 export function smallestSlabBudget(array: SlabArray, pipeline: CodecPipeline): number {
   return bytesInFlight(chunkInFlight(array, pipeline), 1) + 2 * pooledSize(slabItemBytes(pipeline));
 }

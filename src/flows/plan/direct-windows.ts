@@ -22,7 +22,7 @@ import {
   type Windows,
 } from "./windows.ts";
 
-/** The smallest budget within which windows can be made. */
+/** The smallest budget for windows. */
 export function leastDirectBytes(request: Omit<WindowRequest, "maxMemory">): number {
   const { target } = request.sides;
   const window = regridFootprint(target) + encodeFootprint(target);
@@ -30,8 +30,8 @@ export function leastDirectBytes(request: Omit<WindowRequest, "maxMemory">): num
 }
 
 /**
- * Windows of whole target chunks that are held decoded while source chunks are scattered into them: of several shards,
- * or parts of one where shards are large.
+ * Plans windows of whole target chunks. A window is held decoded while source chunks are scattered into it. With
+ * shards, it has several small ones or part of a large one.
  */
 export function directWindows(request: WindowRequest): Windows {
   const { sides, selection } = request;
@@ -40,17 +40,17 @@ export function directWindows(request: WindowRequest): Windows {
   return fitWindows(request, { dimensions, inFlight, expected: decodedInFlight(inBuffers(sides).source) });
 }
 
-/** What is scattered into windows: how it is split along each dimension, and what its parts hold. */
+/** The data that is scattered into windows: its division along each dimension, and the memory of its parts. */
 export interface Scattered {
   readonly dimensions: readonly Axis[];
   readonly inFlight: InFlight;
-  /** What of that lies in buffers. */
+  /** The part of this memory in pooled buffers. */
   readonly expected: InFlight;
-  /** The most bytes of a window; the budget alone bounds it by default. */
+  /** Maximum bytes of a window; by default only the budget limits it. */
   readonly windowBytes?: number;
 }
 
-/** Windows that fit the budget, so that the fewest of `scattered` are read twice. */
+/** Finds windows within the budget that need the fewest repeated reads of `scattered`. */
 export function fitWindows(
   request: WindowRequest,
   { dimensions, inFlight, expected, windowBytes = Number.POSITIVE_INFINITY }: Scattered,
@@ -112,10 +112,7 @@ export function fitWindows(
   };
 }
 
-/**
- * The most target chunks of a window that have begun and are not whole, while chunks of the source come one by one in C
- * order.
- */
+/** Maximum number of incomplete target chunks in a window while source chunks arrive one by one in C order. */
 function mostOpen(
   dimensions: readonly Axis[],
   chunkShape: readonly number[],
@@ -130,7 +127,7 @@ function mostOpen(
     if (from + step * (count - 1) < sourceChunk) open *= chunks;
     else if (step === 1 && sourceChunk % chunk === 0 && from % chunk === 0)
       open *= Math.min(chunks, sourceChunk / chunk);
-    // Those that the next source chunks will complete stay while all of these come.
+    // Chunks that later source chunks complete stay in memory in the meantime.
     else open = Math.min(chunks, Math.ceil(sourceChunk / chunk) + 1) * product(window.slice(d + 1));
   }
   return open;
@@ -138,7 +135,7 @@ function mostOpen(
 
 const WHOLE: Axis = { start: 0, step: 1, count: 1, sourceChunk: 1 };
 
-/** Windows of whole shards. */
+/** Sizes of windows that consist of whole shards. */
 function sizesOfShards(
   target: GridSide,
   splits: readonly number[],
@@ -154,7 +151,7 @@ function sizesOfShards(
   });
 }
 
-/** Parts of one shard of the same size each; of any size where there is but one along a dimension. */
+/** Sizes of windows that divide a shard into equal parts. Parts may differ along a dimension with a single shard. */
 function sizesInShard(
   target: GridSide,
   splits: readonly number[],

@@ -3,9 +3,9 @@ import { storeTraits } from "../../stores/store-traits.ts";
 import type { ArrayJob, Driver, Execution, NodeSpec, PlanTotals } from "./plan.ts";
 import type { PlanPace, StoreProfiles } from "./store-profile.ts";
 
-/** What a thread costs before it runs its first task, in milliseconds. */
+/** Milliseconds to start a thread, before its first task. */
 const START_MS = 40;
-/** Rough costs of a chunk, and of a decoded byte: whether a thread is worth its start is all that they decide. */
+/** Rough costs of a chunk and of a decoded byte. They only decide whether a thread is worth starting. */
 const CHUNK_MS = 0.03;
 const BYTE_MS = 1.5e-6;
 
@@ -15,7 +15,7 @@ export interface ExecutionRequest extends Omit<PlanPace, "maxMemory"> {
   readonly profiles?: StoreProfiles | undefined;
 }
 
-/** A loop where this thread may open both stores again with calls that block, and their files answer at once. */
+/** Chooses the driver: a loop if this thread can open both stores for blocking calls, and both are local files. */
 export function driverOf({ source, target, singleThreadReason, profiles = {} }: ExecutionRequest): Driver {
   if (profiles.source || profiles.target) return "streams";
   const answersAtOnce = (store: StoreSpec) => storeTraits(store).isFileBacked;
@@ -24,7 +24,7 @@ export function driverOf({ source, target, singleThreadReason, profiles = {} }: 
   return isLoop ? "loop" : "streams";
 }
 
-/** How many threads run the tasks of a plan, and who writes. */
+/** Decides how many threads run the tasks of a plan, and which of them write. */
 export function executionOf(
   {
     target,
@@ -44,7 +44,7 @@ export function executionOf(
     readonly driver: Driver;
     readonly tasksAtOnce: number;
     readonly jobs: readonly ArrayJob[];
-    /** The largest tasks that the budget admits at one time. */
+    /** The number of largest tasks that the budget admits concurrently. */
     readonly admitted: number;
     readonly totals: PlanTotals;
   },
@@ -52,7 +52,7 @@ export function executionOf(
   const { hasSingleWriter } = storeTraits(target.store);
   const reason = singleThreadReason ?? (hasSingleWriter ? streamedShards(jobs) : undefined);
   const useful = usefulThreads(totals.chunksRead + totals.chunksWritten, totals.decodedBytes);
-  // each of those that share no memory has its part of the budget
+  // threads without shared memory divide the budget between them
   const most = isMemoryShared ? threads : Math.min(threads, admitted);
   return {
     driver,
@@ -65,13 +65,13 @@ export function executionOf(
   };
 }
 
-/** Threads hand over whole values, and a streamed shard never is one. */
+/** Threads can only pass on whole values, but a streamed shard is never in memory as a whole. */
 function streamedShards(jobs: readonly ArrayJob[]): string | undefined {
   const isStreamed = ({ target, shardBuffer }: ArrayJob) => target.shardShape && shardBuffer === undefined;
   return jobs.some(isStreamed) ? "the target has one writer, and shards are streamed into it" : undefined;
 }
 
-/** Threads that are worth their start for so many chunks, read and written, and decoded bytes. */
+/** Number of threads that are worth starting for this many chunks, read and written, and decoded bytes. */
 export function usefulThreads(chunks: number, decodedBytes: number): number {
   return Math.floor((chunks * CHUNK_MS + decodedBytes * BYTE_MS) / (2 * START_MS)) + 1;
 }

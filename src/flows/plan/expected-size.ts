@@ -3,12 +3,13 @@ import { buildMemory, MAX_S3_PARTS, readerMemory } from "../../stores/store-memo
 import { product } from "../../util/shape.ts";
 import type { GridSide, Plan } from "./plan.ts";
 
-/** The part of the budget that may be held for a target while it is built. */
+/** The fraction of the budget that an open target may hold. */
 const MAX_HELD = 1 / 8;
 
 /**
- * Bytes that the values of a target are expected to have: all chunks of its arrays, decoded, which is seldom too few. Of
- * an array that is mostly fill value it may be far too many: no more than what parts within `maxMemory` could hold.
+ * Estimates the size of a target's values: all chunks of its arrays, decoded, which is rarely too low. It may be
+ * far too high for an array of mostly fill values, so it is limited to the size that parts within `maxMemory` can
+ * hold.
  */
 export function expectedSize(sides: readonly { readonly target: GridSide }[], maxMemory: number): number {
   const chunks = ({ shape, chunkShape }: GridSide) => product(gridShape(shape, chunkShape));
@@ -16,7 +17,7 @@ export function expectedSize(sides: readonly { readonly target: GridSide }[], ma
   return Math.min(decoded, maxMemory * MAX_HELD * MAX_S3_PARTS);
 }
 
-/** Bytes of the budget that the two stores hold from begin to end, so that tasks cannot have them. */
+/** Bytes of the budget that both stores hold during the whole run, and tasks cannot use. */
 export function storeReservedBytes(
   { source, target }: Pick<Plan, "source" | "target">,
   sides: Parameters<typeof expectedSize>[0],
@@ -25,7 +26,7 @@ export function storeReservedBytes(
   return readerMemory(source.store) + targetMemory(target, sides, maxMemory);
 }
 
-/** Bytes of the budget that a target holds from begin to end. */
+/** Bytes of the budget that a target holds during the whole run. */
 export function targetMemory(
   target: Plan["target"],
   sides: Parameters<typeof expectedSize>[0],
@@ -34,7 +35,7 @@ export function targetMemory(
   return buildMemory(target.store, expectedSize(sides, maxMemory), maxMemory * MAX_HELD);
 }
 
-/** Bytes of the budget that are left to tasks. */
+/** Bytes of the budget that are left for tasks. */
 export function memoryForTasks(plan: Pick<Plan, "source" | "target" | "jobs" | "budget">): number {
   const { maxMemory } = plan.budget;
   return maxMemory - storeReservedBytes(plan, plan.jobs, maxMemory);

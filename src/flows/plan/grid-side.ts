@@ -6,7 +6,7 @@ import type { GridSide, PlannedCodec } from "./plan.ts";
 
 export type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
 
-/** An array by the chunks that are read or written of it. */
+/** An array at the level of the chunks that are read or written. */
 export interface SideArray {
   readonly zarrFormat: ZarrFormat;
   readonly metadata: ArrayMetadata;
@@ -38,7 +38,7 @@ function plannedCodec(codec: CodecConfig): PlannedCodec {
   return { name: codec.name, configuration, costClass: costClassOf(codec) };
 }
 
-/** A plan is JSON, whose integers are those of JavaScript. */
+/** Converts bigints to numbers, as a plan is JSON. */
 function withoutBigints(_: string, value: unknown): unknown {
   return typeof value === "bigint" ? Number(value) : value;
 }

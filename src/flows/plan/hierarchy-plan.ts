@@ -10,12 +10,12 @@ import { targetNode } from "./target-metadata.ts";
 import { assertDistinctNames, targetPath } from "./target-path.ts";
 import { largestTask, totalsOf } from "./totals.ts";
 
-/** One thread gains nothing from more tasks at once than it takes to overlap codecs with input and output. */
+/** Concurrent tasks of a single thread. More than this do not improve the overlap of codecs with input and output. */
 const TASKS_AT_ONCE = 3;
 
 /**
- * Plans a node and all below it: a job an array, and what is published in the end. Pure: nothing is read or
- * written.
+ * Plans a node and everything below it: a job for each array, and the documents to publish at the end. Reads and
+ * writes nothing.
  *
  * @throws `budget-too-small`, `unsupported-codec`, `loss-refused`.
  */

@@ -14,49 +14,52 @@ export interface SourceNode {
   readonly path: string;
   readonly metadata: NodeMetadata;
   readonly layout: NodeLayout;
-  /** Its documents that exist, by key. */
+  /** Existing documents of the node, by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
-  /** How its documents were read. */
+  /** Options that its documents were read with. */
   readonly reading?: FormatOptions;
-  /** Given where consolidated metadata alone hold its documents. */
+  /** Present if its documents exist only in consolidated metadata. */
   readonly consolidated?: ReadonlyMap<string, Uint8Array> | undefined;
 }
 
-/** A node that is not known here: its keys are copied as they are, and its documents with those of the others. */
+/** An unsupported node. Its keys are copied unchanged, its documents together with those of other nodes. */
 export interface CopiedNode {
   readonly path: string;
   /** Keys of its documents. */
   readonly documents: ReadonlySet<string>;
 }
 
-/** The nodes of a source in the words of the target's format. */
+/** The nodes of a source, converted to the target's format. */
 export interface NodesInFormat {
-  /** New metadata by path in the source store; a node that is not there keeps its own. */
+  /** New metadata by path in the source store. Nodes without an entry keep their metadata. */
   readonly metadata: ReadonlyMap<string, NodeMetadata>;
   readonly warnings: readonly NodeWarning[];
 }
 
-/** How an array is read whose values are converted. */
+/** Description of an array whose values are converted as they are read. */
 export interface ConvertedReading {
   readonly planned: PlannedConversion;
   /** The source array as it is read. */
   readonly metadata: ArrayMetadata;
-  /** Whether missing chunks are written out, as what they hold becomes something else than the new fill value. */
+  /** True if missing chunks are written out, because their converted fill value differs from the new fill value. */
   readonly isMissingWritten: boolean;
 }
 
-/** What becomes of an array: its new metadata, and the part of it that is taken. */
+/** The change of an array: its new metadata and the selected part. */
 export interface Change {
   readonly metadata: ArrayMetadata;
   readonly selection?: Selection;
-  /** Given where values are converted. */
+  /** Present if values are converted. */
   readonly reading?: ConvertedReading;
 }
 
-/** Which nodes of a source have documents of another format besides their own. */
+/** The source nodes that also have documents of another format. */
 export interface OtherFormat {
   readonly name: ZarrFormat;
-  /** What such documents state as attributes, by paths in the source; and the groups that have them consolidated. */
+  /**
+   * Attributes in documents of this format, by path in the source; and the groups with consolidated metadata of
+   * this format.
+   */
   readonly nodes: ReadonlyMap<string, JsonObject>;
   readonly consolidated: ReadonlySet<string>;
 }
@@ -65,31 +68,31 @@ export interface HierarchyPlanRequest extends PlanPace {
   readonly operation: Plan["operation"];
   readonly source: NodeSpec;
   readonly target: NodeSpec;
-  /** The root first; then all nodes below it. */
+  /** The root first, then all nodes below it. */
   readonly nodes: readonly SourceNode[];
-  /** Nodes that are copied without being understood. */
+  /** Nodes that are copied without being decoded. */
   readonly copied?: readonly CopiedNode[];
   readonly zarrFormat: FormatDefinition;
-  /** What the conventions of another format make of the nodes' metadata. */
+  /** Metadata of the nodes, converted to the conventions of another format. */
   readonly converted?: NodesInFormat;
-  /** Of each array that gets another fill value, by path: its chunks that are missing. */
+  /** Missing chunks of each array whose fill value changes, by path. */
   readonly missing?: ReadonlyMap<string, MissingChunks>;
-  /** What is to become of an array; undefined: it stays as it is. */
+  /** Returns the change of an array; undefined if it stays the same. */
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
-  /** JSON pointers of what the format may drop. */
+  /** JSON pointers of information that the format may drop. */
   readonly allowLoss?: readonly string[];
-  /** Whether keys of the source's listing that no task and no document covers are copied as they are. */
+  /** True if listed keys of the source that no task and no document covers are copied unchanged. */
   readonly copyKeys: boolean;
-  /** Whether any document changes; else consolidated metadata stay true and are copied with the rest. */
+  /** True if any document changes. Otherwise consolidated metadata stay valid and are copied with the other keys. */
   readonly changed: boolean;
-  /** Another format whose documents the target gets too, for the nodes that have them in the source. */
+  /** Another format whose documents the target gets too, for nodes that have them in the source. */
   readonly keptFormat?: OtherFormat | undefined;
-  /** Paths of the source's groups that have consolidated metadata, so that the target's get them too. */
+  /** Paths of source groups with consolidated metadata, which the target gets too. */
   readonly consolidated: readonly string[];
-  /** Where scratch objects go, if there are any. */
+  /** Store of scratch objects, if any. */
   readonly scratch?: StoreSpec | undefined;
-  /** What is assumed of the stores that are over a network. */
+  /** Expected speed of the stores over a network. */
   readonly profiles?: StoreProfiles | undefined;
-  /** The strategy for arrays whose grid changes; the cheaper one by default. */
+  /** Strategy for arrays whose grid changes; by default the cheapest. */
   readonly strategy?: GridStrategy | undefined;
 }

@@ -2,29 +2,29 @@ import { type ChunkSizes, pooledScratch } from "../../streams/chunk-sizes.ts";
 import { pooledSize } from "../../streams/pooled-size.ts";
 import { readFootprint } from "../../streams/read-chunks.ts";
 
-/** What source chunks hold between their read and their release, in bytes of pooled buffers. */
+/** Memory of source chunks between read and release, in bytes of pooled buffers. */
 export interface InFlight {
-  /** What each holds while it is read, waits, or is written. */
+  /** Memory of each chunk that is being read, waits, or is being written. */
   readonly waiting: number;
-  /** What one that codecs work on holds beside. */
+  /** Additional memory of a chunk that codecs are working on. */
   readonly working: number;
 }
 
-/** Stages take one chunk at a time; with one that each hands on, so many are decoded, or being decoded, at one time. */
+/** Maximum number of chunks being decoded or just decoded: each stage takes one chunk at a time and passes one on. */
 const AT_WORK = 3;
 
-/** Bytes of so many chunks in flight. */
+/** Bytes of a number of chunks in flight. */
 export function bytesInFlight({ waiting, working }: InFlight, chunks: number): number {
   return chunks * waiting + Math.min(chunks, AT_WORK) * working;
 }
 
-/** The most chunks in flight within so many bytes. */
+/** Maximum number of chunks in flight within a number of bytes. */
 export function chunksInFlight({ waiting, working }: InFlight, bytes: number): number {
   const each = Math.floor(bytes / (waiting + working));
   return each < AT_WORK ? each : Math.floor((bytes - AT_WORK * working) / waiting);
 }
 
-/** Source chunks that are read and decoded. */
+/** Memory of source chunks that are read and decoded. */
 export function decodedInFlight(
   sizes: ChunkSizes & { readonly shardShape?: readonly number[] | undefined },
 ): InFlight {

@@ -1,6 +1,6 @@
 import type { ArrayJob, ScratchPass } from "./plan.ts";
 
-/** How an array is made, whatever its name and the numbers of its tasks: arrays that are alike have the same. */
+/** A job without its names and task numbers. Arrays that differ only in name share it. */
 export interface JobKind extends Omit<ArrayJob, "path" | "targetPath" | "firstTask" | "passes"> {
   readonly passes?: readonly Omit<ScratchPass, "firstTask">[];
 }
@@ -9,7 +9,7 @@ export interface JobOfKind extends Pick<ArrayJob, "path" | "targetPath"> {
   readonly kind: JobKind;
 }
 
-/** The jobs of arrays, in the order of their tasks, and how many tasks each stage has. */
+/** Builds the jobs of arrays, in the order of their tasks, and counts the tasks of each stage. */
 export function jobsOfKinds(arrays: readonly JobOfKind[]): {
   readonly jobs: readonly ArrayJob[];
   readonly stages: readonly number[];

@@ -13,20 +13,20 @@ import type { NodeWarning, Plan, PlannedDocument } from "./plan.ts";
 import { targetPath } from "./target-path.ts";
 
 /**
- * Documents of other formats: a group that was migrated in place has those of v2 and of v3 over one set of chunks. A flow
- * reads and writes those of one format. The others stay as long as no chunk changes; else they are left out, or written
- * again where that is asked for.
+ * Documents of other formats: a group that was migrated in place has documents of v2 and v3 for the same chunks. A
+ * flow reads and writes one format. Documents of the other stay if nothing changes; otherwise they are left out, or
+ * rewritten on request.
  */
 
 const LEFT_OUT = "documents of another format are left out: they would not describe the new chunks";
 
-/** The warning of a flow that leaves out documents of other formats. */
+/** Warning of a flow that leaves out documents of other formats. */
 export const otherFormatsLeftOut: NodeWarning = {
   message: LEFT_OUT,
   hint: "Use --keep-formats (in code keepFormats) to write them again.",
 };
 
-/** The same, for the documents at `keys`; none without any, or if the plan has warned. */
+/** The same warning for documents at `keys`; undefined if there are none or the plan contains the warning already. */
 export function otherFormatsWarning(
   plan: Plan,
   keys: readonly string[],
@@ -36,18 +36,18 @@ export function otherFormatsWarning(
   return key === undefined || hasWarned ? undefined : { ...otherFormatsLeftOut, key };
 }
 
-/** A node of the target, and what it is made of. */
+/** A node of the target and its source. */
 export interface PlacedNode {
-  /** Its path in the source, and in the target. */
+  /** Path in the source, and in the target. */
   readonly from: string;
   readonly path: string;
   readonly metadata: NodeMetadata;
 }
 
 /**
- * The documents of another format that the nodes of a target get, by their paths in the target.
+ * Writes documents of another format for nodes of the target, by path in the target.
  *
- * @throws `loss-refused` for what that format cannot represent.
+ * @throws `loss-refused` for information that this format cannot represent.
  */
 export function documentsOfOtherFormat(
   nodes: readonly PlacedNode[],
@@ -99,8 +99,8 @@ export function documentsOfOtherFormat(
 }
 
 /**
- * The attributes of a node that its documents of another format state, with what has changed of those that are read: ones
- * that only these have, and other values of ones that stay the same.
+ * Merges the attributes in a node's documents of another format with the changes of the flow. Attributes that the
+ * flow does not change keep the value stated there.
  */
 function ownAttributes(own: JsonObject, before: JsonObject, now: JsonObject): JsonObject {
   const isOwn = (name: string) => jsonEqual(member(before, name) ?? null, member(now, name) ?? null);

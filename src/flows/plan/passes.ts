@@ -2,17 +2,20 @@ import type { Region } from "../../streams/chunk.ts";
 import type { ArrayJob, ScratchPass } from "./plan.ts";
 import { countBoxes, evenSplit, firstOf, type Split } from "./splits.ts";
 
-/** What of a job says how its items are split, pass by pass. */
+/** The parts of a job that determine how items are split in each pass. */
 export type SplitJob = Pick<ArrayJob, "selection" | "source" | "target" | "window" | "step"> & {
   readonly passes?: readonly Pick<ScratchPass, "box">[];
 };
 
-/** The stage of a job that makes target chunks; those before it are passes. */
+/** Index of the stage that makes target chunks; all stages before it are passes. */
 export function lastStage({ passes = [] }: SplitJob): number {
   return passes.length;
 }
 
-/** How the items of the target are split in a stage of a job, a dimension each: by scratch objects, or at last by windows. */
+/**
+ * Returns how a stage splits the items of the target along each dimension: into scratch objects, or into windows in
+ * the last stage.
+ */
 export function splitsOf(job: SplitJob, stage: number): Split[] {
   const { selection, source, target, passes = [] } = job;
   const pass = passes[stage];
@@ -28,7 +31,7 @@ export function splitsOf(job: SplitJob, stage: number): Split[] {
   });
 }
 
-/** How many boxes there are along each dimension. */
+/** Number of boxes along each dimension. */
 export function boxGrid(splits: readonly Split[]): number[] {
   return splits.map(countBoxes);
 }

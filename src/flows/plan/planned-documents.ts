@@ -6,22 +6,22 @@ import { isAtOrBelow } from "../../util/node-path.ts";
 import type { HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 import type { PlannedDocument } from "./plan.ts";
 
-/** What is known of a node whose documents are planned. */
+/** A request to plan the documents of a node. */
 export interface DocumentsRequest extends HierarchyPlanRequest {
-  /** Where it lies in the target. */
+  /** Layout of the node in the target. */
   readonly layout: NodeLayout;
-  /** Whether anything was asked for that changes it, beside the format. */
+  /** True if any change of the node was requested besides the format. */
   readonly isChanged: boolean;
 }
 
-/** Documents of the nodes of a plan. */
+/** The documents of a node, and its place in the publishing order. */
 export interface NodeDocuments {
   readonly depth: number;
   readonly group: boolean;
   readonly documents: readonly PlannedDocument[];
 }
 
-/** What is published of a node whose metadata become `metadata`: its documents as they are, or new ones. */
+/** Plans the documents of a node whose new metadata is `metadata`: its existing documents, or new ones. */
 export function plannedDocuments(
   node: SourceNode,
   metadata: NodeMetadata,
@@ -33,17 +33,17 @@ export function plannedDocuments(
   return isKept ? kept(node, layout, request) : written(node, metadata, request, layout);
 }
 
-/** Whether a copy of the node must state the separator that its reader was given, or had to look for. */
+/** True if a copy of an array must state its chunk key separator, because its reader was given it or detected it. */
 export function needsSeparator({ metadata, reading }: Pick<SourceNode, "metadata" | "reading">): boolean {
   return metadata.kind === "array" && reading?.v2?.separator === "/";
 }
 
-/** Checks if an array has no items: its document may state chunks of length 0, which is written as 1. */
+/** True if an array has no items. Its document may state chunks of length 0, which are written as 1. */
 function isEmpty({ metadata }: SourceNode): boolean {
   return metadata.kind === "array" && metadata.shape.includes(0);
 }
 
-/** The node's documents as they are, under the target's keys. */
+/** The existing documents of a node, copied to the target's keys. */
 function copied(node: SourceNode, layout: NodeLayout): { readonly key: string; readonly from: string }[] {
   return node.layout.documentKeys.flatMap((from, i) => {
     const key = layout.documentKeys[i];
@@ -51,7 +51,7 @@ function copied(node: SourceNode, layout: NodeLayout): { readonly key: string; r
   });
 }
 
-/** The node's documents as they are; where consolidated metadata alone hold them, and are copied, none. */
+/** Plans the existing documents of a node; none if they exist only in consolidated metadata that are copied. */
 function kept(
   node: SourceNode,
   layout: NodeLayout,
@@ -66,7 +66,7 @@ function kept(
   }));
 }
 
-/** New documents; one that says what the source's says is copied instead, byte for byte. */
+/** Plans new documents. A document with the same content as the source's is copied byte for byte instead. */
 function written(
   node: SourceNode,
   metadata: NodeMetadata,
@@ -91,7 +91,7 @@ function written(
   return [...attributes, ...documents];
 }
 
-/** Whether the attributes are what they were: then their document is copied, whatever is in it. */
+/** True if the attributes are unchanged, so that their document can be copied whatever it contains. */
 function keepsAttributes(node: SourceNode, metadata: NodeMetadata): boolean {
   return (
     metadata.attributes === node.metadata.attributes &&
@@ -114,7 +114,10 @@ function sameDocument(a: Uint8Array, b: Uint8Array): boolean {
   return jsonEqual(parse(a), parse(b));
 }
 
-/** Arrays first, then groups from the deepest up: nothing is named before it is there. */
+/**
+ * Sorts documents: arrays first, then groups from the deepest up, so that parents are published after their
+ * children.
+ */
 export function inPublishingOrder(nodes: readonly NodeDocuments[]): PlannedDocument[] {
   return [...nodes]
     .sort((a, b) => Number(a.group) - Number(b.group) || b.depth - a.depth)

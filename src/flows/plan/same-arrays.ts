@@ -4,7 +4,7 @@ import { sameDataType, sameFieldOrders } from "../../meta/same-data-type.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { jsonEqual } from "../../util/json-equal.ts";
 
-/** Why chunks of one array are not chunks of the other; undefined where they are. */
+/** Returns the reason why chunks of the arrays do not match; undefined if they do. */
 export function whyNotSameGrid(
   from: ArrayMetadata,
   to: ArrayMetadata,
@@ -24,7 +24,7 @@ export function whyNotSameGrid(
   return undefined;
 }
 
-/** Why stored bytes do not mean the same in both arrays; undefined where they do. */
+/** Returns the reason why stored bytes do not mean the same in both arrays; undefined if they do. */
 export function whyNotSameCoding(from: ArrayMetadata, to: ArrayMetadata): string | undefined {
   if (!sameDataType(from.dataType, to.dataType)) return "the data types differ";
   if (!sameFieldOrders(from.dataType, to.dataType)) return "the byte orders of fields differ";
@@ -33,13 +33,13 @@ export function whyNotSameCoding(from: ArrayMetadata, to: ArrayMetadata): string
   return jsonEqual(bare(from.codecs), bare(to.codecs)) ? undefined : "the codecs differ";
 }
 
-/** Why missing chunks do not mean the same in both arrays; undefined where they do. */
+/** Returns the reason why missing chunks do not mean the same in both arrays; undefined if they do. */
 export function whyNotSameFill(from: ArrayMetadata, to: ArrayMetadata): string | undefined {
   const isSame = same(from.fillValue.bytes ?? [], to.fillValue.bytes ?? []);
   return isSame ? undefined : "the fill values differ";
 }
 
-/** Why what one decodes to is not what the other encodes; undefined where it is. */
+/** Returns the reason why decoded chunks of one array cannot be encoded by the other; undefined if they can. */
 export function whyNotSameLayout(from: CodecPipeline, to: CodecPipeline): string | undefined {
   return same(from.strides, to.strides) ? undefined : "the order of items within chunks differs";
 }

@@ -14,10 +14,10 @@ import {
   type Windows,
 } from "./windows.ts";
 
-/** What source chunks hold between their read and their release. */
+/** Computes the memory of source chunks between read and release. */
 export type InFlightOf = (sides: Sides) => InFlight;
 
-/** The smallest budget within which runs of chunks can be made. */
+/** The smallest budget for runs of chunks. */
 export function leastSameGridBytes(
   request: Omit<WindowRequest, "maxMemory">,
   inFlightOf: InFlightOf,
@@ -25,7 +25,7 @@ export function leastSameGridBytes(
   return bytesInFlight(inFlightOf(request.sides), 1) + openShardBytes(request) + indexBytes(request.sides);
 }
 
-/** Runs of chunks, each handled by itself: only the chunks in flight, and shards being put together, take memory. */
+/** Plans runs of chunks that are processed one by one. Only chunks in flight and collected shards need memory. */
 export function sameGridWindows(request: WindowRequest, inFlightOf: InFlightOf): Windows {
   const { sides, maxMemory } = request;
   const { target } = sides;
@@ -49,7 +49,7 @@ export function sameGridWindows(request: WindowRequest, inFlightOf: InFlightOf):
   };
 }
 
-/** How many shards a task puts together in memory; undefined where they are streamed, or there are none. */
+/** Number of shards that a task collects in memory; undefined if shards are streamed or there are none. */
 function shardsAtOnce(request: WindowRequest, others: number): number | undefined {
   const { target } = request.sides;
   if (!target.shardShape) return undefined;
@@ -62,7 +62,7 @@ function shardsAtOnce(request: WindowRequest, others: number): number | undefine
   return isPutTogether(request) ? 1 : undefined;
 }
 
-/** Chunks of a grid in C order, as a box of at most `wanted` (but at least one). */
+/** Returns a box of at most `wanted` chunks, but at least one, that is contiguous in C order. */
 function runOfChunks(grid: readonly number[], wanted: number): number[] {
   const box = grid.map(() => 1);
   let left = wanted;

@@ -7,25 +7,25 @@ import { boxOf, longestBox, type Split } from "./splits.ts";
 import { itemBytes } from "./task-memory.ts";
 
 /**
- * A piece of a scratch object: the items that the box of the object shares with one box of the next stage. Pieces follow
- * each other in C order of those boxes, each with a header in front, its items in C order.
+ * A piece of a scratch object: the items that the object's box shares with one box of the next stage. Pieces are
+ * stored in C order of those boxes, each with a header followed by its items in C order.
  */
 export interface Piece {
   readonly region: Region;
-  /** Its place among the pieces of the object. */
+  /** Index among the pieces of the object. */
   readonly ordinal: number;
-  /** Items of the pieces before it. */
+  /** Number of items in the pieces before it. */
   readonly itemsBefore: number;
 }
 
-/** The boxes that hold any item of a region that is not empty, as a box of coords. */
+/** The boxes that contain any item of a non-empty region, as a box of coords. */
 export function boxesTouching(region: Region, splits: readonly Split[]): Region {
   const start = splits.map((split, d) => boxOf(split, region.start[d] ?? 0));
   const last = splits.map((split, d) => boxOf(split, (region.start[d] ?? 0) + (region.shape[d] ?? 0) - 1));
   return { start, shape: last.map((box, d) => box - (start[d] ?? 0) + 1) };
 }
 
-/** The piece of an object of `box` that lies in the next stage's box at `coords`; undefined where they share no item. */
+/** Returns the piece of an object of `box` in the next stage's box at `coords`; undefined if they share no item. */
 export function pieceOf(box: Region, next: readonly Split[], coords: readonly number[]): Piece | undefined {
   const region = intersect(box, boxRegion(next, coords));
   if (region === undefined) return undefined;
@@ -33,7 +33,8 @@ export function pieceOf(box: Region, next: readonly Split[], coords: readonly nu
   const rank = coords.length;
   let ordinal = 0;
   let itemsBefore = 0;
-  // What lies before in dimension d has this piece's shape in those before d, and the whole box's in those after.
+  // Items before the piece along dimension d have its shape in earlier dimensions, and the whole box's in later
+  // ones.
   let inFront = 1;
   let behind = product(box.shape);
   for (let d = 0; d < rank; d++) {
@@ -45,7 +46,7 @@ export function pieceOf(box: Region, next: readonly Split[], coords: readonly nu
   return { region, ordinal, itemsBefore };
 }
 
-/** Shape of the largest piece of the objects of a pass. */
+/** Shape of the largest piece in the objects of a pass. */
 export function largestPiece(job: SplitJob, pass: number): number[] {
   const next = splitsOf(job, pass + 1);
   return splitsOf(job, pass).map((split, d) => {
@@ -54,7 +55,10 @@ export function largestPiece(job: SplitJob, pass: number): number[] {
   });
 }
 
-/** Bytes in front of each piece: what of it there is, as one byte and a bit for each target chunk that it may touch. */
+/**
+ * Bytes of a piece's header: a byte that tells which items exist, and a bit for each target chunk that the piece
+ * may touch.
+ */
 export function headerSize(job: SplitJob, pass: number): number {
   const { chunkShape, shape } = job.target;
   const touched = largestPiece(job, pass).map((length, d) => {
@@ -64,7 +68,7 @@ export function headerSize(job: SplitJob, pass: number): number {
   return 8 * Math.ceil((1 + Math.ceil(product(touched) / 8)) / 8);
 }
 
-/** Bytes of a pooled buffer that a piece of an object of a pass takes, its header included. */
+/** Bytes of a pooled buffer for a piece of a pass's object, with its header. */
 export function pieceFootprint(job: SplitJob, pass: number): number {
   return pooledSize(
     headerSize(job, pass) + Math.ceil(product(largestPiece(job, pass)) * itemBytes(job.source)),

@@ -7,12 +7,12 @@ import type { Cost, GridSide } from "./plan.ts";
 import type { SlabRequest } from "./slabs.ts";
 import { itemBytes } from "./task-memory.ts";
 
-/** Slabs of a shape. */
+/** A request for slabs of a given shape. */
 export interface ShapedSlabs extends SlabRequest {
   readonly slabShape: readonly number[];
 }
 
-/** What it costs to read slabs straight from the source, which reads `chunksRead` chunks. */
+/** Predicts the cost of reading slabs straight from the source, which reads `chunksRead` chunks. */
 export function costOfSlabs(request: ShapedSlabs, chunksRead: number): Cost {
   const tasks = product(gridShape(request.selection.shape, request.slabShape));
   const memory = { leaseBytes: request.maxMemory, expectedBytes: request.maxMemory };
@@ -20,7 +20,7 @@ export function costOfSlabs(request: ShapedSlabs, chunksRead: number): Cost {
   return costOf({ ...slabCostRequest(request), windows, tasks });
 }
 
-/** What a cost is asked of: one thread that reads chunks and writes none. */
+/** Builds the cost request for slabs: one thread that reads chunks and writes none. */
 export function slabCostRequest({
   array,
   pipeline,

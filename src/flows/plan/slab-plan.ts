@@ -6,13 +6,15 @@ import { directSlabPlan } from "./direct-slabs.ts";
 import type { SlabCandidate, SlabPlan, SlabRequest } from "./slabs.ts";
 import { strategies } from "./strategies/strategies.ts";
 
-/** Where slabs decode no more than this times the chunks that they touch, nothing else is tried. */
+/**
+ * Direct slabs are accepted without comparison if they decode at most this multiple of the chunks that they touch.
+ */
 const GOOD_ENOUGH = 1.2;
 
 /**
- * The slabs of the strategy that is predicted to take the least time.
+ * Plans slabs with the strategy of the lowest predicted time.
  *
- * @param request.strategy the only one that is wanted
+ * @param request.strategy the only strategy to consider
  * @throws `budget-too-small` with the smallest budget that works; `resource-limit`.
  */
 export function planSlabs(request: SlabRequest & { readonly strategy?: GridStrategy | undefined }): SlabPlan {

@@ -7,7 +7,7 @@ import { product } from "../../util/shape.ts";
 import type { ArrayJob, Cost } from "./plan.ts";
 import type { Sides } from "./task-memory.ts";
 
-/** An array by the chunks that are read of it. */
+/** An array at the level of the chunks that are read. */
 export interface SlabArray {
   readonly path: string;
   readonly store?: Pick<Store, "neighbours" | "getSync">;
@@ -16,19 +16,22 @@ export interface SlabArray {
   readonly shards?: { readonly chunksPerShard: readonly number[] } | undefined;
 }
 
-/** How a selection is read in C order: slabs, one after the other, each of the largest shape that fits. */
+/** Plan for reading a selection in C order, slab by slab. */
 export interface SlabPlan {
-  /** Shape of a slab: whole trailing dimensions, a part of one, single items of those before it. */
+  /** Shape of a slab: whole trailing dimensions, part of one, and single items of those before it. */
   readonly slabShape: readonly number[];
-  /** Slabs that one thread makes at one time, while the one before is taken. */
+  /** Slabs that are made concurrently in one thread, while the caller uses the previous one. */
   readonly slabsAtOnce: number;
-  /** The slabs as target chunks: a task makes one. With passes, chunks are read once, and slabs made of scratch objects. */
+  /**
+   * A job with slabs as target chunks, one per task. With passes, chunks are read once and slabs are made of
+   * scratch objects.
+   */
   readonly job: ArrayJob;
-  /** Tasks of each stage; those of the last make slabs. */
+  /** Number of tasks per stage; those of the last stage make slabs. */
   readonly stages: readonly number[];
-  /** Source chunks read by all slabs together: one that several slabs touch counts for each. */
+  /** Source chunks read by all slabs together. A chunk counts once for each slab that touches it. */
   readonly chunksRead: number;
-  /** Bytes that all buffers may take at one time. */
+  /** Predicted maximum bytes of all buffers. */
   readonly predictedPeak: number;
 }
 
@@ -40,17 +43,17 @@ export interface SlabRequest {
   readonly concurrency: number;
 }
 
-/** A way to make slabs, and what it is predicted to take. */
+/** A way to make slabs, and its predicted cost. */
 export interface SlabCandidate {
   readonly plan: SlabPlan;
   readonly cost: Cost;
 }
 
-/** What a strategy decides of a job of slabs. */
+/** The parts of a slab job that a strategy decides. */
 type SlabSplit = Pick<ArrayJob, "strategy" | "readAhead" | "leaseBytes" | "expectedBytes" | "chunksRead"> &
   Pick<ArrayJob, "passes" | "cost">;
 
-/** A job whose target chunks are slabs. @param sides the array, and the slabs of its selection */
+/** Builds a job with slabs as target chunks. @param sides the array, and the slabs of its selection */
 export function slabJob(
   { array, selection }: SlabRequest,
   sides: Sides,
@@ -74,12 +77,15 @@ export function slabJob(
   return { job, stages: [...(split.passes ?? []).map((pass) => pass.tasks), tasks] };
 }
 
-/** Decoded bytes of an item; of variable data an estimate. */
+/** Decoded bytes per item; an estimate for variable-length data. */
 export function slabItemBytes({ decodedSize, spec }: CodecPipeline): number {
   return decodedSize / Math.max(1, product(spec.shape));
 }
 
-/** The largest C-order slab of at most `maxItems`, cut between source chunks where it holds more than one. */
+/**
+ * Returns the largest C-order slab of at most `maxItems`. A slab of more than one source chunk ends at a chunk
+ * border.
+ */
 export function largestSlab(
   { shape, step }: Selection,
   chunkShape: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * How a run of `length` results is split into boxes along one dimension: where source items, of which result `r` is number
- * `start + step * r`, reach a multiple of `size`. Boxes may be empty where `step` is more than `size`.
+ * The division of `length` results along one dimension into boxes. Result `r` is source item `start + step * r`,
+ * and a box ends where source items reach a multiple of `size`. Boxes may be empty if `step` is more than `size`.
  */
 export interface Split {
   readonly start: number;
@@ -9,17 +9,17 @@ export interface Split {
   readonly length: number;
 }
 
-/** Results split into boxes of `size` each. */
+/** Splits results into boxes of `size` each. */
 export function evenSplit(length: number, size: number): Split {
   return { start: 0, step: 1, size, length };
 }
 
-/** The first result of a box; `length` for the one after the last. */
+/** Returns the first result of a box; `length` for the box after the last. */
 export function firstOf({ start, step, size, length }: Split, box: number): number {
   return Math.max(0, Math.min(length, Math.ceil((box * size - start) / step)));
 }
 
-/** The box that holds a result. */
+/** Returns the box that contains a result. */
 export function boxOf({ start, step, size }: Split, result: number): number {
   return Math.floor((start + step * result) / size);
 }
@@ -28,7 +28,7 @@ export function countBoxes(split: Split): number {
   return split.length === 0 ? 0 : boxOf(split, split.length - 1) + 1;
 }
 
-/** The most results that a box holds. */
+/** Returns the maximum number of results in a box. */
 export function longestBox({ step, size, length }: Split): number {
   return Math.min(length, Math.ceil(size / step));
 }

@@ -7,11 +7,11 @@ import { type ShapedSlabs, slabCostRequest } from "./slab-cost.ts";
 import { largestSlab, type SlabCandidate, type SlabRequest, slabItemBytes, slabJob } from "./slabs.ts";
 import { type StagedRequest, stagedWindows } from "./staged-windows.ts";
 
-/** The parts of the budget that are tried for a slab that is made of scratch objects. */
+/** Fractions of the budget, as divisors, to try for a slab made of scratch objects. */
 const SLABS_IN_BUDGET = [5, 12, 30];
 const MAX_PASSES = 4;
 
-/** Slabs that are made by way of scratch objects. @param strategy its name, for the job of the passes */
+/** Yields ways to make slabs with scratch objects. @param strategy name of the strategy, for the job */
 export function* stagedSlabs(request: SlabRequest, strategy: string): Generator<SlabCandidate> {
   const { pipeline, selection, array, maxMemory } = request;
   for (const parts of SLABS_IN_BUDGET) {
@@ -21,12 +21,12 @@ export function* stagedSlabs(request: SlabRequest, strategy: string): Generator<
   }
 }
 
-/** The ways through scratch objects to slabs of a shape that fit the budget. */
+/** Yields ways to make slabs of a given shape that fit the budget. */
 function* slabsOfShape(request: ShapedSlabs, strategy: string): Generator<SlabCandidate> {
   const { pipeline, selection, slabShape } = request;
   const { sides } = slabCostRequest(request);
   const slabBytes = pooledSize(sides.target.decodedSize);
-  // One slab is in the caller's hands while the next is made.
+  // The caller uses one slab while the next is made.
   const maxMemory = request.maxMemory - slabBytes;
   const search: StagedRequest = {
     ...request,

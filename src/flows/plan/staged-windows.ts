@@ -13,39 +13,39 @@ import { inBuffers, indexBytes, itemBytes } from "./task-memory.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
 import { readAheadWithin, type WindowRequest, type Windows } from "./windows.ts";
 
-/** How the staged strategy splits an array. */
+/** A way in which the staged strategy splits an array. */
 export interface StagedWindows {
   readonly windows: Windows;
   readonly passes: readonly Omit<ScratchPass, "firstTask">[];
-  /** Pieces that are read from scratch objects, by all tasks together. */
+  /** Pieces that all tasks together read from scratch objects. */
   readonly pieces: number;
-  /** Bytes of the scratch objects that are there at one time, at the most. */
+  /** Maximum bytes of existing scratch objects. */
   readonly scratchBytes: number;
 }
 
 export interface StagedRequest extends WindowRequest {
-  /** Decoded bytes that a scratch object, or a window, holds at the most, where chunks are no larger. */
+  /** Maximum decoded bytes of a scratch object or window, unless a single chunk is larger. */
   readonly volume: number;
-  /** How many times all data may go through scratch objects. */
+  /** Maximum number of passes through scratch objects. */
   readonly maxPasses: number;
   readonly isVariable: boolean;
 }
 
-/** Boxes and windows are fitted to one another so often. */
+/** Number of iterations that fit boxes and windows to each other. */
 const FITTINGS = 2;
-/** Pieces in flight within a task, at the most. */
+/** Maximum number of pieces in flight within a task. */
 const PIECES_AHEAD = 8;
-/** What the search for windows counts for a piece in flight, before the size of pieces is known. */
+/** Assumed memory of a piece in flight during the search for windows, before the size of pieces is known. */
 const SMALLEST_BUFFER = pooledSize(1);
-/** Small source chunks are put together in objects of this many bytes at least. */
+/** Small source chunks are combined into objects of at least this many bytes. */
 const WANTED_OBJECT_BYTES = 4 * 2 ** 20;
-/** Pieces of variable data are held as they come, merged, and put together. */
+/** Copies of a variable-length piece in memory: as received, merged, and collected. */
 const VARIABLE_COPIES = 3;
 
 /**
- * Boxes of source chunks and windows of target chunks, both within a volume, that share the fewest and so the largest
- * pieces; and, with more passes than one, boxes of shapes between these two. One after the other for each number of
- * passes with which all tasks fit the budget.
+ * Yields boxes of source chunks and windows of target chunks within a volume, chosen to share the fewest, and so
+ * largest, pieces. With several passes, the shapes of intermediate boxes are between these two. Yields one result
+ * for each number of passes whose tasks fit the budget.
  */
 export function* stagedWindows(request: StagedRequest): Generator<StagedWindows> {
   const { sides, selection, volume } = request;
@@ -67,7 +67,7 @@ export function* stagedWindows(request: StagedRequest): Generator<StagedWindows>
   }
 }
 
-/** @returns undefined where a task does not fit the budget. */
+/** @returns undefined if a task does not fit the budget. */
 function planPasses(request: StagedRequest, windows: Windows, job: SplitJob): StagedWindows | undefined {
   const { sides, maxMemory, concurrency } = request;
   const numbers = (job.passes ?? []).map((_, pass) => pass);
@@ -94,19 +94,24 @@ function planPasses(request: StagedRequest, windows: Windows, job: SplitJob): St
   };
 }
 
-/** The selection over boxes of source items; one that goes round a cyclic dimension as if the source went on. */
+/**
+ * The selection over boxes of source items. A cyclic selection is treated as if the source continued past its end.
+ */
 function dimensionsOf({ selection, sides }: StagedRequest, box: readonly number[]): Axis[] {
   const aligned = sides.source.shardShape ?? sides.source.chunkShape;
   const start = selection.start.map((from, d) => from % (aligned[d] ?? 1));
   return axesOver({ start, step: selection.step, shape: selection.shape }, box);
 }
 
-/** Shape of the windows, or of what of them is made at one time, in items. */
+/** Shape in items of the windows, or of their steps. */
 function itemsOf({ sides: { target } }: StagedRequest, { window, step = window }: Windows): number[] {
   return target.chunkShape.map((n, d) => Math.min(n * (step[d] ?? 1), target.shape[d] ?? 1));
 }
 
-/** A box of source chunks, in source items, that fits to windows of a shape; of whole shards, if they are small enough. */
+/**
+ * Fits a box of source chunks, in source items, to windows of a given shape. Uses whole shards if they are small
+ * enough.
+ */
 function fitBox(request: StagedRequest, window: readonly number[]): number[] {
   const { sides, volume } = request;
   const { source } = sides;
@@ -138,7 +143,7 @@ function fitBox(request: StagedRequest, window: readonly number[]): number[] {
   return shape.map((n, d) => n * (source.chunkShape[d] ?? 1));
 }
 
-/** Shapes that lead from boxes of the source to windows in even ratios. */
+/** Interpolates geometrically between the shapes of source boxes and windows. */
 function boxesBetween(
   { selection }: StagedRequest,
   box: readonly number[],
@@ -193,10 +198,10 @@ function objectBytes(job: SplitJob, pass: number): number {
   );
 }
 
-/** Bytes of a piece's entry in a table. */
+/** Bytes of a piece's table entry. */
 const PIECE_OVERHEAD = 8;
 
-/** Pieces of a pass's objects: each is read by one task of the next stage. */
+/** Number of pieces in a pass's objects. Each is read by one task of the next stage. */
 function countPieces(job: SplitJob, pass: number): number {
   const next = splitsOf(job, pass + 1);
   return product(

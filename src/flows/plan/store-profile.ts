@@ -1,21 +1,21 @@
-/** What planning assumes of a store over a network. */
+/** Expected speed of a store over a network. */
 export interface StoreProfile {
-  /** Seconds from a small request to its answer. */
+  /** Seconds from a small request to its response. */
   readonly latency: number;
-  /** Bytes that it sends or takes in a second, for all requests together. */
+  /** Bytes per second in each direction, for all requests together. */
   readonly bytesPerSecond: number;
-  /** Where the latency is from: answers to the first requests, the caller, or neither. */
+  /** Source of the latency: responses to the first requests, the caller, or a default. */
   readonly basis: "measured" | "stated" | "assumed";
 }
 
-/** The stores of a plan that are over a network; the others are near. */
+/** Profiles of a plan's stores over a network. Local stores have none. */
 export interface StoreProfiles {
   readonly source?: StoreProfile;
   readonly target?: StoreProfile;
   readonly scratch?: StoreProfile;
 }
 
-/** Memory, threads and requests that a run may use. They decide how tasks are cut, not what is written. */
+/** Memory, threads and requests that a run may use. They affect how tasks are divided, not the result. */
 export interface PlanPace {
   readonly maxMemory: number;
   /** Requests in flight for each store. */
@@ -24,21 +24,21 @@ export interface PlanPace {
   readonly isAdaptive?: boolean | undefined;
   /** Threads that run tasks; 1 by default. */
   readonly threads?: number;
-  /** Why it must be one thread, where others cannot run tasks. */
+  /** The reason for a single thread, if no other thread can run tasks. */
   readonly singleThreadReason?: string | undefined;
-  /** Whether threads share memory; they do by default. */
+  /** True if threads share memory; the default. */
   readonly isMemoryShared?: boolean | undefined;
 }
 
-/** The stores that a plan may have a profile of. */
+/** The stores that may have a profile in a plan. */
 export const SIDES = ["source", "target", "scratch"] as const;
 
-/** Whether plans assume the same, whatever that is from. */
+/** True if both profiles have the same figures, whatever their source. */
 export function isSameProfiles(a: StoreProfiles = {}, b: StoreProfiles = {}): boolean {
   return SIDES.every(
     (side) => a[side]?.latency === b[side]?.latency && a[side]?.bytesPerSecond === b[side]?.bytesPerSecond,
   );
 }
 
-/** A store of which nothing is known, as far away as one in another region. */
+/** Profile of an unmeasured store: as far away as one in another region. */
 export const ASSUMED_PROFILE: StoreProfile = { latency: 40e-3, bytesPerSecond: 100e6, basis: "assumed" };

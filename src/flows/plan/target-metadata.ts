@@ -3,16 +3,16 @@ import type { FormatDefinition } from "../../meta/format.ts";
 import { FORMAT_DEFAULTS } from "../../meta/formats.ts";
 import type { Change, HierarchyPlanRequest, SourceNode } from "./hierarchy-request.ts";
 
-/** What becomes of a node. */
+/** A node as the target will have it. */
 export interface TargetNode {
   readonly metadata: NodeMetadata;
-  /** Absent where nothing of it was asked to change. */
+  /** Absent if no change of the node was requested. */
   readonly change: Change | undefined;
-  /** Whether its documents differ from the source's for another reason than the format. */
+  /** True if its documents differ from the source's for a reason other than the format. */
   readonly isChanged: boolean;
 }
 
-/** The metadata of a node in the target. */
+/** Computes the metadata of a node in the target. */
 export function targetNode(
   node: SourceNode,
   { converted, change, zarrFormat }: Pick<HierarchyPlanRequest, "converted" | "change" | "zarrFormat">,
@@ -28,8 +28,8 @@ export function targetNode(
 }
 
 /**
- * A node of which something changes, as the target's format stores it: in another format with its usual chunk keys,
- * unless a convention wants others.
+ * Adapts a changed node to the target's format. A converted array gets the format's usual chunk keys, unless a
+ * convention requires others.
  */
 function inFormat(
   metadata: NodeMetadata,

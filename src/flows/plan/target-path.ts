@@ -1,13 +1,13 @@
 import type { FormatDefinition } from "../../meta/format.ts";
 import { caseConflict } from "../../meta/sibling-names.ts";
 
-/** Path of a source node in the target: what lies below the source's root moves below the target's. */
+/** Maps the path of a source node below the source's root to the path below the target's root. */
 export function targetPath(path: string, sourceRoot: string, targetRoot: string): string {
   const below = path.slice(sourceRoot.length).replace(/^\//, "");
   return [targetRoot, below].filter(Boolean).join("/");
 }
 
-/** @throws `invalid-node-name` for siblings that the target's format does not tell apart. */
+/** @throws `invalid-node-name` for siblings that the target's format does not distinguish. */
 export function assertDistinctNames(paths: readonly string[], zarrFormat: FormatDefinition): void {
   if (!zarrFormat.layout("").hierarchy.ignoresCase) return;
   const seen = new Map<string, string>();

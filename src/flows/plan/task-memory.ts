@@ -6,23 +6,23 @@ import type { GridSide } from "./plan.ts";
 
 export type Sides = { readonly source: GridSide; readonly target: GridSide };
 
-/** Sides of which only what lies in buffers is counted: not what codecs keep in memory of their own. */
+/** Sides that count only memory in pooled buffers, without the codecs' own memory. */
 export function inBuffers({ source, target }: Sides): Sides {
   const counted = (side: GridSide) => ({ ...side, scratchSize: side.pooledScratchSize });
   return { source: counted(source), target: counted(target) };
 }
 
-/** Decoded bytes of an item; of variable data an estimate. */
+/** Decoded bytes per item; an estimate for variable-length data. */
 export function itemBytes({ decodedSize, chunkShape }: Pick<GridSide, "decodedSize" | "chunkShape">): number {
   return decodedSize / Math.max(1, product(chunkShape));
 }
 
-/** Bytes of the indexes that a task holds at one time, of the shards that are read and of the one that is written. */
+/** Bytes of the shard indexes that a task holds at a time: of the shards that it reads and the one that it writes. */
 export function indexBytes({ source, target }: Sides): number {
   return indexFootprint(source) + writtenIndexFootprint(target);
 }
 
-/** The advice to choose smaller chunks, with the dimension along which chunks grow the most. */
+/** Advice to choose smaller chunks, naming the dimension along which chunks grow most. */
 export function smallerChunks(
   { source, target }: Sides,
   dimensionNames: readonly (string | null)[] | undefined,

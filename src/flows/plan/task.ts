@@ -9,34 +9,34 @@ import { chunkRefs } from "./chunk-refs.ts";
 import { boxGrid, boxRegion, lastStage, splitsOf } from "./passes.ts";
 import type { ArrayJob, Plan } from "./plan.ts";
 
-/** One task: it makes whole target chunks, or a scratch object that later tasks read. */
+/** A task makes whole target chunks, or a scratch object that later tasks read. */
 export type Task = TargetTask | ScratchTask;
 
-/** A window of whole target chunks of one array. */
+/** A task that makes a window of whole target chunks of one array. */
 export interface TargetTask {
   readonly kind: "target";
-  /** Its place among all tasks of the plan, stage by stage. */
+  /** Number among all tasks of the plan, counted stage by stage. */
   readonly number: number;
   readonly job: ArrayJob;
-  /** The window in target chunks, cut at the grid's edge. */
+  /** The window in target chunks, clipped to the grid. */
   readonly window: Region;
 }
 
-/** One scratch object of one array. */
+/** A task that makes one scratch object of one array. */
 export interface ScratchTask {
   readonly kind: "scratch";
   readonly number: number;
   readonly job: ArrayJob;
-  /** Index of its pass among those of the job. */
+  /** Index of the pass in the job. */
   readonly pass: number;
-  /** Coords of its box within the pass's grid. */
+  /** Coords of the box in the pass's grid. */
   readonly coords: readonly number[];
 }
 
-/** What of a plan its tasks follow from. */
+/** The parts of a plan that determine its tasks. */
 export type StagedPlan = Pick<Plan, "jobs" | "stages">;
 
-/** Computes task `index` of a stage; nothing is listed. */
+/** Computes task `index` of a stage, without listing the others. */
 export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
   const { job, first } = jobAt(plan, stage, index);
   const number = firstOfStage(plan, stage) + index;
@@ -54,7 +54,7 @@ export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
   };
 }
 
-/** The array that a task works on, by its place among all tasks of the plan. */
+/** Returns the job of a task, given the task's number in the plan. */
 export function jobOfTask(plan: StagedPlan, number: number): ArrayJob {
   const stage = plan.stages.findIndex((tasks, at) => number < firstOfStage(plan, at) + tasks);
   return jobAt(plan, stage, number - firstOfStage(plan, stage)).job;
@@ -65,12 +65,12 @@ export function firstOfStage({ stages }: Pick<Plan, "stages">, stage: number): n
   return stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, 0);
 }
 
-/** Bytes that a task may hold at one time. */
+/** Maximum bytes that a task may hold. */
 export function leaseBytesOf(task: Task): number {
   return task.kind === "scratch" ? (task.job.passes?.[task.pass]?.leaseBytes ?? 0) : task.job.leaseBytes;
 }
 
-/** The parts of a task that are made one after the other: tasks of smaller windows. */
+/** Yields the parts of a task that are made one after the other, as tasks with smaller windows. */
 export function* stepsOf(task: TargetTask): Generator<TargetTask> {
   const { job, window } = task;
   const { step = window.shape } = job;
@@ -80,7 +80,7 @@ export function* stepsOf(task: TargetTask): Generator<TargetTask> {
   }
 }
 
-/** The jobs that have tasks in each stage, each with the number of its first; made once for a plan. */
+/** The jobs with tasks in each stage and the numbers of their first tasks; computed once per plan. */
 const stagesOfPlans = new WeakMap<StagedPlan, readonly (readonly StageJob[])[]>();
 
 interface StageJob {
@@ -113,7 +113,10 @@ function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
   });
 }
 
-/** The source chunks that a task reads, each once, in C order of their coords; those in shards shard by shard. */
+/**
+ * Yields the source chunks that a task reads, each once, in C order of their coords; chunks in shards shard by
+ * shard.
+ */
 export function readsOf(task: Task): Generator<ChunkRef> {
   assertTask(task);
   const { source, selection } = task.job;
@@ -124,7 +127,7 @@ export function readsOf(task: Task): Generator<ChunkRef> {
   return chunkRefs(source, hit);
 }
 
-/** The items of the target array that a task makes, or leaves in a scratch object. */
+/** The items of the target array that a task makes or stores in a scratch object. */
 export function itemsOf(task: Task): Region {
   const { job } = task;
   if (task.kind === "scratch") return boxRegion(splitsOf(job, task.pass), task.coords);
@@ -145,20 +148,20 @@ export function writesOf(task: TargetTask): Iterable<number[]> {
   );
 }
 
-/** How many target chunks a task writes at most. */
+/** Maximum number of target chunks that a task writes. */
 export function countWrites(task: TargetTask): number {
   assertTask(task);
   return product(task.window.shape);
 }
 
-/** Holds that a value is a task of a plan. @throws `invalid-option` */
+/** Asserts that a value is a task of a plan. @throws `invalid-option` */
 export function assertTask(task: unknown): void {
   const isTask =
     isObject(task) && "job" in task && isObject(task.job) && ("window" in task || "pass" in task);
   if (!isTask) throw invalid("this is not a task", "a task that taskAt returned", task);
 }
 
-/** Key of a scratch object: its pass, and its place among all objects of that stage of the plan. */
+/** Key of a scratch object: its pass, and its index among all objects of that stage of the plan. */
 export function scratchKey({ passes }: ArrayJob, pass: number, index: number): string {
   return `${pass}/${(passes?.[pass]?.firstTask ?? 0) + index}`;
 }

@@ -17,10 +17,10 @@ export interface TotalsRequest {
 }
 
 /**
- * The figures of all jobs together.
+ * Computes the totals of all jobs.
  *
- * @param stages tasks of each stage
- * @param held bytes of the budget that the target holds while it is built
+ * @param stages number of tasks per stage
+ * @param held bytes of the budget that the stores reserve
  */
 export function totalsOf(
   jobs: readonly ArrayJob[],
@@ -49,7 +49,10 @@ export function totalsOf(
   };
 }
 
-/** Rounds of requests in which a run begins and ends: the source is looked at again; locks, documents, what is published. */
+/**
+ * Sequential round trips at the start and end of a run: the source is checked again; the target has locks,
+ * documents and publication.
+ */
 const SOURCE_ROUNDS = 2;
 const TARGET_ROUNDS = 4;
 
@@ -65,12 +68,12 @@ function predictedTime(
   return jobs.length > 0 ? { predictedSeconds: seconds } : {};
 }
 
-/** Bytes of the largest task; jobs whose keys are copied as they are have none. */
+/** Bytes of the largest task; 0 if all keys are copied without tasks. */
 export function largestTask(jobs: readonly ArrayJob[]): number {
   return jobs.flatMap(tasksOf).reduce((most, { leaseBytes }) => Math.max(most, leaseBytes), 0);
 }
 
-/** Bytes of all tasks that run at one time, in the stage that takes the most. */
+/** Expected bytes of all concurrent tasks, in the stage that needs most. */
 function tasksPeak(jobs: readonly ArrayJob[], { maxMemory, tasksAtOnce }: TotalsRequest): number {
   const stages = jobs.map(tasksOf);
   const stageCount = stages.reduce((most, { length }) => Math.max(most, length), 0);
@@ -85,12 +88,12 @@ function tasksPeak(jobs: readonly ArrayJob[], { maxMemory, tasksAtOnce }: Totals
   return peaks.reduce((most, peak) => Math.max(most, peak), 0);
 }
 
-/** The tasks of each stage of a job: how many, and what one takes and holds. */
+/** Number and memory of tasks in each stage of a job. */
 function tasksOf(job: ArrayJob): Pick<ArrayJob, "tasks" | "leaseBytes" | "expectedBytes">[] {
   return [...(job.passes ?? []), job].filter(({ tasks }) => tasks > 0);
 }
 
-/** Bytes of all chunks that are copied as they are at one time. */
+/** Bytes of all chunks that are copied unchanged at a time. */
 function copyPeak(
   jobs: readonly ArrayJob[],
   { target, copyKeys, maxMemory, concurrency }: TotalsRequest,

@@ -2,7 +2,7 @@ import type { Axis } from "../../streams/chunks-hit.ts";
 import { product } from "../../util/shape.ts";
 import { chunkVisits } from "./chunk-visits.ts";
 
-/** A window's shape in target chunks, and how many source chunks all windows together read. */
+/** A window's shape in target chunks, and the number of source chunks that all windows together read. */
 export interface Window {
   readonly shape: readonly number[];
   readonly visits: number;
@@ -14,23 +14,23 @@ export interface WindowSearch {
   readonly chunkShape: readonly number[];
   /** Target grid shape, in chunks. */
   readonly grid: readonly number[];
-  /** Sizes that a window may have along each dimension, ascending; whatever is worth trying by default. */
+  /** Window sizes to try along each dimension, ascending; by default those of `windowSizes`. */
   readonly sizes?: readonly (readonly number[])[];
-  /** The most chunks that a window may have. */
+  /** Maximum number of chunks in a window. */
   readonly maxChunks: number;
-  /** A window of fewer chunks than this is made larger where that costs no visit. */
+  /** Smaller windows are enlarged up to this number of chunks if that costs no visits. */
   readonly wantedChunks: number;
 }
 
-/** Work of starting a task that is smaller than wanted, in chunk visits. */
+/** Cost of starting a task that is smaller than wanted, in chunk visits. */
 const VISITS_PER_TASK = 0.25;
 const MAX_SIZES_PER_DIMENSION = 48;
 const MAX_FRONTIER = 512;
 
 /**
- * The window of whole target chunks, within `maxChunks`, that makes the fewest repeated reads. Visits and window
- * sizes are both products over the dimensions, so the dimensions are taken one by one and only windows that no
- * smaller one beats are kept.
+ * Finds the window of whole target chunks, within `maxChunks`, that needs the fewest repeated reads. Visits and
+ * window sizes are products over the dimensions. So dimensions are processed one by one, keeping only windows that
+ * no smaller one beats.
  */
 export function searchWindow(search: WindowSearch): Window {
   const { dimensions, chunkShape, grid, sizes, maxChunks, wantedChunks } = search;
@@ -57,8 +57,8 @@ export function searchWindow(search: WindowSearch): Window {
 }
 
 /**
- * Sizes worth trying along a dimension of `n` chunks: all where they are few; else those that cut it evenly, those
- * that end where source chunks end, and powers of two.
+ * Sizes to try along a dimension of `n` chunks: all if there are few; otherwise sizes that divide it evenly, that
+ * end at borders of source chunks, and powers of two.
  */
 export function windowSizes(n: number, chunk: number, sourceChunk: number): number[] {
   if (n <= MAX_SIZES_PER_DIMENSION) return Array.from({ length: Math.max(1, n) }, (_, i) => i + 1);

@@ -6,9 +6,9 @@ import { chunksInFlight, type InFlight } from "./in-flight-bytes.ts";
 import type { ArrayJob, Driver, GridSide } from "./plan.ts";
 import type { Sides } from "./task-memory.ts";
 
-/** A task of tiny chunks takes so many that they come to this many decoded bytes. */
+/** Tasks of tiny chunks combine enough of them for this many decoded bytes. */
 export const WANTED_TASK_BYTES = 4 * 2 ** 20;
-/** Shards up to this size are put together in memory, several in a task; larger ones are made one by one. */
+/** Several shards up to this size are collected in memory by one task. Larger shards are made one by one. */
 export const SMALL_SHARD = 4 * 2 ** 20;
 
 export interface WindowRequest {
@@ -16,30 +16,30 @@ export interface WindowRequest {
   readonly selection: Selection;
   readonly maxMemory: number;
   readonly concurrency: number;
-  /** A loop encodes and writes a chunk before the next; `streams` by default. */
+  /** A loop encodes and writes each chunk before the next; `streams` by default. */
   readonly driver?: Driver;
-  /** Bytes that a writer of the target's store holds while it is open. */
+  /** Memory that an open writer of the target's store needs. */
   readonly writerBytes: number;
-  /** Whether source chunks lie side by side in one object far away. */
+  /** True if source chunks are adjacent in one remote object. */
   readonly inFarObject?: boolean;
-  /** Whether a shard of the target can be stored only when all of it is known. */
+  /** True if a shard of the target can be written only once it is complete. */
   readonly collectsShards: boolean;
 }
 
-/** What of a job says how its tasks are split, and what they take. */
+/** The parts of a job that determine how its tasks are split, and what they need. */
 export type Windows = Pick<
   ArrayJob,
   "window" | "step" | "shardBuffer" | "readAhead" | "leaseBytes" | "expectedBytes" | "chunksRead"
 >;
 
-/** Bytes that a shard takes while it is made: of the buffer in which it is put together, or of the store's writer. */
+/** Bytes of a shard while it is made: of the buffer that collects it, or of the store's writer. */
 export function openShardBytes(request: Omit<WindowRequest, "maxMemory">): number {
   const { target } = request.sides;
   if (!target.shardShape) return 0;
   return isPutTogether(request) ? collectedFootprint(target) : request.writerBytes;
 }
 
-/** Whether a shard must be put together in memory, or that takes no more than to stream it. */
+/** True if a shard must be collected in memory, or collecting needs no more memory than streaming. */
 export function isPutTogether({
   sides,
   collectsShards,
@@ -48,13 +48,16 @@ export function isPutTogether({
   return collectsShards || collectedFootprint(sides.target) <= writerBytes;
 }
 
-/** What a task's window is a multiple of: the chunks of a shard, as far as the grid goes. */
+/** The unit of a task's window: the chunks of a shard, clipped to the grid. */
 export function unitOf(target: GridSide, grid: readonly number[]): number[] {
   const inShard = chunksPerShard(target);
   return grid.map((n, d) => Math.max(1, Math.min(n, inShard?.[d] ?? 1)));
 }
 
-/** Source chunks in flight: as many as requests want, within a quarter of the budget and what is spare; at least one. */
+/**
+ * Source chunks in flight: enough for the requests, within a quarter of the budget and the spare memory; at least
+ * one.
+ */
 export function readAheadWithin(
   { sides, maxMemory, concurrency, inFarObject = false }: WindowRequest,
   inFlight: InFlight,

@@ -2,7 +2,7 @@ import { directWindows, leastDirectBytes } from "../direct-windows.ts";
 import { decodedInFlight } from "../in-flight-bytes.ts";
 import { type Strategy, shares } from "./strategy.ts";
 
-/** Another grid, in windows that are each made at one go: a source chunk that several windows touch is decoded for each. */
+/** Changes the grid in windows. A source chunk that several windows touch is decoded for each of them. */
 export const direct: Strategy<"direct", true> = {
   name: "direct",
   summary: "read source chunks and assemble windows of whole target chunks",

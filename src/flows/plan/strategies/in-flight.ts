@@ -3,7 +3,10 @@ import { pieceFootprint } from "../scratch-layout.ts";
 import type { Task } from "../task.ts";
 import { strategyNamed } from "./strategies.ts";
 
-/** What a task has in flight: chunks of the source, or pieces of scratch objects; and the bytes that one may hold while it waits. */
+/**
+ * Returns what a task has in flight, source chunks or pieces of scratch objects, and the maximum bytes of a waiting
+ * one.
+ */
 export function inFlightOf(task: Task): {
   readonly isOfSource: boolean;
   readonly readAhead: number;

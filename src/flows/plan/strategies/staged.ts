@@ -5,13 +5,16 @@ import { stagedSlabs } from "../staged-slabs.ts";
 import { stagedWindows } from "../staged-windows.ts";
 import { type Strategy, shares } from "./strategy.ts";
 
-/** Volumes of scratch objects and windows that are tried: the largest that may fit, and so many of a third each. */
+/**
+ * Number of volumes of scratch objects and windows to try. The first is the largest that may fit; each next one is
+ * a third.
+ */
 const VOLUMES = 6;
 const VOLUME_STEP = 3;
 const LARGEST_VOLUME = 2 ** 29;
 const MAX_PASSES = 4;
 
-/** Another grid, by way of scratch objects, in which each source chunk leaves what belongs to each window. */
+/** Changes the grid with scratch objects, in which each source chunk stores the items of each window. */
 export const staged: Strategy<"staged", true> = {
   name: "staged",
   summary: "read each source chunk once, and write scratch objects that each window reads",

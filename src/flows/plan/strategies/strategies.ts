@@ -7,10 +7,13 @@ import { verbatim } from "./verbatim.ts";
 const listed = [verbatim, transcode, direct, staged] as const;
 type Listed = (typeof listed)[number];
 
-/** Names of strategies, as plans contain them. */
+/** Names of strategies in plans. */
 export type StrategyName = Listed["name"];
 
-/** All strategies. The first that keeps the grid and can make the target is taken; else the cheapest of the others. */
+/**
+ * All strategies. The first that keeps the grid and can make the target is taken; otherwise the cheapest of the
+ * others.
+ */
 export const strategies: readonly Strategy<StrategyName>[] = listed;
 
 const byName = new Map<string, Strategy>(strategies.map((strategy) => [strategy.name, strategy]));

@@ -9,50 +9,53 @@ import type { Task } from "../task.ts";
 import type { Sides } from "../task-memory.ts";
 import type { WindowRequest, Windows } from "../windows.ts";
 
-/** One way in which an array's chunks get to the target. */
+/** A method to make the target chunks of an array. */
 export interface Strategy<Name extends string = string, ChangesGrid extends boolean = boolean> {
   readonly name: Name;
-  /** What it does with chunks, for people. */
+  /** Describes the processing of chunks, for users. */
   readonly summary: string;
-  /** Whether chunks are decoded; else stored bytes are moved, and no codec needs to be known. */
+  /** True if chunks are decoded. Otherwise stored bytes are copied, and codecs may be unknown. */
   readonly decodes: boolean;
-  /** Whether target chunks are put together of parts of source chunks. Such strategies compete by predicted cost. */
+  /** True if target chunks are assembled from parts of source chunks. Such strategies compete by predicted cost. */
   readonly changesGrid: ChangesGrid;
-  /** Why it cannot make the target; undefined where it can. */
+  /** Returns the reason why it cannot make the target; undefined if it can. */
   whyNot(arrays: Arrays): string | undefined;
-  /** What source chunks hold between their read and their release. */
+  /** Returns the memory of source chunks between read and release. */
   inFlight(sides: Sides): InFlight;
-  /** The smallest budget within which it can be done. */
+  /** Returns the smallest budget that it needs. */
   leastBytes(request: Omit<WindowRequest, "maxMemory">): number;
-  /** The ways that are worth trying to split the work into tasks; none where none fits the budget. */
+  /** Returns the ways to split the work into tasks that are worth comparing; none if nothing fits the budget. */
   candidates(request: StrategyRequest): Iterable<Candidate>;
   /**
-   * The ways that are worth trying to give items in C order; absent where it gives none.
+   * Returns the ways to read items in C order that are worth comparing; absent if the strategy has none.
    *
    * @param straight slabs that are read straight from the source, which always fit
    */
   slabs?(request: SlabRequest, straight: SlabCandidate): Iterable<SlabCandidate>;
-  /** What each item of a task goes through. */
+  /** Returns the stages of a task. */
   stages(task: Task): readonly StageName[];
 }
 
-/** `gather` sorts items into a scratch object; `regrid` moves them into the target's chunks. */
+/** `gather` sorts items into a scratch object; `regrid` moves them into target chunks. */
 export type StageName = "decode" | "gather" | "regrid" | "encode";
 
-/** Chunks of a source array that are missing, and written out as the target's fill value is another. */
+/** Missing chunks of a source array that are written out because the target's fill value differs. */
 export interface MissingChunks {
-  /** How many; where that is not certain what a listing shows, or the most that there can be. */
+  /**
+   * Their number. If uncertain: an upper bound if keys cannot be listed; without those inside existing shards
+   * otherwise.
+   */
   readonly chunks: number;
   readonly isCertain: boolean;
 }
 
-/** The two arrays, by the chunks that are read of one and written of the other. */
+/** Both arrays, at the level of the chunks that are read and written. */
 export interface Arrays {
   readonly from: ArrayMetadata;
   readonly to: ArrayMetadata;
   readonly selection: Selection;
   readonly missing?: MissingChunks | undefined;
-  /** Given to strategies that decode. */
+  /** Present for strategies that decode. */
   readonly pipelines?: { readonly reading: CodecPipeline; readonly writing: CodecPipeline };
 }
 
@@ -67,12 +70,12 @@ export interface StrategyRequest extends WindowRequest {
 /** A way to split the work into tasks. */
 export type Candidate = { readonly windows: Windows } & Partial<StagedWindows>;
 
-/** What a task may take of the budget: a thread's share; all of it, where that is too little. */
+/** Memory limits of a task to try: a thread's share of the budget, then the whole budget. */
 export function shares({ maxMemory, threads }: StrategyRequest): number[] {
   return threads > 1 ? [Math.floor(maxMemory / threads), maxMemory] : [maxMemory];
 }
 
-/** Whether chunks may be missing that have to be written out. */
+/** True if there may be missing chunks to write out. */
 export function mayMiss(missing: MissingChunks | undefined): boolean {
   return missing !== undefined && (missing.chunks > 0 || !missing.isCertain);
 }

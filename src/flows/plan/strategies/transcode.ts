@@ -6,7 +6,7 @@ import { leastSameGridBytes, sameGridWindows } from "../same-grid-windows.ts";
 import type { Sides } from "../task-memory.ts";
 import type { Strategy } from "./strategy.ts";
 
-/** A chunk waits as it was read, or as it was encoded; between, it is decoded and then encoded. */
+/** Memory of a chunk, which waits as read or as encoded; in between it is decoded and encoded. */
 function inFlight({ source, target }: Sides): InFlight {
   const { waiting, working } = decodedInFlight(source);
   return {
@@ -15,7 +15,7 @@ function inFlight({ source, target }: Sides): InFlight {
   };
 }
 
-/** The same grid, other codecs. */
+/** Keeps the grid and changes codecs. */
 export const transcode: Strategy<"transcode", false> = {
   name: "transcode",
   summary: "decode and encode each chunk",

@@ -11,7 +11,7 @@ const inFlight = ({ source }: Sides): InFlight => ({
   working: 0,
 });
 
-/** The same grid and codecs. */
+/** Keeps the grid and codecs. */
 export const verbatim: Strategy<"verbatim", false> = {
   name: "verbatim",
   summary: "copy stored bytes as they are",
