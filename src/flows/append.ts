@@ -40,7 +40,7 @@ import { assertApart } from "./target/target-apart.ts";
 
 export interface AppendOptions extends UnpacedOptions {
   /**
-   * Dimension, or axis of an image, along which arrays grow: its name, or its number such as `0` where it has no name.
+   * Dimension, or axis of an image, along which arrays grow: its name, or its number (`0`) if dimensions have no names.
    */
   readonly dim: string;
   /** Also writes chunks that contain only the fill value. */
@@ -272,7 +272,7 @@ async function groupsAround(
 
 /**
  * New metadata of the arrays, and of the nodes around them that have to follow. Those nodes come first and the
- * coordinate last, since a grown coordinate tells readers that everything is there.
+ * coordinate last, since a grown coordinate shows readers that everything is there.
  */
 async function followingParts(
   parts: readonly GrowingPart[],

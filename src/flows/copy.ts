@@ -123,9 +123,7 @@ export async function sliceTo(
   return copy(source, target, options);
 }
 
-/**
- * Checks that the option a verb is named after is set, since JavaScript callers can omit it. @throws `invalid-option`
- */
+/** Checks that the required option of a verb is set, which JavaScript callers can omit. @throws `invalid-option` */
 function assertNamed(options: FlowOptions, verb: string, ...names: readonly (keyof Changes)[]): void {
   const checked = checkedOptions(options, FLOW_OPTIONS);
   if (names.some((name) => checked[name] !== undefined)) return;

@@ -38,9 +38,7 @@ export interface BrokenDigest {
 }
 
 export interface DigestOptions extends ReadOptions, SlabOptions, ReadEventOptions {
-  /**
-   * Called with each node below a group that cannot be read; the others are still digested. By default it is an error.
-   */
+  /** Called with each unreadable node below a group; the others are still digested. By default it is an error. */
   readonly onBroken?: ((broken: BrokenDigest) => void) | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Whole jobs (copy, rechunk, slice, digest, info), the plans behind them, and the types that they take and return.
+ * Whole jobs (copy, rechunk, slice, digest, info), their plans, and the types that they take and return.
  *
  * @module
  */

@@ -272,9 +272,7 @@ export class SliceReader {
     }
   }
 
-  /**
-   * Yields each chunk that a selection touches, once for each region of the selection in it. The last one releases it.
-   */
+  /** Yields each chunk that a selection touches, once for each selected region in it. The last one releases it. */
   async *#parts(
     array: ZarrArray,
     selection: ResolvedSlice["selection"],

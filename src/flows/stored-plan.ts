@@ -54,8 +54,7 @@ export interface StoredPlan extends Planned {
    */
   runShare(share: PlanShare, options?: ShareRunOptions): Promise<RunReport>;
   /**
-   * Publishes the target when all shares are done. @throws `tasks-undone` with the number and names of unfinished
-   * tasks.
+   * Publishes the target when all shares are done. @throws `tasks-undone` with the number and names of undone tasks.
    */
   finish(options?: ShareRunOptions & Pick<RunOptions, "verify">): Promise<RunReport>;
 }

@@ -1,6 +1,8 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 
-/** The bytes of items `[from, to)` in C order. Items of varying size follow their length (8 bytes, little-endian). */
+/**
+ * The bytes of items `[from, to)` in C order. The length (8 bytes, little-endian) precedes each item of varying size.
+ */
 export function* itemBytes(data: ChunkData, from: number, to: number): Generator<Uint8Array> {
   if (data.kind === "fixed") {
     yield data.bytes.subarray(from * data.itemSize, to * data.itemSize);

@@ -14,10 +14,7 @@ const ARITY = 16;
 
 export type NewHash = () => Hash;
 
-/**
- * Computes the hash over the cells of one array: nodes cover up to 16 hashes in a row, level by level, until one is
- * left.
- */
+/** Computes the hash over the cells of one array: nodes cover up to 16 hashes in a row, and so on until one is left. */
 export class MerkleRoot {
   readonly #newHash: NewHash;
   /** Hashes of each level that no node covers yet. */
@@ -94,9 +91,7 @@ export class CellHasher {
   /** Items that the open cell still needs. */
   #left = 0;
 
-  /**
-   * @param first the cell that the first items belong to.
-   */
+  /** @param first the cell that the first items belong to. */
   constructor(
     newHash: NewHash,
     { grid, dataType, first }: { readonly grid: CellGrid; readonly dataType: string; readonly first: number },

@@ -39,9 +39,7 @@ export class AllKeys {
   #areLate = false;
   #ahead: ReadableStream<readonly KeyToCopy[]> | undefined;
 
-  /**
-   * @param source a store that can list its keys
-   */
+  /** @param source a store that can list its keys */
   constructor(source: Parameters<typeof assertListable>[0], plan: Plan, options: AllKeysOptions) {
     this.#source = assertListable(source);
     this.#plan = plan;

@@ -124,8 +124,7 @@ export async function copyKeys(
         if (skipChecksum && isChecked) return;
         checksum = crc32(bytes, checksum);
         seen += bytes.length;
-        // Checked before the last piece is written: a damaged value must not be stored, and recorded with a matching
-        // checksum.
+        // Checked before the last piece is written: a damaged value must not be stored and recorded as intact.
         if (seen === size && checksum !== (expected ?? checksum)) throw damaged(expected, checksum);
       };
       await copyValue(

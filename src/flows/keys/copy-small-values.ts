@@ -22,8 +22,8 @@ export interface SmallCopyOptions {
 }
 
 /**
- * Copies values one by one while both stores answer without waiting. Yields the rest: large values, and values whose
- * copy failed for any reason.
+ * Copies values one by one while both stores answer without waiting. Yields the rest: large values, and those that
+ * could not be copied this way for any reason.
  */
 export async function* copySmallValues(
   pages: AsyncIterable<readonly KeyToCopy[]>,

@@ -21,8 +21,8 @@ export interface MoreMemory {
 }
 
 /**
- * Divides `free` bytes beyond `copyMemory`: to write several pieces concurrently, and to read several if the source is
- * remote.
+ * Uses of `free` bytes beyond `copyMemory`: writing several pieces concurrently, and reading several from remote
+ * stores.
  */
 export function moreMemory(
   free: number,

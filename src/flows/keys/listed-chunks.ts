@@ -12,7 +12,7 @@ export class ListedChunks {
     this.#counts.set(job, (this.#counts.get(job) ?? 0) + 1);
   };
 
-  /** Tells the source about each array with chunks that were not listed. */
+  /** Notifies the source of each array with chunks that were not listed. */
   noteMissing(source: Store, jobs: readonly ArrayJob[]): void {
     if (source.noteMissing === undefined) return;
     for (const job of jobs) {

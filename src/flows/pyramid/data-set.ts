@@ -46,7 +46,7 @@ const SPATIAL_STANDARD_NAMES =
 const SPATIAL_UNITS = /^degrees?_?(?:north|east|N|E)$/;
 
 /**
- * Finds the arrays of a geographic data set, and its spatial dimensions: by name, or by the attributes of their
+ * Finds the arrays of a geographic data set, and its spatial dimensions: by their names, or by the attributes of their
  * coordinates.
  *
  * @throws `invalid-option` for a group without spatial dimensions, or in which one has different lengths

@@ -9,7 +9,8 @@ import type { PyramidMethod } from "./reduce-blocks.ts";
 
 export interface PyramidOptions extends UnpacedOptions {
   /**
-   * Items that become one in the next level, per spatial dimension or by name: `{ z: 1, y: 2, x: 2 }`. By default 2.
+   * Items along each spatial dimension that become one in the next level, or one number per name:
+   * `{ z: 1, y: 2, x: 2 }`. By default 2.
    */
   readonly factor?: number | Readonly<Record<string, number>> | string | undefined;
   /**

@@ -8,9 +8,7 @@ import type { DataSetArray } from "./data-set.ts";
 import type { LevelShape } from "./level-plan.ts";
 import { type NumberBox, type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
 
-/**
- * Metadata of a coordinate, or of bounds, from the second level on. Integers become doubles, since means are fractions.
- */
+/** Metadata of a coordinate, or of bounds, from the second level on. Integers become doubles to hold means. */
 export function coordinateMetadata(metadata: ArrayMetadata, method: PyramidMethod): ArrayMetadata {
   if (metadata.dataType.kind === "float" || method === "nearest") return metadata;
   const { [FILL_VALUE_ATTRIBUTE]: _, _Unsigned: __, ...attributes } = metadata.attributes;

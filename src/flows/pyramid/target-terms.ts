@@ -17,9 +17,7 @@ export interface TargetTerms {
   readonly warnings: NodesInFormat["warnings"];
 }
 
-/**
- * @param nodes the root of the source, and those of its arrays that the pyramid contains
- */
+/** @param nodes the root of the source, and those of its arrays that the pyramid contains */
 export function targetTerms(
   nodes: readonly [ZarrNode, ...ZarrNode[]],
   to: "v2" | "v3",

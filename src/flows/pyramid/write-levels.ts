@@ -17,10 +17,7 @@ import { type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
 export interface LevelWindows {
   /** Items of a block in each level, along each dimension: whole chunks. */
   readonly unit: readonly number[];
-  /**
-   * The highest level made directly from windows: one window makes one block of it. Higher levels are assembled from
-   * blocks.
-   */
+  /** The highest level made directly from windows, one block from each. Higher levels are assembled from blocks. */
   readonly windowLevel: number;
   /** Items of the first level that are in memory at a time, along each dimension. */
   readonly window: readonly number[];
@@ -105,8 +102,7 @@ interface Block {
 }
 
 /**
- * Writes all levels of one array in one pass over the source, each chunk once. Depth first, so that few blocks are
- * open.
+ * Writes all levels of one array in one pass over the source, each chunk once. Depth first, to keep few blocks open.
  */
 export async function writeLevels(
   source: ZarrArray,

@@ -116,7 +116,7 @@ async function updateLocked(
 interface Changing extends UpdateContext {
   readonly changes: Unpublisher;
   readonly lock: PrefixLock | undefined;
-  /** Counts the chunks of the source once all values have been compared. */
+  /** Counts of the source's chunks, complete once all values have been compared. */
   readonly listed: ListedChunks;
   /** True if documents of other hierarchies, or consolidated metadata, differ. */
   readonly areLate: boolean;

@@ -15,8 +15,8 @@ import type { StoredChunk } from "./stored-keys.ts";
 const AHEAD = 4;
 
 /**
- * Returns a check that reads and decodes a chunk within a memory budget, those of a shard one by one. It reports chunks
- * that cannot be decoded, and zeros that readers would treat as missing.
+ * Returns a check that reads and decodes a chunk within a memory budget; of a shard, a few inner chunks at a time. It
+ * reports chunks that cannot be decoded, and zeros that readers would treat as missing.
  */
 export function decodeCheck(
   maxMemory: number,

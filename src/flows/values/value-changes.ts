@@ -51,9 +51,7 @@ export interface ValueChanges {
   readonly pack?: PackOption | undefined;
   /** Attributes that replace those of the array, such as `{ units: "degC" }`; null removes one. */
   readonly attributes?: Readonly<Record<string, unknown>> | undefined;
-  /**
-   * With `clamp`, numbers that the type cannot represent become the nearest that it can; by default they are rejected.
-   */
+  /** With `clamp`, numbers that the type cannot represent become its nearest number; by default they are rejected. */
   readonly overflow?: Overflow | undefined;
 }
 

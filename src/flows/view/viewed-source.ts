@@ -34,9 +34,7 @@ export class ViewedSource {
     this.#options = options;
   }
 
-  /**
-   * @param source the source, if `url` is only a name for it. @throws as `open`
-   */
+  /** @param source the source, if `url` is only a name for it. @throws as `open` */
   static async open(url: string, options: ReadOptions, source: OpenSource = url): Promise<ViewedSource> {
     return new ViewedSource(url, source, await openSource(source, options), options);
   }

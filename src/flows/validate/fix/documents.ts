@@ -144,8 +144,8 @@ function mend(
 }
 
 /**
- * Base64 form, which xarray expects in v3, of a bare NaN or Infinity as the missing value of a float variable. No
- * reader accepts the bare token there.
+ * A bare NaN or Infinity as the missing value of a float variable, in the Base64 form of xarray, its only reader in v3;
+ * undefined for other values.
  */
 function missingInBase64(document: JsonObject): JsonValue | undefined {
   const { attributes, data_type: dataType, dimension_names: names, node_type: kind } = document;

@@ -7,7 +7,7 @@ const LOST = "The values of the chunk are lost; write it again.";
 const WANTED = "It is not certain that nobody wants it.";
 const ACTIVE = "It may belong to a run that is active; `zarrflow clean --break-lock` removes it.";
 
-/** Why a finding of each kind is not fixed automatically. */
+/** Reason why findings of each kind are not fixed. */
 const REASONS: Readonly<Record<ValidateFinding["what"], string>> = {
   metadata: UNKNOWN,
   "missing-value": UNKNOWN,

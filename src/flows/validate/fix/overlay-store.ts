@@ -16,7 +16,7 @@ import { streamFrom } from "../../../util/web-streams.ts";
 
 /**
  * Shows a store with changes to some of its values, which stay in memory and are never written. Listings omit removed
- * keys, but do not include new ones.
+ * keys, and do not include new ones.
  */
 export class OverlayStore implements ListableStore, WritableStore {
   readonly description: string;

@@ -6,7 +6,7 @@ import { pieceBytesWithin } from "../../keys/read-pieces.ts";
 
 /**
  * Rewrites a zip with each key once and some values changed or left out, and replaces the old zip when the new one is
- * complete. Values are not compressed again.
+ * complete. Values are not deflated.
  *
  * @throws `source-changed` if the zip is overwritten meanwhile.
  */
