@@ -15,9 +15,17 @@ export interface MergedRange<T> extends Run {
 }
 
 export interface MergeOptions<T> {
-  /** Largest gap between two parts, in bytes. @default 65,536 */
+  /**
+   * Largest gap between two parts, in bytes.
+   *
+   * @default 65,536
+   */
   readonly mostBetween?: number;
-  /** Longest merged range, in bytes. @default 1,048,576 */
+  /**
+   * Longest merged range, in bytes.
+   *
+   * @default 1,048,576
+   */
   readonly mostTogether?: number;
   /**
    * True if the parts may be merged into a range of `length` bytes.

@@ -31,7 +31,7 @@ const WORDED = ["shape", "chunk_grid", "chunk_memory_layout", "compressor", "ext
 const SEPARATORS = [".", "/"] as const;
 
 /**
- * The array that a document of a draft describes; names that are not of the format are ignored.
+ * Parses an array's document in a draft; ignores members that are not part of the format.
  *
  * @throws `invalid-metadata`, `unsupported-*`.
  */
@@ -71,7 +71,7 @@ export function parseDraftArray(document: JsonObject, form: DraftForm, findings:
   return wording ? { ...metadata, wording } : metadata;
 }
 
-/** Names that the text requires and readers do without. */
+/** Reports members that the specification requires but readers do not need. */
 function noteAbsent(document: JsonObject, findings: Finding[]): void {
   for (const name of ["extensions", "attributes"]) {
     if (Object.hasOwn(document, name)) continue;
@@ -82,12 +82,12 @@ function noteAbsent(document: JsonObject, findings: Finding[]): void {
   }
 }
 
-/** Integers of at least `least`; errors name the list. */
+/** Checks integers of at least `least`; errors point to the whole list. */
 function assertSizes(list: readonly JsonValue[], least: number, pointer: string): number[] {
   return list.map((n) => assertInteger(n, least, pointer));
 }
 
-/** The grid's chunk shape, and what separates the indices in a chunk's key. */
+/** Reads the chunk shape of a grid, and the separator in chunk keys. */
 function parseGrid(json: JsonValue, rank: number, form: DraftForm) {
   const pointer = "/chunk_grid";
   const grid = assertObject(json, pointer);
@@ -112,7 +112,7 @@ function parseOrder(json: JsonValue): MemoryOrder {
   return assertWord(json, ["C", "F"], pointer);
 }
 
-/** The document of an array; all that the draft cannot hold is noted. */
+/** Writes the document of an array; reports what the draft cannot represent. */
 export function writeDraftArray(metadata: ArrayMetadata, form: DraftForm, losses: Losses): JsonObject {
   const { shape, dataType, chunkGrid, chunkKeyEncoding, dimensionNames } = metadata;
   const { separator } = chunkKeyEncoding;
@@ -143,7 +143,7 @@ function writeFill({ fillValue, dataType }: ArrayMetadata, form: DraftForm, loss
   const stated = statedFill(fillValue, form.name, (json) => parseDraftFill(json, dataType, "/fill_value"));
   const json = stated ?? writeDraftFill(fillValue.bytes, dataType);
   if (json !== undefined) return json;
-  if (dataType.kind !== "float" && dataType.kind !== "complex") return null; // a loss already, at the data type
+  if (dataType.kind !== "float" && dataType.kind !== "complex") return null; // already a loss, at the data type
   losses.add("/fill_value", "a NaN with a payload");
   return dataType.kind === "complex" ? ["NaN", "NaN"] : "NaN";
 }

@@ -8,7 +8,7 @@ import { type DraftForm, PROTOCOL } from "./form.ts";
 const URI = /^https?:\/\/purl\.org\/zarr\/spec\/protocol\/core\/3(?:\.[0-9]+)?$/;
 
 /**
- * Judges the bootstrap document of a hierarchy; names that are not known are ignored.
+ * Checks the bootstrap document of a hierarchy; ignores unknown members.
  *
  * @throws `invalid-metadata`, `unsupported-format`, `unsupported-encoding`, `unsupported-extension`.
  */

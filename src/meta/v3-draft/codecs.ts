@@ -24,16 +24,16 @@ const IDS = builtinCodecs().flatMap(({ aliases }) => aliases.v3Draft ?? []);
 const URI = /^https?:\/\/purl\.org\/zarr\/spec\/codec\/([a-z0-9]+)(?:\/1\.0)?$/;
 const POINTER = "/compressor";
 
-/** What a draft says of the bytes of a chunk. */
+/** The members of a draft's array that define the encoding of a chunk. */
 export interface DraftCoding {
   readonly order: MemoryOrder;
   readonly endian: Endian | undefined;
-  /** None for null. */
+  /** null without a compressor. */
   readonly compressor: JsonValue;
 }
 
 /**
- * The normal codec list: memory layout, byte order, compressor.
+ * Builds the codec list: memory layout, byte order, compressor.
  *
  * @throws `unsupported-codec`, `invalid-metadata`.
  */
@@ -56,7 +56,7 @@ function parseCompressor(json: JsonValue, { name: zarrFormat }: DraftForm): Code
   return { name: id, configuration, stated: { zarrFormat, json, pointer } };
 }
 
-/** Holds that the level of gzip, if there is one, is an integer from 0 to 9. */
+/** Checks that the level of gzip, if present, is an integer from 0 to 9. */
 function assertLevel(configuration: JsonObject, at: string): void {
   const level = member(configuration, "level");
   if (level === undefined) return;
@@ -64,7 +64,7 @@ function assertLevel(configuration: JsonObject, at: string): void {
   if (assertInteger(level, 0, pointer) > 9) throw invalid(pointer, "must be at most 9", level);
 }
 
-/** The coding that a normal codec list stands for; what the draft cannot hold is noted. */
+/** Writes a codec list as a draft's encoding; reports what the draft cannot represent. */
 export function writeDraftCodecs(
   codecs: readonly CodecConfig[],
   rank: number,
@@ -89,7 +89,7 @@ export function writeDraftCodecs(
   };
 }
 
-/** The compressor as the draft once stated it, where that still says the same. */
+/** Writes a compressor, keeping its original form in the draft if it still means the same. */
 function writeCompressor(codec: CodecConfig, form: DraftForm): JsonValue {
   const { name, configuration, stated } = codec;
   if (stated?.zarrFormat === form.name) {

@@ -10,17 +10,17 @@ import type { DraftForm } from "./form.ts";
 
 const CORE = /^(?:bool|[iu]1|[<>](?:[iu][248]|f[248]))$/;
 
-/** The extension of times, whose fallback is the integers that they are counts of. */
+/** The extension for times, which readers without it read as integers. */
 const DATETIME = "http://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0";
 
-/** A data type of a draft, and the object that states it where it is an extension read as its fallback. */
+/**
+ * A data type of a draft. If it is an extension that is read as its fallback, `extension` is the object as written.
+ */
 export interface DraftType extends StoredType {
   readonly extension?: JsonObject;
 }
 
-/**
- * @throws `unsupported-data-type` for one that is neither of the core nor has a fallback; `invalid-metadata`.
- */
+/** @throws `unsupported-data-type` if it is not a core type and has no fallback; `invalid-metadata`. */
 export function parseDraftType(
   json: JsonValue,
   form: DraftForm,
@@ -58,7 +58,7 @@ export function parseDraftType(
   return { ...type, extension: json };
 }
 
-/** A type of an extension that the draft's own writers have. */
+/** Reads an extension type of the draft's own writers. */
 function knownType(uri: string, json: JsonValue, form: DraftForm, pointer: string): StoredType | undefined {
   if (![...form.extensionTypes.values()].includes(uri)) return undefined;
   const type = parseNumpyType(json, pointer);
@@ -72,7 +72,8 @@ function coreType(name: string): StoredType | undefined {
 }
 
 /**
- * What states a data type. Times are a loss in a draft that has none: they are read as integers by whoever does not know their extension.
+ * Writes a data type. A draft without times stores them in an extension, which counts as a loss because other readers
+ * see integers.
  */
 export function writeDraftType(
   dataType: DataType,
@@ -92,7 +93,7 @@ export function writeDraftType(
   return name;
 }
 
-/** NumPy's name of a type, and the draft's where it is one of the core. */
+/** The draft's name of a core type; NumPy's name of any other. */
 export function coreName(dataType: DataType, endian: Endian | undefined): string {
   const name = String(writeNumpyType(dataType, endian));
   return name === "|b1" ? "bool" : name.replace(/^\|(?=[iu]1$)/, "");

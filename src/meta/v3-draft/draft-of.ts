@@ -2,7 +2,7 @@ import type { JsonObject } from "../../util/json-value.ts";
 import type { ZarrFormat } from "../array-metadata.ts";
 import { member } from "../assert-json.ts";
 
-/** Which draft a `zarr.json` is of, by the form of its `zarr_format`; undefined for one of v3 itself. */
+/** The draft that wrote a `zarr.json`, from the form of its `zarr_format`; undefined for v3 itself. */
 export function draftOf(document: JsonObject): ZarrFormat | undefined {
   const format = member(document, "zarr_format");
   if (typeof format !== "string" || !/^https?:/.test(format)) return undefined;

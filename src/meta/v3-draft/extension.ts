@@ -11,21 +11,22 @@ import {
 } from "../assert-json.ts";
 import type { Finding } from "../format.ts";
 
-/** URIs of extensions that the application says it understands. */
+/** URIs of extensions that the application declares to understand. */
 const understood = new Set<string>();
 
 /**
- * Says that the application understands an extension of the drafts of v3, so that hierarchies, groups and arrays that
- * demand it are opened. What it means is for the application to see to: nothing here changes by it.
+ * Declares that the application understands an extension of the v3 drafts, so that hierarchies, groups and arrays
+ * which require it can be opened. The application must implement the extension itself: zarrflow only stops rejecting
+ * it.
  */
 export function understandExtension(uri: string): void {
   understood.add(uri);
 }
 
 /**
- * The `extensions` of a document; none where they are absent.
+ * Reads the `extensions` of a document; none if absent.
  *
- * @throws `unsupported-extension` for one that must be understood and is not known, `invalid-metadata`.
+ * @throws `unsupported-extension` for an unknown one that must be understood, `invalid-metadata`.
  */
 export function parseDraftExtensions(document: JsonObject, findings: Finding[]): JsonValue[] {
   const list = assertList(memberOr(document, "extensions", []), "/extensions");
@@ -51,9 +52,7 @@ export function parseDraftExtensions(document: JsonObject, findings: Finding[]):
   return list;
 }
 
-/**
- * The error for an object that extends the format at one of its points, where no extension is known.
- */
+/** Returns the error for an extension object at a point where no extension is known. */
 export function unknownExtension(object: JsonObject, pointer: string, what: string): Error {
   const uri = assertString(required(object, "extension", pointer), pointerTo(pointer, "extension"));
   required(object, "type", pointer);

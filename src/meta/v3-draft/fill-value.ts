@@ -5,7 +5,7 @@ import { parseBoolFill, parseNumberFill } from "../fill-values.ts";
 import { writeFillV2 } from "../v2/fill-value.ts";
 
 /**
- * The little-endian bytes of a fill value; null where the content of missing chunks is undefined.
+ * Reads a fill value as little-endian bytes; null if the content of missing chunks is undefined.
  *
  * @throws `invalid-metadata`
  */
@@ -27,7 +27,7 @@ export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: str
 }
 
 /**
- * The form of a fill value, which is that of v2; undefined where there is none: a NaN with a payload, a type beyond the
+ * Writes a fill value in the same form as v2; undefined if there is none: a NaN with a payload, a type beyond the
  * core.
  */
 export function writeDraftFill(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {

@@ -1,26 +1,26 @@
 import type { ZarrFormat } from "../array-metadata.ts";
 import type { DataType } from "../data-type.ts";
 
-/** What the drafts of Zarr v3 do differently. */
+/** The differences between the drafts of Zarr v3. */
 export interface DraftForm {
   readonly name: ZarrFormat;
-  /** What `metadata_encoding` may be; the first is written. */
+  /** Accepted values of `metadata_encoding`; the first is written. */
   readonly encodings: readonly string[];
   /** Members that only this draft's `zarr.json` has. */
   readonly bootstrap: Readonly<Record<string, string>>;
   /** End of the keys of documents. */
   readonly suffix: string;
-  /** Where the chunks of the root lie, with the slash. */
+  /** Prefix of the root's chunks, including the slash. */
   readonly chunks: string;
-  /** Stands before the first index of a chunk. */
+  /** Precedes the first index in a chunk's key. */
   readonly chunkMark: string;
-  /** What separates the indices of a chunk where the array does not say. */
+  /** Default separator of the indices in a chunk's key. */
   readonly separator: "." | "/";
-  /** Whether a separator is written where it is that one. */
+  /** True if the separator is written even if it is the default. */
   readonly statesSeparator: boolean;
-  /** Whether groups need not have `extensions`. */
+  /** True if groups do not need `extensions`. */
   readonly plainGroups: boolean;
-  /** URIs of the extension types that its writers have, by the kind of data type. */
+  /** URIs of the writers' extension types, by kind of data type. */
   readonly extensionTypes: ReadonlyMap<DataType["kind"], string>;
   codecUri(id: string): string;
 }

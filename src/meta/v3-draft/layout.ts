@@ -8,16 +8,16 @@ import type { DraftForm } from "./form.ts";
 export const BOOTSTRAP_KEY = "zarr.json";
 
 const ROOT = "meta/root";
-/** What no key has. */
+/** A character that keys must not contain. */
 const FOREIGN = /[^a-zA-Z0-9/\-_.]/;
 const FOREIGN_WORDS = "a character other than a-z A-Z 0-9 - _ .";
 const MAX_NAME = 255;
 
 /**
- * Keys of a node in a draft of v3: documents in one tree, chunks in another. The path stands as it is, but that a
- * slash in front may be left out.
+ * Keys of a node in a draft of v3: documents in one tree, chunks in another. Paths are not normalised, except that a
+ * leading slash is removed.
  *
- * @throws `path-not-allowed` for a slash at the end or two in a row, `invalid-node-name` with the rule a name breaks.
+ * @throws `path-not-allowed` for a trailing slash or two in a row, `invalid-node-name` with the violated rule.
  */
 export function layoutDraft(form: DraftForm, path: string): NodeLayout {
   const normal = normalDraftPath(form, path);
@@ -46,7 +46,7 @@ export function layoutDraft(form: DraftForm, path: string): NodeLayout {
 
 const SUFFIXES = [".array", ".group"];
 
-/** Takes exactly one suffix off a key; undefined for a key without. */
+/** Removes exactly one suffix from a key; undefined if it has none. */
 function withoutSuffix(key: string, form: DraftForm): string | undefined {
   const suffix = SUFFIXES.map((name) => name + form.suffix).find((end) => key.endsWith(end));
   return suffix === undefined ? undefined : key.slice(0, -suffix.length);
@@ -101,7 +101,7 @@ function normalDraftPath({ name: format }: DraftForm, path: string): string {
   return normal;
 }
 
-/** The rule that a node's name breaks, in words; undefined for none. */
+/** The rule that a node's name violates, in words; undefined for a valid name. */
 export function brokenDraftName(name: string): string | undefined {
   if (name === "") return "is empty";
   if (name.length > MAX_NAME) return `is longer than ${MAX_NAME} characters`;

@@ -21,7 +21,9 @@ import { parseDraftExtensions } from "./extension.ts";
 import { DRAFT_2019, DRAFT_2020, type DraftForm } from "./form.ts";
 import { BOOTSTRAP_KEY, layoutDraft } from "./layout.ts";
 
-/** The editor's draft of v3 of June 2019: a node is one document, `zarr.json` that of the whole hierarchy. */
+/**
+ * The editor's draft of v3 of June 2019: each node has one document, and `zarr.json` describes the whole hierarchy.
+ */
 export const v3Draft2019 = draftFormat(DRAFT_2019);
 
 /** The later draft of v3 that zarrita and zarr-python 2.11-2.18 wrote. */
@@ -64,7 +66,6 @@ function parseNode(
   return metadata && { metadata, findings };
 }
 
-/** */
 function parseGroup(
   document: JsonObject,
   { name, plainGroups }: DraftForm,
@@ -105,7 +106,7 @@ function writeGroup({ attributes, extra }: GroupMetadata, { name }: DraftForm, l
   return { extensions, attributes };
 }
 
-/** Four spaces, ASCII, names in the order of the text. */
+/** Writes JSON with four spaces, ASCII, and names in the order of the specification. */
 function toBytes(document: JsonObject): Uint8Array {
   return new TextEncoder().encode(writeJson(document, { indent: 4, ascii: true, nonFinite: "null" }));
 }

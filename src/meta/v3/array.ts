@@ -35,13 +35,13 @@ const REQUIRED = ["shape", "chunk_grid", "chunk_key_encoding", "zarr_format", "n
 const NAMES = [...REQUIRED, ...OPTIONAL, "data_type", "fill_value", "codecs"];
 
 /**
- * A name of ours, which other readers pass over: v3 demands a fill value, so an undefined one (`null` in v2) is
- * written as zero, and this says that it was undefined.
+ * A member that only zarrflow reads. v3 requires a fill value, so an undefined one (`null` in v2) is written as zero;
+ * this member records that it was undefined.
  */
 const UNDEFINED_FILL = "zarrflow.undefined_fill_value";
 
 /**
- * The array that a `zarr.json` describes.
+ * Parses an array's `zarr.json`.
  *
  * @throws `invalid-metadata`, `unsupported-*`, `resource-limit`.
  */
@@ -94,7 +94,7 @@ function hasZeroLength({ chunk_grid: grid }: JsonObject): boolean {
   return isObject(configuration) && hasZero(member(configuration, "chunk_shape"));
 }
 
-/** The chunk shape of a regular grid. */
+/** Reads the chunk shape of a regular grid. */
 function parseChunkGrid(json: JsonValue, shape: readonly number[], pointer: string): number[] {
   const extension = parseExtension(json, pointer);
   if (extension.name !== "regular") {
@@ -114,7 +114,7 @@ function parseChunkGrid(json: JsonValue, shape: readonly number[], pointer: stri
   );
 }
 
-/** Storage transformers that may be passed over: none is known. */
+/** Reads storage transformers. None is known, so all must be ignorable. */
 function parseTransformers(document: JsonObject, findings: Finding[]): JsonValue[] {
   const at = "/storage_transformers";
   const list = assertList(memberOr(document, "storage_transformers", []), at);
@@ -144,7 +144,10 @@ function parseDimensionNames(json: JsonValue, rank: number): (string | null)[] |
   });
 }
 
-/** Fill values of ZEP 7's layout may be `null`, which is empty; structured ones stand in the order of `bytes`. */
+/**
+ * Reads a fill value. In ZEP 7's layout `null` means an empty one. Structured values in Base64 have the byte order of
+ * `bytes`.
+ */
 function parseFill(json: JsonValue, dataType: DataType, codecs: readonly CodecConfig[]): Uint8Array {
   if (json === null && offsetSizeOf(codecs) !== undefined) return zeroElement(dataType);
   const bytes = codecs.find(({ name }) => name === "bytes");
@@ -152,7 +155,7 @@ function parseFill(json: JsonValue, dataType: DataType, codecs: readonly CodecCo
   return parseFillV3(json, dataType, endian, "/fill_value");
 }
 
-/** The `zarr.json` of an array, its members in the order of the reference. */
+/** Writes an array's `zarr.json`, with members in zarr-python's order. */
 export function writeV3Array(metadata: ArrayMetadata, losses: Losses): JsonObject {
   const { shape, dataType, chunkGrid, codecs, dimensionNames } = metadata;
   notePossible(dataType, losses);

@@ -4,7 +4,7 @@ import { codecPointer } from "./codec.ts";
 import { parseV3DataType, type V3DataType } from "./data-type.ts";
 
 /**
- * The type that `type` has behind the casts among `codecs`, a list at `pointer`.
+ * The data type after the casts in `codecs`, a list at `pointer`.
  *
  * @throws `invalid-metadata`, `unsupported-data-type` at a cast.
  */

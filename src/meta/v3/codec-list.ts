@@ -13,8 +13,8 @@ import { filterTypes, isItemFilter, itemType, placeFilter } from "./filters.ts";
 import { type CodecPlace, parseSharding, transposedShape } from "./sharding.ts";
 
 /**
- * The normal list of v3's codecs: filters of items behind `bytes`, shards with their inner lists in normal form,
- * `zep0007` where variable data have no vlen codec. Whether kinds and types fit together is for the pipeline to say.
+ * Reads v3's codecs into a canonical list: item filters after `bytes`, inner lists of shards in canonical form too,
+ * and `zep0007` for variable data without a vlen codec. The pipeline checks whether kinds and types fit together.
  *
  * @throws `invalid-metadata`, `unsupported-codec`, `unsupported-data-type`.
  */
@@ -36,7 +36,7 @@ export function parseV3Codecs(json: JsonValue, place: CodecPlace): CodecConfig[]
   return withFilters(codecs, place);
 }
 
-/** The codec with the old orders "C" and "F" of a transpose as permutations. */
+/** Converts a transpose's old orders "C" and "F" to permutations. */
 export function normalTranspose(codec: CodecConfig, rank: number): CodecConfig {
   const order = codec.name === "transpose" ? member(codec.configuration, "order") : undefined;
   if (order !== "C" && order !== "F") return codec;
@@ -61,7 +61,7 @@ function withShards(codecs: readonly CodecConfig[], place: CodecPlace): CodecCon
   });
 }
 
-/** Puts the layout of ZEP 7 where variable data have no vlen codec. */
+/** Inserts ZEP 7's layout for variable data without a vlen codec. */
 function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPlace): CodecConfig[] {
   const { offsetSize } = type;
   assertNoNumberCodecs(codecs, pointer);
@@ -90,18 +90,18 @@ function withOffsets(codecs: readonly CodecConfig[], { type, pointer }: CodecPla
   return codecs.with(at, bytes.stated ? { ...layout, stated: bytes.stated } : layout);
 }
 
-/** Whether the codec makes bytes of items of varying size. */
+/** True if the codec converts variable-length items to bytes. */
 function isVlen({ name }: CodecConfig): boolean {
   return makesBytes(name) && codecNamed(name)?.objects !== undefined;
 }
 
-/** Whether an array -> array codec computes with numbers, or is a filter of items. */
+/** True if a codec is an item filter, or an array -> array codec that computes with numbers. */
 function looksAtNumbers(codec: CodecConfig): boolean {
   const isOfArrays = codecNamed(codec.name)?.kind === "array-to-array" && codec.name !== "transpose";
   return isItemFilter(codec) || isOfArrays;
 }
 
-/** Refuses codecs that look at numbers in front of the one that makes bytes of variable data. */
+/** Rejects codecs that need numbers before the array -> bytes codec of variable data. */
 function assertNoNumberCodecs(codecs: readonly CodecConfig[], pointer: string): void {
   const toBytes = codecs.findIndex(({ name }) => makesBytes(name));
   const inFront = toBytes < 0 ? codecs : codecs.slice(0, toBytes);
@@ -112,7 +112,7 @@ function assertNoNumberCodecs(codecs: readonly CodecConfig[], pointer: string): 
   throw refusal("unsupported-codec", codecPointer(codec, pointer, at), reason, codec.name);
 }
 
-/** Checks the byte order of `bytes`, and moves the filters of items in front of it behind it. */
+/** Checks the byte order of `bytes`, and moves the item filters before it to after it. */
 function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }: CodecPlace): CodecConfig[] {
   const at = codecs.findIndex(({ name }) => name === "bytes");
   const bytes = codecs[at];
@@ -134,7 +134,7 @@ function withFilters(codecs: readonly CodecConfig[], { type, pointer, findings }
   });
   if (endian !== undefined || !needsOrder)
     return [...codecs.slice(0, start), bytes, ...filters, ...codecs.slice(at + 1)];
-  // GDAL writes text of a fixed length so.
+  // GDAL writes text of fixed length without a byte order.
   const isText = dataType.kind === "fixed-text";
   if (!type.oldStruct && !isText) throw invalid(bytesAt, "the data type needs a byte order");
   findings.push({

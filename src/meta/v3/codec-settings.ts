@@ -8,7 +8,7 @@ import type { Finding } from "../format.ts";
 
 const MAX_LEVEL = 9;
 
-/** Notes settings of a codec that are not what v3 says: they guide encoding alone, so its chunks can be read. */
+/** Reports codec settings that violate v3. They affect encoding only, so chunks can still be read. */
 export function noteV3Settings(codec: JsonValue, pointer: string, findings: Finding[]): void {
   try {
     assertV3Config(codec, pointer);
@@ -23,8 +23,8 @@ export function noteV3Settings(codec: JsonValue, pointer: string, findings: Find
 }
 
 /**
- * Holds that the settings of a codec are what v3 says, where the codec itself, which other formats have too, takes more
- * than that: there is no automatic level or shuffle, and blosc is given the size of what it shuffles.
+ * Checks a codec's settings against v3, which is stricter than the codecs themselves because other formats share
+ * them. v3 has no automatic level or shuffle, and blosc needs the size of the items that it shuffles.
  *
  * @throws `invalid-metadata` at the setting.
  */
@@ -42,7 +42,7 @@ export function assertV3Config(codec: JsonValue, pointer: string): void {
   assertInteger(required(configuration, "typesize", at), 1, pointerTo(at, "typesize"));
 }
 
-/** An optional level from 0 to 9. */
+/** Checks an optional level from 0 to 9. */
 function assertLevel(configuration: JsonObject, name: string, at: string): void {
   const level = member(configuration, name);
   if (level === undefined) return;

@@ -10,16 +10,19 @@ import { normalTranspose, parseV3Codecs } from "./codec-list.ts";
 import { isItemFilter, writeFilters } from "./filters.ts";
 import { innerCodecs, offsetSizeOf, parseSharding, transposedShape } from "./sharding.ts";
 
-/** What a list of codecs is written for. */
+/** The context in which a list of codecs is written. */
 export interface WrittenPlace {
   readonly dataType: DataType;
-  /** Shape of a chunk in front of the list. */
+  /** Shape of a chunk before the list. */
   readonly shape: readonly number[];
   readonly pointer: string;
   readonly losses: Losses;
 }
 
-/** The v3 list of normal codecs: filters of items before `bytes`, what v3 cannot hold noted as a loss. */
+/**
+ * Writes a canonical codec list in v3's form, with item filters before `bytes`. Reports a loss for codecs that v3
+ * cannot represent.
+ */
 export function writeV3Codecs(codecs: readonly CodecConfig[], place: WrittenPlace): JsonValue[] {
   const { pointer, losses } = place;
   const found = codecs.findIndex(({ name }) => name === "bytes");
@@ -52,7 +55,7 @@ export function writeV3Codecs(codecs: readonly CodecConfig[], place: WrittenPlac
   return written;
 }
 
-/** One codec at `place.pointer`, by none or one. */
+/** Writes one codec at `place.pointer` as zero or one entries. */
 function writeOne(codec: CodecConfig, place: WrittenPlace, itemSize: number): JsonValue[] {
   const { name } = codec;
   if (name === "zep0007") return statedBytes(codec);
@@ -64,7 +67,7 @@ function writeOne(codec: CodecConfig, place: WrittenPlace, itemSize: number): Js
   return json === undefined ? [] : [json];
 }
 
-/** ZEP 7's layout goes without a codec, or by the `bytes` that a document had in its place. */
+/** Writes ZEP 7's layout: no codec, or the `bytes` codec of the original document. */
 function statedBytes({ stated }: CodecConfig): JsonValue[] {
   if (stated?.zarrFormat !== "v3") return [];
   return parseV3Codec(stated.json, stated.pointer).name === "bytes" ? [stated.json] : [];

@@ -11,12 +11,12 @@ import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configurat
 
 const ENDIANS = ["little", "big"] as const;
 
-/** What the names of codecs of the numcodecs package begin with. */
+/** Prefix of the names of codecs in the numcodecs package. */
 const NUMCODECS = "numcodecs.";
 
 /**
- * One codec in its normal form, of itself: names that are not known pass. Members that the codec does not have are
- * left out, with a finding.
+ * Reads one codec into its canonical form, independent of its list; accepts unknown names. Drops members that the
+ * codec does not have, with a finding.
  *
  * @throws `invalid-metadata`
  */
@@ -46,7 +46,7 @@ function normalise({ name, configuration }: Extension): { name: string; configur
   return { name: normalName ?? name, configuration: withoutDefaults(normalName ?? name, normal) };
 }
 
-/** Leaves out members that say what their absence says; blosc always states its block size. */
+/** Removes members that equal their default; blosc always states its block size. */
 function withoutDefaults(name: string, configuration: JsonObject): JsonObject {
   if (name === "blosc") return { ...configuration, blocksize: member(configuration, "blocksize") ?? 0 };
   if (name === "zstd" && member(configuration, "checksum") === false) {
@@ -56,7 +56,9 @@ function withoutDefaults(name: string, configuration: JsonObject): JsonObject {
   return configuration;
 }
 
-/** The codec as its v3 document stated it, where that, `read` by the same rules, still says what it is. */
+/**
+ * The codec as its v3 document wrote it, if that still means the same after `read` converts it to the canonical form.
+ */
 export function statedV3Codec(
   { name, configuration, stated }: CodecConfig,
   read: (stated: CodecConfig) => CodecConfig = (same) => same,
@@ -67,8 +69,8 @@ export function statedV3Codec(
 }
 
 /**
- * The v3 form of a codec that needs no others; undefined where v3 has none. `itemSize` is the bytes of an item at
- * its place.
+ * Writes a codec's v3 form, independent of its list; undefined if v3 has none. `itemSize` is the size of its input
+ * items in bytes.
  */
 export function writeV3Codec(codec: CodecConfig, itemSize: number): JsonValue | undefined {
   const stated = statedV3Codec(codec);
@@ -88,7 +90,7 @@ export function writeV3Codec(codec: CodecConfig, itemSize: number): JsonValue | 
   return other === undefined ? undefined : numcodecsForm(other, codec);
 }
 
-/** The reference wants a configuration of these even where it is empty. */
+/** Writes a numcodecs codec; zarr-python needs its configuration even if it is empty. */
 function numcodecsForm(name: string, codec: CodecConfig): JsonObject {
   return { name, configuration: numcodecsConfiguration(codec) };
 }
@@ -99,7 +101,7 @@ function bloscConfiguration(configuration: JsonObject, itemSize: number): JsonOb
   return { typesize, cname, clevel, shuffle: shuffle === "auto" ? automatic : shuffle, blocksize };
 }
 
-/** Where a codec is named, for errors about it. */
+/** Pointer to a codec, for errors. */
 export function codecPointer({ stated }: CodecConfig, list: string, index: number): string {
   return stated?.pointer ?? pointerTo(list, index);
 }

@@ -8,8 +8,8 @@ import type { DocumentLimits, Documents, Finding } from "../format.ts";
 import { joinKey } from "../join-key.ts";
 
 /**
- * The documents that the `zarr.json` of the group at `path` has consolidated, by key; undefined when it has none
- * that can be used.
+ * Reads the consolidated documents in the `zarr.json` of the group at `path`, by key; undefined if there are no
+ * usable ones.
  *
  * @throws `invalid-metadata`
  */
@@ -33,7 +33,7 @@ export function readConsolidatedV3(
   return texts.renamed((below) => (isInside(below) ? joinKey(joinKey(path, below), "zarr.json") : undefined));
 }
 
-/** Where the document of a v3 group holds those of other nodes. */
+/** Position of other nodes' documents in a v3 group's document. */
 export const CUT_V3: JsonCut = {
   levels: 3,
   isCut: ([name, inner, node]) =>
@@ -41,7 +41,7 @@ export const CUT_V3: JsonCut = {
   withNames: true,
 };
 
-/** Notes consolidated metadata that cannot be used. */
+/** Reports consolidated metadata that cannot be used. */
 export function noteConsolidatedKind(group: JsonObject, findings: Finding[]): void {
   const stated = member(group, "consolidated_metadata");
   if (!isObject(stated) || isInline(stated)) return;
@@ -53,7 +53,7 @@ function isInline(consolidated: JsonObject): boolean {
   return member(consolidated, "kind") === "inline";
 }
 
-/** Whether a key or path stays in its group. @throws `resource-limit` where it is too deep. */
+/** True if a key or path stays in its group. @throws `resource-limit` if it is nested too deeply. */
 export function isInside(key: string): boolean {
   if (key.length > 2 * MAX_LEVELS && key.split("/", MAX_LEVELS + 2).length > MAX_LEVELS + 1) {
     throw new ZarrflowError("resource-limit", "a name in the consolidated metadata has too many folders", {
@@ -64,5 +64,5 @@ export function isInside(key: string): boolean {
   return !/(?:^|\/)\.{0,2}(?:\/|$)|\\/.test(key);
 }
 
-/** Folders that a node may lie in: paths of all of them are made. */
+/** Most folders above a node, because a path is created for each. */
 export const MAX_LEVELS = 256;

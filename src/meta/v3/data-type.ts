@@ -17,17 +17,17 @@ import { assertNoOthers, type Extension, parseExtension, writeExtension } from "
 import { structSize } from "../struct-size.ts";
 import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
 
-/** Bytes of an offset in the layout of ZEP 7. */
+/** Bytes per offset in ZEP 7's layout. */
 export type OffsetSize = 4 | 8;
 
-/** A v3 data type, and what its name says beyond the model. */
+/** A v3 data type, with properties of its v3 name that `DataType` lacks. */
 export interface V3DataType {
   readonly dataType: DataType;
-  /** For variable data: the offsets it has where no vlen codec lays it out; "none" when it must have such a codec. */
+  /** Offset size of variable data without a vlen codec; "none" if a vlen codec is required. */
   readonly offsetSize?: OffsetSize | "none";
-  /** Whether its document lets readers pass over it, which the layout of ZEP 7 knows nothing of. */
+  /** True if its document allows readers to ignore it, which ZEP 7's layout does not support. */
   readonly mayBeIgnored?: boolean;
-  /** A structured type in its old form, whose `bytes` codec may leave the byte order unsaid. */
+  /** True for a structured type in its old form, whose `bytes` codec may omit the byte order. */
   readonly oldStruct?: boolean;
 }
 
@@ -58,9 +58,7 @@ const VARIABLE = new Map<string, V3DataType>([
   ["variable_length_bytes", { dataType: { kind: "binary" }, offsetSize: "none" }],
 ]);
 
-/**
- * @throws `unsupported-data-type`, `unsupported-extension`, `invalid-metadata`, `resource-limit`.
- */
+/** @throws `unsupported-data-type`, `unsupported-extension`, `invalid-metadata`, `resource-limit`. */
 export function parseV3DataType(json: JsonValue, pointer: string): V3DataType {
   const extension = parseExtension(json, pointer);
   const variable = VARIABLE.get(extension.name);
@@ -95,7 +93,7 @@ export function parseV3DataType(json: JsonValue, pointer: string): V3DataType {
   return { dataType: { kind: "raw", size: bits / 8 } };
 }
 
-/** Of a variable type only the name counts; ZEP 7 names one further member, without meaning here. */
+/** Checks that a variable type has no other members. ZEP 7 allows one, which has no effect here. */
 function assertVariable(json: JsonValue, { name, configuration, others, pointer }: Extension): void {
   const unknown = others.filter(
     (other) => !(name === "string" && other === "fallback" && isObject(json) && json.fallback === "binary"),
@@ -141,7 +139,7 @@ function parseStruct({ configuration, pointer }: Extension): V3DataType {
   };
 }
 
-/** A field as an object, or as the pair of the old form. */
+/** Reads a field from an object, or from a pair in the old form. */
 function parseField(entry: JsonValue, pointer: string): Field {
   const isPair = Array.isArray(entry);
   if (isPair && entry.length !== 2) throw invalid(pointer, "must be a name and a type", entry);
@@ -159,7 +157,7 @@ function parseField(entry: JsonValue, pointer: string): Field {
   return { name, dataType };
 }
 
-/** The v3 form of a type; `offsetSize` distinguishes the types of ZEP 7 from the registered ones. */
+/** Writes the v3 form of a type; `offsetSize` selects ZEP 7's types instead of the registered ones. */
 export function writeV3DataType(dataType: DataType, offsetSize?: OffsetSize): JsonValue {
   switch (dataType.kind) {
     case "bool":

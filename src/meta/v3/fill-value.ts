@@ -22,7 +22,7 @@ import {
 import { isCanonical, readInteger } from "../number-bytes.ts";
 
 /**
- * The little-endian bytes of a v3 fill value. `endian` is the order of structured values in their old form.
+ * Reads a v3 fill value as little-endian bytes. `endian` is the byte order of structured values in their old form.
  *
  * @throws `invalid-metadata`
  */
@@ -60,7 +60,7 @@ export function parseFillV3(
   }
 }
 
-/** A float by number, word, or the hexadecimal form of its bits. */
+/** Reads a float from a number, a word, or the hexadecimal form of its bits. */
 function parseFloatOrHex(json: JsonValue, size: number, pointer: string): Uint8Array {
   if (typeof json !== "string" || !json.startsWith("0x")) return parseFloatFill(json, size, pointer);
   const digits = json.slice(2);
@@ -72,7 +72,7 @@ function parseFloatOrHex(json: JsonValue, size: number, pointer: string): Uint8A
   ).reverse();
 }
 
-/** Bytes as a list of numbers, or as Base64. */
+/** Reads bytes from a list of numbers, or from Base64. */
 function parseBytes(json: JsonValue, pointer: string): Uint8Array {
   if (!Array.isArray(json)) return parseBase64(json, pointer);
   return Uint8Array.from(json, (item, i) => {
@@ -105,7 +105,7 @@ function parseStructFill(
   );
 }
 
-/** The v3 form of a fill value; undefined where there is none: text that is not Unicode. */
+/** Writes the v3 form of a fill value; undefined if there is none: text that is not Unicode. */
 export function writeFillV3(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
   switch (dataType.kind) {
     case "bool":

@@ -8,25 +8,25 @@ import { statedV3Codec } from "./codec.ts";
 import { plainV3Type } from "./data-type.ts";
 
 /**
- * Filters that v3 sees as array -> array, before `bytes`, and the normal list as bytes -> bytes, behind it. Moved,
- * they give the same bytes when their item types have the byte order that `bytes` has; that is how they stand in
- * the normal list, while the one that v3's state counts for nothing.
+ * True for item filters. In v3 they are array -> array codecs before `bytes`; in the canonical list they are bytes ->
+ * bytes codecs after it. Moving them keeps the encoded bytes if their item types have the byte order of `bytes`. The
+ * canonical list uses that order; the order in v3's item types is ignored.
  */
 export function isItemFilter({ name }: CodecConfig): boolean {
   return codecNamed(name)?.itemFilter !== undefined;
 }
 
-/** Members that name item types, by the role they play. */
+/** Settings with a filter's input and output item types. */
 const INPUTS = ["dtype", "decode_dtype"];
 const OUTPUTS = ["astype", "encode_dtype"];
 
-/** Type of the items that `bytes` writes, as NumPy names it; undefined for what filters cannot work on. */
+/** NumPy's name for the items that `bytes` writes; undefined for items that filters cannot process. */
 export function itemType(dataType: DataType, endian: Endian | undefined): string | undefined {
   const type = writeNumpyType(dataType, endian);
   return typeof type === "string" && type !== "|O" ? type : undefined;
 }
 
-/** The filter with its types in the order of `endian`, and the one it leaves out, that of its place, said. */
+/** Sets the byte order of a filter's item types to `endian`, and fills in an omitted input type. */
 export function placeFilter(filter: CodecConfig, type: string | undefined, endian: Endian): CodecConfig {
   const { name, configuration } = filter;
   const input = codecNamed(name)?.itemFilter?.input;
@@ -37,7 +37,7 @@ export function placeFilter(filter: CodecConfig, type: string | undefined, endia
   return { ...filter, configuration: inOrder(complete, endian === "big" ? ">" : "<") };
 }
 
-/** Type strings with `mark` as their byte order; names such as `float64`, which some writers use, become ones. */
+/** Sets the byte order of type strings to `mark`; also converts names such as `float64`, which some writers use. */
 function inOrder(configuration: JsonObject, mark: "<" | ">"): JsonObject {
   const reorder = (value: JsonValue): JsonValue => {
     if (typeof value !== "string") return value;
@@ -52,7 +52,7 @@ function inOrder(configuration: JsonObject, mark: "<" | ">"): JsonObject {
   return Object.fromEntries(members);
 }
 
-/** The item types before and behind a placed filter. */
+/** The item types before and after a placed filter. */
 export function filterTypes({ name, configuration }: CodecConfig, type: string | undefined) {
   const named = (names: readonly string[]) =>
     names.map((one) => member(configuration, one)).find((value) => typeof value === "string");
@@ -60,7 +60,10 @@ export function filterTypes({ name, configuration }: CodecConfig, type: string |
   return { input, output: codecNamed(name)?.itemFilter?.output ?? named(OUTPUTS) ?? input };
 }
 
-/** What v3 writes for filters behind `bytes`, and the byte order that `bytes` then has; undefined when it cannot. */
+/**
+ * Writes filters after `bytes` in v3's form, and returns the byte order that `bytes` then needs; undefined if
+ * impossible.
+ */
 export function writeFilters(
   filters: readonly CodecConfig[],
   dataType: DataType,
@@ -81,7 +84,7 @@ export function writeFilters(
     if (type?.startsWith("<")) order = "little";
     if (type?.startsWith(">")) order = "big";
   }
-  // In the byte order of `bytes`: zarr-python views what that decodes as the type that is named.
+  // Use the byte order of `bytes`: zarr-python reinterprets its decoded output as the named type.
   const mark = order === "big" ? ">" : "<";
   const json = written.map(
     ({ stated, filter: { name, configuration } }) =>
@@ -93,7 +96,7 @@ export function writeFilters(
   return { json, endian: order, itemSize: numpyItemSize(type) ?? 1 };
 }
 
-/** Whether items of both types lie alike: as large, in the same byte order. */
+/** True if items of both types have the same size and byte order. */
 function sameItems(a: string, b: string): boolean {
   return a[0] === b[0] && numpyItemSize(a) === numpyItemSize(b);
 }

@@ -14,23 +14,23 @@ import {
 import type { Finding } from "../format.ts";
 import type { OffsetSize, V3DataType } from "./data-type.ts";
 
-/** What a list of codecs is read for. */
+/** The context in which a list of codecs is read. */
 export interface CodecPlace {
-  /** Type of the data in front of the list. */
+  /** Type of the data before the list. */
   readonly type: V3DataType;
-  /** Shape of a chunk in front of the list. */
+  /** Shape of a chunk before the list. */
   readonly shape: readonly number[];
   /** Pointer of the list. */
   readonly pointer: string;
   readonly findings: Finding[];
 }
 
-/** Codecs of one size each, which alone may encode an index. */
+/** Codecs with a fixed output size; only these may encode an index. */
 export const INDEX_CODECS = ["bytes", "crc32c"];
 
 /**
- * The configuration of `sharding_indexed` with its lists in normal form; `place.pointer` is that of the
- * configuration, `parseList` reads the lists.
+ * Reads the configuration of `sharding_indexed`, with its lists in canonical form. `place.pointer` points to the
+ * configuration; `parseList` reads the lists.
  *
  * @throws `invalid-metadata`
  */
@@ -74,7 +74,7 @@ function asJson({ name, configuration }: CodecConfig): JsonObject {
   return { name, configuration };
 }
 
-/** An inner chunk shape: it divides the shard's in every dimension. */
+/** Reads the inner chunk shape, which must divide the shard's in every dimension. */
 function parseInnerShape(json: JsonValue, { shape, pointer }: CodecPlace): number[] {
   const at = pointerTo(pointer, "chunk_shape");
   const list = assertList(json, at);
@@ -89,7 +89,7 @@ function parseInnerShape(json: JsonValue, { shape, pointer }: CodecPlace): numbe
   });
 }
 
-/** A list of normal codecs in the configuration of another. */
+/** Reads the canonical codec list in another codec's configuration. */
 export function innerCodecs(json: JsonValue | undefined): CodecConfig[] {
   if (!Array.isArray(json)) return [];
   return json.filter(isObject).map((codec) => {
@@ -101,7 +101,7 @@ export function innerCodecs(json: JsonValue | undefined): CodecConfig[] {
   });
 }
 
-/** For each dimension behind the transposes among `codecs`, the dimension of the array that it is. */
+/** For each dimension after the transposes in `codecs`, the corresponding dimension of the array. */
 export function dimensionsBehind(rank: number, codecs: readonly CodecConfig[]): number[] {
   const start = Array.from({ length: rank }, (_, d) => d);
   return codecs.reduce((dimensions, { name, configuration }) => {
@@ -111,7 +111,7 @@ export function dimensionsBehind(rank: number, codecs: readonly CodecConfig[]): 
   }, start);
 }
 
-/** The shape that `shape` has behind the transposes among `codecs`. */
+/** The shape that results from the transposes in `codecs`. */
 export function transposedShape(shape: readonly number[], codecs: readonly CodecConfig[]): number[] {
   return dimensionsBehind(shape.length, codecs).map((d) => shape[d] ?? 1);
 }
@@ -128,7 +128,7 @@ export function innerChunkShape(codecs: readonly CodecConfig[], rank: number): n
   return shape;
 }
 
-/** Bytes of an offset where the list lays out variable data as ZEP 7 does, in shards too. */
+/** Offset size if the list uses ZEP 7's layout, directly or within shards. */
 export function offsetSizeOf(codecs: readonly CodecConfig[]): OffsetSize | undefined {
   const layout = codecs.find(({ name }) => name === "zep0007");
   if (layout !== undefined) return layout.configuration.offset_size === 8 ? 8 : 4;

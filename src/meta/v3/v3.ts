@@ -31,8 +31,8 @@ import { CUT_V3, noteConsolidatedKind, readConsolidatedV3 } from "./consolidated
 const GROUP_NAMES = ["attributes", "zarr_format", "node_type", "consolidated_metadata"];
 
 /**
- * Zarr v3: a node is `zarr.json`. Consolidated metadata are no part of the group that carries them: reading leaves
- * them aside, and writing a group drops them, for they may be stale by then.
+ * Zarr v3: a node is `zarr.json`. Consolidated metadata are not part of their group's metadata: reading ignores them,
+ * and writing a group drops them because they may be stale.
  */
 export const v3: FormatDefinition = {
   name: "v3",
@@ -128,12 +128,12 @@ function writeNode(
   return new Map([[key, v3Bytes(document)]]);
 }
 
-/** As the reference writes documents: two spaces, ASCII, names in their own order. */
+/** Formats documents like zarr-python: two spaces, ASCII, names in their own order. */
 function v3Bytes(document: JsonObject): Uint8Array {
   return new TextEncoder().encode(writeJson(document, { indent: 2, ascii: true, nonFinite: "null" }));
 }
 
-/** Fields of v3 have no byte order of their own: structures that mix orders are stored little-endian. */
+/** Adapts structured types, whose fields have no byte order of their own in v3: mixed orders become little-endian. */
 function adoptArray(metadata: ArrayMetadata): ArrayMetadata {
   const { dataType, codecs } = metadata;
   if (!hasFieldOrders(dataType)) return metadata;
@@ -161,9 +161,9 @@ function withoutFieldOrders(dataType: DataType): DataType {
 }
 
 /**
- * Keys of a v3 node. Names stand as they are; a slash at either end of the path is taken off.
+ * Keys of a v3 node. Names are not normalised; one slash at either end of the path is removed.
  *
- * @throws `invalid-node-name` with the rule that a name breaks.
+ * @throws `invalid-node-name` with the rule that a name violates.
  */
 export function layoutV3(path: string): NodeLayout {
   const normal = path.replace(/^\//, "").replace(/\/$/, "");

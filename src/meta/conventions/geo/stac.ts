@@ -40,7 +40,7 @@ export const stac: Convention = {
   },
 };
 
-/** Items contain properties and assets, and assets contain bands. */
+/** Deepest nesting to search: items contain assets, and assets contain bands. */
 const MAX_DEPTH = 5;
 
 function without(object: JsonObject, names: readonly string[], lost: Set<string>, depth: number): JsonObject {
