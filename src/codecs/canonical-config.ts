@@ -6,7 +6,7 @@ import { fromPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import { nameOfV2, nameOfV3, type ObjectCodecName } from "./descriptors.ts";
 
-/** A codec as Zarr v2 states it, `{ id, ... }`, or v3: `{ name, configuration? }` or the bare name. */
+/** A codec in the form of Zarr v2, `{ id, ... }`, or of v3: `{ name, configuration? }` or the bare name. */
 export type CodecJson =
   | string
   | { readonly name: string; readonly configuration?: object | undefined }
@@ -23,7 +23,11 @@ export type ObjectCodecJson =
 
 const V3_PREFIX = "numcodecs.";
 
-/** The normal form of a codec stated in either way. @throws `invalid-option` */
+/**
+ * The normal form of a codec given in either way.
+ *
+ * @throws `invalid-option`
+ */
 export function canonicalConfig(json: CodecJson): CodecConfig {
   if (typeof json === "string") return fromV3(json);
   if ("id" in json && typeof json.id === "string") {

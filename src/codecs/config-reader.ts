@@ -2,7 +2,8 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 
 /**
- * Reads a codec's configuration name by name. A `fallback` makes a name optional; `null` counts as absent.
+ * Reads the settings of a codec's configuration by name. A `fallback` makes a setting optional; `null` counts as
+ * absent.
  *
  * Every method throws `invalid-metadata` with the name, what is valid, and what was found.
  */
@@ -11,13 +12,13 @@ export class ConfigReader {
 
   readonly #within: string | undefined;
 
-  /** @param within the setting that holds the values, where they are not the codec's own */
+  /** @param within the setting that contains these values, if they are not the codec's own settings */
   constructor(values: JsonObject, within?: string) {
     this.#values = values;
     this.#within = within;
   }
 
-  /** The value as it stands; undefined where it is absent or `null`. */
+  /** The unconverted value; undefined if it is absent or `null`. */
   value(name: string): JsonValue | undefined {
     return Object.hasOwn(this.#values, name) ? (this.#values[name] ?? undefined) : undefined;
   }
@@ -64,19 +65,19 @@ export class ConfigReader {
   }
 }
 
-/** A setting that only encoding looks at. */
+/** A setting that only encoding uses. */
 export interface EncoderSetting<T> {
-  /** What is stated, or what stands in for it until something is encoded. */
+  /** The stated value, or a replacement that is never used to encode. */
   readonly value: T;
-  /** @throws `invalid-metadata` when what is stated cannot be encoded with. */
+  /** @throws `invalid-metadata` if the stated value cannot be used to encode. */
   check(): void;
 }
 
 /**
- * Reads what only encoding needs: other writers state what no encoder here takes, and what they wrote is decoded all the
- * same. The codec's `assertEncodable` is to call `check`.
+ * Reads a setting that only encoding uses. Other writers may state values that this encoder does not accept; their
+ * chunks can be decoded all the same. `assertEncodable` of the codec must call `check`.
  *
- * @param standIn used where `read` fails
+ * @param standIn used if `read` fails
  */
 export function encoderSetting<T>(read: () => T, standIn: T): EncoderSetting<T> {
   const check = () => {

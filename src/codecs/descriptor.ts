@@ -2,25 +2,25 @@ import { toPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import type { SettingPart, SettingValues } from "./option-parts.ts";
 
-/** What a codec takes and gives. */
+/** Input and output of a codec, in encoding order. */
 export type CodecKind = "array-to-array" | "array-to-bytes" | "bytes-to-bytes";
 
 /**
- * What a codec is for. Asking for another compressor replaces compressors alone; filters and checksums stay. A serializer
- * makes bytes of items.
+ * The purpose of a codec. Selecting another compressor replaces only compressors; filters and checksums stay. A
+ * serializer converts items to bytes.
  */
 export type CodecRole = "filter" | "serializer" | "compressor" | "checksum";
 
-/** How long codecs take, from the fastest to the slowest: the classes that `flows/plan/costs.ts` has figures for. */
+/** Speed classes of codecs, from fastest to slowest; `flows/plan/costs.ts` has figures for each. */
 const COST_CLASSES = ["none", "lz4", "zstd", "deflate", "other"] as const;
 export type CostClass = (typeof COST_CLASSES)[number];
 
-/** The slowest of some classes; `none` where there are none. */
+/** The slowest of some classes; `none` if the list is empty. */
 export function slowestOf(classes: readonly CostClass[]): CostClass {
   return COST_CLASSES[Math.max(0, ...classes.map((one) => COST_CLASSES.indexOf(one)))] ?? "other";
 }
 
-/** The names of a codec in documents, for each format that has it. */
+/** The names of a codec in documents of each format that has it. */
 export interface CodecAliases {
   /** `compression` of v1. */
   readonly v1?: string;
@@ -28,13 +28,13 @@ export interface CodecAliases {
   readonly v2?: string;
   /** The last part of the URI in the drafts of v3. */
   readonly v3Draft?: string;
-  /** `name` that is written to v3. One that begins with `numcodecs.` has its configuration in the form of v2. */
+  /** `name` written to v3. If it starts with `numcodecs.`, the configuration has the form of v2. */
   readonly v3?: string;
-  /** Other names that are read from v3. */
+  /** Other names that are accepted in v3. */
   readonly alsoV3?: readonly string[];
 }
 
-/** The items that a filter can encode, as kinds of NumPy's types, and what they are called. */
+/** The items that a filter can encode: kinds of NumPy types, and a name for messages. */
 export interface FilteredItems {
   readonly kinds: string;
   readonly words: string;
@@ -44,61 +44,61 @@ export const FLOATS: FilteredItems = { kinds: "f", words: "floats" };
 export const NUMBERS: FilteredItems = { kinds: "iuf", words: "integers or floats" };
 export const BOOLEANS: FilteredItems = { kinds: "b", words: "booleans" };
 
-/** A filter that looks at items: v3 has it as array -> array, all others as bytes -> bytes. */
+/** A filter that depends on the item type: array -> array in v3, bytes -> bytes in all other formats. */
 export interface ItemFilter {
   readonly encodes: FilteredItems;
-  /** The most that a setting can be, by the size of the items. */
+  /** Largest value of a setting, by item size. */
   readonly most?: { readonly setting: string; readonly bySize: Readonly<Record<number, number>> };
-  /** The setting that names the type of the items it is given, where it has one. */
+  /** The setting that names the type of the input items, if there is one. */
   readonly input?: "dtype" | "decode_dtype";
-  /** The type of what it gives, where no setting names it. */
+  /** The type of the output items, if no setting names it. */
   readonly output?: string;
 }
 
-/** What runs a codec, as docs/codecs.md says it. */
+/** The implementation of a codec, as listed in docs/codecs.md. */
 export interface CodecEngines {
   readonly node: string;
   readonly browser: string;
 }
 
-/** What is known of a codec before its code is loaded: all lists of codecs are made from these. */
+/** Describes a codec without loading its code; all lists of codecs are made from descriptors. */
 export interface CodecDescriptor {
-  /** The name in `CodecConfig`, whatever the format. */
+  /** The name in `CodecConfig`, for all formats. */
   readonly name: string;
   readonly kind: CodecKind;
   readonly role: CodecRole;
   readonly aliases: CodecAliases;
-  /** A function where the configuration decides. */
+  /** A function if it depends on the configuration. */
   readonly costClass: CostClass | ((configuration: JsonObject) => CostClass);
-  /** Whether a part of a chunk is decoded no further than it reaches. */
+  /** True if a part of a chunk can be decoded without the rest. */
   readonly decodesParts?: (configuration: JsonObject) => boolean;
-  /** The configuration in words for people; by default each setting with its name. */
+  /** Describes the configuration for people; by default each setting with its name. */
   readonly describe?: (configuration: JsonObject) => string;
-  /** Settings that v3 defines, where a document of v3 may not have others; absent: all are kept. */
+  /** The only settings that a v3 document may have; absent if all are kept. */
   readonly settings?: readonly string[];
-  /** What it turns into bytes where it comes first among the filters of objects. */
+  /** The objects that it converts to bytes when it is the first filter of an object array. */
   readonly objects?: "string" | "binary" | "object";
-  /** Whether it stores items by their coords, so that their order in memory means nothing. */
+  /** True if it stores items by coords, so that their order in memory does not matter. */
   readonly orderless?: boolean;
   readonly itemFilter?: ItemFilter;
-  /** The setting that lists the codecs of what it holds. */
+  /** The setting that lists its nested codecs. */
   readonly nested?: string;
   /**
-   * The configuration that `--codec NAME:...` means, by the parts after the name.
+   * Parses the parts after the name in `--codec NAME:...`.
    *
    * @throws `invalid-option`
    */
   readonly parseOption?: (parts: readonly string[]) => JsonObject;
-  /** The settings that are meant by the parts after its name, where `parseOption` does not read them. */
+  /** The settings given by the parts after its name, if there is no `parseOption`. */
   readonly parts?: readonly SettingPart[];
-  /** The setting that is the size of an item where it is not stated. */
+  /** The setting that defaults to the item size. */
   readonly itemSize?: string;
-  /** Whether values that are read are not all those that were written. */
+  /** True if the values read back can differ from those written. */
   readonly isLossy?: boolean;
-  /** The values that its settings can have where it is asked for; documents may have others, which old writers knew. */
+  /** Accepted values of settings when a user selects the codec; documents may contain others, from old writers. */
   readonly allowed?: Readonly<Record<string, SettingValues>>;
   readonly engines?: CodecEngines;
-  /** Fetches the factory, a `CodecFactory`, when the codec is first wanted; absent where there is no implementation. */
+  /** Loads the factory, a `CodecFactory`, on first use; absent if there is no implementation. */
   readonly load?: () => Promise<unknown>;
   /** Why it is not implemented. */
   readonly refused?: string;
@@ -107,7 +107,7 @@ export interface CodecDescriptor {
 export const KERNEL: CodecEngines = { node: "kernel", browser: "kernel" };
 export const TYPESCRIPT: CodecEngines = { node: "TypeScript", browser: "TypeScript" };
 
-/** Describes a configuration by the values of these settings alone. */
+/** Describes a configuration by the values of these settings only. */
 export function describeValues(...names: readonly string[]): (configuration: JsonObject) => string {
   return (configuration) =>
     names

@@ -28,10 +28,10 @@ import type { CodecAliases, CodecDescriptor } from "./descriptor.ts";
 import { assertNoMore } from "./option-parts.ts";
 import { pcodec, pickle, zfpy } from "./refused/descriptor.ts";
 
-/** A codec that comes with the library and is implemented. */
+/** An implemented codec that comes with the library. */
 type BuiltinCodec = CodecDescriptor & Required<Pick<CodecDescriptor, "load">>;
 
-/** All of them, in the order of docs/codecs.md. */
+/** All built-in codecs, in the order of docs/codecs.md. */
 export const BUILTIN_CODECS: readonly BuiltinCodec[] = [
   ...[blosc, zstd, lz4, gzip, zlib, v1Gzip, bz2, lzma],
   ...[adler32, crc32, crc32c, fletcher32, jenkinsLookup3],
@@ -40,12 +40,13 @@ export const BUILTIN_CODECS: readonly BuiltinCodec[] = [
   ...[castValue, scaleOffset, transpose],
 ];
 
-/** Names of the codecs that encode values, not bytes; `categorize` does where it is given the type of objects. */
+/** Names of the codecs that encode values, not bytes; `categorize` does if its type is an object type. */
 export type ObjectCodecName = "categorize" | "json2" | "msgpack2" | "vlen-array" | "vlen-bytes" | "vlen-utf8";
 
 /**
- * A codec that a program registers: its name, and what differs from a codec bytes -> bytes that has that name in v2 and v3. What
- * does not say what it is for is taken for a compressor, unless a document of v2 lists it among its filters.
+ * A codec that a program registers: its name, and all properties that differ from the defaults. By default it converts
+ * bytes to bytes and has the same name in v2 and v3. Without a `role` it counts as a compressor, unless a v2 document
+ * lists it among its filters.
  */
 export type NewCodec = Pick<CodecDescriptor, "name"> & Partial<Omit<CodecDescriptor, "refused" | "load">>;
 
@@ -59,35 +60,36 @@ const v2Ids = new Map<string, string>();
 const v3Names = new Map<string, string>();
 for (const { name, aliases } of builtin.values()) addAliases(name, aliases);
 
-/** Codecs that come with the library and are implemented, in the order of docs/codecs.md. */
+/** The implemented codecs that come with the library, in the order of docs/codecs.md. */
 export function builtinCodecs(): readonly CodecDescriptor[] {
   return BUILTIN_CODECS;
 }
 
-/** All codecs that are known, those of the program's and those that are refused included. */
+/** All known codecs, including registered and unsupported ones. */
 export function knownCodecs(): readonly KnownCodec[] {
   return [...known.values()];
 }
 
-/** What is known of the codec with this normal name. */
+/** The descriptor of the codec with this normal name. */
 export function codecNamed(name: string): KnownCodec | undefined {
   return known.get(name);
 }
 
-/** The normal name of what v2 calls `id`; undefined where v2 has no such codec. */
+/** The normal name of the codec with this v2 `id`; undefined if there is none. */
 export function nameOfV2(id: string): string | undefined {
   return v2Ids.get(id);
 }
 
-/** The normal name of what v3 calls `name`; undefined for one that is not known. */
+/** The normal name of the codec with this v3 `name`; undefined if it is not known. */
 export function nameOfV3(name: string): string | undefined {
   return v3Names.get(name);
 }
 
 /**
- * Makes a codec of the program's known, in place of one of its name, whose description stays where nothing else is said.
+ * Adds a registered codec. It replaces a codec of the same name; properties that it leaves out keep the values of the
+ * built-in codec.
  *
- * @throws `invalid-option` where another codec has one of its names.
+ * @throws `invalid-option` if another codec has one of its names.
  */
 export function addCodec(codec: NewCodec): void {
   const { name } = codec;
@@ -106,7 +108,7 @@ export function addCodec(codec: NewCodec): void {
   addAliases(name, descriptor.aliases);
 }
 
-/** A name alone, without settings. */
+/** Accepts a name without settings only. */
 function noOption(parts: readonly string[]): Record<string, never> {
   assertNoMore(parts);
   return {};

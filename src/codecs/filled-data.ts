@@ -4,7 +4,7 @@ import { cStrides, product } from "../util/shape.ts";
 import type { ChunkData } from "./chunk-data.ts";
 import type { ChunkSpec } from "./codec.ts";
 
-/** Whether all items equal `item`, byte for byte: -0.0 is not 0.0, and one NaN is not another. */
+/** True if all items equal `item` byte for byte: -0.0 differs from 0.0, and NaNs with other bits differ. */
 export function isFilled(data: ChunkData, item: Uint8Array): boolean {
   const { bytes } = data;
   if (data.kind === "fixed") {
@@ -22,7 +22,7 @@ export function isFilled(data: ChunkData, item: Uint8Array): boolean {
   return true;
 }
 
-/** Items in C order that are all the fill value; empty ones or zeros where it is undefined. */
+/** Creates items in C order that all have the fill value; if it is undefined, zeros or empty items. */
 export function fillData({ dataType, shape, fillValue }: ChunkSpec, buffers: Buffers): ChunkData {
   const count = product(shape);
   if (isFixed(dataType)) {
@@ -41,7 +41,7 @@ export function fillData({ dataType, shape, fillValue }: ChunkSpec, buffers: Buf
   };
 }
 
-/** Sets all of `target`, whole items without gaps, to `item` (zero where null). */
+/** Fills `target`, whole items without gaps, with `item`, or with zeros if it is null. */
 export function fillItems(target: Uint8Array, item: Uint8Array | null): void {
   const first = item?.[0] ?? 0;
   if (item === null || item.every((byte) => byte === first)) {

@@ -1,13 +1,21 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { corrupt } from "./failures.ts";
 
-/** How many items of `size` bytes are to be encoded. @throws `codec-error` where the last is cut. */
+/**
+ * Number of items of `size` bytes to encode.
+ *
+ * @throws `codec-error` if the last item is incomplete.
+ */
 export function itemsToEncode(bytes: Uint8Array, size: number): number {
   if (bytes.length % size === 0) return bytes.length / size;
   throw new ZarrflowError("codec-error", notWhole(bytes, size));
 }
 
-/** How many items of `size` bytes are to be decoded. @throws `corrupt-chunk` where the last is cut. */
+/**
+ * Number of items of `size` bytes to decode.
+ *
+ * @throws `corrupt-chunk` if the last item is incomplete.
+ */
 export function itemsToDecode(bytes: Uint8Array, size: number): number {
   if (bytes.length % size === 0) return bytes.length / size;
   throw corrupt(notWhole(bytes, size));

@@ -1,22 +1,21 @@
 import { isFixed } from "../meta/data-type.ts";
 import type { CodecPipeline } from "./codec.ts";
 
-/** The most bytes that one chunk may have, at any place of its chain. */
+/** The most bytes of one chunk, between any two codecs. */
 export const MAX_CHUNK_SIZE = 2 ** 31 - 1;
 
 /**
- * The most bytes that are taken from encoders other than ours, which may write more frames or padding, where ours give
- * no more than `ours`.
+ * The most bytes accepted from other encoders, which may write more frames or padding than ours, whose limit is `ours`.
  */
 export function foreignSizeBound(ours: number): number {
   return Math.min(2 * ours + 65_536, MAX_CHUNK_SIZE);
 }
 
-/** The most bytes that a stored chunk can have, whoever wrote it, for the codecs to decode it. */
+/** The most bytes of a stored chunk that the codecs decode, whoever wrote it. */
 export function maxStoredSize({
   spec,
   maxEncodedSize,
 }: Pick<CodecPipeline, "spec" | "maxEncodedSize">): number {
-  // Of items of varying size nobody knows how large they are.
+  // The size of variable data is not known in advance.
   return isFixed(spec.dataType) ? foreignSizeBound(maxEncodedSize) : MAX_CHUNK_SIZE;
 }

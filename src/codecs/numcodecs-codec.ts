@@ -5,16 +5,16 @@ import type { BytesToBytesCodec } from "./codec.ts";
 import { overrun } from "./failures.ts";
 import { foreignSizeBound } from "./limits.ts";
 
-/** A codec in the way of the package numcodecs: whole buffers in, whole buffers out. */
+/** A codec with the interface of the numcodecs package: whole buffers in, whole buffers out. */
 export interface NumcodecsCodec {
   encode(data: Uint8Array): Uint8Array | Promise<Uint8Array>;
   decode(data: Uint8Array, out?: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-/** What the package numcodecs exports for each codec, and others do after it: a class, or an object like one. */
+/** The class of a codec as the numcodecs package exports it, or an object with the same interface. */
 export interface NumcodecsClass {
   readonly codecId?: string;
-  /** Makes the codec of a configuration in the form of Zarr v2. */
+  /** Creates the codec from a configuration in the form of Zarr v2. */
   fromConfig(config: { id: string }): NumcodecsCodec | Promise<NumcodecsCodec>;
 }
 
@@ -24,10 +24,10 @@ export function isNumcodecsClass(value: unknown): value is NumcodecsClass {
 }
 
 /**
- * Such a codec as one of ours. What it decodes must fit in what the metadata promise, and what it encodes in twice its
- * input and 64 kiB; its own buffers are held against that only once it has made them.
+ * Adapts such a codec. Its decoded output must fit the size that the metadata promise, its encoded output twice its
+ * input plus 64 KiB. It allocates its own buffers, so this can be checked only afterwards.
  *
- * @throws `invalid-metadata` when it does not take the configuration.
+ * @throws `invalid-metadata` if it rejects the configuration.
  */
 export async function fromNumcodecsClass(
   numcodecs: NumcodecsClass,

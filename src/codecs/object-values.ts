@@ -9,7 +9,7 @@ import { writeJson } from "../util/json-write.ts";
 import { packItems } from "./array-to-bytes/packed-items.ts";
 import type { VariableData } from "./chunk-data.ts";
 
-/** Strings, `Uint8Array`s or whatever JSON holds, as a codec of objects takes and gives them. */
+/** Strings, `Uint8Array`s or JSON values, as input and output of an object codec. */
 export type ObjectValues = readonly unknown[];
 
 /** The values of a chunk in C order. */
@@ -19,7 +19,11 @@ export function valuesOf({ bytes, offsets }: VariableData, dataType: DataType): 
   );
 }
 
-/** A chunk of values, given in C order; `null` is an empty string, or no bytes. @throws `invalid-option` for what is no value of the type. */
+/**
+ * Creates a chunk of values, given in C order; `null` becomes an empty string or no bytes.
+ *
+ * @throws `invalid-option` for a value that is not of the type.
+ */
 export function packValues(values: ObjectValues, dataType: DataType, shape: readonly number[]): VariableData {
   return packItems(
     values.map((value) => bytesOf(value, dataType)),
@@ -43,12 +47,12 @@ function bytesOf(value: unknown, { kind }: DataType): Uint8Array {
   throw new ZarrflowError("invalid-option", `this is not a ${kind} value`, { value });
 }
 
-/** The object of its JSON text, with bare tokens for what is not finite; no text is `null`. */
+/** Parses the JSON text of an object, with bare tokens for numbers that are not finite; empty text is `null`. */
 export function parseObject(text: Uint8Array): JsonValue {
   return text.length === 0 ? null : parseJson(text, JSON_VALUES);
 }
 
-/** The JSON text that an object is held as between codecs. */
+/** The JSON text that represents an object between codecs. */
 export function objectText(object: JsonValue): string {
   return writeJson(object, { nonFinite: "token" });
 }

@@ -3,7 +3,7 @@ import { toPlain } from "../util/json-plain.ts";
 import type { JsonObject, JsonValue } from "../util/json-value.ts";
 import { nearestName } from "../util/nearest-name.ts";
 
-/** Reads the level of `NAME:LEVEL`; `setting` is its name, `usual` stands where there is none. */
+/** Returns a parser for the level in `NAME:LEVEL`; `setting` is the setting it sets, `usual` its default. */
 export function levelOption(usual: number, setting = "level"): (parts: readonly string[]) => JsonObject {
   return (parts) => {
     const [level, ...more] = parts;
@@ -18,15 +18,19 @@ export function parseLevel(text: string): number {
   return Number(text);
 }
 
-/** A setting that a part of `NAME:PART:...` means. */
+/** The setting given by a part of `NAME:PART:...`. */
 export interface SettingPart {
   readonly setting: string;
-  /** `numbers` are all parts that are left. */
+  /** `numbers` takes all remaining parts. */
   readonly is: "number" | "numbers" | "word" | "type";
   readonly isNeeded?: boolean;
 }
 
-/** Reads the parts after the name of a codec; settings of parts that are left out are not stated. @throws `invalid-option` */
+/**
+ * Parses the parts after the name of a codec; parts that are left out set nothing.
+ *
+ * @throws `invalid-option`
+ */
 export function settingsOf(parts: readonly string[], meant: readonly SettingPart[]): JsonObject {
   const stated: Record<string, JsonValue> = {};
   for (const [i, { setting, is }] of meant.entries()) {
@@ -46,7 +50,11 @@ function numberIn(text: string, setting: string): number {
   throw invalidCodec(`the ${setting} \`${text}\` is not a number`);
 }
 
-/** @throws `invalid-option` for a codec that lacks a setting */
+/**
+ * Checks that a codec has all of its required settings.
+ *
+ * @throws `invalid-option`
+ */
 export function assertNeeded(codec: string, configuration: JsonObject, meant: readonly SettingPart[]): void {
   const missing = meant.find(
     ({ setting, isNeeded }) => isNeeded && (configuration[setting] ?? null) === null,
@@ -57,10 +65,14 @@ export function assertNeeded(codec: string, configuration: JsonObject, meant: re
   throw invalidCodec(`${codec} needs a ${missing.setting}`, `Write ${form}.`);
 }
 
-/** Values that a setting can have when a codec is asked for: whole numbers from one to another, or words. */
+/** Values that a user may give to a setting: a range of whole numbers, or a list of words. */
 export type SettingValues = readonly [least: number, most: number] | readonly string[];
 
-/** Checks the settings of a codec that is asked for. @throws `invalid-option` with what is allowed, and what was found */
+/**
+ * Checks the settings of a codec that a user selects.
+ *
+ * @throws `invalid-option` with what is allowed and what was found.
+ */
 export function assertSettings(
   codec: string,
   configuration: JsonObject,
@@ -83,12 +95,12 @@ export function assertSettings(
   }
 }
 
-/** @throws `invalid-option` where parts are left. */
+/** @throws `invalid-option` if parts are left. */
 export function assertNoMore(parts: readonly string[]): void {
   if (parts.length > 0) throw invalidCodec(`a codec has too many parts: \`${parts.join(":")}\` is not used`);
 }
 
-/** @throws `invalid-option` with the nearest of `names` where `text` is none of them. */
+/** @throws `invalid-option` with the nearest of `names` if `text` is none of them. */
 export function assertOneOf(text: string, names: readonly string[], what = "there is no codec"): void {
   if (names.includes(text)) return;
   const near = nearestName(text, names);

@@ -6,7 +6,7 @@ import type { CodecKind } from "./descriptor.ts";
 import { addCodec, BUILTIN_CODECS, codecNamed, type NewCodec } from "./descriptors.ts";
 import { fromNumcodecsClass, isNumcodecsClass, type NumcodecsClass } from "./numcodecs-codec.ts";
 
-/** Fetches a factory when the codec is first wanted, so that its code is loaded on use. */
+/** Loads a factory on first use of the codec, so that unused code is not loaded. */
 export type CodecLoader = () => Promise<CodecFactory | NestingCodecFactory | NumcodecsClass>;
 
 const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
@@ -14,14 +14,15 @@ const codecs = new Map<string, CodecFactory | CodecLoader | NumcodecsClass>(
 );
 
 /**
- * Makes a codec known, in place of the one that had its name.
+ * Registers a codec. It replaces a codec of the same name.
  *
- * @param descriptor its name, or a description: what it takes and gives (`kind`), what it is for (`role`), and its names
- *   in each format (`aliases`). By default it turns bytes into bytes, and has the same name in v2 and v3. Where it does
- *   not say what it is for, it is taken for a compressor, which `codec: "zstd"` replaces and `codec: "none"` removes,
- *   unless a document of v2 lists it among its filters.
- * @param codec a factory; a class as the package numcodecs has them; or a function without arguments that fetches one.
- * @throws `invalid-option` where another codec has one of its names in v2 or v3.
+ * @param descriptor its name, or a description: input and output (`kind`), purpose (`role`), and names in each format
+ *   (`aliases`). By default it converts bytes to bytes and has the same name in v2 and v3. Without a `role` it counts
+ *   as a compressor, which `codec: "zstd"` replaces and `codec: "none"` removes, unless a v2 document lists it among
+ *   its filters.
+ * @param codec a factory; a class like those of the numcodecs package; or a function without arguments that loads one
+ *   of these.
+ * @throws `invalid-option` if another codec has one of its names in v2 or v3.
  * @example
  * ```ts
  * import { type BytesToBytesCodec, registerCodec } from "zarrflow/codecs";
@@ -75,34 +76,34 @@ export function registerCodec(
   statedKinds.set(name, described.kind);
 }
 
-/** Codecs that are made by the program alone, for one array: no document can name them. */
+/** Codecs that the program creates for one array; no document can name them. */
 const ownCodecs = new WeakMap<CodecConfig, CodecFactory>();
 
-/** A codec of the program's own, as the first of an array's codecs. */
+/** Ties a codec that the program creates to its config, for use as the first codec of an array. */
 export function ownCodec(config: CodecConfig, make: CodecFactory): CodecConfig {
   ownCodecs.set(config, make);
   return config;
 }
 
-/** Other threads do not know them. */
+/** Names of registered codecs, which other threads do not have. */
 const registered = new Set<string>();
 const statedKinds = new Map<string, CodecKind | undefined>();
 
-/** Names under which the program has registered codecs. */
+/** Names that the program has registered. */
 export function registeredCodecs(): string[] {
   return [...registered];
 }
 
-/** Normal names of all codecs that can be made. */
+/** Normal names of all codecs that can be created. */
 export function codecNames(): string[] {
   return [...codecs.keys()].sort();
 }
 
 /**
- * The codec of `config`, for its place in a chain.
+ * Creates the codec of `config` for its place in a chain.
  *
- * @throws `unsupported-codec` when the name is not known, with the nearest that is, or refused; `invalid-metadata` when
- *   the configuration is not the codec's.
+ * @throws `unsupported-codec` if the name is not supported or not known, with the nearest known name;
+ *   `invalid-metadata` if the configuration is not valid for the codec.
  */
 export async function makeCodec(config: CodecConfig, context: CodecContext): Promise<Codec> {
   const { name, configuration } = config;
@@ -127,7 +128,7 @@ export async function makeCodec(config: CodecConfig, context: CodecContext): Pro
   return result;
 }
 
-/** @throws `codec-error` where a codec is of another kind than the program said as it registered it. */
+/** @throws `codec-error` if a codec is of another kind than it was registered with. */
 function assertKind({ kind }: Codec, name: string): void {
   const stated = statedKinds.get(name);
   if (stated === undefined || stated === kind) return;

@@ -5,15 +5,19 @@ import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { readNumbers } from "../numbers/number-array.ts";
 import { dataTypeOf, type NumberType, numberTypeOf } from "../numbers/number-type.ts";
 
-/** The number that `json` says in the way of v3's fill values. @throws `invalid-metadata` */
+/**
+ * Reads a number in the form of v3 fill values.
+ *
+ * @throws `invalid-metadata`
+ */
 export function scalar(json: JsonValue, type: NumberType, option: string): number | bigint {
-  // The text of the codec has this form; that of fill values has not.
+  // The specification of the codec uses this form; fill values do not.
   const plain = json === "+Infinity" ? "Infinity" : json;
   const bytes = inOption(option, () => parseFillV3(plain, dataTypeOf(type), "little", ""));
   return readNumbers(bytes, type)[0] ?? 0;
 }
 
-/** What `read` gives; its errors name the option and leave the place in the document to the chain. */
+/** Calls `read` and names the option in its errors. The chain adds the place in the document. */
 export function inOption<T>(option: string, read: () => T): T {
   try {
     return read();
@@ -26,7 +30,11 @@ export function inOption<T>(option: string, read: () => T): T {
   }
 }
 
-/** The numbers at the codec's place. @throws `invalid-metadata` where there are none. */
+/**
+ * The type of the numbers at the codec's place.
+ *
+ * @throws `invalid-metadata` if the items are not numbers.
+ */
 export function numbersAt(name: string, dataType: DataType): NumberType {
   const type = numberTypeOf(dataType);
   if (type) return type;
@@ -36,7 +44,11 @@ export function numbersAt(name: string, dataType: DataType): NumberType {
   );
 }
 
-/** @throws `invalid-metadata` for a member that is not among `names`: it may mean anything. */
+/**
+ * Checks that all members of a configuration are known: an unknown one could change the meaning of the data.
+ *
+ * @throws `invalid-metadata`
+ */
 export function assertNames(configuration: JsonObject, names: readonly string[]): void {
   const other = Object.keys(configuration).find((name) => !names.includes(name));
   if (other === undefined) return;

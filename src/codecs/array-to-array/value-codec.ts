@@ -12,24 +12,24 @@ import {
 } from "../numbers/number-array.ts";
 import { dataTypeOf, type NumberType } from "../numbers/number-type.ts";
 
-/** One number of an array to one of another; integers of 64 bits are bigints. */
+/** Computes one number from another; 64-bit integers are bigints. */
 type Compute = (value: number | bigint) => number | bigint;
 
-/** A codec that computes each number of an array from one of another. */
+/** Computes each number of an array from a number of another array. */
 export interface ValueCoding {
   readonly name: string;
   /** Type of the numbers before encoding. */
   readonly decoded: NumberType;
-  /** Type of the numbers behind it. */
+  /** Type of the encoded numbers. */
   readonly stored: NumberType;
   readonly encode: Compute;
   readonly decode: Compute;
 }
 
 /**
- * The array -> array codec that computes values. Where both types have the same size it works in place.
+ * Creates the array -> array codec for a computation. Works in place if both types have the same size.
  *
- * @throws (the codec's `encodedSpec`) `invalid-metadata` for a fill value that is not the same after both ways.
+ * @throws (the codec's `encodedSpec`) `invalid-metadata` if the fill value does not survive a round trip.
  */
 export function valueCodec({ name, decoded, stored, encode, decode }: ValueCoding): ArrayToArrayCodec {
   return {

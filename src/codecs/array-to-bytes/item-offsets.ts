@@ -2,9 +2,9 @@ import type { ZarrflowError } from "../../util/errors.ts";
 import { MAX_CHUNK_SIZE } from "../limits.ts";
 
 /**
- * Where items of `lengths` bytes begin that lie one after the other, and where the last one ends.
+ * Offsets of consecutive items of the given `lengths`, followed by the end of the last item.
  *
- * @param tooLarge the error for more bytes than a chunk may have
+ * @param tooLarge creates the error for more bytes than a chunk may have
  */
 export function offsetsOf(lengths: Uint32Array, tooLarge: (found: number) => ZarrflowError): Uint32Array {
   const offsets = new Uint32Array(lengths.length + 1);

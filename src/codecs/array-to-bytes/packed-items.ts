@@ -4,7 +4,11 @@ import { product } from "../../util/shape.ts";
 import type { ChunkData, VariableData } from "../chunk-data.ts";
 import { MAX_CHUNK_SIZE } from "../limits.ts";
 
-/** Items of varying size, one after the other in a buffer of `buffers`. @throws `resource-limit` above 2 GiB. */
+/**
+ * Packs items of varying size one after another in a pooled buffer.
+ *
+ * @throws `resource-limit` above 2 GiB.
+ */
 export function packItems(
   items: readonly Uint8Array[],
   shape: readonly number[],
@@ -23,14 +27,14 @@ export function packItems(
   return { kind: "variable", bytes, offsets, shape };
 }
 
-/** The most bytes of UTF-8 that one unit of a string takes. */
+/** The most bytes of UTF-8 for one UTF-16 code unit. */
 const MAX_UNIT_SIZE = 3;
 
 /**
- * Texts as UTF-8, one after the other in a buffer of `buffers`, each written as soon as it comes.
+ * Packs texts as UTF-8 one after another in a pooled buffer. Encodes each text as soon as the iterator yields it.
  *
- * @param usualSize bytes that they are likely to take together
- * @throws `resource-limit` above 2 GiB; what `texts` throw. Nothing is held then.
+ * @param usualSize expected size of all texts, in bytes
+ * @throws `resource-limit` above 2 GiB; what `texts` throws. The buffer is then given back.
  */
 export function packTexts(
   texts: Iterable<string>,
@@ -70,15 +74,19 @@ function tooLarge(size: number): ZarrflowError {
   });
 }
 
-/** Bytes that an item takes as a value of JavaScript's, about: an object of a few members or a short list. */
+/** Approximate memory of an item as a JavaScript value: an object with a few members or a short list. */
 const VALUE_SIZE = 256;
 
-/** The most bytes, about, that a codec holds which has all items of a chunk as values at one time. */
+/** Approximate memory of a codec that holds all items of a chunk as JavaScript values. */
 export function valuesSize(shape: readonly number[]): number {
   return VALUE_SIZE * product(shape);
 }
 
-/** What `read` makes of each item, of which it is given a view. @throws `codec-error` when `data` are of fixed size. */
+/**
+ * Calls `read` with a view of each item and collects the results.
+ *
+ * @throws `codec-error` if the items of `data` have a fixed size.
+ */
 export function mapItems<T>(
   name: string,
   data: ChunkData,

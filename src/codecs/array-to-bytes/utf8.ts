@@ -2,9 +2,7 @@ import type { VariableData } from "../chunk-data.ts";
 import { corrupt } from "../failures.ts";
 import { wordsOf } from "../kernels/words.ts";
 
-/**
- * Whether `bytes[start, end)` is valid UTF-8: no cut or overlong form, no surrogate, nothing above U+10FFFF.
- */
+/** True if `bytes[start, end)` is valid UTF-8: no truncated or overlong form, no surrogate, nothing above U+10FFFF. */
 export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
   const words = wordsOf(bytes);
   let i = start;
@@ -25,15 +23,19 @@ export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
   return true;
 }
 
-/** Whether `byte` is the second or a later byte of a character. */
+/** True if `byte` is the second or a later byte of a character. */
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** Holds that each item is UTF-8 by itself. @throws `corrupt-chunk` naming the first that is not. */
+/**
+ * Checks that each item on its own is valid UTF-8.
+ *
+ * @throws `corrupt-chunk` naming the first item that is not.
+ */
 export function assertStrings({ bytes, offsets }: VariableData): void {
   const items = offsets.length - 1;
-  // Whole characters end to end, and no item begins within one.
+  // Fast path: all bytes together are valid, and no item starts within a character.
   if (isUtf8(bytes, 0, bytes.length) && offsets.every((start) => !isContinuation(bytes[start] ?? 0))) return;
   for (let i = 0; i < items; i++) {
     if (!isUtf8(bytes, offsets[i] ?? 0, offsets[i + 1] ?? 0)) throw corrupt(`item ${i} is not valid UTF-8`);

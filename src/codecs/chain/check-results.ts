@@ -5,10 +5,10 @@ import type { ChunkData } from "../chunk-data.ts";
 import type { ChunkSpec } from "../codec.ts";
 
 /**
- * A number of bytes that a codec gave, from 0 to `limit`. Buffers are reused, so a wrong one would take what an earlier
- * chunk left in them for the codec's output.
+ * Checks that a codec returned a number of bytes from 0 to `limit`. Buffers are reused, so a wrong number would expose
+ * bytes of an earlier chunk as output of the codec.
  *
- * @throws `codec-error` for all that is no such number.
+ * @throws `codec-error` for anything else.
  */
 export function assertLength(length: unknown, limit: number, what: string): number {
   const isLength = typeof length === "number" && Number.isSafeInteger(length) && length >= 0;
@@ -19,7 +19,7 @@ export function assertLength(length: unknown, limit: number, what: string): numb
   });
 }
 
-/** @throws `codec-error` when what an array -> bytes codec gave is not the bytes that it promised. */
+/** @throws `codec-error` if an array -> bytes codec did not return bytes of the size it promised. */
 export function assertEncoded(encoded: unknown, size: number | undefined): Uint8Array {
   if (encoded instanceof Uint8Array && (size === undefined || encoded.length === size)) return encoded;
   throw new ZarrflowError("codec-error", "the codec returns another number of bytes than it states", {
@@ -28,7 +28,7 @@ export function assertEncoded(encoded: unknown, size: number | undefined): Uint8
   });
 }
 
-/** @throws `codec-error` when what codecs decoded is not one whole chunk of `spec`, laid out by `strides`. */
+/** @throws `codec-error` if the codecs did not return a whole chunk of `spec` with these strides. */
 export function assertChunk(data: unknown, spec: ChunkSpec, strides: readonly number[]): ChunkData {
   const problem = chunkProblem(data as ChunkData | undefined, spec, strides);
   if (problem === undefined) return data as ChunkData;
@@ -55,7 +55,7 @@ function chunkProblem(
   return isLaidOut ? undefined : "its strides differ";
 }
 
-/** What is wrong with the offsets of variable data: they must rise, and end within the bytes. */
+/** The problem with the offsets of variable data, if any: they must not decrease and must end within the bytes. */
 function offsetsProblem(offsets: unknown, { length }: Uint8Array, items: number): string | undefined {
   if (!(offsets instanceof Uint32Array) || offsets.length !== items + 1)
     return "it does not have one offset per item and one more";

@@ -21,11 +21,11 @@ import { fuseCodecs } from "./fuse-codecs.ts";
 export type { PlacedCodec };
 
 export interface ChainOptions {
-  /** Whether chunks will be encoded: then settings count, too, that decoding does not look at. */
+  /** True if chunks will be encoded: settings that only encoding uses are then checked too. */
   readonly isWritten?: boolean | undefined;
   /** The most bytes that a chunk of variable data may have; 2 GiB by default. */
   readonly maxVariableSize?: number | undefined;
-  /** Bytes that an item of varying size takes on average; for estimates only. */
+  /** Average size of an item of varying size, in bytes; only for estimates. */
   readonly variableItemSize?: number | undefined;
 }
 
@@ -36,11 +36,12 @@ const CHAIN_OPTIONS: OptionNames<ChainOptions> = {
 };
 
 /**
- * Makes the codecs of a chain, in encoding order, and computes what each is given: shapes, item sizes, bytes.
+ * Creates the codecs of a chain, in encoding order, and computes the input of each: shapes, item sizes, bytes.
  *
- * @param list pointer of the list of codecs
- * @throws `invalid-metadata` at the list when they are not array -> array, then one array -> bytes, then bytes ->
- *   bytes codecs; `unsupported-codec`, `invalid-metadata` at the codec; `resource-limit` when chunks are above 2 GiB.
+ * @param list JSON pointer to the list of codecs
+ * @throws `invalid-metadata` at the list unless it contains array -> array codecs, then one array -> bytes codec, then
+ *   bytes -> bytes codecs; `unsupported-codec`, `invalid-metadata` at the codec; `resource-limit` if chunks are above 2
+ *   GiB.
  */
 export async function loadCodecs(
   configs: readonly CodecConfig[],
@@ -67,7 +68,7 @@ export async function loadCodecs(
   return placed;
 }
 
-/** @throws `invalid-metadata`, `unsupported-codec` for a codec that can decode alone. */
+/** @throws `invalid-metadata`, `unsupported-codec` for a codec that can only decode. */
 export function assertEncodable(codec: Codec): void {
   if (codec.kind === "array-to-array") return;
   try {
@@ -78,12 +79,12 @@ export function assertEncodable(codec: Codec): void {
   }
 }
 
-/** Makes the chains of a codec whose own codecs stand in the `list`. */
+/** Returns a function that creates the chains of a codec with nested codecs, which are in `list`. */
 function pipelineMaker(list: string, options: ChainOptions): PipelineMaker {
   return async (configs, spec) => fuseCodecs(await loadCodecs(configs, spec, options, list), spec, options);
 }
 
-/** What to do with the error of a codec that is not known: nothing, where its document lets readers pass over it. */
+/** Handles the error for an unknown codec: ignores it if the document allows readers to skip the codec. */
 function skipped({ mayBeSkipped }: CodecConfig, { isBytes }: Place): (error: unknown) => Codec {
   return (error) => {
     if (mayBeSkipped && isBytes && isZarrflowError(error, "unsupported-codec")) return unknownCodec(error);
@@ -91,7 +92,7 @@ function skipped({ mayBeSkipped }: CodecConfig, { isBytes }: Place): (error: unk
   };
 }
 
-/** What stands between two codecs. */
+/** The data between two codecs. */
 interface Place {
   readonly context: CodecContext;
   readonly isBytes: boolean;
@@ -144,7 +145,7 @@ function contextOf(context: CodecContext, spec: ChunkSpec): CodecContext {
   return { ...context, spec, itemSize: itemSizeOf(spec) };
 }
 
-/** @throws `resource-limit` when the chunk's items are more than one chunk may have. */
+/** @throws `resource-limit` if the items of a chunk exceed the limit. */
 function assertAllowed(spec: ChunkSpec): number {
   const size = product(spec.shape) * itemSizeOf(spec);
   if (size <= MAX_CHUNK_SIZE) return size;
@@ -158,7 +159,7 @@ function itemSizeOf({ dataType }: ChunkSpec): number {
   return isFixed(dataType) ? dataType.size : 1;
 }
 
-/** What `run` gives; its errors name the codec at `pointer`, and point at what is wrong of it. */
+/** Calls `run` and adds the codec at `pointer` to its errors, with the wrong setting if there is one. */
 async function at<T>(config: CodecConfig, pointer: string, run: () => T | Promise<T>): Promise<T> {
   try {
     return await run();
@@ -186,7 +187,7 @@ function misplaced(reason: string, list: string): ZarrflowError {
   });
 }
 
-/** Where a setting of a codec stands, or would stand, in the document that names the codec at `pointer`. */
+/** JSON pointer to a setting of a codec, present or not, in the document that names the codec at `pointer`. */
 function settingPointer({ stated }: CodecConfig, pointer: string, setting: string): string {
   switch (stated?.zarrFormat) {
     case "v1":
@@ -204,13 +205,13 @@ function settingPointer({ stated }: CodecConfig, pointer: string, setting: strin
 }
 
 /**
- * Stands for a codec that is not known where a document lets readers pass over it: chunks that are missing read as the
- * fill value all the same, and no other chunk is read or written.
+ * Takes the place of an unknown codec that a document allows readers to skip. Missing chunks still read as the fill
+ * value; all other chunks can be neither read nor written.
  *
- * @param refusal what is wrong with the codec
+ * @param refusal the error for the codec
  */
 function unknownCodec(refusal: ZarrflowError): BytesToBytesCodec {
-  // An error of its own for each chunk, whose key and coords are filled in on the way up.
+  // Each chunk needs its own error, because its key and coords are added later.
   const fail = (): never => {
     throw ZarrflowError.like(refusal, { cause: refusal });
   };

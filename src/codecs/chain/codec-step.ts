@@ -12,14 +12,14 @@ export type Direction = "decode" | "encode";
 export type ChunkForm = ChunkData | Uint8Array;
 
 /**
- * One codec applied to one chunk. Takes ownership of what it is given, whose bytes came from `buffers`; the result is
- * the caller's. After an error everything has been given back.
+ * Applies one codec to one chunk. Takes ownership of the chunk, whose bytes came from `buffers`; the caller owns the
+ * result. After an error all buffers have been given back.
  */
 export type CodecStep = (chunk: ChunkForm) => Promise<ChunkForm>;
 
 /**
- * One codec of a chain as a function of chunks. The steps of `loadCodecs` in order encode, and in reverse decode, as
- * the whole pipeline does.
+ * One codec of a chain as a function of chunks. The steps of `loadCodecs` in order encode as the whole pipeline does;
+ * in reverse order they decode.
  *
  * @throws (the step) `corrupt-chunk`, `codec-error` with the codec's name.
  */
@@ -32,7 +32,7 @@ export function codecStep(
   return async (chunk) => call(chunk, buffers);
 }
 
-/** As a `CodecStep`, but the result is there when the call returns, or it throws, where the codec answers at once. */
+/** As `CodecStep`, but returns or throws synchronously if the codec is synchronous. */
 export type CodecCall = (chunk: ChunkForm, buffers: Buffers, place?: ChunkPlace) => Awaitable<ChunkForm>;
 
 export function codecCall(placed: PlacedCodec, direction: Direction): CodecCall {
@@ -97,7 +97,10 @@ function bytesStep(
   });
 }
 
-/** Decodes into a buffer of the size that the chain promises, or else one that holds what the source turns out to be. */
+/**
+ * Decodes into a buffer of the size that the chain promises; without one, into a buffer large enough for the actual
+ * size.
+ */
 function decodeBytesStep(
   { codec, decodedSize, maxDecodedSize }: PlacedCodec<BytesToBytesCodec>,
   source: Uint8Array,
@@ -153,7 +156,7 @@ function statedSize(codec: BytesToBytesCodec, source: Uint8Array): number | unde
 const FIRST_GUESS = 65_536;
 const GROWTH = 4;
 
-/** Decodes what may have any size up to `limit`: as stated, or by trying larger and larger buffers. */
+/** Decodes data of any size up to `limit`: uses the stated size, or else tries larger and larger buffers. */
 async function decodeUnsized(
   codec: BytesToBytesCodec,
   source: Uint8Array,
@@ -177,7 +180,7 @@ async function decodeUnsized(
   }
 }
 
-/** The part of a new buffer that `fill` has written; given back when it throws. */
+/** Takes a buffer, calls `fill`, and returns the part that was written. Gives the buffer back after an error. */
 function filled(
   buffers: Buffers,
   size: number,

@@ -20,13 +20,13 @@ import { partFinder } from "./partial-decode.ts";
 const OFFSET_SIZE = 4;
 
 export interface FuseOptions {
-  /** Bytes that an item of varying size takes on average; for estimates only. */
+  /** Average size of an item of varying size, in bytes; only for estimates. */
   readonly variableItemSize?: number | undefined;
 }
 
 /**
- * A chain of codecs as one call each way. Each decoder's output is bounded by the sizes that were computed through the
- * chain, and the last codec decodes straight into the buffer that is handed on.
+ * Fuses a chain of codecs into one call each way. The sizes computed through the chain bound the output of each
+ * decoder. The last codec decodes straight into the buffer that is returned.
  */
 export function fuseCodecs(
   chain: readonly PlacedCodec[],
@@ -58,7 +58,7 @@ export function fuseCodecs(
   };
 }
 
-/** A chunk behind all codecs; what answers at once is not waited for. */
+/** Runs a chunk through all codecs; awaits only promises. */
 async function through(
   calls: readonly CodecCall[],
   chunk: ChunkForm,
@@ -77,7 +77,7 @@ function decodeMissingOf(codec: Codec | undefined): CodecPipeline["decodeMissing
   return codec?.kind === "array-to-array" ? codec.decodeMissing : undefined;
 }
 
-/** Strides that the array -> array codecs leave to data of the array's own shape. */
+/** Strides that the array -> array codecs give to data of the array's own shape. */
 function layoutOf(chain: readonly PlacedCodec[], spec: ChunkSpec): readonly number[] {
   const codecs = chain.map(({ codec }) => codec).filter((codec) => codec.kind === "array-to-array");
   let { shape } = codecs.reduce((encoded, codec) => codec.encodedSpec(encoded), spec);
@@ -94,13 +94,13 @@ function layoutOf(chain: readonly PlacedCodec[], spec: ChunkSpec): readonly numb
   return isFixed(spec.dataType) ? strides : cStrides(spec.shape);
 }
 
-/** Bytes of a decoded chunk; of variable data an estimate, offsets included. */
+/** Bytes of a decoded chunk; for variable data an estimate that includes offsets. */
 function sizeOf({ dataType, shape }: ChunkSpec, variableItemSize: number): number {
   const items = product(shape);
   return isFixed(dataType) ? items * dataType.size : items * (variableItemSize + OFFSET_SIZE) + OFFSET_SIZE;
 }
 
-/** What encoding may give, and the most that one step holds besides the pipeline's own input and output. */
+/** The largest encoded size, and the most bytes that one step holds besides the pipeline's input and output. */
 function measure(
   chain: readonly PlacedCodec[],
   decodedSize: number,
@@ -109,7 +109,7 @@ function measure(
   const { dataType } = spec;
   const codecs = chain.filter(isOfKind<BytesToBytesCodec>("bytes-to-bytes"));
   const packing = chain.find(isOfKind<ArrayToBytesCodec>("array-to-bytes"))?.codec;
-  // Variable data are packed and transposed in buffers of their own, fixed data in place.
+  // Variable data are packed and transposed in separate buffers, fixed data in place.
   let scratchSize = (isFixed(dataType) ? 0 : decodedSize) + (packing?.scratchSize ?? 0);
   let pooledScratchSize = scratchSize;
   let size = packing?.maxEncodedSize ?? packing?.encodedSize ?? decodedSize;
@@ -131,7 +131,7 @@ function measure(
   };
 }
 
-/** Bytes of the arrays that array -> array codecs make of items of another size, and of those they compute with. */
+/** Bytes of the arrays that array -> array codecs create for items of another size or for their computation. */
 function computedArrays(chain: readonly PlacedCodec[], spec: ChunkSpec): number {
   let bytes = 0;
   let before = spec;
@@ -151,7 +151,7 @@ function sameSize(a: DataType, b: DataType): boolean {
   return isFixed(a) && isFixed(b) && a.size === b.size;
 }
 
-/** @throws `codec-error` when `data` are not a whole chunk in the pipeline's layout; they are given back then. */
+/** @throws `codec-error` if `data` are not a whole chunk in the pipeline's layout; their buffer is then given back. */
 function assertLayout(data: ChunkData, spec: ChunkSpec, strides: readonly number[], buffers: Buffers): void {
   const { shape } = spec;
   const isWhole = data.shape.length === shape.length && data.shape.every((n, d) => n === shape[d]);

@@ -5,12 +5,12 @@ import type { ChunkBox, PartFinder } from "../chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec, PlacedCodec } from "../codec.ts";
 import { codecFailure, corrupt } from "../failures.ts";
 
-/** Less than the whole chunk must spare half of its bytes, and so many of them: by reading, or by decoding. */
+/** A partial decode must save at least half of the bytes, and at least this many bytes of reading or of decoding. */
 const MIN_SPARED = { reading: 128 * 1024, decoding: 16 * 1024 };
 
 /**
- * How parts of chunks are decoded: of items that are stored plainly, or behind one codec that decodes ranges. Undefined
- * for all other chains.
+ * Finds out how parts of chunks can be decoded. Possible for items stored plainly, or behind one codec that decodes
+ * ranges; undefined for all other chains.
  *
  * @param strides layout of a decoded chunk, in items
  */
@@ -57,7 +57,7 @@ export function partFinder(
   };
 }
 
-/** The box that holds another one and whose items follow each other: whole in all but the outermost dimensions. */
+/** The smallest box around another box whose items are contiguous: complete in all but the outermost dimensions. */
 function runAround(box: ChunkBox, chunk: readonly number[], byStride: readonly number[]): ChunkBox {
   const start = chunk.map(() => 0);
   const shape = [...chunk];

@@ -6,7 +6,7 @@ import { fuseCodecs } from "./fuse-codecs.ts";
 export type PipelineOptions = ChainOptions;
 
 /**
- * The codecs of an array, fused. Sizes are computed through the chain before any chunk is read.
+ * Creates the fused codecs of an array. Sizes are computed through the chain before any chunk is read.
  *
  * @throws as `loadCodecs`.
  */

@@ -3,17 +3,17 @@ import { roundToEven } from "./convert.ts";
 import type { NumberType } from "./number-type.ts";
 import { floatRounder, type Rounding } from "./round-float.ts";
 
-/** What becomes of a number that a type cannot hold. */
+/** Result of casting a number that is out of the range of the type. */
 export type OutOfRange = "error" | "clamp" | "wrap";
 
-/** One number to another; integers of 64 bits are bigints, all else numbers. */
+/** Casts one number; 64-bit integers are bigints, all others numbers. */
 export type Cast = (value: number | bigint) => number | bigint;
 
 /**
- * Casts single numbers to a type by their value.
+ * Returns a function that casts single numbers to a type by value.
  *
- * @throws (the cast) `codec-error` for a number beyond the type, where `outOfRange` does not say what it becomes, and
- *   for one that is not finite where the type is of integers.
+ * @throws (the cast) `codec-error` for a number out of range, unless `outOfRange` sets a result, and for a number that
+ *   is not finite if the type is an integer type.
  */
 export function castTo(type: NumberType, rounding: Rounding, outOfRange: OutOfRange): Cast {
   if (type.kind !== "float") return castToInteger(type, rounding, outOfRange);
@@ -42,7 +42,7 @@ function castToInteger(type: NumberType, rounding: Rounding, outOfRange: OutOfRa
   };
 }
 
-/** The least and the largest integer of a type. */
+/** The smallest and the largest integer of a type. */
 export function integerRange({ kind, size }: NumberType): { readonly least: bigint; readonly most: bigint } {
   const end = 1n << BigInt(8 * size - (kind === "int" ? 1 : 0));
   return { least: kind === "int" ? -end : 0n, most: end - 1n };

@@ -3,8 +3,8 @@ import { type BigArray, isBig, type NumberArray } from "./number-array.ts";
 const MIN_WIDE = -(2n ** 63n);
 
 /**
- * Puts `from` into `to` as C casts: integers wrap, floats are cut towards zero; what has no integer becomes the
- * smallest one of 64 bits, or 0 where fewer.
+ * Converts numbers as C casts do: integers wrap, floats are truncated. NaN and infinities become the smallest 64-bit
+ * integer, or 0 in smaller types.
  */
 export function convertNumbers(from: NumberArray | BigArray, to: NumberArray | BigArray): void {
   if (isBig(from)) {
@@ -24,10 +24,10 @@ function toWide(value: number): bigint {
   return Number.isFinite(value) ? BigInt(Math.trunc(value)) : MIN_WIDE;
 }
 
-/** Adding this leaves no bits for a fraction, so that the machine rounds it away, ties to even. */
+/** A double of this size has no bits for a fraction, so adding it rounds to the nearest integer, ties to even. */
 const SHIFT = 1.5 * 2 ** 52;
 
-/** The nearest integer, ties to even; zeros keep the sign of `value`. */
+/** Rounds to the nearest integer, ties to even; zeros keep the sign of `value`. */
 export function roundToEven(value: number): number {
   if (!(Math.abs(value) < 2 ** 51)) {
     const down = Math.floor(value);

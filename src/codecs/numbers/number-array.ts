@@ -17,11 +17,11 @@ export type BigArray = BigInt64Array | BigUint64Array;
 const ARRAYS = {
   int: { 1: Int8Array, 2: Int16Array, 4: Int32Array, 8: BigInt64Array },
   uint: { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array },
-  // Half floats have no array of their own in every runtime: they are held in one that rounds nothing.
+  // Not every runtime has Float16Array, so half floats are held as doubles, which represent them exactly.
   float: { 1: Float64Array, 2: Float64Array, 4: Float32Array, 8: Float64Array },
 } as const;
 
-/** The numbers that `bytes` hold: a view where they lie aligned in the machine's order, else a copy. */
+/** Reads the numbers in `bytes`: a view if they are aligned and in the machine's byte order, otherwise a copy. */
 export function readNumbers(bytes: Uint8Array, type: NumberType): NumberArray | BigArray {
   const items = Math.floor(bytes.length / type.size);
   if (isHalf(type)) {
@@ -35,12 +35,12 @@ export function readNumbers(bytes: Uint8Array, type: NumberType): NumberArray | 
   return viewOf(copy, type, items);
 }
 
-/** Bytes of the copy in which a number is worked on, where it is of another byte order, not aligned, or a half. */
+/** Bytes of the working copy of a number that is in another byte order, not aligned, or a half float. */
 export function copySize(type: NumberType): number {
   return isHalf(type) ? type.size + Float64Array.BYTES_PER_ELEMENT : type.size;
 }
 
-/** Calls `fill` with an array for `items` numbers and leaves them in `target` as `type` has them. */
+/** Calls `fill` with an array for `items` numbers, then stores them in `target` as `type`. */
 export function writeNumbers(
   target: Uint8Array,
   type: NumberType,
@@ -61,7 +61,10 @@ export function writeNumbers(
   }
 }
 
-/** Turns the result of arithmetic into what `type` holds: integers wrap, floats round. Not for 64-bit integers. */
+/**
+ * Returns a function that brings an arithmetic result into the range of `type`: integers wrap, floats round. Not for
+ * 64-bit integers.
+ */
 export function keeper({ kind, size }: NumberType): (value: number) => number {
   if (kind === "float") {
     if (size === 2) return (value) => fromFloat16Bits(toFloat16Bits(value));
@@ -88,7 +91,7 @@ function isDirect(bytes: Uint8Array, { size, endian }: NumberType): boolean {
   return (endian === "little" || size === 1) && bytes.byteOffset % size === 0;
 }
 
-/** A copy of whole items of `bytes`, little-endian, at the start of its own buffer. */
+/** Copies the whole items of `bytes` to a new buffer, aligned and little-endian. */
 function aligned(bytes: Uint8Array, { size, endian }: NumberType): Uint8Array {
   const copy = new Uint8Array(Math.floor(bytes.length / size) * size);
   copy.set(bytes.subarray(0, copy.length));

@@ -7,21 +7,21 @@ import { dataTypeOf, type NumberType } from "./number-type.ts";
 /** Computes one array of numbers from another of the same length. */
 type Compute = (from: NumberArray | BigArray, to: NumberArray | BigArray) => void;
 
-/** A filter that turns each number of one type into one of another. */
+/** A filter that computes each number of one type from a number of another type. */
 export interface NumberFilter {
   readonly name: string;
   /** Type of the numbers before encoding. */
   readonly decoded: NumberType;
-  /** Type of the numbers as they are stored. */
+  /** Type of the stored numbers. */
   readonly stored: NumberType;
   readonly encode: Compute;
   readonly decode: Compute;
 }
 
-/** Bytes of a number between the two types. */
+/** Bytes of an intermediate result between the two types. */
 const RESULT_SIZE = 8;
 
-/** The codec of a filter over numbers; sizes follow from the two types. */
+/** Creates the codec of a filter over numbers; its sizes follow from the two types. */
 export function numberFilter({ name, decoded, stored, encode, decode }: NumberFilter): BytesToBytesCodec {
   const encodedSize = (decodedSize: number) => Math.floor(decodedSize / decoded.size) * stored.size;
   return {
@@ -31,7 +31,7 @@ export function numberFilter({ name, decoded, stored, encode, decode }: NumberFi
     maxEncodedSize: encodedSize,
     fixedEncodedSize: encodedSize,
     statedDecodedSize: (source) => Math.floor(source.length / stored.size) * decoded.size,
-    // The kernels have copies of their own.
+    // The kernels hold copies of their own.
     scratchSize: (decodedSize) =>
       Math.ceil(decodedSize / decoded.size) * (RESULT_SIZE + 2 * (copySize(decoded) + copySize(stored))),
     encodeInto(source, target) {

@@ -14,13 +14,13 @@ const TYPE = /^[<>|=]?([iuf][1248]|[mM]8(?:\[.*\])?)$/;
 
 const SIZES = [1, 2, 4, 8] as const;
 
-/** The numbers' type without its byte order. */
+/** The data type without its byte order. */
 export function dataTypeOf({ kind, size }: NumberType): FixedDataType {
   if (kind !== "float") return { kind, size };
   return { kind, size: size === 1 ? 2 : size };
 }
 
-/** The numbers that little-endian items of a data type are; undefined when it is no type of real numbers. */
+/** The number type of little-endian items; undefined if the data type is not a type of real numbers. */
 export function numberTypeOf(dataType: DataType): NumberType | undefined {
   const { kind } = dataType;
   if (kind !== "int" && kind !== "uint" && kind !== "float") return undefined;
@@ -28,9 +28,9 @@ export function numberTypeOf(dataType: DataType): NumberType | undefined {
 }
 
 /**
- * Reads the NumPy type `settings` names, such as `<f4`; times are read as the integers they are stored as.
+ * Reads the NumPy type in a setting, such as `<f4`; times are read as the integers that store them.
  *
- * @throws `invalid-metadata` when the name is absent; `unsupported-data-type` when it is no type of number.
+ * @throws `invalid-metadata` if the setting is absent; `unsupported-data-type` if it is not a number type.
  */
 export function numberType(settings: ConfigReader, name: string, fallback?: NumberType): NumberType {
   if (fallback && settings.value(name) === undefined) return fallback;

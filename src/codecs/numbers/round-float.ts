@@ -8,22 +8,22 @@ export const ROUNDINGS = [
   "nearest-away",
 ] as const;
 
-/** What is done with a number between two that a type holds. */
+/** Rounding of a number between two values of a type. */
 export type Rounding = (typeof ROUNDINGS)[number];
 
-/** Positive floats of a size, in order. */
+/** The positive floats of a size, in order. */
 interface Floats {
   nearest(value: number): number;
   next(float: number): number;
   previous(float: number): number;
   isEven(float: number): boolean;
-  /** What would follow the largest, if there were more exponents. */
+  /** The number that would follow the largest float if there were more exponents. */
   readonly limit: number;
 }
 
 /**
- * Rounds to the floats of `size` bytes; numbers that round beyond the largest become infinite. Numbers are exact:
- * integers above 2^53 come as bigints.
+ * Returns a function that rounds to floats of `size` bytes; numbers that round beyond the largest become infinite. The
+ * input is exact: integers above 2^53 must be bigints.
  */
 export function floatRounder(size: 2 | 4 | 8, rounding: Rounding): (value: number | bigint) => number {
   const floats = FLOATS[size];
@@ -38,7 +38,7 @@ export function floatRounder(size: 2 | 4 | 8, rounding: Rounding): (value: numbe
   };
 }
 
-/** Where magnitudes are rounded to. */
+/** Rounding of a magnitude. */
 type Direction = "down" | "up" | "even" | "away";
 
 function towards(rounding: Rounding, isNegative: boolean): Direction {
@@ -59,7 +59,7 @@ function towards(rounding: Rounding, isNegative: boolean): Direction {
 function roundMagnitude(magnitude: number | bigint, floats: Floats, direction: Direction): number {
   if (magnitude >= floats.limit) return floats.limit;
   let [low, high] = neighbours(Math.min(floats.nearest(Number(magnitude)), floats.limit), magnitude, floats);
-  // Rounding twice, from a bigint over a double, may miss by one.
+  // `nearest` may be off by one, because a bigint is first rounded to a double.
   while (high < magnitude) [low, high] = [high, floats.next(high)];
   while (low > magnitude) [low, high] = [floats.previous(low), low];
   if (low === high || !(low < magnitude)) return low;

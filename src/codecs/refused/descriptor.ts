@@ -1,6 +1,6 @@
 import type { CodecDescriptor } from "../descriptor.ts";
 
-/** Documents that name it are refused as they are read. */
+/** Documents that name this codec are rejected when they are read. */
 export const pickle = {
   name: "pickle",
   kind: "array-to-bytes",

@@ -15,7 +15,9 @@ import { ITEM_OPTIONS, type ItemOptions, standaloneCodec } from "./standalone-co
 export type EncodeBytesOptions = ItemOptions;
 
 export interface DecodeBytesOptions extends ItemOptions {
-  /** Bytes, or values, that must come out; by default as many as the codec states or gives, up to 2 GiB. */
+  /**
+   * Expected number of decoded bytes or values; by default the number that the codec states or returns, up to 2 GiB.
+   */
   readonly size?: number | undefined;
 }
 
@@ -24,19 +26,19 @@ const DECODE_BYTES_OPTIONS: OptionNames<DecodeBytesOptions> = {
   size: true,
 };
 
-/** Options that make a codec of arrays give values. */
+/** Options for which a codec of arrays returns values. */
 export interface DecodeValuesOptions extends DecodeBytesOptions {
   readonly dataType: "string" | "binary";
 }
 
 /**
- * Decodes bytes by one codec, in the form of Zarr v2 (`{ id, ... }`) or v3 (`{ name, configuration }`). `bytes` stay as
- * they are.
+ * Decodes bytes with one codec, given in the form of Zarr v2 (`{ id, ... }`) or v3 (`{ name, configuration }`). `bytes`
+ * stay unchanged.
  *
- * - A codec of bytes gives bytes.
- * - One of objects, such as `vlen-utf8` or `json2`, gives an array of values.
- * - One of arrays, such as `bytes`, `transpose` or `sharding_indexed`, needs the `dataType`, and the `shape` unless
- *   the chunk has one dimension; it gives the items in C order, little-endian, or an array of values for strings.
+ * - A bytes -> bytes codec returns bytes.
+ * - An object codec, such as `vlen-utf8` or `json2`, returns an array of values.
+ * - An array codec, such as `bytes`, `transpose` or `sharding_indexed`, needs the `dataType`, and the `shape` unless
+ *   the chunk has one dimension. It returns the items in C order, little-endian, or an array of values for strings.
  *
  * @throws `invalid-option` for a missing or wrong option; `corrupt-chunk`, `codec-error`, `invalid-metadata`,
  *   `unsupported-codec`, `resource-limit`.
@@ -89,12 +91,12 @@ export async function decodeBytes(
   if (size !== undefined) assertSize(size, dataType, shape);
   const isCounted = options.shape !== undefined || size !== undefined;
   const pipeline = await lone.pipeline(codec, isCounted ? shape : [statedItems(codec, bytes, dataType)]);
-  // Decoding may work in place.
+  // Copy first: decoding may work in place.
   const data = await pipeline.decode(bytes.slice(), plainBuffers);
   return data.kind === "variable" ? valuesOf(data, dataType) : inCOrder(data);
 }
 
-/** Encodes bytes, or values, by one codec, given as for `decodeBytes`. They stay as they are. */
+/** Encodes bytes or values with one codec, given as for `decodeBytes`. They stay unchanged. */
 export async function encodeBytes(
   config: CodecJson,
   bytes: Uint8Array | ObjectValues,
@@ -129,12 +131,16 @@ async function stepBytes(
   return (await step(bytes)) as Uint8Array;
 }
 
-/** Whole items in `size` bytes, or values. */
+/** Number of whole items in `size` bytes, or of values. */
 function itemsIn(size: number, dataType: DataType): number {
   return isFixed(dataType) ? Math.floor(size / dataType.size) : size;
 }
 
-/** Holds that `size` bytes, or values, are a chunk of `shape`. @throws `invalid-option` */
+/**
+ * Checks that `size` bytes or values make up a chunk of `shape`.
+ *
+ * @throws `invalid-option`
+ */
 function assertSize(size: number, dataType: DataType, shape: readonly number[]): void {
   const expected = product(shape) * (isFixed(dataType) ? dataType.size : 1);
   if (size === expected) return;
@@ -144,7 +150,7 @@ function assertSize(size: number, dataType: DataType, shape: readonly number[]):
   });
 }
 
-/** Items of a chunk of which only the bytes are known. */
+/** Number of items in a chunk, given only its bytes. */
 function statedItems(
   codec: Exclude<Codec, BytesToBytesCodec>,
   bytes: Uint8Array,
@@ -161,12 +167,12 @@ function statedItems(
   });
 }
 
-/** Items, or values, in C order as a chunk that `pipeline` encodes. */
+/** Converts items or values in C order to a chunk that `pipeline` can encode. */
 function chunkOf(bytes: Uint8Array | ObjectValues, { spec, strides }: CodecPipeline): ChunkData {
   const { shape, dataType } = spec;
   if (!(bytes instanceof Uint8Array)) return packValues(bytes, dataType, shape);
   const itemSize = isFixed(dataType) ? dataType.size : 1;
-  // Encoding may work in place.
+  // Copy first: encoding may work in place.
   const laidOut = new Uint8Array(bytes.length);
   copyBox(bytes, { offset: 0, strides: cStrides(shape) }, laidOut, { offset: 0, strides }, shape, itemSize);
   return { kind: "fixed", bytes: laidOut, itemSize, shape, strides };

@@ -12,16 +12,16 @@ import type { ChunkSpec, Codec, CodecPipeline } from "../codec.ts";
 import { codecNamed } from "../descriptors.ts";
 import { makeCodec } from "../registry.ts";
 
-/** What a codec without an array around it needs to know about the items. */
+/** Describes the items for a codec without an array around it. */
 export interface ItemOptions {
   /**
-   * What the items are, as `create` takes it: `float32`, `<f4`, `string`. Codecs of arrays, such as `bytes`, need it, and
-   * so do those that look at items and do not name a type themselves, such as `bitround`.
+   * Type of the items, as for `create`: `float32`, `<f4`, `string`. Array codecs such as `bytes` need it, and so do
+   * filters that depend on items and do not name a type themselves, such as `bitround`.
    */
   readonly dataType?: DataTypeOption | undefined;
-  /** Bytes an item where no `dataType` says so, for codecs that shuffle; 1 by default. */
+  /** Bytes per item for codecs that shuffle, if there is no `dataType`; 1 by default. */
   readonly itemSize?: number | undefined;
-  /** Shape of the chunk, for codecs of arrays; one dimension by default. */
+  /** Shape of the chunk, for array codecs; one dimension by default. */
   readonly shape?: readonly number[] | undefined;
 }
 
@@ -31,23 +31,27 @@ export const ITEM_OPTIONS: OptionNames<ItemOptions> = {
   shape: true,
 };
 
-/** A codec by itself, without a chain around it. */
+/** A codec on its own, without a chain around it. */
 export interface StandaloneCodec {
   readonly name: string;
-  /** Type of the items; single bytes where nothing is known of them. */
+  /** Type of the items; single bytes if it is not known. */
   readonly dataType: DataType;
-  /** The codec for chunks of `shape`. @throws as `makeCodec`, and `invalid-option` when it lacks the type of the items. */
+  /**
+   * Creates the codec for chunks of `shape`.
+   *
+   * @throws as `makeCodec`, and `invalid-option` if the type of the items is missing.
+   */
   make(shape: readonly number[]): Promise<Codec>;
-  /** A codec of arrays as one call each way; behind one that leaves an array its items are stored little-endian. */
+  /** An array codec as one call each way. If its output is an array, the items are then stored little-endian. */
   pipeline(codec: Codec, shape: readonly number[]): Promise<CodecPipeline>;
 }
 
-/** NumPy's names of the type of objects. */
+/** NumPy names of the object type. */
 const OBJECT_TYPES = ["|O", "O", "object"];
 
 const LITTLE_ENDIAN: CodecConfig = { name: "bytes", configuration: { endian: "little" } };
 
-/** @throws `invalid-option` for what is missing or contradictory, and as reading the codec's metadata. */
+/** @throws `invalid-option` for missing or contradictory options, and as for reading the codec's metadata. */
 export function standaloneCodec(json: CodecJson, options: ItemOptions): StandaloneCodec {
   const stated = canonicalConfig(json);
   const { name } = stated;
@@ -84,7 +88,7 @@ export function standaloneCodec(json: CodecJson, options: ItemOptions): Standalo
   };
 }
 
-/** What the items are by the codec alone: the values of one of objects, else bytes. */
+/** The type of the items implied by the codec: values for an object codec, bytes otherwise. */
 function impliedType({ name, configuration }: CodecConfig, { itemSize = 1 }: ItemOptions): DataType {
   const isOfText = name === "categorize" && !OBJECT_TYPES.includes(String(configuration.dtype));
   const objects = isOfText ? undefined : objectType(name);
@@ -95,14 +99,14 @@ function impliedType({ name, configuration }: CodecConfig, { itemSize = 1 }: Ite
   });
 }
 
-/** Whether the codec works on chunks of other than one dimension. */
+/** True if the codec needs the shape of a chunk: it does not work on exactly one dimension. */
 function needsShape({ name, configuration: { order, chunk_shape } }: CodecConfig): boolean {
   if (name !== "transpose" && name !== "sharding_indexed") return false;
   const dimensions = name === "transpose" ? order : chunk_shape;
   return !Array.isArray(dimensions) || dimensions.length !== 1;
 }
 
-/** What the list of codecs around it makes of a codec of v3: filters take their type from their place. */
+/** Completes a v3 codec as the list of codecs around it would: filters take their type from their place. */
 function placed(config: CodecConfig, dataType: DataType, shape: readonly number[]): CodecConfig {
   const { name, configuration } = config;
   if (isItemFilter(config)) return placeFilter(config, itemType(dataType, "little"), "little");
@@ -112,7 +116,7 @@ function placed(config: CodecConfig, dataType: DataType, shape: readonly number[
   return parseV3Codecs([{ name, configuration }], place)[0] ?? config;
 }
 
-/** Whether the codec cannot be made without the type of the items. */
+/** True if the codec cannot be created without the type of the items. */
 function isOfItems(name: string): boolean {
   const known = codecNamed(name);
   return known !== undefined && known.kind !== "bytes-to-bytes" && known.objects === undefined;

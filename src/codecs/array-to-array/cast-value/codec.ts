@@ -10,9 +10,9 @@ import { assertNames, inOption, numbersAt, scalar } from "../scalars.ts";
 import { valueCodec } from "../value-codec.ts";
 
 /**
- * `cast_value`: each number as the same number of another type, `data_type`. Those between two that the type holds are
- * rounded, those beyond it clamped, wrapped or refused; `scalar_map` says of single ones what they become. Decoding
- * casts back by the same rules.
+ * `cast_value`: casts each number to the same number of another type, `data_type`. Numbers between two values of the
+ * type are rounded; numbers out of its range are clamped, wrapped or rejected. `scalar_map` sets the result for single
+ * numbers. Decoding casts back by the same rules.
  */
 export const createCastValue: CodecFactory = (configuration, { spec }) => {
   assertNames(configuration, ["data_type", "rounding", "out_of_range", "scalar_map"]);
@@ -40,7 +40,7 @@ function outOfRangeOf(settings: ConfigReader, stored: NumberType): OutOfRange {
   throw new ZarrflowError("invalid-metadata", "`out_of_range` can be `wrap` for types of integers only");
 }
 
-/** Floats are looked up by value: NaN is one, and both zeros are. */
+/** Looks up floats by value, so that all NaNs are equal, and both zeros. */
 function mapped(cast: Cast, scalars: ReadonlyMap<number | bigint, number | bigint>): Cast {
   if (scalars.size === 0) return cast;
   return (value) => scalars.get(value) ?? cast(value);
@@ -62,7 +62,7 @@ function scalars(
     scalar(a, from, "scalar_map"),
     scalar(b, to, "scalar_map"),
   ]);
-  // Of equal ones the first counts.
+  // If a number is listed twice, the first entry wins.
   return new Map(values.reverse());
 }
 

@@ -9,7 +9,7 @@ import { valueCodec } from "../value-codec.ts";
 
 /**
  * `scale_offset`: encodes to `(value - offset) * scale` in the arithmetic of the array's own type, and decodes to
- * `value / scale + offset`. What an integer type cannot hold on the way is refused.
+ * `value / scale + offset`. Rejects numbers if an integer type cannot hold an intermediate result.
  */
 export const createScaleOffset: CodecFactory = (configuration, { spec }) => {
   assertNames(configuration, ["offset", "scale"]);

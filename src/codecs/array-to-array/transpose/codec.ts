@@ -7,8 +7,8 @@ import type { ArrayToArrayCodec, ChunkSpec, CodecFactory } from "../../codec.ts"
 import { ConfigReader } from "../../config-reader.ts";
 
 /**
- * `transpose`: dimension `i` of the encoded array is dimension `order[i]` of the decoded one. Fixed data get other
- * strides; items of variable data, which lie in C order, move.
+ * `transpose`: dimension `i` of the encoded array is dimension `order[i]` of the decoded array. Fixed data only get
+ * other strides. Variable data are always in C order, so their items are moved.
  */
 export const createTranspose: CodecFactory = (configuration, { spec }) => {
   const order = permutation(new ConfigReader(configuration).value("order"), spec.shape.length);
@@ -50,7 +50,7 @@ function move(data: VariableData, order: readonly number[], buffers: Buffers): V
   return { kind: "variable", bytes: bytes.subarray(0, end), offsets, shape };
 }
 
-/** Steps `coords` in C order; returns the index of the item there, given that of the item before. */
+/** Advances `coords` by one item in C order. Returns the index of that item, given the index of the previous item. */
 function next(item: number, coords: number[], shape: readonly number[], strides: readonly number[]): number {
   let index = item;
   for (let d = shape.length - 1; d >= 0; d--) {
@@ -70,7 +70,7 @@ function permute(values: readonly number[], order: readonly number[]): number[] 
   return order.map((d) => values[d] ?? 0);
 }
 
-/** The order as stated: a permutation, or `"C"` and `"F"` as older writers have it. */
+/** Reads `order`: a permutation, or `"C"` or `"F"` as written by older software. */
 function permutation(order: JsonValue | undefined, rank: number): number[] {
   const dimensions = Array.from({ length: rank }, (_, d) => d);
   if (order === "C") return dimensions;

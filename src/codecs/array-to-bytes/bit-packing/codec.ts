@@ -6,9 +6,9 @@ import { ConfigReader } from "../../config-reader.ts";
 import { corrupt } from "../../failures.ts";
 
 /**
- * `packbits` of v3: of each number the bits from `first_bit` to `last_bit`, one after the other, the lowest first in
- * each byte. `padding_encoding` says whether a byte before or behind them counts the zero bits that fill the last one.
- * Decoded integers with a sign keep it; other bits are lost.
+ * `packbits` of v3: packs the bits `first_bit` to `last_bit` of each number, lowest first within each byte. With
+ * `padding_encoding`, a byte before or after them counts the zero bits that pad the last byte. Decoded signed integers
+ * keep their sign; bits outside the range are lost.
  */
 export const createBitPacking: CodecFactory = (configuration, { spec: { dataType, shape } }) => {
   const settings = new ConfigReader(configuration);
@@ -75,18 +75,18 @@ export const createBitPacking: CodecFactory = (configuration, { spec: { dataType
 };
 
 interface Layout {
-  /** Numbers of the chunk; a complex one is two. */
+  /** Numbers in the chunk; a complex number counts as two. */
   readonly items: number;
   /** Bytes of a number. */
   readonly bytes: number;
-  /** The lowest bit of each that is stored. */
+  /** The lowest stored bit of each number. */
   readonly first: number;
-  /** Bits of each that are stored. */
+  /** Stored bits of each number. */
   readonly bits: number;
   readonly isSigned: boolean;
 }
 
-/** Bits of a number of the type; undefined where it has none. */
+/** Bits of a number of the type; undefined if the type has none. */
 function bitsOf(kind: string, size: number): number | undefined {
   if (kind === "bool") return 1;
   if (kind === "complex") return 4 * size;
@@ -115,17 +115,17 @@ function unpack(
 }
 
 interface BitRuns {
-  /** Bits from one run to the next in the source, and in the target. */
+  /** Distance in bits from one run to the next, in the source and in the target. */
   readonly from: number;
   readonly to: number;
-  /** Bits before each run in its place in the source, and in the target. */
+  /** Bits before each run in its slot, in the source and in the target. */
   readonly skip: number;
   readonly keep: number;
   /** Bits of a run. */
   readonly bits: number;
 }
 
-/** Sets the bits of a target of zeros; the lowest bit of a byte is its first. */
+/** Copies runs of bits to a target filled with zeros; the lowest bit of a byte comes first. */
 function copyBits(
   source: Uint8Array,
   target: Uint8Array,

@@ -1,6 +1,6 @@
 import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
 
-/** `packbits` of v3; the filter of numcodecs that has this name is another. */
+/** `packbits` of v3. The filter of the same name in numcodecs is a different codec. */
 export const bitPacking = {
   name: "v3.packbits",
   kind: "array-to-bytes",

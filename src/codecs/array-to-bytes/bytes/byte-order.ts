@@ -4,19 +4,19 @@ import { kernels } from "../../kernels/kernels.ts";
 import { swapBytes } from "../../kernels/swap-bytes.ts";
 import { wordsOf } from "../../kernels/words.ts";
 
-/** Numbers within each item whose bytes are to be reversed. */
+/** Numbers within each item whose bytes must be reversed. */
 interface Run {
-  /** Where in the item they begin. */
+  /** Offset in the item. */
   readonly offset: number;
-  /** Bytes of them all. */
+  /** Bytes of all numbers of the run. */
   readonly length: number;
-  /** Bytes of one. */
+  /** Bytes of one number. */
   readonly unit: number;
 }
 
 /**
- * The parts of an item that are stored big-endian: all of it, or single fields. A field's own byte order wins over
- * that around it.
+ * The parts of an item that are stored big-endian: the whole item or some of its fields. The byte order of a field
+ * overrides the order of the type around it.
  */
 export function bigEndianRuns(dataType: FixedDataType, endian: Endian): readonly Run[] {
   const runs: Run[] = [];
@@ -43,7 +43,7 @@ function collect(runs: Run[], dataType: FixedDataType, endian: Endian, start: nu
   }
 }
 
-/** Reverses the runs of every item of `bytes`, in place. */
+/** Reverses the bytes of the runs in every item, in place. */
 export function swapRuns(bytes: Uint8Array, itemSize: number, runs: readonly Run[]): void {
   const [first] = runs;
   if (first === undefined) return;
@@ -59,7 +59,7 @@ export function swapRuns(bytes: Uint8Array, itemSize: number, runs: readonly Run
   }
 }
 
-/** Whether the codec has to state a byte order: something in the type has one and does not state it itself. */
+/** True if the codec must state a byte order: some part of the type has one and does not state it itself. */
 export function needsEndian(dataType: FixedDataType): boolean {
   if (dataType.kind !== "struct") return swapUnit(dataType) > 1;
   return dataType.fields.some(

@@ -7,8 +7,8 @@ import { corrupt } from "../../failures.ts";
 import { bigEndianRuns, needsEndian, swapRuns } from "./byte-order.ts";
 
 /**
- * `bytes`: items as they lie in memory, in the stated byte order. Decoded data are little-endian; both directions swap
- * in place what is stored big-endian, and otherwise only look. Booleans are 0 and 1 once they are decoded.
+ * `bytes`: items as in memory, in the stated byte order. Decoded data are little-endian. Both directions work in place:
+ * they swap big-endian items and leave other bytes unchanged. Decoded booleans are 0 or 1.
  */
 export const createBytes: CodecFactory = (configuration, { spec }) => {
   const { dataType, shape } = spec;
@@ -54,7 +54,7 @@ export const createBytes: CodecFactory = (configuration, { spec }) => {
   } satisfies ArrayToBytesCodec;
 };
 
-/** Any byte but 0 is true. */
+/** Sets all nonzero bytes to 1. */
 function normaliseBooleans(bytes: Uint8Array): void {
   for (let i = 0; i < bytes.length; i++) if ((bytes[i] ?? 0) > 1) bytes[i] = 1;
 }

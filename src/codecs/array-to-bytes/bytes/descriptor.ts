@@ -1,6 +1,6 @@
 import { type CodecDescriptor, describeValues, KERNEL } from "../../descriptor.ts";
 
-/** `endian` is its name in a draft of v3. */
+/** A draft of v3 called the codec `endian`. */
 export const bytes = {
   name: "bytes",
   kind: "array-to-bytes",

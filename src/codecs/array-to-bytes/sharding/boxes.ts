@@ -1,19 +1,19 @@
 import type { Buffers } from "../../../util/buffers.ts";
 import type { ChunkData } from "../../chunk-data.ts";
 
-/** The items of whole shards, as boxes of the shape of an inner chunk. */
+/** Moves items between whole shards and their inner chunks. */
 export interface ShardBoxes {
-  /** Copies out the inner chunk at `coords`, in the layout that its codecs want. */
+  /** Copies the inner chunk at `coords` out of a shard, in the layout that its codecs need. */
   cut(data: ChunkData, coords: readonly number[], buffers: Buffers): ChunkData;
-  /** Begins a shard that is put together of inner chunks; those that do not come are the fill value. */
+  /** Starts a shard to be filled with inner chunks; inner chunks that are never added read as the fill value. */
   begin(buffers: Buffers): ShardAssembly;
 }
 
 export interface ShardAssembly {
   /** Takes ownership of `data`. */
   add(data: ChunkData, coords: readonly number[]): void;
-  /** The items of all, in C order, from the buffers. */
+  /** Returns all items in C order, in a buffer from the pool. */
   finish(): ChunkData;
-  /** Gives back what is held, instead of `finish`. */
+  /** Gives the buffers back; called in place of `finish`. */
   discard(): void;
 }

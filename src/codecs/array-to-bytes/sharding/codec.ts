@@ -13,9 +13,9 @@ import { type ShardFormat, shardFormat } from "./format.ts";
 import { variableBoxes } from "./variable.ts";
 
 /**
- * `sharding_indexed`: a shard of inner chunks, each encoded by itself, and an index of where they lie; here a whole
- * shard at once. Inner chunks of nothing but the fill value are left out on encoding. Those of others may lie in any
- * order, with gaps, and share bytes.
+ * `sharding_indexed`: a shard of inner chunks, each encoded on its own, and an index of their positions. This codec
+ * handles a whole shard at once. Encoding leaves out inner chunks that contain only the fill value. Shards of other
+ * writers may store inner chunks in any order, with gaps, and with shared bytes.
  */
 export const loadSharding: NestingCodecFactory = async (configuration, { spec, pipelineOf }) => {
   if (pipelineOf === undefined) {
@@ -24,7 +24,7 @@ export const loadSharding: NestingCodecFactory = async (configuration, { spec, p
   const format = await shardFormat(configuration, spec.shape, pipelineOf);
   const inner = await pipelineOf(format.codecs, { ...spec, shape: format.chunkShape });
   const { chunkShape, grid } = format;
-  // What items of varying size take is not known before.
+  // The size of variable data is not known in advance.
   const maxInnerSize = isFixed(spec.dataType) ? foreignSizeBound(inner.maxEncodedSize) : MAX_CHUNK_SIZE;
   const partsSize = product(grid) * inner.maxEncodedSize;
   const boxes = isFixed(spec.dataType)
@@ -97,7 +97,7 @@ function readIndex(
   return decodeIndex(indexLocation === "start" ? shard.slice(0, indexSize) : shard.slice(-indexSize));
 }
 
-/** The encoded inner chunk, in a buffer of its own: codecs work in place, and inner chunks may share bytes. */
+/** Copies an encoded inner chunk to its own buffer: codecs work in place, and inner chunks may share bytes. */
 function copyOf(
   shard: Uint8Array,
   { offset, length }: InnerRange,
@@ -115,7 +115,7 @@ function copyOf(
   return bytes;
 }
 
-/** An inner chunk encoded; undefined for one of nothing but the fill value. Takes ownership of `data`. */
+/** Encodes an inner chunk; returns undefined if it contains only the fill value. Takes ownership of `data`. */
 async function encodeInner(
   data: ChunkData,
   inner: CodecPipeline,

@@ -1,18 +1,18 @@
 import { corrupt } from "../../failures.ts";
 import { EMPTY, ENTRY_SIZE } from "./entry-size.ts";
 
-/** Where an inner chunk lies in its shard, in bytes. */
+/** Position of an inner chunk in its shard, in bytes. */
 export interface InnerRange {
   readonly offset: number;
   readonly length: number;
 }
 
 /**
- * The index of a shard: offset and length of each inner chunk, as u64le, in C order over the shard; both 2^64 - 1 for
- * one that is empty.
+ * The index of a shard: offset and length of each inner chunk, as u64le, in C order over the shard. Both are 2^64 - 1
+ * for an empty inner chunk.
  */
 export class ShardIndex {
-  /** The entries, decoded. */
+  /** The decoded entries. */
   readonly bytes: Uint8Array;
   readonly #words: DataView;
 
@@ -21,12 +21,12 @@ export class ShardIndex {
     this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** An index of `chunks` empty inner chunks. */
+  /** Creates an index of `chunks` empty inner chunks. */
   static empty(chunks: number): ShardIndex {
     return new ShardIndex(new Uint8Array(chunks * ENTRY_SIZE).fill(0xff));
   }
 
-  /** How many inner chunks it has, empty ones included. */
+  /** Number of inner chunks, including empty ones. */
   get length(): number {
     return this.bytes.length / ENTRY_SIZE;
   }
@@ -36,9 +36,9 @@ export class ShardIndex {
   }
 
   /**
-   * Where inner chunk number `chunk` lies; undefined for an empty one.
+   * Position of an inner chunk; undefined for an empty one.
    *
-   * @throws `corrupt-chunk` for an entry that is half empty, or that no value of `size` bytes can hold.
+   * @throws `corrupt-chunk` for an entry that is half empty, or that extends beyond a value of `size` bytes.
    */
   rangeOf(chunk: number, size = Number.MAX_SAFE_INTEGER): InnerRange | undefined {
     if (this.isEmpty(chunk)) return undefined;

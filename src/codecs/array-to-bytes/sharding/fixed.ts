@@ -6,12 +6,12 @@ import { copyBox } from "../../kernels/copy-box.ts";
 import type { ShardBoxes } from "./boxes.ts";
 
 interface ItemLayout {
-  /** Of an inner chunk, in items. */
+  /** Strides of an inner chunk, in items. */
   readonly strides: readonly number[];
   readonly itemSize: number;
 }
 
-/** Boxes of items of one size: one buffer, copied by strides. */
+/** Boxes for items of fixed size: the shard is one buffer, copied by strides. */
 export function fixedBoxes(
   { shape, fillValue }: ChunkSpec,
   chunkShape: readonly number[],

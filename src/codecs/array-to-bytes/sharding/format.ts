@@ -10,25 +10,29 @@ import { corrupt, partFailure } from "../../failures.ts";
 import { ShardIndex } from "./entries.ts";
 import { ENTRY_SIZE } from "./entry-size.ts";
 
-/** Shards in shards in shards: deeper ones are refused. */
+/** The deepest nesting of shards in shards that is accepted. */
 const MAX_DEPTH = 8;
-/** An index is held whole. */
+/** The largest index in bytes; an index is held in memory as a whole. */
 const MAX_INDEX_SIZE = 2 ** 28;
 
-/** How the values of one `sharding_indexed` are laid out. */
+/** The layout of the shards of one `sharding_indexed` codec. */
 export interface ShardFormat {
-  /** Inner chunks of a shard along each of its dimensions. */
+  /** Inner chunks in a shard along each of its dimensions. */
   readonly grid: readonly number[];
-  /** Shape of an inner chunk, in the shard's dimensions. */
+  /** Shape of an inner chunk, in the dimensions of the shard. */
   readonly chunkShape: readonly number[];
   /** Codecs of an inner chunk. */
   readonly codecs: readonly CodecConfig[];
   readonly indexLocation: "start" | "end";
   /** Bytes of the encoded index. */
   readonly indexSize: number;
-  /** An index without any chunk. */
+  /** Creates an index without any chunks. */
   emptyIndex(): ShardIndex;
-  /** Reads an index of `indexSize` bytes; takes ownership of them. @throws `corrupt-chunk` */
+  /**
+   * Decodes an index of `indexSize` bytes and takes ownership of them.
+   *
+   * @throws `corrupt-chunk`
+   */
   decodeIndex(bytes: Uint8Array): Promise<ShardIndex>;
   encodeIndex(index: ShardIndex): Promise<Uint8Array>;
 }
@@ -36,7 +40,7 @@ export interface ShardFormat {
 /**
  * The layout that a configuration of `sharding_indexed` describes for shards of `shape`.
  *
- * @throws `invalid-metadata`; `resource-limit` for shards nested too deep, or of too many inner chunks.
+ * @throws `invalid-metadata`; `resource-limit` for shards nested too deep or with too many inner chunks.
  */
 export async function shardFormat(
   configuration: JsonObject,

@@ -6,7 +6,7 @@ import { MAX_CHUNK_SIZE } from "../../limits.ts";
 import { offsetsOf } from "../item-offsets.ts";
 import type { ShardBoxes } from "./boxes.ts";
 
-/** Boxes of items of varying size: moved item by item, in C order. */
+/** Boxes for items of varying size: moved item by item, in C order. */
 export function variableBoxes({ shape, fillValue }: ChunkSpec, chunkShape: readonly number[]): ShardBoxes {
   const places = placesWithin(shape, chunkShape);
   return {
@@ -34,7 +34,7 @@ export function variableBoxes({ shape, fillValue }: ChunkSpec, chunkShape: reado
           const part = { data: asVariable(data), items: places(coords) };
           parts.push(part);
           size += data.bytes.length;
-          // Inner chunks may share bytes, so that few of them make very many.
+          // Check the sum: inner chunks may share bytes, so that a small shard can decode to very many.
           if (size > MAX_CHUNK_SIZE) throw tooLarge(size);
           const { offsets } = part.data;
           part.items.forEach((item, i) => {
@@ -63,7 +63,7 @@ export function variableBoxes({ shape, fillValue }: ChunkSpec, chunkShape: reado
   };
 }
 
-/** For an inner chunk at coords, which item of the shard each of its items is; both counted in C order. */
+/** Returns a function from the coords of an inner chunk to the indexes of its items in the shard, both in C order. */
 function placesWithin(shape: readonly number[], chunkShape: readonly number[]) {
   const strides = cStrides(shape);
   const placeOf = (coords: readonly number[]) => coords.reduce((sum, c, d) => sum + c * (strides[d] ?? 0), 0);

@@ -8,8 +8,8 @@ import { writeMsgpack } from "./msgpack/write.ts";
 import { treeCodec } from "./tree-codec.ts";
 
 /**
- * `json2` of numcodecs: a chunk as one JSON list. Of its options `ensure_ascii`, `sort_keys` and `allow_nan` are kept
- * when writing; what is written has no white space. Bare `NaN` and infinities are read.
+ * `json2` of numcodecs: a chunk as one JSON list. Writing honours the options `ensure_ascii`, `sort_keys` and
+ * `allow_nan` and adds no white space. Reading accepts bare `NaN` and infinities.
  *
  * @throws `unsupported-codec` for an encoding other than UTF-8.
  */
@@ -37,8 +37,9 @@ export const createJson2: NestingCodecFactory = async (configuration, context) =
 };
 
 /**
- * `msgpack2` of numcodecs: a chunk as one MessagePack list. Bytes are read as
- * `{"$binary": Base64}`. What JSON cannot hold is refused: extensions, and names that are no text. With `raw`, texts are taken as such all the same.
+ * `msgpack2` of numcodecs: a chunk as one MessagePack list. Bytes are read as `{"$binary": Base64}`. Data without a
+ * JSON form are rejected: extensions, and names that are not text. `raw` is accepted, but texts are still read as
+ * texts.
  */
 export const createMsgpack2: NestingCodecFactory = async (configuration, context) => {
   const settings = new ConfigReader(configuration);

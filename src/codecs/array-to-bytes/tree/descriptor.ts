@@ -1,6 +1,6 @@
 import { type CodecDescriptor, TYPESCRIPT } from "../../descriptor.ts";
 
-/** Values in lists; numbers of one size too, as a filter. */
+/** Objects, or as a filter numbers of one type, in nested lists. */
 export const json2 = {
   name: "json2",
   kind: "bytes-to-bytes",

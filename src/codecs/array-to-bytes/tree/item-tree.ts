@@ -3,17 +3,17 @@ import { product } from "../../../util/shape.ts";
 import { corrupt } from "../../failures.ts";
 
 /**
- * What `json2` and `msgpack2` of numcodecs store, each in its own bytes: one list of the items, nested as the shape
- * says, then NumPy's name of their type, then the shape.
+ * The tree that `json2` and `msgpack2` of numcodecs store, each in its own encoding: one list of the items, nested by
+ * shape, then the NumPy name of their type, then the shape.
  */
 
-/** The items of a chunk in C order, and the type that it states. */
+/** The items of a chunk in C order, and the type that the chunk states. */
 export interface TreeItems {
   readonly items: readonly JsonValue[];
   readonly dtype: JsonValue;
 }
 
-/** @throws `corrupt-chunk` for another layout, or another number of items than `expected` where that is given. */
+/** @throws `corrupt-chunk` for another layout, or if the number of items differs from `expected`, if given. */
 export function takeItems(tree: JsonValue, expected: number | undefined): TreeItems {
   const dtype = Array.isArray(tree) ? tree.at(-2) : undefined;
   const shape = Array.isArray(tree) ? tree.at(-1) : undefined;
@@ -27,7 +27,7 @@ export function takeItems(tree: JsonValue, expected: number | undefined): TreeIt
   return { items: shape.length === 0 ? only(nested) : flatten(nested, shape), dtype };
 }
 
-/** The tree of items, given in C order. */
+/** Builds the tree from items in C order. */
 export function makeTree(
   items: readonly JsonValue[],
   dtype: JsonValue,

@@ -11,16 +11,16 @@ import { JsonNumber, type JsonValue } from "../../../util/json-value.ts";
 import { formatFloat } from "../../../util/json-write.ts";
 import { corrupt } from "../../failures.ts";
 
-/** Elements of a type, little-endian, and the JSON values that Python has for them. */
+/** Converts elements of a type, little-endian, to the JSON values that Python writes for them, and back. */
 export interface JsonElements {
   toJson(bytes: Uint8Array): JsonValue;
-  /** @throws `invalid-metadata`, `corrupt-chunk` for what is no value of the type. */
+  /** @throws `invalid-metadata`, `corrupt-chunk` for a value that is not of the type. */
   toBytes(json: JsonValue): Uint8Array;
-  /** The most characters that a value takes. */
+  /** The most characters of a value. */
   readonly maxText: number;
 }
 
-/** The JSON values of a type's elements; undefined for types whose elements have none. */
+/** The converter for elements of a type; undefined for types without JSON values. */
 export function jsonElements(dataType: FixedDataType): JsonElements | undefined {
   switch (dataType.kind) {
     case "bool":
@@ -51,7 +51,7 @@ export function jsonElements(dataType: FixedDataType): JsonElements | undefined 
   }
 }
 
-/** A float that stays one: whole numbers keep their point, as Python writes them. */
+/** Keeps a float a float: whole numbers get a decimal point, as Python writes them. */
 export function floatJson(value: number): JsonValue {
   return Number.isSafeInteger(value) ? new JsonNumber(formatFloat(value)) : value;
 }

@@ -12,17 +12,17 @@ import { mapItems, packTexts, valuesSize } from "../packed-items.ts";
 import { makeTree, takeItems } from "./item-tree.ts";
 import { jsonElements } from "./json-elements.ts";
 
-/** How a tree of JSON values becomes bytes. */
+/** Encodes a tree of JSON values as bytes. */
 export interface TreeFormat {
   readonly name: string;
-  /** @throws `corrupt-chunk`, `codec-error`, `invalid-metadata` for what is not of the format. */
+  /** @throws `corrupt-chunk`, `codec-error`, `invalid-metadata` for bytes that are not in this format. */
   read(bytes: Uint8Array): JsonValue;
   write(tree: JsonValue): Uint8Array;
 }
 
 /**
- * A codec that stores a chunk as one tree: of objects, whose JSON text is kept, or, as a filter, of the numbers or
- * texts that stand at its place.
+ * Creates a codec that stores a chunk as one tree: a tree of objects, held as JSON text between codecs, or, as a
+ * filter, of numbers or texts.
  */
 export async function treeCodec(
   format: TreeFormat,
@@ -65,7 +65,7 @@ function* texts(items: readonly JsonValue[]): Generator<string> {
   for (const item of items) yield objectText(item);
 }
 
-/** Single bytes are numbers to NumPy. */
+/** NumPy treats single bytes as numbers. */
 function asNumbers(dataType: FixedDataType): FixedDataType {
   return dataType.kind === "raw" && dataType.size === 1 ? { kind: "uint", size: 1 } : dataType;
 }
@@ -88,7 +88,7 @@ async function fixedCodec(
     name,
     maxEncodedSize: (decodedSize) =>
       Math.ceil(decodedSize / dataType.size) * maxItem + 64 + 21 * spec.shape.length,
-    // Every number is a value of JavaScript's, and stands in lists.
+    // Each number is held as a JavaScript value, in lists.
     scratchSize: (decodedSize) => Math.ceil(decodedSize / dataType.size) * (maxItem + 64),
     encodeInto(source, target) {
       const items = Array.from({ length: itemsToEncode(source, dataType.size) }, (_, i) => {
@@ -123,7 +123,7 @@ function readItems(format: TreeFormat, bytes: Uint8Array, expected: number | und
   return asCorrupt(() => takeItems(format.read(bytes), expected));
 }
 
-/** What is wrong with JSON inside of a chunk is wrong with the chunk. */
+/** Reports errors in the JSON of a chunk as `corrupt-chunk`. */
 function asCorrupt<T>(read: () => T): T {
   try {
     return read();

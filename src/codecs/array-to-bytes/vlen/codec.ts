@@ -18,10 +18,10 @@ export interface VlenCodec extends ArrayToBytesCodec {
 }
 
 /**
- * Items of varying length: their count as u32le, then each behind its length as u32le. Decoding packs the items in
+ * Items of varying length: their count as u32le, then each item after its length as u32le. Decoding packs the items in
  * place.
  *
- * @param check called with the packed items before they are handed on.
+ * @param check called with the packed items before they are returned.
  */
 export function vlenCodec(
   name: string,
@@ -47,7 +47,7 @@ export function vlenCodec(
   };
 }
 
-/** Moves the items together, over their lengths. All lengths are checked before a byte moves. */
+/** Moves the items together, over their lengths. Checks all lengths before it moves a byte. */
 function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: Uint32Array } {
   const count = countOf(bytes);
   if (count !== items) {
@@ -73,7 +73,7 @@ function pack(bytes: Uint8Array, items: number): { bytes: Uint8Array; offsets: U
   return { bytes: bytes.subarray(0, offsets[items]), offsets };
 }
 
-/** The count in front, held against the bytes at hand: each item has a length at least. */
+/** Reads the count at the start and checks it against the available bytes: each item has at least a length. */
 function countOf(bytes: Uint8Array): number {
   if (bytes.length < COUNT_SIZE) {
     throw corrupt("the count of items is cut off", { expected: COUNT_SIZE, found: bytes.length });
@@ -107,6 +107,6 @@ function unpack(name: string, data: ChunkData, buffers: Buffers): Uint8Array {
 export const createVlenBytes: CodecFactory = (_, context) =>
   vlenCodec("vlen-bytes", context, "binary", () => {});
 
-/** `vlen-utf8`: strings as UTF-8, each checked by itself. */
+/** `vlen-utf8`: strings as UTF-8, each checked on its own. */
 export const createVlenUtf8: CodecFactory = (_, context) =>
   vlenCodec("vlen-utf8", context, "string", assertStrings);

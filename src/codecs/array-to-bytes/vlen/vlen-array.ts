@@ -11,7 +11,7 @@ import { parseObject } from "../../object-values.ts";
 import { mapItems, packItems, packTexts, valuesSize } from "../packed-items.ts";
 import { vlenCodec } from "./codec.ts";
 
-/** What the lists are of; booleans are stored as numbers of one byte. */
+/** Type of the numbers in the lists; booleans are stored as one-byte numbers. */
 interface ListType extends NumberType {
   readonly isBool?: boolean;
 }
@@ -19,8 +19,8 @@ interface ListType extends NumberType {
 const BOOL: ListType = { kind: "uint", size: 1, endian: "little", isBool: true };
 
 /**
- * `vlen-array` of numcodecs: lists of numbers or booleans of one type, each as long as it likes, in the layout of
- * `vlen-bytes`. As an object an item is the JSON list of them, with bare tokens for what is not finite.
+ * `vlen-array` of numcodecs: lists of numbers or booleans of one type and of any length, in the layout of `vlen-bytes`.
+ * As an object, each item is a JSON list, with bare tokens for numbers that are not finite.
  */
 export const createVlenArray: CodecFactory = (configuration, context) => {
   const settings = new ConfigReader(configuration);
@@ -66,7 +66,7 @@ function textOf({ kind, isBool }: ListType): (number: number) => string {
   return kind === "float" ? formatFloat : String;
 }
 
-/** The numbers' bytes; `null`, which NumPy has for none, is an empty list. */
+/** The bytes of a list of numbers; `null`, which NumPy uses for no list, is encoded as an empty list. */
 function listBytes(item: JsonValue, type: ListType, index: number): Uint8Array {
   const list = item ?? [];
   if (!Array.isArray(list)) throw noNumbers(index);

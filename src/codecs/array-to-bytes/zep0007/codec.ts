@@ -9,14 +9,14 @@ import { wordsOf } from "../../kernels/words.ts";
 import { assertVariable } from "../packed-items.ts";
 import { assertStrings } from "../utf8.ts";
 
-/** The items' bytes begin at a multiple of this. */
+/** The items start at a multiple of this. */
 const ALIGNMENT = 64;
 const MAX_OFFSET = 2 ** 31 - 1;
 
 /**
- * The layout of ZEP 7 for strings and bytes of any length: where each item begins and the last one ends, as signed
- * integers of `offset_size` bytes, zeros up to a multiple of 64, then the items. All offsets are checked before an
- * item is handed on.
+ * The layout of ZEP 7 for strings and bytes of any length: the start of each item and the end of the last one as signed
+ * integers of `offset_size` bytes, zeros up to a multiple of 64, then the items. Checks all offsets before it returns
+ * any item.
  */
 export const createZep0007: CodecFactory = (configuration, { spec: { dataType, shape } }) => {
   const width = new ConfigReader(configuration).integer("offset_size", 4, 8, 4);
@@ -57,7 +57,7 @@ function takeItems(bytes: Uint8Array, items: number, width: 4 | 8): Pick<Variabl
   return { bytes: bytes.subarray(from, from + (offsets[items] ?? 0)), offsets };
 }
 
-/** @throws `corrupt-chunk` naming the first offset that is negative, below the one before, or beyond the data. */
+/** @throws `corrupt-chunk` naming the first offset that is negative, below the previous one, or beyond the data. */
 function readOffsets(bytes: Uint8Array, items: number, width: 4 | 8, available: number): Uint32Array {
   const words = wordsOf(bytes);
   const offsets = new Uint32Array(items + 1);

@@ -1,6 +1,6 @@
 import { type CodecDescriptor, describeValues, TYPESCRIPT } from "../../descriptor.ts";
 
-/** The layout of variable data in ZEP 7, which documents do not name: the data type says it. */
+/** The layout of variable data in ZEP 7. Documents do not name it: the data type implies it. */
 export const zep0007 = {
   name: "zep0007",
   kind: "array-to-bytes",

@@ -9,7 +9,7 @@ const LETTERS = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
 const SIXES = new Uint8Array(256).fill(NONE);
 for (const [six, letter] of LETTERS.entries()) SIXES[letter] = six;
 
-/** `base64` of numcodecs: the standard alphabet, padded. */
+/** `base64` of numcodecs: the standard alphabet, with padding. */
 export const createBase64: CodecFactory = () => {
   const encodedSize = (decodedSize: number) => 4 * Math.ceil(decodedSize / 3);
   return {
@@ -61,7 +61,7 @@ function statedDecodedSize(source: Uint8Array): number {
   return Math.floor((letterCount(source) * 3) / 4);
 }
 
-/** Bytes in front of the padding. */
+/** Number of letters before the padding. */
 function letterCount(source: Uint8Array): number {
   if (source.at(-1) !== PADDING) return source.length;
   return source.length - (source.at(-2) === PADDING ? 2 : 1);

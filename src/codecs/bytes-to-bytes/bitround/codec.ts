@@ -8,7 +8,7 @@ import { swapBytes } from "../../kernels/swap-bytes.ts";
 import { wordsOf } from "../../kernels/words.ts";
 
 /**
- * `bitround` of numcodecs: floats rounded, ties to even, to `keepbits` bits of their significand. Lossy when encoding;
+ * `bitround` of numcodecs: floats rounded, ties to even, to `keepbits` bits of their significand. Encoding is lossy;
  * decoding copies.
  */
 export const createBitround: CodecFactory = (configuration, { spec, itemSize, endian }) => {

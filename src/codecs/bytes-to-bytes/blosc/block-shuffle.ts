@@ -9,7 +9,7 @@ const shuffleKernels = kernelsOfThread(wasmShuffle);
 const MAX_KEPT = 4 * 1024 * 1024;
 const kept: Uint8Array[] = [];
 
-/** A working buffer of at least `size` bytes; `which` distinguishes those that are in use at the same time. */
+/** A working buffer of at least `size` bytes; `which` distinguishes buffers that are in use at the same time. */
 export function workingBuffer(which: 0 | 1 | 2, size: number): Uint8Array {
   const buffer = kept[which];
   if (buffer && buffer.length >= size) return buffer;
@@ -19,8 +19,8 @@ export function workingBuffer(which: 0 | 1 | 2, size: number): Uint8Array {
 }
 
 /**
- * The shuffle that a block of `length` bytes undergoes: none for single bytes, and no bit shuffle where the items are
- * not a multiple of 8.
+ * The shuffle applied to a block of `length` bytes: none for single bytes, and no bit shuffle unless the number of
+ * items is a multiple of 8.
  */
 export function shuffleOfBlock(shuffleMode: Shuffle, length: number, typeSize: number): Shuffle {
   if (shuffleMode === "shuffle") return typeSize > 1 ? "shuffle" : "noshuffle";
@@ -29,7 +29,7 @@ export function shuffleOfBlock(shuffleMode: Shuffle, length: number, typeSize: n
   return items > 0 && items % 8 === 0 ? "bitshuffle" : "noshuffle";
 }
 
-/** Shuffles one block from `source` at `start` to the begin of `target`. */
+/** Shuffles the block of `source` at `start` to the beginning of `target`. */
 export function shuffleBlock(
   mode: Shuffle,
   source: Uint8Array,
@@ -52,7 +52,10 @@ export function shuffleBlock(
   target.set(planes.subarray(whole, length), whole);
 }
 
-/** Undoes `shuffleBlock` of `length` bytes at the begin of `source`: fills `target` with those from `offset` on. */
+/**
+ * Reverses `shuffleBlock` for the `length` bytes at the beginning of `source` and fills `target` with the result from
+ * `offset` on.
+ */
 export function unshuffleBlock(
   mode: Shuffle,
   source: Uint8Array,
@@ -80,7 +83,7 @@ export function unshuffleBlock(
   if (!isWhole) target.set(block.subarray(offset, offset + target.length));
 }
 
-/** Fills `target` with the items from `first` on, of planes of `items` bytes. */
+/** Fills `target` with the items from `first` on, given byte planes of `items` bytes each. */
 function unshuffleItems(
   source: Uint8Array,
   items: number,

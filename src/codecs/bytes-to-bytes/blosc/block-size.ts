@@ -6,19 +6,19 @@ const MAX_SPLIT_STREAM = 256 * KIB;
 const MAX_SPLIT_BLOCK = 1024 * KIB;
 const MAX_BLOCK = 2 ** 31 - 1 - 64 * KIB;
 
-/** Blocks of 32 KiB times this, by level. */
+/** Block size by level, as a multiple of 32 KiB. */
 const FACTORS = [1 / 4, 1 / 2, 1, 2, 4, 4, 8, 8, 8, 8] as const;
 
-/** Whether new values with this inner codec split their blocks: all but zstd do, where there is something to split. */
+/** True if new values with this inner codec split their blocks: all codecs except zstd do if the block can be split. */
 export function splitsBlocks(inner: InnerName, typeSize: number, blockSize: number): boolean {
   return inner !== "zstd" && canSplit(typeSize, blockSize);
 }
 
 /**
- * The block size for `size` bytes of items of `typeSize`, so that values compress as those of c-blosc do. `highRatio`
- * marks codecs meant for long input: lz4hc, zlib and zstd.
+ * Chooses the block size for `size` bytes of items of `typeSize` as c-blosc does, so that values compress equally well.
+ * `highRatio` marks codecs for long input: lz4hc, zlib and zstd.
  *
- * @param wanted the size that the user set; 0 leaves it to the level.
+ * @param wanted the size set by the user; 0 derives it from the level.
  */
 export function chooseBlockSize(
   size: number,

@@ -18,12 +18,12 @@ import { type InnerCodec, innerCodec } from "./inner-codecs.ts";
 const MAX_SIZE = 2 ** 31 - 1 - HEADER_SIZE;
 const MAX_TYPE_SIZE = 255;
 const SHUFFLES = ["auto", "noshuffle", "shuffle", "bitshuffle"] as const;
-/** Codecs meant for long input. */
+/** Codecs for long input. */
 const HIGH_RATIO = ["lz4hc", "zlib", "zstd"];
 
 /**
- * `blosc`: blocks of shuffled items, each encoded by an inner codec. The configuration guides writing; reading goes by
- * the value alone.
+ * `blosc`: blocks of shuffled items, each encoded by an inner codec. The configuration applies to writing only; a value
+ * describes itself.
  */
 export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
   const settings = new ConfigReader(configuration);
@@ -34,7 +34,7 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
     kind: "bytes-to-bytes",
     name: "blosc",
     maxEncodedSize: (decodedSize) => decodedSize + HEADER_SIZE,
-    // Blocks in the making: before and after the shuffle, and an inner codec's own copies.
+    // A block before and after the shuffle, and the copies of the inner codec.
     scratchSize: (decodedSize) => 4 * Math.min(decodedSize, Math.max(wantedBlockSize, 1024 * 1024)),
     statedDecodedSize: (source) => readHeader(source).size,
     assertEncodable() {
@@ -94,7 +94,7 @@ export const createBlosc: CodecFactory = (configuration, { itemSize }) => {
   }
 };
 
-/** What guides encoding. */
+/** Settings for encoding. */
 interface BloscSettings {
   readonly cname: string;
   readonly level: number;
@@ -123,7 +123,7 @@ function bloscSettings(settings: ConfigReader, itemSize: number): BloscSettings 
   };
 }
 
-/** The automatic choice is bit shuffle for items of one byte, else byte shuffle. */
+/** `auto` is bit shuffle for one-byte items, otherwise byte shuffle. */
 function shuffleSetting(settings: ConfigReader, typeSize: number): Shuffle {
   const shuffle = settings.word("shuffle", SHUFFLES, "shuffle");
   if (shuffle !== "auto") return shuffle;

@@ -7,7 +7,7 @@ import { type BloscHeader, blockCount, HEADER_SIZE, streamCount } from "./frame.
 import { blockKernels, type InnerCodec } from "./inner-codecs.ts";
 
 /**
- * Decodes the blocks of `source` into `target`, which holds `header.size` bytes or more.
+ * Decodes the blocks of `source` into `target`, which holds at least `header.size` bytes.
  *
  * @throws `corrupt-chunk`
  */
@@ -24,7 +24,7 @@ export function decodeBlocks(
 }
 
 /**
- * Fills `target` with the decoded bytes from `offset` on, which are there; decodes no block beside them.
+ * Fills `target` with the decoded bytes from `offset` on, which must exist. Decodes only the blocks that contain them.
  *
  * @throws `corrupt-chunk`
  */
@@ -46,13 +46,13 @@ export function decodeBlockRange(
   }
 }
 
-/** Where a block lies in the decoded form. */
+/** Position of a block in the decoded data. */
 function boundsOf(block: number, { blockSize, size }: BloscHeader): { start: number; end: number } {
   const start = block * blockSize;
   return { start, end: Math.min(start + blockSize, size) };
 }
 
-/** Fills `target` with the decoded bytes from `offset` on of one block that has `length` of them. */
+/** Fills `target` with decoded bytes from `offset` on, of one block of `length` decoded bytes. */
 function decodeBlock(
   source: Uint8Array,
   header: BloscHeader,
@@ -69,7 +69,7 @@ function decodeBlock(
   const mode = shuffleOfBlock(header.shuffle, length, header.typeSize);
   const layout = { inner: header.inner, mode, itemSize: header.typeSize, streams };
   const kernels = blockKernels(header, inner);
-  // What the kernels refuse goes the longer way, which knows why.
+  // If the kernels fail, the slower code below finds out why.
   const block = source.subarray(start, end);
   if (kernels?.decode(block, target, layout, length, offset)) return;
   const isInPlace = mode === "noshuffle" && target.length === length;
@@ -80,7 +80,7 @@ function decodeBlock(
   else if (!isInPlace) target.set(shuffled.subarray(wanted.start, wanted.end));
 }
 
-/** Where a block's streams end, each behind its size as i32le. */
+/** End of a block's streams, each stored after its size as i32le. */
 function streamsEnd(
   words: DataView,
   start: number,
@@ -102,7 +102,7 @@ function streamsEnd(
   return s;
 }
 
-/** Decodes the streams of a block, as far as the `wanted` bytes of it take; one of its full length is stored plainly. */
+/** Decodes the streams of a block as far as its `wanted` bytes need. A stream of full length is stored uncompressed. */
 function decodeStreams(
   source: Uint8Array,
   layout: BlockLayout,

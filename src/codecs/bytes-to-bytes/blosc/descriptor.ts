@@ -1,7 +1,7 @@
 import { type CodecDescriptor, describeValues } from "../../descriptor.ts";
 import { assertNoMore, parseLevel } from "../../option-parts.ts";
 
-/** What compresses inside of blosc. */
+/** Compressors that blosc applies to blocks. */
 export const INNER_CODECS = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"] as const;
 export const BLOSC_SHUFFLES = ["noshuffle", "shuffle", "bitshuffle"] as const;
 

@@ -4,10 +4,10 @@ import { type BloscHeader, blockCount, HEADER_SIZE, MIN_STREAM, streamCount, wri
 import { blockKernels, type InnerCodec } from "./inner-codecs.ts";
 
 /**
- * Writes `source` as one blosc value, stored plainly where encoding does not make it smaller.
+ * Writes `source` as one blosc value, uncompressed if encoding does not make it smaller.
  *
- * @param header all but `isStored` and `encodedSize`, which are found here.
- * @returns the bytes written: 16 more than `source` at most.
+ * @param header all fields except `isStored` and `encodedSize`, which are computed here.
+ * @returns the bytes written, at most 16 more than `source`.
  */
 export function encodeBlosc(
   source: Uint8Array,
@@ -28,7 +28,7 @@ export function encodeBlosc(
   return storedSize;
 }
 
-/** All blocks behind their starts; 0 where they are not smaller than plain data. */
+/** Encodes all blocks, after the table of their starts. Returns 0 if the result is not smaller than the data. */
 function encodeBlocks(
   source: Uint8Array,
   header: BloscHeader,
@@ -65,7 +65,7 @@ function encodeBlocks(
   return t;
 }
 
-/** One block's streams from `targetStart` on; the place behind them, or 0 where they do not fit. */
+/** Encodes the streams of one block from `targetStart` on. Returns their end, or 0 if they do not fit. */
 function encodeStreams(
   source: Uint8Array,
   start: number,

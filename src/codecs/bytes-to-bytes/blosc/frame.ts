@@ -5,7 +5,7 @@ import { wordsOf } from "../../kernels/words.ts";
 export const HEADER_SIZE = 16;
 const FORMAT_VERSION = 2;
 const CODEC_VERSION = 1;
-/** Blocks are split into one stream a byte of the item, but for large items and streams shorter than this. */
+/** Blocks are split into one stream per byte of the item, except for large items and for streams shorter than this. */
 export const MIN_STREAM = 128;
 const MAX_STREAMS = 16;
 
@@ -13,30 +13,30 @@ const FLAGS = { shuffled: 0x01, stored: 0x02, bitShuffled: 0x04, unknown: 0x08, 
 
 export type Shuffle = "noshuffle" | "shuffle" | "bitshuffle";
 
-/** The numbers by which headers know the inner codecs. */
+/** The numbers of the inner codecs in headers. */
 export const INNER_CODES = { blosclz: 0, lz4: 1, snappy: 2, zlib: 3, zstd: 4 } as const;
 export type InnerName = keyof typeof INNER_CODES;
 const INNER_NAMES = Object.keys(INNER_CODES) as InnerName[];
 
-/** What the 16 bytes in front of a blosc 1 value say. */
+/** The 16-byte header of a blosc 1 value. */
 export interface BloscHeader {
   readonly inner: InnerName;
   readonly shuffle: Shuffle;
-  /** The data follow the header as they are, neither shuffled nor encoded. */
+  /** True if the data follow the header unchanged, neither shuffled nor encoded. */
   readonly isStored: boolean;
-  /** Whether blocks may be split into streams. */
+  /** True if blocks may be split into streams. */
   readonly mayBeSplit: boolean;
   readonly typeSize: number;
   /** Decoded bytes. */
   readonly size: number;
   readonly blockSize: number;
-  /** Bytes of the whole value, this header included. */
+  /** Bytes of the whole value, including this header. */
   readonly encodedSize: number;
 }
 
 /**
- * @throws `codec-error` when the value is of another version or inner codec; `corrupt-chunk` when the header cannot
- *   be true.
+ * @throws `codec-error` if the value has another version or an unknown inner codec; `corrupt-chunk` if the header
+ *   contradicts itself or the value.
  */
 export function readHeader(source: Uint8Array): BloscHeader {
   if (source.length < HEADER_SIZE) {
@@ -110,12 +110,12 @@ export function blockCount({ size, blockSize }: BloscHeader): number {
   return Math.ceil(size / blockSize);
 }
 
-/** How many streams a block of `length` bytes has; a shorter last block is never split. */
+/** Number of streams in a block of `length` bytes; a shorter last block is never split. */
 export function streamCount({ blockSize, mayBeSplit, typeSize }: BloscHeader, length: number): number {
   return mayBeSplit && length === blockSize && canSplit(typeSize, blockSize) ? typeSize : 1;
 }
 
-/** Whether blocks of this size split into streams of useful length. */
+/** True if blocks of this size split into streams of useful length. */
 export function canSplit(typeSize: number, blockSize: number): boolean {
   return typeSize <= MAX_STREAMS && Math.floor(blockSize / typeSize) >= MIN_STREAM;
 }

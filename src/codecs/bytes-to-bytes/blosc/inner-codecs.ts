@@ -10,13 +10,13 @@ import { decodeZstd, zstdDecoder } from "../zstd/decoder.ts";
 import { zstdEncoder } from "../zstd/encoder.ts";
 import type { BloscHeader, InnerName } from "./frame.ts";
 
-/** A codec of the streams within blosc blocks; works on parts of larger buffers. */
+/** A codec for the streams in blosc blocks; works on parts of larger buffers. */
 export interface InnerCodec {
   /**
-   * Decodes one stream; where no more than its first `wanted` bytes are, what is behind them may be left out.
+   * Decodes one stream. If only its first `wanted` bytes are needed, the bytes after them may be left out.
    *
-   * @returns the bytes written, or -1 where the stream is broken or would give more than the target's part holds.
-   * @throws `corrupt-chunk`, `codec-error` where more is known.
+   * @returns the bytes written, or -1 if the stream is broken or decodes to more than the target's part holds.
+   * @throws `corrupt-chunk`, `codec-error` if more is known.
    */
   decode(
     source: Uint8Array,
@@ -27,7 +27,10 @@ export interface InnerCodec {
     targetEnd: number,
     wanted: number,
   ): number;
-  /** @param level 1 to 9. @returns the bytes written, or 0 where they do not fit. */
+  /**
+   * @param level 1 to 9.
+   * @returns the bytes written, or 0 if they do not fit.
+   */
   encode(
     source: Uint8Array,
     start: number,
@@ -38,8 +41,8 @@ export interface InnerCodec {
     level: number,
   ): number;
   /**
-   * What block kernels are given for this level; undefined where they do not know it. Absent where there are no such
-   * kernels, or they would be slower.
+   * Converts the level to the effort of the block kernels; undefined if they do not support the level. Absent if there
+   * are no such kernels or they would be slower.
    */
   kernelEffort?(level: number): number | undefined;
 }
@@ -65,7 +68,7 @@ const loaders: Readonly<Record<InnerName, () => InnerCodec | Promise<InnerCodec>
 };
 const loaded = new Map<InnerName, InnerCodec>();
 
-/** The inner codec of that name; a promise of it where it is loaded first. */
+/** The inner codec of that name, or a promise if it must be loaded first. */
 export function innerCodec(name: InnerName): InnerCodec | Promise<InnerCodec> {
   const known = loaded.get(name);
   if (known) return known;
@@ -110,13 +113,15 @@ function innerZstd(): InnerCodec {
   };
 }
 
-/** The zstd level that c-blosc takes for its own of 1 to 9. */
+/** The zstd level that c-blosc uses for its levels 1 to 9. */
 function zstdLevel(level: number): number {
   if (level === 9) return 22;
   return level === 8 ? 20 : 2 * level - 1;
 }
 
-/** -1 in place of an overrun: a larger target would not help a stream whose size is known. */
+/**
+ * Returns -1 instead of throwing an overrun: a larger target would not help, because the size of the stream is known.
+ */
 function orTooLarge(decode: () => number): number {
   try {
     return decode();
@@ -128,7 +133,7 @@ function orTooLarge(decode: () => number): number {
 
 const blocksOfThread = kernelsOfThread(wasmBlocks);
 
-/** The kernels that do whole blocks of this kind, where there are any. */
+/** The kernels for whole blocks of this kind, if any. */
 export function blockKernels(
   { inner: name, blockSize }: BloscHeader,
   inner: InnerCodec,

@@ -1,14 +1,11 @@
 import { corrupt } from "../../failures.ts";
 
-/**
- * Reads bits, the highest of each byte first. Behind the end of the source there are zeros without end, until
- * `assertWhole` is asked.
- */
+/** Reads bits, the highest of each byte first. Reads zeros beyond the end of the source; `assertWhole` reports it. */
 export class BitReader {
   readonly source: Uint8Array;
-  /** The byte that is taken next. */
+  /** Position of the next byte to take. */
   position: number;
-  /** Bytes that were taken; the lowest `count` bits of them are not read yet. */
+  /** Bytes already taken; their lowest `count` bits have not been read yet. */
   held = 0;
   count = 0;
 
@@ -17,7 +14,7 @@ export class BitReader {
     this.position = position;
   }
 
-  /** The next `size` bits as a number; `size` is at most 24. */
+  /** Reads `size` bits as a number; `size` is at most 24. */
   read(size: number): number {
     while (this.count < size) {
       const byte = this.position < this.source.length ? (this.source[this.position] as number) : 0;
@@ -39,12 +36,12 @@ export class BitReader {
     this.count -= this.count % 8;
   }
 
-  /** Whole bytes that are not read yet. */
+  /** Whole bytes that have not been read yet. */
   get left(): number {
     return this.source.length - this.position + Math.floor(this.count / 8);
   }
 
-  /** @throws `corrupt-chunk` when bits from behind the end have been read. */
+  /** @throws `corrupt-chunk` if bits beyond the end have been read. */
   assertWhole(): void {
     if (this.left < 0) throw corrupt("the bzip2 stream is truncated");
   }

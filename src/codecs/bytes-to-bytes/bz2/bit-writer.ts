@@ -1,4 +1,4 @@
-/** Writes bits, the highest of each byte first. Bytes that the target has no room for are counted but lost. */
+/** Writes bits, the highest of each byte first. Counts bytes that do not fit in the target, but drops them. */
 export class BitWriter {
   readonly #target: Uint8Array;
   #position = 0;
@@ -9,7 +9,7 @@ export class BitWriter {
     this.#target = target;
   }
 
-  /** Writes `value`, which has no more than `size` bits; `size` is at most 24. */
+  /** Writes `value`, which has at most `size` bits; `size` is at most 24. */
   write(size: number, value: number): void {
     this.#held = (this.#held << size) | value;
     this.#count += size;
@@ -24,7 +24,11 @@ export class BitWriter {
     this.write(16, value & 0xffff);
   }
 
-  /** Fills the last byte with zeros. @returns the bytes written, which may be more than the target holds. */
+  /**
+   * Pads the last byte with zeros.
+   *
+   * @returns the bytes written, which may be more than the target holds.
+   */
   finish(): number {
     if (this.#count > 0) this.write(8 - this.#count, 0);
     return this.#position;

@@ -3,11 +3,11 @@ import { sortSuffixes } from "./suffix-array.ts";
 /**
  * The Burrows-Wheeler transform: the last column of the sorted rotations of `block`.
  *
- * Suffixes of the least rotation sort as its rotations do, so that is what is sorted: in linear time, also for blocks
- * that are one byte or a short pattern over and over.
+ * The suffixes of the least rotation sort in the same order as its rotations, so these suffixes are sorted. This takes
+ * linear time even for blocks that repeat one byte or a short pattern.
  *
- * @param order scratch, as long as the block.
- * @param column as long as the block; is filled.
+ * @param order scratch space, as long as the block.
+ * @param column filled with the result; as long as the block.
  * @returns the origin: the row that is the block itself.
  */
 export function sortBlock(block: Uint8Array, order: Int32Array, column: Uint8Array): number {
@@ -28,7 +28,9 @@ export function sortBlock(block: Uint8Array, order: Int32Array, column: Uint8Arr
   return origin;
 }
 
-/** Where the least rotation begins. Two candidates race; the one that loses is moved behind what it has compared. */
+/**
+ * Finds the start of the least rotation. Two candidates race; the one that loses moves past the bytes it has compared.
+ */
 function leastRotation(block: Uint8Array): number {
   const size = block.length;
   let a = 0;

@@ -2,23 +2,23 @@ import { codeLengths } from "./code-lengths.ts";
 import { GROUP_SIZE } from "./format.ts";
 import type { ListSymbols } from "./list-symbols.ts";
 
-/** Huffman tables for a block, and which of them each group of symbols takes. */
+/** The Huffman tables of a block, and the table of each group of symbols. */
 export interface TableChoice {
-  /** Code lengths by symbol, one array a table. */
+  /** Code lengths by symbol, one array per table. */
   readonly tables: readonly Uint8Array[];
   readonly selectors: Uint8Array;
 }
 
 const ROUNDS = 4;
-/** What a symbol costs in a first table that is not made for it. */
+/** Initial cost of a symbol in a table that was not made for it. */
 const FOREIGN_LENGTH = 15;
-/** Costs of three tables are summed in one number; a group costs less than 2^10 bits. */
+/** The costs of three tables are summed in one number; a group costs less than 2^10 bits. */
 const SUM_BITS = 10;
 const SUM_MASK = (1 << SUM_BITS) - 1;
 
 /**
- * Begins with tables that each are made for a part of the alphabet; then, a few times, gives each group the table that
- * is best for it, and makes each table anew for the groups it got.
+ * Starts with tables made for parts of the alphabet. Then repeats a few times: gives each group the table that encodes
+ * it best, and rebuilds each table for its groups.
  */
 export function chooseTables({ symbols, counts }: ListSymbols): TableChoice {
   const tables = firstTables(symbols.length, counts);
@@ -48,7 +48,7 @@ function tableCountFor(size: number): number {
   return size < 2400 ? 5 : 6;
 }
 
-/** Parts of the alphabet that come about equally often. */
+/** Divides the alphabet into parts that occur about equally often. */
 function firstTables(size: number, counts: Int32Array): Uint8Array[] {
   const tables: Uint8Array[] = [];
   let symbol = 0;
@@ -59,7 +59,7 @@ function firstTables(size: number, counts: Int32Array): Uint8Array[] {
     let taken = 0;
     while (symbol < counts.length && (taken < share || parts === 1)) {
       const count = counts[symbol] as number;
-      // A symbol of which more than half lies beyond the share is left to the next part.
+      // If more than half of a symbol's count is beyond the share, the symbol goes to the next part.
       if (taken > 0 && parts > 1 && taken + count / 2 > share) break;
       taken += count;
       table[symbol++] = 0;

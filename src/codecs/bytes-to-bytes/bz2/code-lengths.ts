@@ -1,13 +1,13 @@
-/** The longest code that the reference writes, below what readers know. */
+/** The longest code that the reference encoder writes; decoders accept longer ones. */
 const MAX_LENGTH = 17;
-/** Symbols are fewer than this; their counts are multiplied by it, so that both sort as one number. */
+/** Counts are multiplied by this, which is above the number of symbols, so that count and symbol sort as one number. */
 const SYMBOL_SCALE = 512;
 
 /**
- * Lengths of the Huffman codes of symbols that come `counts` times; at least one bit also where that is never.
- * Where a code would be too long, counts are halved until none is.
+ * Computes the Huffman code lengths of symbols that occur `counts` times; unused symbols get a code too. If a code is
+ * too long, halves the counts until it fits.
  *
- * @param lengths is filled.
+ * @param lengths filled with the result.
  */
 export function codeLengths(counts: Int32Array, lengths: Uint8Array): void {
   const size = counts.length;
@@ -20,7 +20,7 @@ export function codeLengths(counts: Int32Array, lengths: Uint8Array): void {
     order.sort();
     for (let i = 0; i < size; i++) weights[i] = Math.floor((order[i] as number) / SYMBOL_SCALE);
     join(weights, parents, size);
-    // From the root down, the depth of each node in place of its parent.
+    // From the root down, replace the parent of each node by its depth.
     parents[2 * size - 2] = 0;
     for (let node = 2 * size - 3; node >= 0; node--) {
       parents[node] = (parents[parents[node] as number] as number) + 1;
@@ -30,7 +30,7 @@ export function codeLengths(counts: Int32Array, lengths: Uint8Array): void {
   for (let i = 0; i < size; i++) lengths[(order[i] as number) % SYMBOL_SCALE] = parents[i] as number;
 }
 
-/** Joins the two lightest nodes again and again: of the leaves, which are sorted, and of the nodes made so far. */
+/** Repeatedly joins the two lightest nodes, taken from the sorted leaves and the nodes created so far. */
 function join(weights: Int32Array, parents: Int32Array, leaves: number): void {
   let leaf = 0;
   let inner = leaves;

@@ -5,11 +5,11 @@ import { blockCapacity, encodeBz2, maxBz2Size } from "./encode.ts";
 import { BLOCK_UNIT } from "./format.ts";
 import { TABLES_SIZE } from "./read-block.ts";
 
-/** Bytes a byte of a block that encoding holds: the block twice, column, symbols, order, and tables of sorting. */
+/** Memory of the encoder per byte of a block: the block twice, column, symbols, order, and tables for sorting. */
 const ENCODER_SHARE = 18;
 const ENCODER_TABLES = 65_536;
 
-/** `bz2`: bzip2 streams, several of which are read as one. */
+/** `bz2`: bzip2 streams; reads several as one. */
 export const createBz2: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);
   const { value: level, check } = encoderSetting(() => settings.integer("level", 1, 9, 1), 1);
@@ -18,7 +18,7 @@ export const createBz2: CodecFactory = (configuration) => {
     name: "bz2",
     maxEncodedSize: maxBz2Size,
     scratchSize: (decodedSize) => {
-      // What is read may be of any level.
+      // Data may be of any level when read.
       const decoder = 4 * Math.min(9 * BLOCK_UNIT, columnLimit(decodedSize)) + TABLES_SIZE;
       return Math.max(decoder, ENCODER_SHARE * blockCapacity(decodedSize, level) + ENCODER_TABLES);
     },

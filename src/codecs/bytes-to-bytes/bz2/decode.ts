@@ -14,11 +14,11 @@ import { HuffmanTables } from "./huffman-tables.ts";
 import { readBlock } from "./read-block.ts";
 
 /**
- * Decodes all bzip2 streams of `source`, one after the other, into `target`.
+ * Decodes all bzip2 streams of `source`, one after another, into `target`.
  *
  * @returns the bytes written.
- * @throws `corrupt-chunk` when a stream is cut or broken, a checksum differs, other bytes follow, or `target` is too
- *   small; `codec-error` for the randomised blocks of bzip2 before 0.9.5.
+ * @throws `corrupt-chunk` if a stream is truncated or broken, a checksum differs, other bytes follow, or `target` is
+ *   too small; `codec-error` for the randomised blocks of bzip2 before 0.9.5.
  */
 export function decodeBz2(source: Uint8Array, target: Uint8Array): number {
   if (source.length === 0) throw corrupt("there is no bzip2 stream", { found: 0 });
@@ -39,7 +39,7 @@ class Decoder {
     this.#target = target;
   }
 
-  /** @returns whether another stream follows. */
+  /** @returns true if another stream follows. */
   decodeStream(): boolean {
     const bits = this.#bits;
     const blockSize = BLOCK_UNIT * this.#readLevel();
@@ -69,7 +69,7 @@ class Decoder {
     return level;
   }
 
-  /** @returns the block's checksum. */
+  /** @returns the checksum of the block. */
   #decodeBlock(blockSize: number): number {
     const stated = this.#bits.readUint32();
     if (this.#bits.read(1) === 1) {
@@ -97,16 +97,16 @@ class Decoder {
   }
 }
 
-/** The largest block that can decode to no more than `size` bytes: five bytes may stand for a run of four. */
+/** The largest block that can decode to at most `size` bytes: five bytes may represent a run of four. */
 export function columnLimit(size: number): number {
   return size + Math.ceil(size / RUN_START);
 }
 
 /**
- * Turns the last column of a block's sorted rotations into its bytes, and runs into what they stand for.
+ * Reconstructs the bytes of a block from the last column of its sorted rotations and expands their runs.
  *
- * @param column becomes a chain: above each byte, the place of the one that follows.
- * @returns where the bytes end in `target`.
+ * @param column becomes a linked list: the bits above each byte are the position of the next byte.
+ * @returns the end of the bytes in `target`.
  */
 function unwind(column: Int32Array, origin: number, target: Uint8Array, start: number): number {
   link(column);
@@ -134,7 +134,10 @@ function unwind(column: Int32Array, origin: number, target: Uint8Array, start: n
   return t;
 }
 
-/** The n-th of a byte in the first column is the n-th of it in the last one: the row that is rotated by one. */
+/**
+ * Links each row to the row rotated by one: the n-th occurrence of a byte in the first column is its n-th occurrence in
+ * the last column.
+ */
 function link(column: Int32Array): void {
   const places = new Int32Array(256);
   for (let i = 0; i < column.length; i++) {

@@ -13,15 +13,15 @@ import {
 import { listSymbols } from "./list-symbols.ts";
 import { writeBlock } from "./write-block.ts";
 
-/** The reference leaves this many bytes of a block free. */
+/** The reference encoder leaves this many bytes of a block unused. */
 const BLOCK_RESERVE = 19;
 
-/** The most bytes that `size` bytes become: noise takes 1 % more, and a block has tables. */
+/** The most bytes that `size` bytes can become: noise grows by 1 %, and each block has tables. */
 export function maxBz2Size(size: number): number {
   return size + (size >>> 5) + 2048;
 }
 
-/** Bytes of the largest block that `size` bytes can fill; runs of four become five. */
+/** Bytes of the largest block that `size` bytes can fill; runs of four become five bytes. */
 export function blockCapacity(size: number, level: number): number {
   return Math.min(BLOCK_UNIT * level - BLOCK_RESERVE, size + Math.ceil(size / 4) + 5);
 }
@@ -30,7 +30,7 @@ export function blockCapacity(size: number, level: number): number {
  * Encodes `source` as one bzip2 stream.
  *
  * @returns the bytes written.
- * @throws `codec-error` when `target` is too small.
+ * @throws `codec-error` if `target` is too small.
  */
 export function encodeBz2(source: Uint8Array, target: Uint8Array, level: number): number {
   const bits = new BitWriter(target);
@@ -67,14 +67,14 @@ export function encodeBz2(source: Uint8Array, target: Uint8Array, level: number)
   });
 }
 
-/** The most bytes that a run of five bytes can stand for. */
+/** The most equal bytes that five bytes of a block can represent. */
 const MAX_RUN = RUN_START + 251;
 
 /**
- * Fills `block` with `source` from `start` on, where of a run of four to 255 equal bytes four are left, and a byte
- * that says how many more there are.
+ * Fills `block` with `source` from `start` on. A run of 4 to 255 equal bytes becomes four of them and a byte with the
+ * number of the others.
  *
- * @returns the bytes put into the block, and where the rest of the source begins.
+ * @returns the number of bytes in the block, and the start of the rest of the source.
  */
 function collapseRuns(source: Uint8Array, start: number, block: Uint8Array): { size: number; next: number } {
   const limit = block.length - RUN_START - 1;

@@ -1,16 +1,16 @@
-/** What both directions know of the bzip2 format. Its numbers lie in bits, the highest first. */
+/** The parts of the bzip2 format that both directions use. Numbers are stored as bits, the highest first. */
 
-/** `BZh`, before the level as a digit. */
+/** `BZh`; the level follows as a digit. */
 export const STREAM_MAGIC = [0x42, 0x5a, 0x68] as const;
-/** The two halves of what a block begins with, the digits of pi. */
+/** The two halves of the start of a block, the digits of pi. */
 export const BLOCK_MAGIC = [0x314159, 0x265359] as const;
-/** The same of what ends a stream, the digits of the square root of pi. */
+/** The two halves of the end of a stream, the digits of the square root of pi. */
 export const END_MAGIC = [0x177245, 0x385090] as const;
 
-/** Bytes of a block at level 1; at level n it has n times as many. */
+/** Bytes of a block at level 1; a block at level n has n times as many. */
 export const BLOCK_UNIT = 100_000;
 
-/** A run of four equal bytes is followed by a byte that says how many more there are. */
+/** After a run of four equal bytes, one byte counts how many more follow. */
 export const RUN_START = 4;
 
 /** Symbols that count zeros of the move-to-front list, as digits 1 and 2 of a number in base two. */
@@ -20,9 +20,9 @@ export const RUN_B = 1;
 export const MAX_TABLES = 6;
 /** Symbols that share a Huffman table. */
 export const GROUP_SIZE = 50;
-/** Two run symbols, 255 places of the list but the first, and the end of the block. */
+/** Two run symbols, 255 positions in the list (all but the first), and the end of the block. */
 export const MAX_ALPHABET = 258;
-/** The longest code that readers know. */
+/** The longest code that decoders accept. */
 export const MAX_CODE_LENGTH = 20;
 
 const table = Uint32Array.from({ length: 256 }, (_, byte) => {

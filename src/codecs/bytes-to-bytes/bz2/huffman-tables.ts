@@ -1,25 +1,29 @@
 import { corrupt } from "../../failures.ts";
 import { MAX_ALPHABET, MAX_CODE_LENGTH, MAX_TABLES } from "./format.ts";
 
-/** Codes up to this length are looked up at once. */
+/** Codes of up to this many bits are found by one lookup. */
 export const LOOKUP_BITS = 10;
 const SYMBOL_BITS = 9;
 export const SYMBOL_MASK = (1 << SYMBOL_BITS) - 1;
-/** Entries of one table in `limits` and `offsets`: one a code length, from 0 on. */
+/** Entries of one table in `limits` and `offsets`: one per code length, from 0 on. */
 export const LENGTHS = MAX_CODE_LENGTH + 1;
 
-/** The Huffman tables of a block, one behind the other in each array. */
+/** The Huffman tables of a block, one after another in each array. */
 export class HuffmanTables {
-  /** By table and the next bits: symbol and, above it, code length; 0 where the code is longer. */
+  /** By table and next bits: the symbol and, above it, the code length; 0 if the code is longer. */
   readonly lookup = new Uint16Array(MAX_TABLES << LOOKUP_BITS);
-  /** By table and code length: the first number that is no code of this length, nor the start of one. */
+  /** By table and code length: the first number that is neither a code of this length nor the start of a longer one. */
   readonly limits = new Int32Array(MAX_TABLES * LENGTHS);
-  /** By table and code length: what to add to a code for its place in `symbols`. */
+  /** By table and code length: the offset from a code to its position in `symbols`. */
   readonly offsets = new Int32Array(MAX_TABLES * LENGTHS);
-  /** By table: symbols in the order of their codes. */
+  /** By table: the symbols in the order of their codes. */
   readonly symbols = new Uint16Array(MAX_TABLES * MAX_ALPHABET);
 
-  /** Makes the table of canonical codes of these lengths. @throws `corrupt-chunk` when they overlap. */
+  /**
+   * Sets a table to the canonical codes with these lengths.
+   *
+   * @throws `corrupt-chunk` if the codes overlap.
+   */
   set(table: number, lengths: Uint8Array): void {
     const counts = new Int32Array(LENGTHS);
     for (const length of lengths) counts[length] = (counts[length] as number) + 1;

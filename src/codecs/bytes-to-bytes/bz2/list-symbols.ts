@@ -1,18 +1,18 @@
 import { MAX_ALPHABET, RUN_A, RUN_B } from "./format.ts";
 
-/** A block's last column as symbols: places in a list that is moved to front, zeros counted. */
+/** The last column of a block as symbols: positions in a move-to-front list, with counted zeros. */
 export interface ListSymbols {
   readonly symbols: Uint16Array;
-  /** How often each symbol is there; as long as the alphabet. */
+  /** Number of occurrences of each symbol; as long as the alphabet. */
   readonly counts: Int32Array;
-  /** Whether a byte is in use. */
+  /** 1 for each byte value that occurs. */
   readonly used: Uint8Array;
 }
 
-/** Below this many places a loop is faster than a call. */
+/** For moves shorter than this a loop is faster than a call. */
 const SHORT_MOVE = 24;
 
-/** @param space takes the symbols; one longer than the column. */
+/** @param space receives the symbols; one entry longer than the column. */
 export function listSymbols(column: Uint8Array, space: Uint16Array): ListSymbols {
   const used = new Uint8Array(256);
   for (let i = 0; i < column.length; i++) used[column[i] as number] = 1;
@@ -26,7 +26,7 @@ export function listSymbols(column: Uint8Array, space: Uint16Array): ListSymbols
     space[size++] = symbol;
     counts[symbol] = (counts[symbol] as number) + 1;
   };
-  /** Digits of one and two, the lowest first. */
+  /** Writes the count of zeros in digits one and two, the lowest first. */
   const putZeros = () => {
     for (let left = zeros; left > 0; left = (left - 1) >> 1) put(left & 1 ? RUN_A : RUN_B);
     zeros = 0;

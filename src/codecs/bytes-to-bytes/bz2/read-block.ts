@@ -3,14 +3,14 @@ import type { BitReader } from "./bit-reader.ts";
 import { GROUP_SIZE, MAX_ALPHABET, MAX_CODE_LENGTH, MAX_TABLES, RUN_B } from "./format.ts";
 import { type HuffmanTables, LENGTHS, LOOKUP_BITS, lengthOf, SYMBOL_MASK } from "./huffman-tables.ts";
 
-/** Groups that the largest block can have; what writers state beyond is padding. */
+/** The most groups a block can have; writers may state more as padding. */
 const MAX_SELECTORS = 18_002;
 
 /**
- * Reads the body of a block behind its origin: tables, then symbols, which are turned back into bytes.
+ * Reads a block after its origin: tables, then symbols, which are converted back to bytes.
  *
- * @param column where the bytes are put: the last column of the sorted rotations.
- * @returns the bytes of the block; if it is larger than `column`, some number that is, too.
+ * @param column receives the bytes: the last column of the sorted rotations.
+ * @returns the bytes of the block; if the block is larger than `column`, any number larger than `column`.
  * @throws `corrupt-chunk`
  */
 export function readBlock(bits: BitReader, tables: HuffmanTables, column: Int32Array): number {
@@ -23,7 +23,10 @@ export function readBlock(bits: BitReader, tables: HuffmanTables, column: Int32A
   return readSymbols(bits, tables, selectors, list, column);
 }
 
-/** The bytes in use, in order: the list that is moved to front. Sixteen bits say which sixteenths have any. */
+/**
+ * Reads the byte values in use, in order: the initial move-to-front list. Sixteen bits mark the sixteenths that contain
+ * any.
+ */
 function readList(bits: BitReader): Uint8Array {
   const list: number[] = [];
   const parts = bits.read(16);
@@ -36,7 +39,7 @@ function readList(bits: BitReader): Uint8Array {
   return Uint8Array.from(list);
 }
 
-/** The table of each group, stored as its place in a list that is moved to front, in unary. */
+/** Reads the table of each group, stored as its position in a move-to-front list, in unary. */
 function readSelectors(bits: BitReader, tableCount: number): Uint8Array {
   const count = bits.read(15);
   if (count === 0) throw corrupt("a bzip2 block has no groups");
@@ -56,7 +59,7 @@ function readSelectors(bits: BitReader, tableCount: number): Uint8Array {
   return selectors;
 }
 
-/** Code lengths, each as the difference to the one before it. */
+/** Reads code lengths, each stored as the difference from the previous one. */
 function readTables(bits: BitReader, tables: HuffmanTables, count: number, alphabetSize: number): void {
   const lengths = new Uint8Array(alphabetSize);
   for (let table = 0; table < count; table++) {
@@ -74,7 +77,11 @@ function readTables(bits: BitReader, tables: HuffmanTables, count: number, alpha
   }
 }
 
-/** The symbols up to the block's end, as bytes. @returns as `readBlock`. */
+/**
+ * Reads symbols up to the end of the block and converts them to bytes.
+ *
+ * @returns as `readBlock`.
+ */
 function readSymbols(
   bits: BitReader,
   { lookup, limits, offsets, symbols }: HuffmanTables,
@@ -143,7 +150,7 @@ function readSymbols(
   return size + zeros;
 }
 
-/** Below this many places a loop is faster than a call. */
+/** For moves shorter than this a loop is faster than a call. */
 const SHORT_MOVE = 24;
 
 function moveToFront(list: Uint8Array, place: number): number {
@@ -154,6 +161,6 @@ function moveToFront(list: Uint8Array, place: number): number {
   return byte;
 }
 
-/** Bytes that reading a block takes beside its column. */
+/** Bytes that reading a block takes besides its column. */
 export const TABLES_SIZE =
   MAX_TABLES * (2 * (1 << LOOKUP_BITS) + 8 * LENGTHS + 2 * MAX_ALPHABET) + MAX_SELECTORS;

@@ -4,14 +4,14 @@ export type Text = Uint8Array | Int32Array;
 const EMPTY = -1;
 
 /**
- * Sorts the suffixes of `text` by induced sorting (SA-IS): in time linear in its length, whatever it holds.
+ * Sorts the suffixes of `text` by induced sorting (SA-IS), in linear time for any content.
  *
- * A suffix is of type S where it is less than the one behind it, else of type L; the end of the text is less than any
- * symbol. Those of type S behind one of type L ("LMS") are sorted first, as words of a text of half the length or
- * less; the order of all others follows from theirs in two passes.
+ * A suffix is of type S if it is less than the next suffix, otherwise of type L; the end of the text is less than any
+ * symbol. Suffixes of type S after one of type L ("LMS") are sorted first, as words of a text of at most half the
+ * length. Two passes derive the order of all others from theirs.
  *
  * @param alphabetSize all symbols are below it.
- * @param order as long as the text; becomes the starts of its suffixes in their order.
+ * @param order as long as the text; filled with the starts of the suffixes in sorted order.
  */
 export function sortSuffixes(text: Text, alphabetSize: number, order: Int32Array): void {
   const size = text.length;
@@ -46,7 +46,7 @@ export function sortSuffixes(text: Text, alphabetSize: number, order: Int32Array
   induce(text, starts, edges, order);
 }
 
-/** Where the suffixes of each first symbol begin; one entry more for the end. */
+/** Start of the bucket of each first symbol, followed by the end. */
 function bucketStarts(text: Text, alphabetSize: number): Int32Array {
   const starts = new Int32Array(alphabetSize + 1);
   for (let i = 0; i < text.length; i++) {
@@ -76,10 +76,10 @@ function eachLms(text: Text, see: (place: number) => void): void {
 }
 
 /**
- * Sorts all suffixes, given the LMS ones at the ends of their buckets. A suffix of type L is placed when the one behind
- * it is met from below, then one of type S when that is met from above.
+ * Sorts all suffixes, given the LMS suffixes at the ends of their buckets. The ascending pass places a suffix of type L
+ * when it meets the suffix after it; the descending pass does the same for type S.
  *
- * @param edges becomes, by symbol, where the suffixes of type S begin in its bucket.
+ * @param edges filled, by symbol, with the start of the suffixes of type S in its bucket.
  */
 function induce(text: Text, starts: Int32Array, edges: Int32Array, order: Int32Array): void {
   const alphabetSize = edges.length;
@@ -126,7 +126,11 @@ function induce(text: Text, starts: Int32Array, edges: Int32Array, order: Int32A
   }
 }
 
-/** Moves the LMS suffixes to the front of `order`, in their order there. @returns how many they are. */
+/**
+ * Moves the LMS suffixes to the front of `order` and keeps their order.
+ *
+ * @returns the number of LMS suffixes.
+ */
 function gatherLms(text: Text, starts: Int32Array, edges: Int32Array, order: Int32Array): number {
   let count = 0;
   for (let symbol = 0; symbol < edges.length; symbol++) {
@@ -140,10 +144,10 @@ function gatherLms(text: Text, starts: Int32Array, edges: Int32Array, order: Int
 }
 
 /**
- * Names words, which reach from one LMS suffix to the next, by their order, equal ones alike. The names, from 1 on, are
- * put behind the LMS suffixes at half the place of each: no two of them are neighbours.
+ * Names words, which reach from one LMS suffix to the next, by their order; equal words get the same name. Stores the
+ * names, from 1 on, after the LMS suffixes at half of each position, because no two LMS positions are adjacent.
  *
- * @returns how many different words there are.
+ * @returns the number of different words.
  */
 function nameWords(text: Text, count: number, order: Int32Array): number {
   const lengths = order.subarray(count);
@@ -168,14 +172,14 @@ function nameWords(text: Text, count: number, order: Int32Array): number {
   return names;
 }
 
-/** The last word of a text, which has the end of it, is like no other. */
+/** The last word of a text includes its end and differs from all others. */
 function isSameWord(text: Text, a: number, b: number, length: number): boolean {
   if (Math.max(a, b) + length > text.length) return false;
   for (let i = 0; i < length; i++) if (text[a + i] !== text[b + i]) return false;
   return true;
 }
 
-/** Sorts the first `count` entries of `order`, which are LMS suffixes, as suffixes of the text of their words' names. */
+/** Sorts the first `count` entries of `order`, which are LMS suffixes, by sorting the text of their words' names. */
 function sortWords(text: Text, count: number, names: number, order: Int32Array): void {
   const words = order.subarray(order.length - count);
   let w = count;

@@ -3,7 +3,7 @@ import { chooseTables, type TableChoice } from "./choose-tables.ts";
 import { GROUP_SIZE } from "./format.ts";
 import type { ListSymbols } from "./list-symbols.ts";
 
-/** Writes the body of a block behind its origin: bytes in use, tables, symbols. */
+/** Writes a block after its origin: bytes in use, tables, symbols. */
 export function writeBlock(bits: BitWriter, list: ListSymbols): void {
   const choice = chooseTables(list);
   writeUsed(bits, list.used);
@@ -12,7 +12,7 @@ export function writeBlock(bits: BitWriter, list: ListSymbols): void {
   writeSymbols(bits, list.symbols, choice);
 }
 
-/** Sixteen bits say which sixteenths have any bytes in use, then sixteen for each of those which these are. */
+/** Writes sixteen bits that mark the sixteenths with bytes in use, then sixteen bits for each of these. */
 function writeUsed(bits: BitWriter, used: Uint8Array): void {
   const masks = Array.from({ length: 16 }, (_, part) => maskOf(used.subarray(16 * part, 16 * part + 16)));
   bits.write(16, maskOf(masks));
@@ -25,7 +25,7 @@ function maskOf(flags: ArrayLike<number>): number {
   return mask;
 }
 
-/** The places of the selected tables in a list that is moved to front, in unary. */
+/** Writes the positions of the selected tables in a move-to-front list, in unary. */
 function writeSelectors(bits: BitWriter, { tables, selectors }: TableChoice): void {
   bits.write(3, tables.length);
   bits.write(15, selectors.length);
@@ -38,7 +38,7 @@ function writeSelectors(bits: BitWriter, { tables, selectors }: TableChoice): vo
   }
 }
 
-/** The first length, then each as steps from the one before: `10` up, `11` down, `0` the end. */
+/** Writes the first length, then each length in steps from the previous one: `10` up, `11` down, `0` end. */
 function writeLengths(bits: BitWriter, lengths: Uint8Array): void {
   let now = lengths[0] as number;
   bits.write(5, now);
@@ -63,7 +63,7 @@ function writeSymbols(bits: BitWriter, symbols: Uint16Array, { tables, selectors
   }
 }
 
-/** Codes in the order of their lengths, then of their symbols. */
+/** Assigns codes in the order of their lengths, then of their symbols. */
 function canonicalCodes(lengths: Uint8Array): Int32Array {
   const codes = new Int32Array(lengths.length);
   let code = 0;

@@ -11,7 +11,7 @@ import { itemsToDecode, itemsToEncode } from "../../item-count.ts";
 import { readNumbers, writeNumbers } from "../../numbers/number-array.ts";
 import { dataTypeOf, type NumberType, numberType } from "../../numbers/number-type.ts";
 
-/** Texts as numbers: 1 for the first label, and so on; 0 for a text that is none of them, which reads as "". */
+/** Represents texts as numbers: 1 for the first label, and so on; 0 for any other text, which reads as "". */
 interface Categories {
   readonly labels: readonly string[];
   /** Type of the numbers. */
@@ -19,8 +19,8 @@ interface Categories {
 }
 
 /**
- * `categorize` of numcodecs: texts as the numbers of their `labels`, stored as `astype`. Of strings it makes bytes; of
- * texts of fixed size it is a filter, and cuts labels to their size.
+ * `categorize` of numcodecs: texts as the numbers of their `labels`, stored as `astype`. It converts strings to bytes.
+ * For texts of fixed size it is a filter and cuts labels to their size.
  */
 export const createCategorize: CodecFactory = (configuration, context) => {
   const settings = new ConfigReader(configuration);
@@ -37,7 +37,7 @@ export const createCategorize: CodecFactory = (configuration, context) => {
   throw new ZarrflowError("invalid-metadata", `\`categorize\` cannot hold items of type ${dataType.kind}`);
 };
 
-/** The type of the texts; where items are of no known type, that which the configuration states. */
+/** The type of the texts; the configuration decides if the item type is not known. */
 function textType(settings: ConfigReader, itemSize: number): FixedDataType {
   const dtype = settings.text("dtype");
   const [, characters] = /^[<>=]U([1-9][0-9]*)$/.exec(dtype) ?? [];
@@ -93,7 +93,7 @@ function ofFixedText(
   const texts = labels.map((label) =>
     swapElement(codePoints(label, size), { kind: "fixed-text", size }, endian),
   );
-  // A label that is longer than the texts is none of them.
+  // A label longer than the texts matches none of them.
   const codeOf = codesByText(
     texts.map((text, i) => ([...(labels[i] ?? "")].length * 4 > size ? undefined : text)),
     codes,
@@ -129,7 +129,7 @@ function ofFixedText(
   };
 }
 
-/** The code of a text by its bytes; of equal labels the last counts, as in numcodecs. */
+/** Finds the code of a text by its bytes; of equal labels the last wins, as in numcodecs. */
 function codesByText(
   texts: readonly (Uint8Array | undefined)[],
   codes: NumberType,
@@ -146,7 +146,7 @@ function codesByText(
   };
 }
 
-/** The largest number up to which the type has every integer, as far as JavaScript's numbers have. */
+/** The largest number up to which the type represents all integers; for large integer types this is approximate. */
 function largestCode({ kind, size }: NumberType): number {
   if (kind === "float") return size === 2 ? 2 ** 11 : 2 ** 24;
   return 2 ** (8 * size - (kind === "int" ? 1 : 0)) - 1;
@@ -166,7 +166,7 @@ function writeCodes(target: Uint8Array, codes: NumberType, values: readonly numb
   });
 }
 
-/** Zero-padded code points, cut to `size` bytes. */
+/** The code points of a text, cut to `size` bytes and padded with zeros. */
 function codePoints(text: string, size: number): Uint8Array {
   const kept = [...text].slice(0, size / 4).join("");
   return parseTextFill(kept, size, "");

@@ -11,30 +11,30 @@ import { wordsOf } from "../../kernels/words.ts";
 
 const SIZE = 4;
 
-/** `adler32`: guards the bytes with their Adler-32, at the start unless `location` says otherwise. */
+/** `adler32`: adds the Adler-32 of the bytes, at the start unless `location` says otherwise. */
 export const createAdler32: CodecFactory = (configuration) => {
   const location = new ConfigReader(configuration).word("location", ["start", "end"], "start");
   return checksumCodec("adler32", location, adler32);
 };
 
-/** `crc32`: guards the bytes with their CRC-32 as in zlib, at the start unless `location` says otherwise. */
+/** `crc32`: adds the CRC-32 of the bytes, as in zlib, at the start unless `location` says otherwise. */
 export const createCrc32: CodecFactory = (configuration) => {
   const location = new ConfigReader(configuration).word("location", ["start", "end"], "start");
   return checksumCodec("crc32", location, crc32);
 };
 
-/** `crc32c`: guards the bytes with their CRC-32C (Castagnoli), at the end unless `location` says otherwise. */
+/** `crc32c`: adds the CRC-32C (Castagnoli) of the bytes, at the end unless `location` says otherwise. */
 export const createCrc32c: CodecFactory = (configuration) => {
   const location = new ConfigReader(configuration).word("location", ["start", "end"], "end");
   return checksumCodec("crc32c", location, (bytes) => kernels().crc32c(bytes));
 };
 
-/** `fletcher32`: guards the bytes with their Fletcher-32 as in HDF5, at the end. */
+/** `fletcher32`: adds the Fletcher-32 of the bytes, as in HDF5, at the end. */
 export const createFletcher32: CodecFactory = () => checksumCodec("fletcher32", "end", fletcher32);
 
 /**
- * `jenkins_lookup3` of numcodecs: guards the bytes with the checksum of HDF5's metadata, behind them. `initval` starts
- * it; `prefix`, a list of bytes, is taken in before the bytes, and not stored.
+ * `jenkins_lookup3` of numcodecs: adds the checksum of HDF5's metadata at the end. It starts from `initval`; the bytes
+ * of `prefix` are included in the checksum, but not stored.
  */
 export const createJenkinsLookup3: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);
@@ -64,7 +64,7 @@ function prefixOf(settings: ConfigReader): Uint8Array {
   });
 }
 
-/** A codec that puts a 32-bit checksum, little-endian, before or after the bytes, and holds them against it. */
+/** Creates a codec that stores a 32-bit checksum, little-endian, before or after the bytes and verifies it. */
 function checksumCodec(
   name: string,
   location: "start" | "end",

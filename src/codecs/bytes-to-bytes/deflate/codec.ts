@@ -3,10 +3,10 @@ import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
 import { ConfigReader, encoderSetting } from "../../config-reader.ts";
 import { type Deflate, type DeflateFormat, maxDeflatedSize } from "./deflate.ts";
 
-/** What distinguishes the codecs of deflate. */
+/** The differences between the deflate codecs. */
 interface DeflateCodec {
   readonly name: string;
-  /** The container that is written. */
+  /** The container to write. */
   readonly writes: DeflateFormat;
   /** The container of encoded bytes; by default the one that is written. */
   readonly formatOf?: (source: Uint8Array) => DeflateFormat;
@@ -14,7 +14,7 @@ interface DeflateCodec {
   readonly leastLevel: -1 | 0;
 }
 
-/** The factory of a codec of deflate, once that is loaded. */
+/** Loads deflate and returns the factory of a codec. */
 async function loadDeflateCodec({
   name,
   writes,
@@ -37,15 +37,15 @@ async function loadDeflateCodec({
   };
 }
 
-/** `gzip`: RFC 1952; several members are read. */
+/** `gzip`: RFC 1952; reads several members. */
 export const loadGzip = () => loadDeflateCodec({ name: "gzip", writes: "gzip", leastLevel: -1 });
 
 /** `zlib`: RFC 1950. */
 export const loadZlib = () => loadDeflateCodec({ name: "zlib", writes: "zlib", leastLevel: -1 });
 
 /**
- * `v1.gzip`: what the name `gzip` means in Zarr v1, a zlib stream by its writer's rule, a gzip file by its words. The
- * first bytes say; written is the former.
+ * `v1.gzip`: the codec `gzip` of Zarr v1. Zarr v1 software wrote zlib streams under this name, its specification says
+ * gzip. Reading detects the container by its first bytes; writing uses zlib.
  */
 export const loadV1Gzip = () =>
   loadDeflateCodec({
@@ -55,12 +55,12 @@ export const loadV1Gzip = () =>
     leastLevel: 0,
   });
 
-/** No zlib stream begins so. */
+/** No zlib stream starts with these bytes. */
 function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b;
 }
 
-/** Node's zlib, or fflate where there is none. */
+/** Loads Node's zlib, or fflate if there is none. */
 export async function loadDeflate(): Promise<Deflate> {
   const zlib = builtin("node:zlib");
   if (zlib) return (await import("./node-deflate.ts")).nodeDeflate(zlib);

@@ -29,7 +29,7 @@ export const zlib = {
   load: async () => (await import("./codec.ts")).loadZlib(),
 } as const satisfies CodecDescriptor;
 
-/** What v1 calls `gzip`. */
+/** The codec that v1 calls `gzip`. */
 export const v1Gzip = {
   ...deflate,
   name: "v1.gzip",

@@ -5,10 +5,10 @@ import { adler32 } from "../../kernels/adler32.ts";
 import { wordsOf } from "../../kernels/words.ts";
 import type { Deflate } from "./deflate.ts";
 
-/** Input is handed on in pieces, so that a bomb is noticed before much of it is inflated. */
+/** Input is passed on in pieces, so that a decompression bomb is noticed early. */
 const PIECE = 16_384;
 
-/** What zlib takes for -1; fflate does not know it. */
+/** zlib's level for -1, which fflate does not support. */
 const DEFAULT_LEVEL = -1;
 const USUAL_LEVEL = 6;
 
@@ -16,7 +16,7 @@ type Level = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 type Fflate = typeof import("fflate");
 
-/** Deflate by fflate, for browsers. It leaves checksums and lengths to us. */
+/** Implements deflate with fflate, for browsers. fflate does not verify checksums and lengths, so this does. */
 export const fflateDeflate = ({ Gunzip, gzipSync, Unzlib, zlibSync }: Fflate): Deflate => ({
   inflate(format, source, target) {
     try {
@@ -40,7 +40,7 @@ export const fflateDeflate = ({ Gunzip, gzipSync, Unzlib, zlibSync }: Fflate): D
   },
 });
 
-/** What is given pieces of input. */
+/** Accepts pieces of input. */
 interface Inflater {
   push(piece: Uint8Array, final: boolean): void;
 }
@@ -79,7 +79,7 @@ function pushPieces(source: Uint8Array, to: Inflater): void {
   }
 }
 
-/** Gathers pieces of output in a target that bounds them. */
+/** Collects pieces of output in a target that bounds them. */
 class Output {
   readonly #target: Uint8Array;
   written = 0;
@@ -88,7 +88,7 @@ class Output {
     this.#target = target;
   }
 
-  /** What was written from a place on. */
+  /** The bytes written from `start` on. */
   from(start: number): Uint8Array {
     return this.#target.subarray(start, this.written);
   }

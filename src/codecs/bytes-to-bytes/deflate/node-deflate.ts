@@ -5,7 +5,7 @@ type NodeZlib = typeof import("node:zlib");
 
 const SMALLEST_CHUNK = 64;
 
-/** Deflate by Node's zlib. A chunk size that holds the whole output spares it joining pieces. */
+/** Implements deflate with Node's zlib. If the chunk size holds the whole output, zlib need not join pieces. */
 export function nodeDeflate(zlib: NodeZlib): Deflate {
   const inflaters = { gzip: zlib.gunzipSync, zlib: zlib.inflateSync };
   const deflaters = { gzip: zlib.gzipSync, zlib: zlib.deflateSync };
@@ -24,7 +24,7 @@ export function nodeDeflate(zlib: NodeZlib): Deflate {
         throw corrupt(`not valid ${format} data, or truncated`, {}, { cause: error });
       }
       const { buffer, engine } = result;
-      // Zero bytes behind gzip members are padding.
+      // Zero bytes after gzip members are padding.
       const rest = source.subarray(engine.bytesWritten);
       if (format === "zlib" ? rest.length > 0 : rest.some((byte) => byte !== 0)) {
         throw corrupt(`bytes follow the end of the ${format} data`, {
@@ -48,7 +48,7 @@ export function nodeDeflate(zlib: NodeZlib): Deflate {
   };
 }
 
-/** What Node returns when asked for `info`. */
+/** Result of Node's functions with the option `info`. */
 interface WithEngine {
   readonly buffer: Uint8Array;
   /** `bytesWritten` counts the input that was consumed. */

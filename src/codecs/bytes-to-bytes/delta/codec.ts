@@ -7,10 +7,10 @@ import { type BigArray, keeper, type NumberArray } from "../../numbers/number-ar
 import { numberFilter } from "../../numbers/number-filter.ts";
 import { type NumberType, numberType } from "../../numbers/number-type.ts";
 
-/** Made once the module is there that has the kernels of codecs. */
+/** Set when the module with the kernels has been loaded. */
 let deltaKernels: () => DeltaKernels;
 
-/** The factory of `delta`, with its kernels. */
+/** Loads the kernels and returns the factory of `delta`. */
 export async function loadDelta(): Promise<CodecFactory> {
   const { wasmDelta } = await import("../../kernels/wasm-delta.ts");
   deltaKernels ??= kernelsOfThread(wasmDelta);
@@ -18,7 +18,7 @@ export async function loadDelta(): Promise<CodecFactory> {
 }
 
 /**
- * `delta` of numcodecs: the first number, then differences, computed in `dtype` and stored as `astype`; decoding sums
+ * `delta` of numcodecs: the first number, then differences, computed in `dtype` and stored as `astype`. Decoding sums
  * them in `dtype`. Integers wrap.
  */
 const createDelta: CodecFactory = (configuration) => {
@@ -57,7 +57,7 @@ function encodeDifferences(from: NumberArray | BigArray, to: NumberArray | BigAr
   }
 }
 
-/** Running sums, in place. */
+/** Replaces differences by running sums, in place. */
 function decodeSums(numbers: NumberArray | BigArray, type: NumberType): void {
   const format = numberFormatOf(type);
   if (format) {
@@ -72,7 +72,7 @@ function decodeSums(numbers: NumberArray | BigArray, type: NumberType): void {
   }
 }
 
-/** What the kernels know the type as; undefined for half floats, which lie in wider numbers. */
+/** The format of the type in the kernels; undefined for half floats, which are held in wider numbers. */
 function numberFormatOf({ kind, size }: NumberType): NumberFormat | undefined {
   if (kind !== "float") return `i${8 * size}` as NumberFormat;
   return size === 2 ? undefined : (`f${8 * size}` as NumberFormat);

@@ -6,8 +6,8 @@ import { numberFilter } from "../../numbers/number-filter.ts";
 import { type NumberType, numberType } from "../../numbers/number-type.ts";
 
 /**
- * `fixedscaleoffset` of numcodecs: stores `(x - offset) * scale` of `dtype`, rounded, as `astype`. Floats are computed
- * with in their own precision, offset and scale included; integers as doubles.
+ * `fixedscaleoffset` of numcodecs: stores `(x - offset) * scale` of `dtype`, rounded, as `astype`. Floats, including
+ * offset and scale, are computed in their own precision; integers as doubles.
  */
 export const createFixedScaleOffset: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

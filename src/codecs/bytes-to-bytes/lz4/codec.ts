@@ -11,7 +11,7 @@ const lz4Kernels = kernelsOfThread(wasmLz4);
 
 const HEADER_SIZE = 4;
 const MAX_SIZE = 2 ** 31 - 1;
-/** The most bytes that one byte of a block can give. */
+/** The most bytes that one byte of a block can decode to. */
 const MAX_RATIO = 255;
 
 /** `lz4` of numcodecs: the decoded size as u32le, then one raw block. */
@@ -23,7 +23,7 @@ export const createLz4: CodecFactory = (configuration) => {
     kind: "bytes-to-bytes",
     name: "lz4",
     maxEncodedSize: (decodedSize) => HEADER_SIZE + lz4MaxEncodedSize(decodedSize),
-    // The kernels' copies of input and output.
+    // The kernels copy input and output.
     scratchSize: (decodedSize) => decodedSize + lz4MaxEncodedSize(decodedSize),
     statedDecodedSize,
     assertEncodable: acceleration.check,

@@ -9,14 +9,14 @@ const FORMATS: readonly LzmaFormat[] = ["auto", "xz", "alone", "raw"];
 const MAX_CHECK = 15;
 
 /**
- * `lzma`: .xz, .lzma or raw LZMA as Python's `lzma` has them. What guides writing only is held against the format
- * when something is written: other writers may have stated what they did not do.
+ * `lzma`: .xz, .lzma or raw LZMA, as in Python's `lzma`. Settings for writing are checked against the format only when
+ * something is written, because other writers may state settings that they ignore.
  */
 export const createLzma: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);
   const format = FORMATS[settings.integer("format", 0, FORMATS.length - 1, 1)] ?? "xz";
   const check = encoderSetting(() => settings.integer("check", -1, MAX_CHECK, -1), -1);
-  // Other formats than `raw` say themselves how they were written.
+  // Only `raw` needs the filters to decode; the other formats state them.
   const chain = format === "raw" ? certain(chainOf(settings, format)) : chainForEncoding(settings, format);
   return {
     kind: "bytes-to-bytes",

@@ -1,4 +1,4 @@
-/** By how many zero bytes follow, from 0 to 3, and byte: the CRC of the byte and these; low half, then high half. */
+/** CRC of each byte followed by 0 to 3 zero bytes, at index `256 * zeros + byte`; low half and high half. */
 const low = new Int32Array(4 * 256);
 const high = new Int32Array(4 * 256);
 for (let slot = 0; slot < low.length; slot++) {
@@ -14,7 +14,7 @@ for (let slot = 0; slot < low.length; slot++) {
   high[slot] = h;
 }
 
-/** CRC-64 as xz has it (ECMA-182, reflected), four bytes a step: eight bytes, little-endian. */
+/** CRC-64 as in xz (ECMA-182, reflected), four bytes per step; returns eight bytes, little-endian. */
 export function crc64(bytes: Uint8Array): Uint8Array {
   const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let l = -1;

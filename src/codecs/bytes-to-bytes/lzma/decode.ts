@@ -6,16 +6,16 @@ import { decodeLzma2 } from "./lzma2.ts";
 import { decodeXz } from "./xz-decode.ts";
 import { HEADER_MAGIC, hasMagic } from "./xz-format.ts";
 
-/** How a value is wrapped; `auto` reads the first two. Raw data take their filters from outside. */
+/** The container of a value; `auto` detects `xz` and `alone`. Raw data take their filters from the configuration. */
 export type LzmaFormat = "auto" | "xz" | "alone" | "raw";
 
 /**
- * Decodes all streams of `source`, one after the other.
+ * Decodes all streams of `source`, one after another.
  *
  * @param chain the filters of raw data; the other formats state their own.
  * @returns the bytes written.
- * @throws `corrupt-chunk` when the source is cut or broken, a check differs, other bytes follow, or `target` is too
- *   small; `codec-error`, `unsupported-codec` for what is not read.
+ * @throws `corrupt-chunk` if the source is truncated or broken, a check differs, other bytes follow, or `target` is too
+ *   small; `codec-error`, `unsupported-codec` for unsupported data.
  */
 export function decodeLzma(
   source: Uint8Array,

@@ -8,12 +8,12 @@ import { MODEL_SPACE } from "./model.ts";
 import { DEFAULT_CHECK, xzCheck } from "./xz-checks.ts";
 import { encodeXz, XZ_OVERHEAD } from "./xz-encode.ts";
 
-/** The most bytes that `size` bytes become, in any format. */
+/** The most bytes that `size` bytes can become in any format. */
 export function maxLzmaSize(size: number, { compressor }: FilterChain): number {
   return compressor.kind === "lzma1" ? maxLzma1Size(size) : maxLzma2Size(size) + XZ_OVERHEAD;
 }
 
-/** Bytes that encoding `size` bytes takes beside source and target. */
+/** Bytes that encoding `size` bytes takes besides source and target. */
 export function encoderSpace(size: number, { deltas, compressor }: FilterChain): number {
   const finder = matchFinderSize(size, compressor.dictionarySize);
   return MODEL_SPACE + CHUNK_SPACE + finder + (deltas.length > 0 ? size : 0);
@@ -22,9 +22,9 @@ export function encoderSpace(size: number, { deltas, compressor }: FilterChain):
 /**
  * Encodes `source` as one stream.
  *
- * @param check the number of the check that xz keeps.
+ * @param check the number of the check that xz stores.
  * @returns the bytes written.
- * @throws `codec-error` when the format cannot have these filters or this check, or `target` is too small.
+ * @throws `codec-error` if the format does not support these filters or this check, or `target` is too small.
  */
 export function encodeLzma(
   source: Uint8Array,

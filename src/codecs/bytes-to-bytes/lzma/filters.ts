@@ -12,7 +12,7 @@ export interface FilterChain {
 
 export interface Compressor extends LzmaProperties {
   readonly kind: "lzma1" | "lzma2";
-  /** How far back matches go, in bytes. */
+  /** The longest distance of a match, in bytes. */
   readonly dictionarySize: number;
   /** Effort from 0 to 9. */
   readonly preset: number;
@@ -20,7 +20,7 @@ export interface Compressor extends LzmaProperties {
 
 export const DELTA = 3;
 export const LZMA2 = 33;
-/** 2^62 + 1, which only its token distinguishes from numbers beside it. */
+/** 2^62 + 1; compared as text, because no JavaScript number can represent it. */
 const LZMA1 = "4611686018427387905";
 const BRANCH_FILTERS = new Map([
   [4, "x86"],
@@ -36,7 +36,7 @@ const BRANCH_FILTERS = new Map([
 const MAX_DELTA = 256;
 const MAX_FILTERS = 4;
 const DEFAULT_PRESET = 6;
-/** A preset may have a bit for "extreme", which takes more time. */
+/** A bit of the preset for "extreme", which takes more time. */
 const EXTREME = 2 ** 31;
 const MIB = 2 ** 20;
 /** Dictionary sizes of the presets 0 to 9. */
@@ -54,12 +54,20 @@ const DICTIONARY_SIZES = [
 ];
 const MIN_DICTIONARY = 4096;
 
-/** The chain of a preset alone: the default one where it is undefined. @throws `invalid-metadata` */
+/**
+ * The filter chain of a preset, or of the default preset if it is undefined.
+ *
+ * @throws `invalid-metadata`
+ */
 export function presetChain(kind: Compressor["kind"], preset: number | undefined): FilterChain {
   return { deltas: [], compressor: { kind, lc: 3, lp: 0, pb: 2, ...effortOf(preset, "preset") } };
 }
 
-/** The chain that `filters` of a configuration state. @throws `invalid-metadata`, `unsupported-codec` */
+/**
+ * The filter chain that `filters` of a configuration states.
+ *
+ * @throws `invalid-metadata`, `unsupported-codec`
+ */
 export function filterChain(filters: JsonValue): FilterChain {
   if (!Array.isArray(filters) || filters.length === 0 || filters.length > MAX_FILTERS) {
     throw invalid("`filters` must be a list of one to four filters", filters);
@@ -84,7 +92,7 @@ export function filterChain(filters: JsonValue): FilterChain {
   throw invalid("`filters` must end with an LZMA filter", filters);
 }
 
-/** @throws `unsupported-codec` when `id` is a filter for machine code. */
+/** @throws `unsupported-codec` if `id` is a filter for machine code. */
 export function assertNoBranchFilter(id: unknown): void {
   const machine = BRANCH_FILTERS.get(Number(id));
   if (machine === undefined) return;
@@ -95,10 +103,10 @@ export function assertNoBranchFilter(id: unknown): void {
   });
 }
 
-/** A number, or the token of one that no JavaScript number is. */
+/** The id as a number, or as text if no JavaScript number can represent it. */
 function filterId(value: JsonValue | undefined): number | string {
   if (value instanceof JsonNumber) return value.text;
-  // What has gone through a JavaScript number has lost its last digits.
+  // 2^62 + 1 loses its last digits as a JavaScript number.
   if (value === 2 ** 62) return LZMA1;
   if (typeof value === "number") return value;
   throw invalid("a filter needs an `id`, which is a number", value ?? null);
@@ -130,14 +138,14 @@ function invalid(reason: string, value: JsonValue, setting = "filters"): Zarrflo
   return new ZarrflowError("invalid-metadata", reason, { setting, value: JSON.stringify(value) });
 }
 
-/** Puts in place of each byte its difference to the one `distance` before. */
+/** Replaces each byte by its difference from the byte `distance` before, in place. */
 export function encodeDelta(bytes: Uint8Array, distance: number): void {
   for (let i = bytes.length - 1; i >= distance; i--) {
     bytes[i] = (bytes[i] as number) - (bytes[i - distance] as number);
   }
 }
 
-/** Adds to each byte, in place, the one `distance` before. */
+/** Adds to each byte the byte `distance` before, in place. */
 export function decodeDelta(bytes: Uint8Array, distance: number): void {
   for (let i = distance; i < bytes.length; i++) {
     bytes[i] = (bytes[i] as number) + (bytes[i - distance] as number);

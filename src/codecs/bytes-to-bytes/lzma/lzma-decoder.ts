@@ -3,33 +3,33 @@ import { corrupt } from "../../failures.ts";
 import * as model from "./model.ts";
 import type { RangeDecoder } from "./range-decoder.ts";
 
-/** Below this length a loop is faster than a call. */
+/** For copies shorter than this a loop is faster than a call. */
 const SHORT_COPY = 24;
 
 /**
- * The LZMA decoder and its state. What it has decoded is its dictionary: it lies in the target, from `dictionaryStart`
- * on, so that no dictionary size that a header states is ever allocated.
+ * The LZMA decoder and its state. Its dictionary is the decoded data in the target, from `dictionaryStart` on, so that
+ * it never allocates the dictionary size stated in a header.
  */
 export class LzmaDecoder {
   readonly #target: Uint8Array;
   #properties: model.LzmaProperties = { lc: 0, lp: 0, pb: 0 };
   #probabilities: Uint16Array = new Uint16Array(0);
   #state = 0;
-  /** The last four distances, less one. */
+  /** The last four distances, minus one. */
   #rep0 = 0;
   #rep1 = 0;
   #rep2 = 0;
   #rep3 = 0;
-  /** Matches go back to here and not further. */
+  /** Matches cannot start before this position. */
   dictionaryStart = 0;
-  /** Whether the end marker has been read. */
+  /** True after the end marker has been read. */
   hasEnded = false;
 
   constructor(target: Uint8Array) {
     this.#target = target;
   }
 
-  /** Begins anew, with other properties where they are given; the dictionary stays. */
+  /** Resets the state, with new properties if given; keeps the dictionary. */
   reset(properties = this.#properties): void {
     const size = model.probabilityCount(properties);
     if (this.#probabilities.length !== size) this.#probabilities = new Uint16Array(size);
@@ -43,8 +43,8 @@ export class LzmaDecoder {
   /**
    * Decodes into the target from `start` on, up to `end` or to the end marker.
    *
-   * @param beyond makes the error for a match that reaches beyond `end`.
-   * @returns where the decoded bytes end.
+   * @param beyond creates the error for a match that extends beyond `end`.
+   * @returns the end of the decoded bytes.
    * @throws `corrupt-chunk`
    */
   decode(range: RangeDecoder, start: number, end: number, beyond: () => ZarrflowError): number {
@@ -88,7 +88,7 @@ export class LzmaDecoder {
     return t;
   }
 
-  /** Whether the symbol that follows, at `position` of the target, is the end marker; it is taken. */
+  /** Reads the next symbol, at `position` of the target, and returns true if it is the end marker. */
   takeEnd(range: RangeDecoder, position: number): boolean {
     const place = (position - this.dictionaryStart) & ((1 << this.#properties.pb) - 1);
     const isMatch = range.bit(this.#probabilities, model.IS_MATCH + (this.#state << 4) + place);
@@ -97,7 +97,11 @@ export class LzmaDecoder {
     return this.hasEnded;
   }
 
-  /** Reads a match or a repeated one; its distance becomes the last. @returns its length. */
+  /**
+   * Reads a match or a repeated match and updates the last distances.
+   *
+   * @returns the length of the match.
+   */
   #readMatch(range: RangeDecoder, position: number): number {
     const probabilities = this.#probabilities;
     const state = this.#state;
@@ -153,7 +157,7 @@ export class LzmaDecoder {
     return model.MIN_MATCH + 16 + range.tree(probabilities, offset + model.LENGTH_HIGH, 8);
   }
 
-  /** A distance less one: its slot has the two highest bits and how many there are. */
+  /** Reads a distance, minus one: its slot states the two highest bits and the number of bits. */
   #readDistance(range: RangeDecoder, length: number): number {
     const probabilities = this.#probabilities;
     const kind = Math.min(length - model.MIN_MATCH, 3);
@@ -169,7 +173,7 @@ export class LzmaDecoder {
   }
 }
 
-/** Copies what lies `distance` back; where it is nearer than `length`, it repeats. */
+/** Copies the bytes `distance` back; they repeat if `distance` is below `length`. */
 function copyBack(target: Uint8Array, at: number, distance: number, length: number): void {
   if (length < SHORT_COPY) {
     for (let i = at, end = at + length; i < end; i++) target[i] = target[i - distance] as number;
@@ -179,7 +183,7 @@ function copyBack(target: Uint8Array, at: number, distance: number, length: numb
     target.fill(target[at - 1] as number, at, at + length);
     return;
   }
-  // What has been copied doubles what can be copied at once.
+  // Each round doubles the bytes that can be copied at once.
   for (let done = 0; done < length; ) {
     const part = Math.min(distance + done, length - done);
     target.copyWithin(at + done, at - distance, at - distance + part);
@@ -187,7 +191,7 @@ function copyBack(target: Uint8Array, at: number, distance: number, length: numb
   }
 }
 
-/** Where a decoder is, in its source and in its target. */
+/** Position of a decoder in its source and in its target. */
 export interface Progress {
   readonly read: number;
   readonly written: number;

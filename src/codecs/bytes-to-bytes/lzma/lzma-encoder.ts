@@ -4,9 +4,9 @@ import type { RangeEncoder } from "./range-encoder.ts";
 
 /** Where an encoder of chunks stops. */
 export interface EncodeLimits {
-  /** Place in the source behind which no symbol begins. */
+  /** Position in the source at or after which no symbol starts. */
   readonly sourceEnd: number;
-  /** End of the encoded bytes behind which no symbol begins. */
+  /** Size of the encoded bytes at or above which no symbol starts. */
   readonly encodedEnd: number;
 }
 
@@ -17,7 +17,7 @@ export interface LzmaEffort {
   readonly preset: number;
 }
 
-/** The LZMA encoder and its state. It takes the longest match, unless the one at the next place is longer. */
+/** The LZMA encoder and its state. It uses the longest match, unless the match at the next position is longer. */
 export class LzmaEncoder {
   readonly #source: Uint8Array;
   readonly #properties: model.LzmaProperties;
@@ -39,7 +39,7 @@ export class LzmaEncoder {
     this.#finder = new MatchFinder(source, dictionarySize, 4 << (preset >> 1));
   }
 
-  /** Begins anew, as decoders do; what was encoded stays the dictionary. */
+  /** Resets the state as decoders do; the encoded data stay the dictionary. */
   reset(): void {
     this.#probabilities.fill(model.EVEN);
     this.#state = 0;
@@ -51,7 +51,7 @@ export class LzmaEncoder {
     while (this.position < sourceEnd && range.end < encodedEnd) this.#encodeSymbol(range);
   }
 
-  /** Says that the data end. */
+  /** Writes the end marker. */
   encodeEnd(range: RangeEncoder): void {
     const place = this.#place();
     range.bit(this.#probabilities, model.IS_MATCH + (this.#state << 4) + place, 1);
@@ -66,7 +66,7 @@ export class LzmaEncoder {
     this.#find(position);
     const length = this.#foundLength;
     const distance = this.#foundDistance;
-    // A repeated distance costs little, a far one much.
+    // A repeated distance costs few bits, a far one many.
     const handicap = distance > 2 ** 15 ? 3 : distance > 2 ** 9 ? 2 : 1;
     if (repLength >= model.MIN_MATCH && repLength + handicap >= length) {
       this.#encodeRep(range, rep, repLength);
@@ -173,7 +173,7 @@ export class LzmaEncoder {
     else range.tree(probabilities, offset + model.LENGTH_HIGH, 8, rest - 16);
   }
 
-  /** A distance less one. */
+  /** Encodes a distance, minus one. */
   #encodeDistance(range: RangeEncoder, distance: number, length: number): void {
     const kind = Math.min(length - model.MIN_MATCH, 3);
     const slot = slotOf(distance);
@@ -191,7 +191,7 @@ export class LzmaEncoder {
   }
 }
 
-/** Twice the place of the highest bit, and the bit below it. */
+/** Twice the position of the highest bit, plus the bit below it. */
 function slotOf(distance: number): number {
   const highest = 31 - Math.clz32(distance);
   return highest < 1 ? distance : 2 * highest + ((distance >>> (highest - 1)) & 1);

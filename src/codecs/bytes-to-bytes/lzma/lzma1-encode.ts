@@ -4,12 +4,16 @@ import { ALONE_HEADER_SIZE } from "./lzma1.ts";
 import { propertiesByte } from "./model.ts";
 import { RangeEncoder } from "./range-encoder.ts";
 
-/** The most bytes that `size` bytes become: LZMA itself stores nothing, so that noise may grow. */
+/** The most bytes that `size` bytes can become. LZMA cannot store uncompressed data, so noise grows. */
 export function maxLzma1Size(size: number): number {
   return size + Math.ceil(size / 3) + 128;
 }
 
-/** Encodes `source` as one `.lzma` stream of unknown size. @returns as `encodeLzma1`. */
+/**
+ * Encodes `source` as one `.lzma` stream of unknown size.
+ *
+ * @returns as `encodeLzma1`.
+ */
 export function encodeAlone(source: Uint8Array, target: Uint8Array, compressor: Compressor): number {
   const header = new DataView(new ArrayBuffer(ALONE_HEADER_SIZE));
   header.setUint8(0, propertiesByte(compressor));
@@ -19,7 +23,11 @@ export function encodeAlone(source: Uint8Array, target: Uint8Array, compressor: 
   return encodeLzma1(source, target, ALONE_HEADER_SIZE, compressor);
 }
 
-/** Encodes `source` with an end marker, from `start` on. @returns where it ends, which may be beyond `target`. */
+/**
+ * Encodes `source` with an end marker, from `start` on.
+ *
+ * @returns the end, which may be beyond `target`.
+ */
 export function encodeLzma1(
   source: Uint8Array,
   target: Uint8Array,

@@ -8,7 +8,11 @@ import { RangeDecoder } from "./range-decoder.ts";
 export const ALONE_HEADER_SIZE = 13;
 const UNKNOWN = 0xffff_ffff;
 
-/** Decodes one `.lzma` ("alone") stream. @throws `corrupt-chunk`, `codec-error` */
+/**
+ * Decodes one `.lzma` ("alone") stream.
+ *
+ * @throws `corrupt-chunk`, `codec-error`
+ */
 export function decodeAlone(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
   if (source.length - read < ALONE_HEADER_SIZE) throw corrupt("the LZMA data are truncated");
   const words = wordsOf(source);
@@ -44,7 +48,7 @@ export function decodeLzma1(
   if (size !== undefined && end - written < size) {
     throw corrupt("the LZMA data are shorter than they state", { expected: size, found: end - written });
   }
-  // An end marker may follow a stated size, too.
+  // An end marker may follow even if the size is stated.
   const mayEnd = decoder.hasEnded || (size !== undefined && range.isFinished);
   if (!mayEnd && !decoder.takeEnd(range, end)) throw tooLong();
   if (!range.isFinished) throw corrupt("the LZMA data do not end where they should");

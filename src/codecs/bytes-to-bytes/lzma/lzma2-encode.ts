@@ -14,22 +14,26 @@ import { RangeEncoder } from "./range-encoder.ts";
 
 const MAX_CHUNK = 2 ** 21;
 const MAX_ENCODED_CHUNK = 2 ** 16;
-/** More than one symbol takes. */
+/** More than the bytes of one symbol. */
 const SYMBOL_SIZE = 64;
-/** However badly it compresses, a chunk has more than this when its encoded form is full. */
+/** Even with the worst compression, a chunk contains more bytes than this when its encoded form is full. */
 const MIN_CHUNK = 2 ** 13;
 const STORED_HEADER = 3;
 const LZMA_HEADER = 5;
 
-/** The most bytes that `size` bytes become: what does not compress is stored. */
+/** The most bytes that `size` bytes can become: incompressible data are stored. */
 export function maxLzma2Size(size: number): number {
   return size + STORED_HEADER * (Math.ceil(size / MIN_CHUNK) + 1) + 1;
 }
 
-/** Bytes of the chunk that is being made. */
+/** Bytes of the chunk under construction. */
 export const CHUNK_SPACE = MAX_ENCODED_CHUNK + SYMBOL_SIZE;
 
-/** Encodes `source` as one LZMA2 stream from `start` on. @returns where it ends, which may be beyond `target`. */
+/**
+ * Encodes `source` as one LZMA2 stream from `start` on.
+ *
+ * @returns the end, which may be beyond `target`.
+ */
 export function encodeLzma2(
   source: Uint8Array,
   target: Uint8Array,

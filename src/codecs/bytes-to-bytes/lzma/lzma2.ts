@@ -3,7 +3,7 @@ import { LzmaDecoder, type Progress } from "./lzma-decoder.ts";
 import { propertiesOf } from "./model.ts";
 import { RangeDecoder } from "./range-decoder.ts";
 
-/** What the first byte of a chunk says. Those of LZMA chunks have size bits below. */
+/** Values of the first byte of a chunk. For LZMA chunks its low bits are part of the size. */
 export const END = 0x00;
 export const STORED_WITH_RESET = 0x01;
 export const STORED = 0x02;
@@ -12,7 +12,11 @@ export const LZMA_WITH_STATE_RESET = 0xa0;
 export const LZMA_WITH_PROPERTIES = 0xc0;
 export const LZMA_WITH_DICTIONARY_RESET = 0xe0;
 
-/** Decodes one LZMA2 stream: chunks, stored or LZMA, that share a dictionary. @throws `corrupt-chunk`, `codec-error` */
+/**
+ * Decodes one LZMA2 stream: chunks, stored or LZMA, that share a dictionary.
+ *
+ * @throws `corrupt-chunk`, `codec-error`
+ */
 export function decodeLzma2(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
   const decoder = new LzmaDecoder(target);
   let needsDictionary = true;

@@ -5,7 +5,7 @@ const HASH_BITS = 16;
 const HASH_SIZE = 1 << HASH_BITS;
 /** Bytes that are hashed, and so the shortest match that is found. */
 export const MIN_FOUND = 4;
-/** The most places that are remembered. */
+/** The most positions that are remembered. */
 const MAX_WINDOW = 2 ** 22;
 const NONE = -1;
 
@@ -14,7 +14,7 @@ export function matchFinderSize(size: number, dictionarySize: number): number {
   return 4 * (HASH_SIZE + windowFor(size, dictionarySize));
 }
 
-/** Finds matches by chains of places with the same hash, the last of them first. */
+/** Finds matches with chains of positions that have the same hash, the latest first. */
 export class MatchFinder {
   readonly #source: Uint8Array;
   readonly #words: DataView;
@@ -22,12 +22,12 @@ export class MatchFinder {
   readonly #depth: number;
   readonly #last = new Int32Array(HASH_SIZE).fill(NONE);
   readonly #before: Int32Array;
-  /** All places below are in the chains. */
+  /** All positions below this are in the chains. */
   #next = 0;
-  /** How far back the match that was found last lies. */
+  /** Distance of the match that was found last. */
   distance = 0;
 
-  /** @param depth places of a chain that are tried. */
+  /** @param depth positions of a chain to try. */
   constructor(source: Uint8Array, dictionarySize: number, depth: number) {
     this.#source = source;
     this.#words = wordsOf(source);
@@ -36,7 +36,10 @@ export class MatchFinder {
     this.#before = new Int32Array(windowFor(source.length, dictionarySize));
   }
 
-  /** The longest match of what begins at `place`; its length, or 0. Places must not go down. */
+  /**
+   * Finds the longest match for the bytes at `place` and returns its length, or 0. Calls must not go back to a lower
+   * `place`.
+   */
   find(place: number): number {
     const most = Math.min(MAX_MATCH, this.#source.length - place);
     if (most < MIN_FOUND) return 0;
@@ -61,7 +64,7 @@ export class MatchFinder {
     return length;
   }
 
-  /** How many bytes from `place` on are those `distance` before, up to `most`. */
+  /** Number of bytes from `place` on that equal the bytes `distance` before, up to `most`. */
   lengthAt(place: number, distance: number, most: number): number {
     const source = this.#source;
     let length = 0;
@@ -69,12 +72,12 @@ export class MatchFinder {
     return length;
   }
 
-  /** Whether a match could be longer than `length`. */
+  /** True if a match could be longer than `length`. */
   #endsAlike(place: number, distance: number, length: number): boolean {
     return this.#source[place + length] === this.#source[place + length - distance];
   }
 
-  /** Puts all places below `place` into their chains. */
+  /** Adds all positions below `place` to their chains. */
   #remember(place: number): void {
     const mask = this.#before.length - 1;
     for (; this.#next < place; this.#next++) {
@@ -89,7 +92,7 @@ export class MatchFinder {
   }
 }
 
-/** A power of two that holds all places that matches may go back to, up to a limit. */
+/** The smallest power of two that covers all positions that matches can go back to, up to a limit. */
 function windowFor(size: number, dictionarySize: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(1, Math.min(size, dictionarySize, MAX_WINDOW))));
 }

@@ -2,13 +2,13 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { corrupt } from "../../failures.ts";
 
 /**
- * The model of LZMA: its adaptive probabilities, all in one array, and its states. A probability is that of a zero
+ * The model of LZMA: its adaptive probabilities, all in one array, and its states. Each is the probability of a zero
  * bit, in 2048ths.
  */
 
-/** How literals and positions share probabilities. */
+/** The bits that select the probabilities of literals and matches. */
 export interface LzmaProperties {
-  /** High bits of the byte before that a literal depends on. */
+  /** High bits of the previous byte that a literal depends on. */
   readonly lc: number;
   /** Low bits of the position that a literal depends on. */
   readonly lp: number;
@@ -28,12 +28,12 @@ export const IS_REP_1 = IS_REP_0 + STATES;
 export const IS_REP_2 = IS_REP_1 + STATES;
 export const IS_LONG_REP_0 = IS_REP_2 + STATES;
 
-/** Trees of slots, by length; those of the low bits of near distances; that of the lowest bits of far ones. */
+/** Trees for slots, by length; for the low bits of near distances; for the lowest bits of far distances. */
 export const SLOTS = IS_LONG_REP_0 + STATES * POSITIONS;
 export const NEAR = SLOTS + 4 * 64;
 export const ALIGN = NEAR + 128;
 
-/** Lengths of matches, then of repeated ones; each has two choices and three kinds of trees. */
+/** Lengths of matches, then of repeated matches; each has two choice bits and three kinds of trees. */
 export const MATCH_LENGTHS = ALIGN + 16;
 export const LENGTH_CHOICE_2 = 1;
 export const LENGTH_LOW = 2;
@@ -46,24 +46,28 @@ export const LITERAL_SIZE = 0x300;
 
 export const MIN_MATCH = 2;
 export const MAX_MATCH = 273;
-/** The distance, less one, that says that the data end. */
+/** The distance, minus one, that marks the end of the data. */
 export const END_MARKER = -1;
-/** Slots from here on have bits that no tree holds; those below are near. */
+/** From this slot on, distances have bits that are not in trees; lower slots are near distances. */
 export const FAR_SLOT = 14;
 export const ALIGN_BITS = 4;
 
-/** Both reference implementations of xz go no further; the tables grow by 2^(lc + lp). */
+/** The limit of both reference implementations of xz; the tables grow by 2^(lc + lp). */
 const MAX_LITERAL_BITS = 4;
 
-/** Bytes of the probabilities, at most. */
+/** The most bytes of the probabilities. */
 export const MODEL_SPACE = 2 * (LITERALS + (LITERAL_SIZE << MAX_LITERAL_BITS));
 
-/** How many probabilities there are. */
+/** Number of probabilities. */
 export function probabilityCount({ lc, lp }: Pick<LzmaProperties, "lc" | "lp">): number {
   return LITERALS + (LITERAL_SIZE << (lc + lp));
 }
 
-/** Properties from the byte that holds them. @throws `corrupt-chunk`, `codec-error` */
+/**
+ * Unpacks the properties byte.
+ *
+ * @throws `corrupt-chunk`, `codec-error`
+ */
 export function propertiesOf(byte: number): LzmaProperties {
   if (byte >= 9 * 5 * 5) throw corrupt("the LZMA properties are not valid");
   const properties = { lc: byte % 9, lp: Math.floor(byte / 9) % 5, pb: Math.floor(byte / 45) };
@@ -82,7 +86,7 @@ export function hasLiteralBits({ lc, lp }: Pick<LzmaProperties, "lc" | "lp">): b
   return lc + lp <= MAX_LITERAL_BITS;
 }
 
-/** States below this one follow a literal. */
+/** States below this follow a literal. */
 export const LITERAL_STATES = 7;
 
 export function stateAfterLiteral(state: number): number {

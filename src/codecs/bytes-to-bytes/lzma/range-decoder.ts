@@ -6,8 +6,8 @@ const MOVE_BITS = 5;
 const TOP = 0xff00_0000;
 
 /**
- * Decodes bits by their probabilities. Range and code are unsigned 32-bit numbers kept as signed ones, which engines
- * hold without boxing. Behind the end of the source it reads zeros; `isPastEnd` says so.
+ * Decodes bits by their probabilities. Range and code are unsigned 32-bit numbers stored as signed ones, which engines
+ * keep unboxed. Reads zeros beyond the end of the source; `isPastEnd` reports it.
  */
 export class RangeDecoder {
   readonly #source: Uint8Array;
@@ -16,7 +16,11 @@ export class RangeDecoder {
   #range = -1;
   #code = 0;
 
-  /** Begins with `source[position]`. @throws `corrupt-chunk` when no coder begins there. */
+  /**
+   * Starts at `source[position]`.
+   *
+   * @throws `corrupt-chunk` if no coded data start there.
+   */
   constructor(source: Uint8Array, position: number, end: number) {
     this.#source = source;
     this.#end = Math.min(end, source.length);
@@ -26,7 +30,7 @@ export class RangeDecoder {
     this.#position = position + 5;
   }
 
-  /** Where the next byte is taken. */
+  /** Position of the next byte to take. */
   get position(): number {
     return this.#position;
   }
@@ -35,12 +39,12 @@ export class RangeDecoder {
     return this.#position > this.#end;
   }
 
-  /** Whether the encoder may have ended here. */
+  /** True if the encoder may have ended here. */
   get isFinished(): boolean {
     return this.#code === 0;
   }
 
-  /** The next bit, of the probability at `index`. */
+  /** Reads a bit with the probability at `index`. */
   bit(probabilities: Uint16Array, index: number): 0 | 1 {
     const probability = probabilities[index] as number;
     const bound = Math.imul(this.#range >>> MODEL_BITS, probability);
@@ -62,23 +66,23 @@ export class RangeDecoder {
     this.#code = (this.#code << 8) | (this.#source[this.#position++] as number);
   }
 
-  /** A number of `size` bits from a tree at `offset`, the highest bit first. */
+  /** Reads a number of `size` bits with a tree at `offset`, the highest bit first. */
   tree(probabilities: Uint16Array, offset: number, size: number): number {
     const leaf = 1 << size;
     return this.#walk(probabilities, offset, leaf, 0, 0) - leaf;
   }
 
-  /** A byte from the literal tree at `offset`. */
+  /** Reads a byte with the literal tree at `offset`. */
   literal(probabilities: Uint16Array, offset: number): number {
     return this.#walk(probabilities, offset, 256, 0, 0) & 0xff;
   }
 
-  /** The same where a match has just ended: as long as its bits are those of `expected`, trees of their own are used. */
+  /** Reads a byte directly after a match. As long as its bits equal those of `expected`, it uses separate trees. */
   literalAfterMatch(probabilities: Uint16Array, offset: number, expected: number): number {
     return this.#walk(probabilities, offset, 256, expected, 256) & 0xff;
   }
 
-  /** From the root of a tree down to where nodes are `leaf` or more. */
+  /** Walks down a tree from its root until a node is `leaf` or more. */
   #walk(probabilities: Uint16Array, offset: number, leaf: number, expected: number, own: number): number {
     const source = this.#source;
     let position = this.#position;
@@ -116,7 +120,7 @@ export class RangeDecoder {
     return node;
   }
 
-  /** A number of `size` bits from a tree whose root is at `offset + 1`, the lowest bit first. */
+  /** Reads a number of `size` bits with a tree whose root is at `offset + 1`, the lowest bit first. */
   reverseTree(probabilities: Uint16Array, offset: number, size: number): number {
     let node = 1;
     let number = 0;
@@ -128,7 +132,7 @@ export class RangeDecoder {
     return number;
   }
 
-  /** A number of `size` bits that are as likely zero as one. */
+  /** Reads a number of `size` bits that are equally likely 0 or 1. */
   direct(size: number): number {
     let number = 0;
     for (let i = 0; i < size; i++) {

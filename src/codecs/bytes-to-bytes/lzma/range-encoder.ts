@@ -5,11 +5,11 @@ const TOP = 2 ** 24;
 const CARRY = 2 ** 32;
 const FLUSH_BYTES = 5;
 
-/** Encodes bits by their probabilities. Bytes that the target has no room for are counted but lost. */
+/** Encodes bits by their probabilities. Counts bytes that do not fit in the target, but drops them. */
 export class RangeEncoder {
   readonly #target: Uint8Array;
   #position: number;
-  /** Up to 33 bits: the highest is a carry into bytes that are held back. */
+  /** Up to 33 bits: the highest is a carry into the bytes held back. */
   #low = 0;
   #range = CARRY - 1;
   #held = 0;
@@ -20,12 +20,12 @@ export class RangeEncoder {
     this.#position = position;
   }
 
-  /** Where the target ends if the coder is finished now. */
+  /** End of the output if the encoder finished now. */
   get end(): number {
     return this.#position + this.#heldCount + FLUSH_BYTES - 1;
   }
 
-  /** @returns where the written bytes end. */
+  /** @returns the end of the written bytes. */
   finish(): number {
     for (let i = 0; i < FLUSH_BYTES; i++) this.#shift();
     return this.#position;
@@ -45,7 +45,7 @@ export class RangeEncoder {
     if (this.#range < TOP) this.#scale();
   }
 
-  /** A number of `size` bits by a tree at `offset`, the highest bit first. */
+  /** Writes a number of `size` bits with a tree at `offset`, the highest bit first. */
   tree(probabilities: Uint16Array, offset: number, size: number, number: number): void {
     let node = 1;
     for (let i = size - 1; i >= 0; i--) {
@@ -55,7 +55,7 @@ export class RangeEncoder {
     }
   }
 
-  /** A number of `size` bits by a tree whose root is at `offset + 1`, the lowest bit first. */
+  /** Writes a number of `size` bits with a tree whose root is at `offset + 1`, the lowest bit first. */
   reverseTree(probabilities: Uint16Array, offset: number, size: number, number: number): void {
     let node = 1;
     for (let i = 0; i < size; i++) {
@@ -65,7 +65,7 @@ export class RangeEncoder {
     }
   }
 
-  /** A byte where a match has just ended: as long as its bits are those of `expected`, trees of their own are used. */
+  /** Writes a byte directly after a match. As long as its bits equal those of `expected`, it uses separate trees. */
   literalAfterMatch(probabilities: Uint16Array, offset: number, expected: number, byte: number): void {
     let branch = 256;
     let node = 1;
@@ -78,7 +78,7 @@ export class RangeEncoder {
     }
   }
 
-  /** A number of `size` bits that are as likely zero as one. */
+  /** Writes a number of `size` bits that are equally likely 0 or 1. */
   direct(size: number, number: number): void {
     for (let i = size - 1; i >= 0; i--) {
       this.#range >>>= 1;
@@ -92,7 +92,7 @@ export class RangeEncoder {
     this.#shift();
   }
 
-  /** Moves the highest byte out; those of all ones wait, as a carry may still come. */
+  /** Moves the highest byte out. Bytes of all ones are held back, because a carry may still come. */
   #shift(): void {
     if (this.#low < 0xff00_0000 || this.#low >= CARRY) {
       const carry = this.#low >= CARRY ? 1 : 0;

@@ -4,12 +4,16 @@ const ROUNDS = 64;
 const primes: number[] = [];
 for (let n = 2; primes.length < ROUNDS; n++) if (primes.every((prime) => n % prime !== 0)) primes.push(n);
 
-/** The first 32 bits behind the point. */
+/** The first 32 bits of the fractional part. */
 const fraction = (x: number) => Math.floor((x - Math.floor(x)) * 2 ** 32) | 0;
 const initial = Int32Array.from(primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
 const constants = Int32Array.from(primes, (prime) => fraction(Math.cbrt(prime)));
 
-/** SHA-256 of `bytes`, at once: the one of the Web answers with a promise. @see FIPS 180-4 */
+/**
+ * Computes SHA-256 synchronously; the Web API returns a promise.
+ *
+ * @see FIPS 180-4
+ */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const hash = initial.slice();
   const schedule = new Int32Array(ROUNDS);
@@ -21,7 +25,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(digest.buffer);
 }
 
-/** The rest of the bytes, a one, zeros, and the length in bits. */
+/** The remaining bytes, a one bit, zeros, and the length in bits. */
 function lastBlocks(rest: Uint8Array, length: number): Uint8Array {
   const last = new Uint8Array(rest.length + 9 <= BLOCK ? BLOCK : 2 * BLOCK);
   last.set(rest);

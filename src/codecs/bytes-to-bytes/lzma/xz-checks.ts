@@ -3,12 +3,12 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { crc64 } from "./crc64.ts";
 import { sha256 } from "./sha256.ts";
 
-/** A check that xz keeps of each block's decoded bytes. */
+/** A check of the decoded bytes that xz stores for each block. */
 export interface XzCheck {
-  /** Its number in the stream's flags. */
+  /** Its number in the flags of the stream. */
   readonly id: number;
   readonly name: string;
-  /** Bytes it takes. */
+  /** Bytes of the stored check. */
   readonly size: number;
   readonly of: (bytes: Uint8Array) => Uint8Array;
 }
@@ -22,7 +22,7 @@ const checks: readonly XzCheck[] = [
   { id: 10, name: "SHA-256", size: 32, of: sha256 },
 ];
 
-/** @throws `codec-error` when there is no check of this number. */
+/** @throws `codec-error` if there is no check with this number. */
 export function xzCheck(id: number): XzCheck {
   const check = checks.find((one) => one.id === id);
   if (check) return check;

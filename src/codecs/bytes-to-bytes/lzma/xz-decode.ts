@@ -20,13 +20,13 @@ import {
 } from "./xz-format.ts";
 import { XzReader } from "./xz-reader.ts";
 
-/** Bytes of the flags of a stream. */
+/** Bytes of the stream flags. */
 const FLAGS_SIZE = 2;
 
 /**
- * Decodes one .xz stream and the zeros behind it: its blocks, whose checks are held, its index and its footer.
+ * Decodes one .xz stream and the zeros after it: its blocks, which it verifies, its index and its footer.
  *
- * @throws `corrupt-chunk`; `codec-error`, `unsupported-codec` for checks and filters that are not known.
+ * @throws `corrupt-chunk`; `codec-error`, `unsupported-codec` for unknown checks and filters.
  * @see the .xz file format, version 1.2
  */
 export function decodeXz(source: Uint8Array, target: Uint8Array, { read, written }: Progress): Progress {
@@ -111,7 +111,11 @@ function readBlockHeader(reader: XzReader): BlockHeader {
   return { encodedSize, decodedSize, deltas };
 }
 
-/** A delta filter, or LZMA2 in the last place. @returns the distance of the former. */
+/**
+ * Reads a delta filter, or LZMA2 as the last filter.
+ *
+ * @returns the distance of a delta filter, undefined for LZMA2.
+ */
 function readFilter(reader: XzReader, isLast: boolean): number | undefined {
   const id = reader.number();
   const size = reader.number();

@@ -12,13 +12,13 @@ import {
   padded,
 } from "./xz-format.ts";
 
-/** More than header, block header, check, index and footer take. */
+/** More than the bytes of header, block header, check, index and footer. */
 export const XZ_OVERHEAD = 160;
 
 /**
- * Encodes `filtered` as one .xz stream of one block, or none where it is empty.
+ * Encodes `filtered` as an .xz stream of one block, or of no block if it is empty.
  *
- * @param original what `filtered` was before its delta filters; the check is of this.
+ * @param original the data before the delta filters, over which the check is computed.
  * @returns the bytes written, which may be more than `target` holds.
  */
 export function encodeXz(
@@ -66,7 +66,7 @@ function putBlockHeader(target: Uint8Array, start: number, chain: FilterChain, s
   return putCrc(target, start, t);
 }
 
-/** The smallest dictionary that reaches `size` back. */
+/** Code of the smallest dictionary of at least `size` bytes. */
 function dictionaryCode(size: number): number {
   let code = 0;
   while (code < MAX_DICTIONARY_CODE && dictionarySizeOf(code) < size) code++;
@@ -86,7 +86,7 @@ function word(value: number): number[] {
   return [value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24];
 }
 
-/** In groups of seven bits, the lowest first. */
+/** Encodes a number in groups of seven bits, the lowest first. */
 function number(value: number): number[] {
   return value < 0x80 ? [value] : [(value % 0x80) | 0x80, ...number(Math.floor(value / 0x80))];
 }

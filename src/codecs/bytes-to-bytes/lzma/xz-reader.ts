@@ -2,10 +2,10 @@ import { corrupt } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
 import { CRC_SIZE, crcOf, padded } from "./xz-format.ts";
 
-/** Bytes of a number of 63 bits, seven bits a byte. */
+/** Bytes of a 63-bit number, with seven bits per byte. */
 const MAX_NUMBER_BYTES = 9;
 
-/** Reads the headers of an xz stream, forward; what is cut is corrupt. */
+/** Reads the headers of an xz stream in order; throws if the stream is truncated. */
 export class XzReader {
   readonly source: Uint8Array;
   readonly #words: DataView;
@@ -17,7 +17,11 @@ export class XzReader {
     this.position = position;
   }
 
-  /** Takes `size` bytes. @returns where they begin. */
+  /**
+   * Takes `size` bytes.
+   *
+   * @returns their start.
+   */
   take(size: number): number {
     if (size > this.source.length - this.position) throw corrupt("the xz stream is truncated");
     const start = this.position;
@@ -33,7 +37,7 @@ export class XzReader {
     return this.#words.getUint32(this.take(4), true);
   }
 
-  /** A number in groups of seven bits, the lowest first. Above 2^53 it is not exact, and no size of ours. */
+  /** Reads a number in groups of seven bits, the lowest first. Not exact above 2^53, which no size here reaches. */
   number(): number {
     let number = 0;
     for (let i = 0; i < MAX_NUMBER_BYTES; i++) {
@@ -45,7 +49,7 @@ export class XzReader {
     throw corrupt("a number in the xz stream is not in its shortest form");
   }
 
-  /** Takes the zeros that fill the word of what began at `start`. */
+  /** Takes the zeros that pad the data since `start` to a whole word. */
   padding(start: number): void {
     this.zeros(padded(this.position - start) - (this.position - start));
   }
@@ -57,7 +61,7 @@ export class XzReader {
     }
   }
 
-  /** Holds the CRC-32 that stands at `end` against the bytes from `start` on; takes none of them. */
+  /** Compares the CRC-32 at `end` with the bytes from `start` to there; takes none of them. */
   assertCrc(start: number, end: number): void {
     if (end + CRC_SIZE > this.source.length) throw corrupt("the xz stream is truncated");
     const stated = this.#words.getUint32(end, true);

@@ -2,7 +2,7 @@ import type { BytesToBytesCodec, CodecFactory } from "../../codec.ts";
 import { corrupt, overrun } from "../../failures.ts";
 
 /**
- * `packbits` of numcodecs: one byte with the number of padding bits, then eight booleans a byte, the first in the
+ * `packbits` of numcodecs: one byte with the number of padding bits, then eight booleans per byte, the first in the
  * highest bit.
  */
 export const createPackbits: CodecFactory = () => {

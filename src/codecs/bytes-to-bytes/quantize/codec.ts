@@ -7,8 +7,8 @@ import { numberFilter } from "../../numbers/number-filter.ts";
 import { numberType } from "../../numbers/number-type.ts";
 
 /**
- * `quantize` of numcodecs: floats rounded to the power of two that keeps `digits` decimal digits. Lossy when encoding;
- * decoding only widens.
+ * `quantize` of numcodecs: floats rounded to multiples of a power of two that keeps `digits` decimal digits. Encoding
+ * is lossy; decoding only converts `astype` to `dtype`.
  */
 export const createQuantize: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

@@ -8,8 +8,9 @@ import { wasmShuffle } from "../../kernels/wasm-shuffle.ts";
 const shuffleKernels = kernelsOfThread(wasmShuffle);
 
 /**
- * `shuffle` of numcodecs: all first bytes of items of `elementsize` bytes, then all second bytes, and so on. numcodecs
- * leaves bytes as they are where that is 1 or less; a size below 1 is read so, and not written.
+ * `shuffle` of numcodecs: the first bytes of all items of `elementsize` bytes, then all second bytes, and so on.
+ * numcodecs leaves bytes unchanged if the size is 1 or less; a size below 1 is accepted for reading, but not for
+ * writing.
  */
 export const createShuffle: CodecFactory = (configuration) => {
   const settings = new ConfigReader(configuration);

@@ -4,7 +4,7 @@ import { ZSTD_LEVELS, type ZstdEncoder } from "./backend.ts";
 import { decodeZstd, zstdDecoder } from "./decoder.ts";
 import { type ZstdFrame, zstdFrames } from "./frames.ts";
 
-/** `zstd`: RFC 8878. Frames without a content size, several of them and skippable ones are read. */
+/** `zstd`: RFC 8878. Reads frames without a content size, several frames, and skippable frames. */
 export async function loadZstdCodec(): Promise<CodecFactory> {
   const decoder = zstdDecoder();
   return (configuration) => {
@@ -15,7 +15,7 @@ export async function loadZstdCodec(): Promise<CodecFactory> {
       kind: "bytes-to-bytes",
       name: "zstd",
       maxEncodedSize: maxZstdSize,
-      // The backend's copies of input and output.
+      // The backend copies input and output.
       scratchSize: (decodedSize) => 2 * (decodedSize + maxZstdSize(decodedSize)),
       statedDecodedSize: (source) => contentSize(zstdFrames(source)),
       assertEncodable: () => {
@@ -31,7 +31,7 @@ export async function loadZstdCodec(): Promise<CodecFactory> {
   };
 }
 
-/** The most bytes that `size` bytes become in one frame. */
+/** The most bytes that `size` bytes can become in one frame. */
 export function maxZstdSize(size: number): number {
   return size + (size >>> 8) + 512;
 }
@@ -47,7 +47,7 @@ function contentSize(frames: readonly ZstdFrame[]): number | undefined {
 
 let encoder: ZstdEncoder | undefined;
 
-/** Loaded by the first chunk that is encoded: what reads alone does without. */
+/** Loads the encoder with the first encoded chunk, so that programs that only read do not load it. */
 async function loadEncoder(): Promise<ZstdEncoder> {
   encoder ??= (await import("./encoder.ts")).zstdEncoder();
   return encoder;

@@ -8,15 +8,22 @@ import type { ZstdDecoder } from "./backend.ts";
 import { zstdFrames } from "./frames.ts";
 import { zstdLibrary } from "./library.node.ts";
 
-/** Chunks of these sizes are decoded faster by the library; beyond them the buffer that each call makes outweighs that. */
+/**
+ * Chunks of these sizes decode faster with the library; beyond them, the cost of the buffer that each call allocates is
+ * higher than the gain.
+ */
 const DECODED_BY_LIBRARY = { least: 128 * 1024, most: 8 * 1024 * 1024 };
 
 const zstdKernels = kernelsOfThread(wasmZstd);
 
-/** Kernels of our own, and beside them Node's zstd where it has one. @throws as `kernelsOfThread` */
+/**
+ * Decodes with our kernels and, if Node has it, Node's zstd.
+ *
+ * @throws as `kernelsOfThread`
+ */
 export const zstdDecoder = (): ZstdDecoder => kernelDecoder(zstdKernels(), zstdLibrary(builtin("node:zlib")));
 
-/** Decodes by kernels of our own; `library`, where there is one, takes chunks of some sizes. */
+/** Decodes with our kernels; `library`, if there is one, handles chunks of some sizes. */
 export function kernelDecoder(kernels: ZstdKernels, library: ZstdDecoder | undefined): ZstdDecoder {
   return {
     decodeFrame(frame, target) {
@@ -30,7 +37,11 @@ export function kernelDecoder(kernels: ZstdKernels, library: ZstdDecoder | undef
   };
 }
 
-/** Decodes all frames of `source` one after the other. @throws as the codec */
+/**
+ * Decodes all frames of `source`, one after another.
+ *
+ * @throws as the codec
+ */
 export function decodeZstd(decoder: ZstdDecoder, source: Uint8Array, target: Uint8Array): number {
   let written = 0;
   for (const { start, end, contentSize, maxSize } of zstdFrames(source)) {
@@ -51,7 +62,7 @@ export function decodeZstd(decoder: ZstdDecoder, source: Uint8Array, target: Uin
   return written;
 }
 
-/** @throws `resource-limit` when a WebAssembly memory would have to hold more than `most` bytes at once. */
+/** @throws `resource-limit` if a WebAssembly memory would have to hold more than `most` bytes at once. */
 export function assertHeldLimit(bytes: number, most: number): void {
   if (bytes <= most) return;
   throw new ZarrflowError("resource-limit", "zstd takes at most 1 GiB a chunk, encoded and decoded", {

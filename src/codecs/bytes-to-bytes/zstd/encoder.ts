@@ -6,15 +6,19 @@ import { ZSTD_LEVELS, type ZstdEncoder } from "./backend.ts";
 import { assertHeldLimit } from "./decoder.ts";
 import { zstdLibrary } from "./library.node.ts";
 
-/** Chunks from this size on are encoded faster by the library: its calls cost more, its loops less. */
+/** From this size on, chunks encode faster with the library: its calls cost more, its loops less. */
 const LARGE = 32 * 1024;
 
 const zstdKernels = kernelsOfThread(wasmZstdEncoder);
 
-/** Kernels of our own, and beside them Node's zstd where it has one. @throws as `kernelsOfThread` */
+/**
+ * Encodes with our kernels and, if Node has it, Node's zstd.
+ *
+ * @throws as `kernelsOfThread`
+ */
 export const zstdEncoder = (): ZstdEncoder => kernelEncoder(zstdKernels(), zstdLibrary(builtin("node:zlib")));
 
-/** Encodes by kernels of our own; `library`, where there is one, takes large chunks and the highest levels. */
+/** Encodes with our kernels; `library`, if there is one, handles large chunks and the highest levels. */
 export function kernelEncoder(kernels: ZstdEncoderKernels, library: ZstdEncoder | undefined): ZstdEncoder {
   return {
     encode(source, target, statedLevel, checksum) {

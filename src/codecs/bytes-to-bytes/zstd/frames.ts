@@ -2,28 +2,28 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { corrupt } from "../../failures.ts";
 import { wordsOf } from "../../kernels/words.ts";
 
-/** One zstd frame within a value. */
+/** One zstd frame in a value. */
 export interface ZstdFrame {
   readonly start: number;
   readonly end: number;
-  /** Decoded size that the frame states. */
+  /** The decoded size that the frame states. */
   readonly contentSize: number | undefined;
-  /** The most bytes that its blocks can give. */
+  /** The most bytes that its blocks can decode to. */
   readonly maxSize: number;
 }
 
 const MAGIC = 0xfd2f_b528;
-/** Frames of zstd 0.1 to 0.7, and the sixteen kinds that carry other data. */
+/** Frames of zstd 0.1 to 0.7, and the sixteen kinds of skippable frames. */
 const OLD_MAGIC = { first: 0xfd2f_b522, last: 0xfd2f_b527 };
 const SKIPPABLE_MAGIC = { first: 0x184d_2a50, last: 0x184d_2a5f };
 const MAX_WINDOW = 2 ** 31;
 const MAX_BLOCK = 128 * 1024;
 
 /**
- * The data frames of `source`, found by their headers and those of their blocks; skippable ones are left out.
+ * Finds the data frames of `source` by their headers and block headers; leaves skippable frames out.
  *
- * @throws `corrupt-chunk` when a frame is cut or not one; `codec-error` when it is of an old format or needs a
- *   dictionary; `resource-limit` when its window is above 2 GiB.
+ * @throws `corrupt-chunk` if a frame is truncated or invalid; `codec-error` if it has an old format or needs a
+ *   dictionary; `resource-limit` if its window is above 2 GiB.
  * @see RFC 8878
  */
 export function zstdFrames(source: Uint8Array): ZstdFrame[] {

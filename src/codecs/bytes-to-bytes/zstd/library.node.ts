@@ -1,7 +1,7 @@
 import type { ZstdLibrary } from "./backend.ts";
 
 const SMALLEST_CHUNK = 64;
-/** The window, as a power of two, up to which any decoder goes. */
+/** The largest window, as a power of two, that all decoders accept. */
 const USUAL_WINDOW = 27;
 
 interface ZstdOptions {
@@ -11,10 +11,10 @@ interface ZstdOptions {
   readonly params: Readonly<Record<number, number>>;
 }
 
-/** Bytes whose buffer can be taken away from them. */
+/** Bytes with a buffer that can be detached. */
 type NodeBytes = Uint8Array<ArrayBuffer & { transfer(byteLength: number): ArrayBuffer }>;
 
-/** The part of `node:zlib` that speaks zstd, from Node 22.15 on. */
+/** The zstd functions of `node:zlib`, from Node 22.15 on. */
 interface NodeZstd {
   zstdCompressSync(source: Uint8Array, options: ZstdOptions): NodeBytes;
   zstdDecompressSync(source: Uint8Array, options: ZstdOptions): NodeBytes;
@@ -25,14 +25,15 @@ interface NodeZstd {
   };
 }
 
-/** Node's zstd, where it has one: from 22.15 on. */
+/** Node's zstd, or undefined before 22.15. */
 export function zstdLibrary(zlib: object | undefined): ZstdLibrary | undefined {
   return zlib && "zstdCompressSync" in zlib ? nodeZstd(zlib as NodeZstd) : undefined;
 }
 
 /**
- * zstd by Node's zlib. A chunk size that holds the whole output spares it joining pieces, and is that of the one buffer
- * that it makes; where one byte is left over, it makes no second to see whether more follows.
+ * Implements zstd with Node's zlib. If the chunk size holds the whole output, zlib need not join pieces and allocates
+ * one buffer of that size. One spare byte when decoding keeps it from allocating a second buffer to see if more
+ * follows.
  */
 function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd): ZstdLibrary {
   return {
@@ -66,10 +67,10 @@ function nodeZstd({ zstdCompressSync, zstdDecompressSync, constants }: NodeZstd)
 }
 
 /**
- * Copies `bytes` to the begin of `target`, and lets go at once of the buffer that was made for them: a thread would leave
- * 64 MiB of such buffers to its garbage collector. One that is not as long as asked for may have bytes of others in it.
+ * Copies `bytes` to the beginning of `target` and detaches their buffer at once: a thread would otherwise leave 64 MiB
+ * of such buffers to its garbage collector. A buffer of another length than requested may be shared, so it is kept.
  *
- * @returns how many bytes there are; undefined where they do not fit.
+ * @returns the number of bytes; undefined if they do not fit.
  */
 function moveInto(target: Uint8Array, bytes: NodeBytes, askedFor: number): number | undefined {
   const { length, buffer } = bytes;

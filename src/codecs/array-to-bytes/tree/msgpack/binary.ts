@@ -1,15 +1,15 @@
 import { fromBase64, toBase64 } from "../../../../util/base64.ts";
 import type { JsonObject, JsonValue } from "../../../../util/json-value.ts";
 
-/** The one member of the object that stands for bytes in JSON. */
+/** The only member of the object that represents bytes in JSON. */
 export const BINARY = "$binary";
 
-/** Bytes as JSON: an object whose one member `$binary` holds them in Base64. */
+/** Represents bytes in JSON: an object whose only member, `$binary`, holds them in Base64. */
 export function binaryJson(bytes: Uint8Array): JsonObject {
   return { [BINARY]: toBase64(bytes) };
 }
 
-/** The bytes that an object of `binaryJson` stands for; undefined for any other. */
+/** The bytes of an object made by `binaryJson`; undefined for any other value. */
 export function binaryBytes(value: JsonValue): Uint8Array | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const [member, ...others] = Object.entries(value);

@@ -5,18 +5,17 @@ import { wordsOf } from "../../../kernels/words.ts";
 import { floatJson } from "../json-elements.ts";
 import { BINARY, binaryBytes, binaryJson } from "./binary.ts";
 
-/** Deepest nesting of lists and maps, as of JSON. */
+/** Deepest nesting of lists and maps; the same limit as for JSON. */
 const MAX_DEPTH = 1000;
 
 const NO_JSON = "Data that JSON cannot represent are not supported: extensions, and names that are not text.";
 
 /**
- * The JSON value that MessagePack bytes say; integers keep all digits, floats stay floats, bytes are as `binaryJson` has
- * them. Counts are held against the
- * bytes at hand before anything is made of them.
+ * Converts a MessagePack value to JSON. Integers keep all digits, floats stay floats, bytes become `binaryJson`
+ * objects. Counts are checked against the remaining bytes before anything is allocated.
  *
- * @throws `corrupt-chunk` for bytes that are no MessagePack; `codec-error` for what JSON has no form for;
- *   `resource-limit` when nested too deep.
+ * @throws `corrupt-chunk` for bytes that are not MessagePack; `codec-error` for data without a JSON form;
+ *   `resource-limit` if nested too deep.
  */
 export function readMsgpack(bytes: Uint8Array): JsonValue {
   const reader = new Reader(bytes);
@@ -54,7 +53,7 @@ class Reader {
     return this.#long(type, depth);
   }
 
-  /** Types of which more than their first byte is needed, and the constants. */
+  /** Reads types that need more than their first byte, and constants. */
   #long(type: number, depth: number): JsonValue {
     switch (type) {
       case 0xc0:
@@ -143,14 +142,14 @@ class Reader {
     });
   }
 
-  /** Holds that `values` can still come: each takes a byte at least. */
+  /** Checks that `values` more values can follow: each takes at least one byte. */
   #expect(values: number): void {
     const left = this.#bytes.length - this.#at;
     if (values > left)
       throw corrupt("a list is cut off", { expected: `${values} values`, found: `${left} bytes` });
   }
 
-  /** Where the next `size` bytes begin. */
+  /** Advances by `size` bytes and returns where they start. */
   #take(size: number): number {
     const start = this.#at;
     if (start + size > this.#bytes.length) {

@@ -4,17 +4,18 @@ import { wordsOf } from "../../../kernels/words.ts";
 import { binaryBytes } from "./binary.ts";
 
 export interface WriteMsgpackOptions {
-  /** Whether texts below 256 bytes take the form that came with MessagePack's binary. */
+  /** True if texts below 256 bytes may use the short header that was added together with the binary type. */
   readonly hasShortTexts: boolean;
-  /** Whether floats are stored in 4 bytes. */
+  /** True if floats are stored in 4 bytes. */
   readonly hasSingleFloats: boolean;
 }
 
 /**
- * The MessagePack form of a JSON value, each part in the shortest way. Numbers with a point or an exponent are floats.
+ * Encodes a JSON value as MessagePack, each part in its shortest form. Numbers with a decimal point or an exponent
+ * become floats.
  *
- * @throws `codec-error` for an integer beyond 64 bits, a float beyond 4 bytes where those are asked for, or half of a
- *   character.
+ * @throws `codec-error` for an integer beyond 64 bits, a number too large for 4-byte floats if these were requested, or
+ *   a lone surrogate.
  */
 export function writeMsgpack(value: JsonValue, options: WriteMsgpackOptions): Uint8Array {
   const writer = new Writer(options);
@@ -22,12 +23,15 @@ export function writeMsgpack(value: JsonValue, options: WriteMsgpackOptions): Ui
   return writer.written();
 }
 
-/** A family of headers: those that hold the count themselves, and the first of those that 1, 2 or 4 bytes of it follow. */
+/**
+ * Headers of one type: the short form contains the count, `long` is the first byte of the forms with a count of 1, 2 or
+ * 4 bytes.
+ */
 interface Header {
   readonly short: number;
   readonly shortCounts: number;
   readonly long: number;
-  /** Bytes of the shortest count behind `long`. */
+  /** Bytes of the shortest count after `long`. */
   readonly least: 1 | 2;
 }
 
@@ -153,7 +157,7 @@ class Writer {
     this.#bytes[at] = byte;
   }
 
-  /** Makes room for `size` bytes; returns where they begin. The buffers may be others afterwards. */
+  /** Makes room for `size` bytes and returns their start. May replace `#bytes` and `#words`. */
   #grow(size: number): number {
     const start = this.#end;
     this.#end += size;
