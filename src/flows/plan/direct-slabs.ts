@@ -35,8 +35,8 @@ const SLABS_IN_FLIGHT = 4;
 const MIN_FAR_SLAB = 2 ** 16;
 
 /**
- * Plans slabs that are read straight from the source, with the largest shape that fits or a smaller one that costs
- * no reads.
+ * Plans slabs that are read straight from the source, with the largest shape that fits or a smaller one that needs
+ * no more reads.
  *
  * @param strategy name of the strategy, for the job
  * @throws `budget-too-small` with the smallest budget that works; `resource-limit`.

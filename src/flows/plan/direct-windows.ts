@@ -31,7 +31,7 @@ export function leastDirectBytes(request: Omit<WindowRequest, "maxMemory">): num
 
 /**
  * Plans windows of whole target chunks. A window is held decoded while source chunks are scattered into it. With
- * shards, it has several small ones or part of a large one.
+ * shards, it covers several small ones, or part of a large one.
  */
 export function directWindows(request: WindowRequest): Windows {
   const { sides, selection } = request;
@@ -127,7 +127,7 @@ function mostOpen(
     if (from + step * (count - 1) < sourceChunk) open *= chunks;
     else if (step === 1 && sourceChunk % chunk === 0 && from % chunk === 0)
       open *= Math.min(chunks, sourceChunk / chunk);
-    // Chunks that later source chunks complete stay in memory in the meantime.
+    // Target chunks stay open until later source chunks complete them.
     else open = Math.min(chunks, Math.ceil(sourceChunk / chunk) + 1) * product(window.slice(d + 1));
   }
   return open;

@@ -8,8 +8,7 @@ const MAX_HELD = 1 / 8;
 
 /**
  * Estimates the size of a target's values: all chunks of its arrays, decoded, which is rarely too low. It may be
- * far too high for an array of mostly fill values, so it is limited to the size that parts within `maxMemory` can
- * hold.
+ * far too high for an array of mostly fill values, so it is limited to an S3 upload whose parts fit the budget.
  */
 export function expectedSize(sides: readonly { readonly target: GridSide }[], maxMemory: number): number {
   const chunks = ({ shape, chunkShape }: GridSide) => product(gridShape(shape, chunkShape));

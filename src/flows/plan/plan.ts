@@ -108,10 +108,7 @@ export interface Execution {
   readonly singleThreadReason?: string;
   /** Maximum number of concurrent tasks in all threads together. The budget may admit fewer. */
   readonly tasksAtOnce: number;
-  /**
-   * Requests in flight for each store, in all threads together. Each server has its own limit for sources and for
-   * targets.
-   */
+  /** Maximum number of requests in flight per store, or per server if stores share one, in all threads together. */
   readonly concurrency: number;
   /** True if `concurrency` is only an upper limit, and the run finds the useful number for each server. */
   readonly isAdaptive?: boolean;

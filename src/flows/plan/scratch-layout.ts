@@ -56,8 +56,8 @@ export function largestPiece(job: SplitJob, pass: number): number[] {
 }
 
 /**
- * Bytes of a piece's header: a byte that tells which items exist, and a bit for each target chunk that the piece
- * may touch.
+ * Bytes of a piece's header: a byte that tells if the piece has no data, only data or some, and a bit for each
+ * target chunk that it may touch.
  */
 export function headerSize(job: SplitJob, pass: number): number {
   const { chunkShape, shape } = job.target;

@@ -64,7 +64,8 @@ function multiplying({ unit, whole }: Axis, most: number): number {
 const MAX_FACTORISED = 2 ** 32;
 
 /**
- * Returns the longest part of the unit within `most`: a divisor, unless every divisor is less than half of `most`.
+ * Returns the longest part of the unit within `most`: a divisor, unless the largest that fits is less than half of
+ * `most`.
  */
 function dividing(axes: readonly Axis[]): LongestWithin {
   const divisors = new Map(axes.map(({ unit }) => [unit, divisorsOf(unit)]));

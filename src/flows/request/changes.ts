@@ -67,8 +67,8 @@ export interface Changes extends LabelOptions {
    * one item.
    *
    * In a group, every array that has one of the dimensions is cut; arrays of another resolution are cut by their
-   * own coordinates, and other arrays are taken whole. A sliced array brings its coordinates and other arrays that
-   * describe it, cut in the same way; `sliceTo` then writes a group.
+   * own coordinates, and other arrays are taken whole. Slicing one array also takes its coordinates and other
+   * arrays that describe it, cut in the same way; `sliceTo` then writes a group.
    */
   readonly slice?: SliceOption | string | undefined;
   /**

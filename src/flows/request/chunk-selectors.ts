@@ -178,7 +178,7 @@ function noArray(
 }
 
 /**
- * True if the array named is a coordinate of a dimension that other arrays share: `time:-1` may stand for
+ * True if a named array is the coordinate of a dimension that other arrays have too: `time:-1` may stand for
  * `time=-1`.
  */
 function isLikelyDimension(array: GroupArray, asked: AskedChunks, arrays: readonly GroupArray[]): boolean {

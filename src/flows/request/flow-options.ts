@@ -69,9 +69,9 @@ export interface RunOptions extends EventOptions {
    */
   readonly resume?: boolean | undefined;
   /**
-   * Checks that no key of the source changes, instead of its metadata only. At the end of a run, keys must be the
-   * same as at its start; with `resume`, the same as in the unfinished run, which must also have used this option.
-   * Compares sizes and versions (file times, entity tags, CRC-32). The store must be able to list its keys.
+   * Checks all keys of the source for changes, not only its metadata. At the end of a run, keys must be the same as
+   * at its start; with `resume`, the same as in the unfinished run, which must also have used this option. Compares
+   * sizes and versions (file times, entity tags, CRC-32). The store must be able to list its keys.
    */
   readonly verifySource?: boolean | undefined;
   /**

@@ -34,8 +34,8 @@ export interface MissingChunksRequest {
 
 /**
  * Counts the missing chunks of each array whose fill value differs in the target's format, as they must be written
- * out. Lists the chunks if the store can; otherwise counts all of them. Of a sharded array, only the chunks of
- * missing shards are counted, as a listing does not show those inside shards.
+ * out. Lists the chunks if the store can; otherwise assumes that all are missing. Of a sharded array, only the
+ * chunks of missing shards count, as a listing does not show those inside shards.
  *
  * @throws `loss-refused` with `/fill_value` for an array with more than 10,000 missing chunks, unless allowed.
  */

@@ -10,7 +10,7 @@ import { product } from "../../util/shape.ts";
 import type { Execution } from "../plan/plan.ts";
 
 const NEAR = 16;
-/** The part of the memory budget, as a divisor, that data of more requests than at the start may use. */
+/** Divisor of the memory budget: more requests than at the start may only use this part of it. */
 const BUDGET_PART = 16;
 
 /**

@@ -17,9 +17,9 @@ interface OpenAdditionOptions extends LockOptions, ReadDocumentOptions, Pick<Tar
 
 /**
  * Opens an existing target to add nodes in place. Their documents are written last, so a node is visible only once
- * it is complete. Chunks left where the new arrays will be are deleted first, as they would read as part of these
- * arrays. Consolidated metadata of the groups above list the new nodes at the end. Discarding the build deletes the
- * added documents and chunks.
+ * it is complete. Chunks that already are in the place of a new array are deleted first, as they would be read as
+ * part of it. Consolidated metadata of the groups above list the new nodes at the end. Discarding the build deletes
+ * the added documents and chunks.
  *
  * @throws `target-exists` if the target has changed since the plan was made; `unsupported-operation`.
  */

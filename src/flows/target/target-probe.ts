@@ -29,7 +29,7 @@ export class TargetProbe {
   readonly #following: ReturnType<typeof followSignals>;
   #found: Found;
 
-  /** @param isNew true if the target must not exist yet: checks that too */
+  /** @param isNew true if the target must not exist, which is then checked too */
   constructor(spec: StoreSpec, { isNew, signal }: StoreOptions & { readonly isNew: boolean }) {
     this.#spec = spec;
     this.#isNew = isNew;

@@ -41,10 +41,7 @@ export type StageName = "decode" | "gather" | "regrid" | "encode";
 
 /** Missing chunks of a source array that are written out because the target's fill value differs. */
 export interface MissingChunks {
-  /**
-   * Their number. If uncertain: an upper bound if keys cannot be listed; without those inside existing shards
-   * otherwise.
-   */
+  /** Their number. If `isCertain` is false: an upper bound for stores that cannot list, a lower bound for shards. */
   readonly chunks: number;
   readonly isCertain: boolean;
 }

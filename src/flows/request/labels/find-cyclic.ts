@@ -44,9 +44,9 @@ export async function circleOf(coordinate: Coordinate): Promise<Circle | undefin
 }
 
 /**
- * Finds the items with longitudes from `west` east to `east`. Their labels increase from `west`. If `west` is the
- * larger number, the range crosses the meridian where numbering restarts, as in CDO: 350..10 crosses 0 and becomes
- * -10..10, 170..-170 crosses 180 and becomes 170..190. Undefined if no item is in range.
+ * Finds the items whose longitudes are between `west` and `east`, going east. Their labels increase from `west`. If
+ * `west` is the larger number, the range crosses the meridian where numbering restarts, as in CDO: 350..10 crosses
+ * 0 and becomes -10..10, 170..-170 crosses 180 and becomes 170..190. Undefined if no item is in range.
  *
  * @param by step: takes every n-th item
  */
@@ -65,8 +65,8 @@ export function itemsBetween(
 }
 
 /**
- * Finds the items whose cells overlap a part of the globe, from `west` east to `east`. Cells end halfway between
- * items. Undefined if no cell overlaps.
+ * Finds the items whose cells overlap a part of the globe, going east from `west` to `east`. Cells end halfway
+ * between items. Undefined if no cell overlaps.
  */
 export function itemsOverlapping(
   circle: Circle,
