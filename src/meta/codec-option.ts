@@ -57,7 +57,7 @@ export type CodecText =
   | `${string},${string}`
   | `{${string}}`;
 
-/** Codecs as users write them: in words, or a single codec by name and settings, for every registered codec. */
+/** Codecs as users write them: in words, or a single codec with its name and settings, for every registered codec. */
 export type CodecOption = CodecText | { readonly name: string; readonly configuration?: object | undefined };
 
 /**
@@ -187,7 +187,7 @@ function assertMembers(members: readonly string[], known: readonly string[], wha
   for (const member of members) assertOneOf(member, known, what);
 }
 
-/** Codecs that can be requested by name. */
+/** Names of the codecs that can be requested. */
 export function optionCodecs(): string[] {
   return knownCodecs()
     .flatMap(({ name, parseOption, parts }) => (parseOption || parts ? name : []))

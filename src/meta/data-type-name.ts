@@ -45,7 +45,7 @@ export interface DataTypeGroups {
   readonly bytes: BytesName;
 }
 
-/** Argument of `ZarrArray.is`: one data type by name, or all whose items are `number`, `bigint`, `string`, ... */
+/** Argument of `ZarrArray.is`: the name of one data type, or all whose items are `number`, `bigint`, `string`, ... */
 export type DataTypeQuery = DataTypeName | keyof DataTypeGroups;
 
 /** The names of the data types that match a query. */

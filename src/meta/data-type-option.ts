@@ -42,8 +42,8 @@ type TimeUnit = "Y" | "M" | "W" | "D" | "h" | "m" | "s" | "ms" | "us" | "ns" | "
 type TimeStep = TimeUnit | `${number}${TimeUnit}`;
 
 /**
- * A data type by name: `float32`, `datetime64[ns]`, `string`, `binary`, `U5` (text of 5 characters), `S12` (bytes,
- * padded with zeros), `r24` (24 bits); or in NumPy's notation with the stored byte order: `<f4`, `>i2`, `|S12`,
+ * The name of a data type: `float32`, `datetime64[ns]`, `string`, `binary`, `U5` (text of 5 characters), `S12`
+ * (bytes, padded with zeros), `r24` (24 bits); or NumPy's notation with the stored byte order: `<f4`, `>i2`, `|S12`,
  * `<M8[ns]`.
  */
 export type DataTypeText =

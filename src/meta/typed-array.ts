@@ -33,7 +33,7 @@ export type Numbers =
 
 export type TypedArrayConstructor = (typeof CONSTRUCTORS)[keyof typeof CONSTRUCTORS];
 
-/** The typed array for a type's numbers; undefined if there is none, as for float16 and text. */
+/** The typed array for a type's numbers; undefined for types without one, such as float16 and text. */
 export function typedArrayOf(dataType: DataType): TypedArrayConstructor | undefined {
   if (!("size" in dataType)) return undefined;
   return CONSTRUCTORS[`${dataType.kind}${dataType.size}` as keyof typeof CONSTRUCTORS];

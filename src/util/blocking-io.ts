@@ -10,8 +10,8 @@ const MAX_SLOW_MS = 2000;
 const TURN_MS = 15;
 
 /**
- * Decides when to use blocking storage calls. For small values these take a fifth of the time of non-blocking calls,
- * but only if storage answers at once. Also tells when other work should get a turn.
+ * Decides when to use blocking storage calls, and when other work should get a turn. For small values, blocking calls
+ * take a fifth of the time of non-blocking ones, but only if storage answers at once.
  */
 export class BlockingIo {
   /** Milliseconds by which calls exceeded their expected time, less those that they saved. */

@@ -2,9 +2,7 @@
 export interface Buffers {
   /** Returns a buffer of exactly `byteLength` bytes with undefined content. The caller owns it until `give`. */
   take(byteLength: number): Uint8Array;
-  /**
-   * Takes back the buffer behind `view` (any part of it), which must not be used afterwards. Ignores other buffers.
-   */
+  /** Takes back the buffer that contains `view`, which must not be used afterwards. Ignores other buffers. */
   give(view: Uint8Array): void;
 }
 

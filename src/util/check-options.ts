@@ -141,7 +141,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   ),
 };
 
-/** All option names of a type, so that a call can tell its options from others. */
+/** All option names of a type, to distinguish a call's options from others. */
 export type OptionNames<O> = { readonly [Name in keyof O]-?: true };
 
 /**

@@ -266,7 +266,7 @@ class JsonParser {
     return true;
   }
 
-  /** Steps over a match of `pattern` at the current position; false if there is none. */
+  /** Steps over a match of `pattern` at the current position; false if nothing matches. */
   #matches(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     if (!pattern.test(this.#text)) return false;

@@ -14,7 +14,7 @@ export class TextParts implements Parts {
   readonly #bounds: readonly number[];
   readonly #places: ReadonlyMap<string, number>;
 
-  /** @param places index of each part's start in `bounds`, by name. */
+  /** @param places index in `bounds` of each named part's start. */
   constructor(bytes: Uint8Array, bounds: readonly number[], places: ReadonlyMap<string, number>) {
     this.#bytes = bytes;
     this.#bounds = bounds;

@@ -28,8 +28,8 @@ function isMasked({ kind }: DataType): boolean {
 }
 
 /**
- * The missing value for CF readers, as the bytes of one item; undefined if there is none. In v2 it is the fill value,
- * or without one the attribute `_FillValue`; in v3 only the attribute.
+ * The missing value for CF readers, as the bytes of one item; undefined if the array has no such value. In v2 it is
+ * the fill value, or without one the attribute `_FillValue`; in v3 only the attribute.
  */
 export function missingValueOf(metadata: ArrayMetadata, format: ZarrFormat): Uint8Array | undefined {
   const { fillValue, dataType } = metadata;

@@ -9,7 +9,7 @@ import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configurat
 /** The members of `meta` that define the compression. */
 export type V1Compression = { readonly compression: JsonValue; readonly compression_opts: JsonValue };
 
-/** Canonical codec names by name of `compression`; the writer's alias `gzip` is a codec of its own. */
+/** Canonical codec names for each value of `compression`; the writer's alias `gzip` is a codec of its own. */
 const NAMES: ReadonlyMap<JsonValue, string> = new Map(
   builtinCodecs().flatMap(({ name, aliases }) => (aliases.v1 === undefined ? [] : [[aliases.v1, name]])),
 );
@@ -17,7 +17,10 @@ const NAMES: ReadonlyMap<JsonValue, string> = new Map(
 const NONE: V1Compression = { compression: "none", compression_opts: null };
 const POINTER = "/compression";
 
-/** Reads the only codec in `meta`; undefined if there is none. @throws `invalid-metadata`, `unsupported-codec` */
+/**
+ * Reads the only codec in `meta`; undefined for an uncompressed array. @throws `invalid-metadata`,
+ * `unsupported-codec`
+ */
 export function parseV1Compression(document: JsonObject): CodecConfig | undefined {
   const compression = required(document, "compression");
   const options = required(document, "compression_opts");

@@ -21,7 +21,7 @@ import {
 import { isCanonical } from "../number-bytes.ts";
 
 /**
- * Reads a v2 fill value as little-endian bytes; `null` if there is none. Structured values are in the type's byte
+ * Reads a v2 fill value as little-endian bytes; `null` if it is undefined. Structured values are in the type's byte
  * order: `endian`, except for fields with their own.
  *
  * @throws `invalid-metadata`

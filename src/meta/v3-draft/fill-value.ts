@@ -27,8 +27,8 @@ export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: str
 }
 
 /**
- * Writes a fill value in the same form as v2; undefined if there is none: a NaN with a payload, a type beyond the
- * core.
+ * Writes a fill value in the same form as v2; undefined if it has no such form: a NaN with a payload, a type beyond
+ * the core.
  */
 export function writeDraftFill(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
   if (bytes === null) return null;

@@ -105,7 +105,7 @@ function parseStructFill(
   );
 }
 
-/** Writes the v3 form of a fill value; undefined if there is none: text that is not Unicode. */
+/** Writes the v3 form of a fill value; undefined for text that is not Unicode. */
 export function writeFillV3(bytes: Uint8Array, dataType: DataType): JsonValue | undefined {
   switch (dataType.kind) {
     case "bool":

@@ -182,7 +182,7 @@ export function followForm(
 
 export { SPATIAL };
 
-/** New values by name; undefined for members to remove. */
+/** New values of members; undefined for members to remove. */
 function newMembers(
   object: JsonObject,
   form: RasterForm,

@@ -6,7 +6,7 @@ import { isObject, member } from "../../assert-json.ts";
  * they are together in the attribute `ome`.
  */
 export interface OmeMetadata {
-  /** The stated version; undefined if there is none. */
+  /** The stated version; undefined if it is absent. */
   readonly version: string | undefined;
   /** The object with the members `multiscales`, `labels`, `plate` and so on. */
   readonly metadata: JsonObject;

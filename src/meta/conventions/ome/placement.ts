@@ -16,7 +16,7 @@ export interface LevelCut {
 }
 
 /**
- * Combines a level's `coordinateTransformations`, including those in a `sequence`; undefined if there are none.
+ * Combines a level's `coordinateTransformations`, including those in a `sequence`; undefined if they are absent.
  *
  * @throws `unsupported-operation` for transformations without one number per axis.
  */
