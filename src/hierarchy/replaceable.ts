@@ -15,7 +15,7 @@ import { type ReadDocumentOptions, readDocument } from "./stored-documents.ts";
 
 /** Maximum number of names listed in an error. */
 const NAMES_TOLD = 5;
-/** JSON members of which documents of nodes and hierarchies have one. */
+/** JSON members that identify documents of nodes and hierarchies: each has one of them. */
 const STATED_FORMAT = ["zarr_format", "zarr_consolidated_format"];
 
 /** A path in a store. */

@@ -11,13 +11,13 @@ import { itemsOf, type Task } from "../plan/task.ts";
 import type { ReadTaskChunks } from "../run/tasks/task-context.ts";
 import type { MissingChunks, StoredChunks } from "./stored-chunks.ts";
 
-/** Chunks that are asked for together, where it is known which are stored. */
+/** Number of chunks requested in one batch once the stored ones are known. */
 const PRESENT_AT_ONCE = 1000;
 
 /**
- * Reads the chunks of slabs. Files are read one by one, by calls that block, as long as they
- * answer at once; of those that do not, and of all other stores, several values are asked for at one time. Where many
- * chunks are missing, those that are stored are listed, and no other is asked for.
+ * Reads the chunks of slabs. Files are read one by one with blocking calls as long as the storage responds immediately;
+ * slow files, and all other stores, are read concurrently. If many chunks are missing, the stored ones are listed and
+ * only those are requested.
  */
 export class ChunkReads {
   readonly #array: ZarrArray;
@@ -29,10 +29,12 @@ export class ChunkReads {
     this.#missing = missing;
   }
 
-  /** The chunks of a task that makes a slab; what is missing between those that are listed is one piece. */
+  /**
+   * Reads the chunks of a task that makes a slab. Once stored chunks are listed, adjacent missing chunks are one piece.
+   */
   readonly read: ReadTaskChunks = (task, refs, options) => {
     const { stored } = this.#missing;
-    // what goes round a cyclic dimension is no one region of the source
+    // a selection that wraps around a cyclic dimension is not a single region of the source
     if (stored && !stored.slabs.has(task.number) && task.job.selection.cycle === undefined) {
       return { stream: () => streamFrom(noneOf(task)), each: (visit) => visitEach(noneOf(task), visit) };
     }
@@ -43,7 +45,7 @@ export class ChunkReads {
     };
   };
 
-  /** Asks for several values at one time, until there is a better way. */
+  /** Reads several chunks concurrently, until the stored ones are listed or single reads are better. */
   async *#several(
     left: Remaining,
     options: ReadChunksOptions,
@@ -67,7 +69,7 @@ export class ChunkReads {
     yield* this.#readStored(missing.stored, left, options);
   }
 
-  /** Makes calls that block, as long as they are answered at once. */
+  /** Reads with blocking calls, as long as the storage responds immediately. */
   async #oneByOne(
     left: Remaining,
     options: ReadChunksOptions,
@@ -101,7 +103,7 @@ export class ChunkReads {
     }
   }
 
-  /** Asks for those alone that are stored, some at one time. */
+  /** Reads only stored chunks, several concurrently. */
   async *#readStored(
     { keys }: StoredChunks,
     refs: Iterable<ChunkRef>,
@@ -130,7 +132,7 @@ export class ChunkReads {
   }
 }
 
-/** Chunks that nobody has asked for yet. */
+/** Chunks that nobody has requested yet. */
 class Remaining implements Iterable<ChunkRef> {
   readonly #refs: Iterator<ChunkRef>;
   #isOver = false;
@@ -139,7 +141,7 @@ class Remaining implements Iterable<ChunkRef> {
     this.#refs = refs[Symbol.iterator]();
   }
 
-  /** Whether there were no more when the next one was asked for. */
+  /** True once the iterator has ended. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -157,14 +159,14 @@ class Remaining implements Iterable<ChunkRef> {
 
 const storedBytes = ({ bytes }: EncodedChunk) => bytes?.length ?? 0;
 
-/** All source items of a slab of which no chunk is stored, as one missing piece. */
+/** All source items of a slab without stored chunks, as one missing piece. */
 async function* noneOf(task: Task): AsyncGenerator<EncodedChunk> {
   const { start, step, shape } = selectionWithin(task.job.selection, itemsOf(task));
   const region = { start, shape: shape.map((n, d) => (n - 1) * (step[d] ?? 1) + 1) };
   yield encodedChunk({ index: 0, coords: start, region }, undefined);
 }
 
-/** A missing piece with the missing chunk that follows it along the last dimension; undefined where none does. */
+/** Merges a missing piece with the next missing chunk along the last dimension; undefined if they are not adjacent. */
 function joined(piece: ChunkRef, { region }: ChunkRef): ChunkRef | undefined {
   const { start, shape } = piece.region;
   const last = start.length - 1;

@@ -14,7 +14,10 @@ import { assertNearest } from "../request/slice-indices.ts";
 import { unmatchedGlobs } from "../request/unmatched-globs.ts";
 import { slice } from "../slice.ts";
 
-/** The arrays of a group that a filter takes; those of groups below are not among them. @throws `invalid-option` for none */
+/**
+ * Returns the arrays of a group that a filter selects, not those of subgroups. @throws `invalid-option` if it selects
+ * none
+ */
 export async function arraysIn(
   group: ZarrGroup,
   filter: KeyFilter,
@@ -33,13 +36,13 @@ export async function arraysIn(
   });
 }
 
-/** Names of arrays, for people. */
+/** Names of arrays as text. */
 export function namesOf(arrays: readonly ZarrArray[], group: ZarrGroup): string {
   return firstOf(arrays.map(({ path }) => belowPath(group.path, path)));
 }
 
 /**
- * The same part of several arrays: each by the dimensions that it has.
+ * Slices several arrays with the same ranges: each by the dimensions that it has.
  *
  * @throws `invalid-option` for ranges without names; `invalid-selection` for a name that no array has.
  */

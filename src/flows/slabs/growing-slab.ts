@@ -6,19 +6,20 @@ import { coordsAt, indexOf, product } from "../../util/shape.ts";
 import type { GridSide } from "../plan/plan.ts";
 import type { Slab } from "./slab.ts";
 
-/** What slabs are made of. */
+/** The selection and the source that slabs are made from. */
 export interface SlabSource {
   readonly selection: Selection;
   readonly source: Pick<GridSide, "chunkShape">;
 }
 
 /**
- * A slab while its source chunks arrive, in any order: it knows how many of its items, in C order from the first, are
- * there. Its cells are what single source chunks give to it; the first one that is missing is where these items end.
+ * A slab whose source chunks arrive in any order. It keeps track of how many of its items are complete, in C order from
+ * the first. The slab is divided into boxes that come from one source chunk each; the first missing box ends the
+ * complete items.
  */
 export class GrowingSlab {
   readonly #region: Region;
-  /** Where cells begin, along each dimension of the slab. */
+  /** Start of each box along each dimension of the slab. */
   readonly #starts: readonly (readonly number[])[];
   readonly #counts: readonly number[];
   readonly #arrived: Uint8Array;
@@ -34,7 +35,7 @@ export class GrowingSlab {
     this.#arrived = new Uint8Array(product(this.#counts));
   }
 
-  /** The slab, whose first `ready` items are there; undefined before any are. */
+  /** The slab, with `ready` complete items; undefined before any have arrived. */
   get slab(): Slab | undefined {
     return this.#data && { region: this.#region, data: this.#data };
   }
@@ -49,7 +50,7 @@ export class GrowingSlab {
     );
   }
 
-  /** Notes that items of the result have come; those that are not the slab's are left out. @param data where it is made */
+  /** Notes items of the result that have arrived, except those of other slabs. @param data buffer of the slab */
   add(items: Region, data: ChunkData | undefined): void {
     this.#data ??= data;
     const own = intersect(items, this.#region);
@@ -69,14 +70,14 @@ export class GrowingSlab {
     return this.#region.start[d] ?? 0;
   }
 
-  /** How many cells along a dimension end at or before an item. */
+  /** Number of boxes along a dimension that end at or before an item. */
   #cellsUpTo(d: number, end: number): number {
     const starts = this.#starts[d] ?? [];
     return end === this.#region.shape[d] ? starts.length : lowerBound(starts, end + 1) - 1;
   }
 }
 
-/** Where the items of each source chunk begin in `count` results from `from` on. */
+/** Starts of the runs of items from single source chunks, in `count` results from `from` on. */
 function startsAlong(axis: Axis, from: number, count: number): number[] {
   const { sourceChunk, cycle } = axis;
   const line = {
@@ -98,7 +99,7 @@ function startsAlong(axis: Axis, from: number, count: number): number[] {
   return starts.sort((a, b) => a - b);
 }
 
-/** The index of the first of ascending numbers that is not below `least`. */
+/** Index of the first number that is at least `least`, in ascending numbers. */
 function lowerBound(numbers: readonly number[] = [], least: number): number {
   let low = 0;
   for (let high = numbers.length; low < high; ) {

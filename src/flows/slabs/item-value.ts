@@ -6,8 +6,8 @@ import { toPlain } from "../../util/json-plain.ts";
 import { product } from "../../util/shape.ts";
 
 /**
- * One item as a JavaScript value: boolean, number, bigint (64-bit integers, datetimes), `[re, im]`, string,
- * Uint8Array (bytes; trailing zeros of fixed-size bytes cut), or an object of a structure's named fields.
+ * Converts an item to a JavaScript value: boolean, number, bigint (64-bit integers, datetimes), `[re, im]`, string,
+ * Uint8Array (bytes; trailing zeros of fixed-size bytes are removed), or an object with a structure's named fields.
  *
  * @param view its little-endian bytes
  */

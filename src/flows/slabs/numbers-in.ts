@@ -2,7 +2,9 @@ import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import { type Numbers, typedArrayOf } from "../../meta/typed-array.ts";
 
-/** A chunk's items in the typed array of their type, which shares the chunk's memory where it can; undefined where there is none. */
+/**
+ * The items of a chunk as a typed array, which shares the chunk's memory if aligned; undefined if the type has none.
+ */
 export function numbersIn(data: ChunkData, dataType: DataType): Numbers | undefined {
   const Numbers = typedArrayOf(dataType);
   if (Numbers === undefined || data.kind === "variable") return undefined;

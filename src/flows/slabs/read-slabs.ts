@@ -23,11 +23,13 @@ import { type SlabReading, slabDriver, slabRunner, slabTasks } from "./slab-task
 export interface ReadSlabsOptions {
   readonly maxMemory: number;
   readonly concurrency: number;
-  /** Threads that read and decode, this one among them, where there is enough to do; as many as there are cores by default. */
+  /**
+   * Maximum number of threads that read and decode, including this one; by default one per core. Small slices use one.
+   */
   readonly threads?: number | undefined;
-  /** How slabs are made; by default whichever is predicted to take less time. */
+  /** Strategy for making slabs; by default the one predicted to be faster. */
   readonly strategy?: GridStrategy | undefined;
-  /** Where scratch objects go; the system's folder for temporary files by default. */
+  /** Place for scratch objects; by default the system's temporary folder. */
   readonly scratch?: StoreSpec | undefined;
   readonly worker?: WorkerSettings | undefined;
   readonly context?: Context | undefined;
@@ -35,10 +37,10 @@ export interface ReadSlabsOptions {
 }
 
 /**
- * Reads a selection as slabs in C order, within a memory budget; the next ones are read while one is used. Where chunks
- * would be decoded too often, all of them go through scratch objects before the first slab.
+ * Reads a selection as slabs in C order, within a memory budget. The next slabs are read while one is in use. If chunks
+ * would be decoded too often, all of them are written to scratch objects before the first slab.
  *
- * @throws what reading and decoding throw; `no-space` where scratch objects do not fit.
+ * @throws what reading and decoding throw; `no-space` if scratch objects do not fit.
  */
 export async function* readSlabs(
   source: ZarrArray,
@@ -53,7 +55,7 @@ export async function* readSlabs(
   const isLarge = plan.chunksRead * pipeline.decodedSize >= WORTH_A_HEAP;
   const { passes, cost } = plan.job;
   const mayShare = passes === undefined && (isLarge || worker !== undefined);
-  // threads share what the reading may take, however few a plan for one of them needs
+  // threads share the whole budget, even if the plan for one of them needs little
   const needed = mayShare && threads !== 1 ? maxMemory : Math.min(maxMemory, plan.predictedPeak);
   const release = await leaseMemory({ context, signal }, needed);
   const open = isLarge ? openKernelHeap() : undefined;
@@ -77,7 +79,7 @@ export async function* readSlabs(
   }
 }
 
-/** Slabs that other threads read, too; undefined where none can, or there is too little to do. */
+/** Slabs made by several threads; undefined if other threads cannot read the source or there is too little work. */
 async function otherThreads(
   reading: SlabReading,
   { threads, ...options }: Pick<ReadSlabsOptions, "threads" | "maxMemory" | "worker">,
@@ -89,7 +91,7 @@ async function otherThreads(
   return slabsOfThreads(reading, { ...options, source, threads: threads ?? (await coresAvailable()) });
 }
 
-/** Runs the tasks of a reading: slabs are made while the one before is used. */
+/** Runs the tasks of a reading. Slabs are made while the previous one is in use. */
 async function* slabsInOrder(
   reading: SlabReading,
   { maxMemory, scratch, stop }: { maxMemory: number; scratch: Scratch | undefined; stop: AbortController },

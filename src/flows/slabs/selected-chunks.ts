@@ -4,7 +4,7 @@ import { axesOver, chunksHit } from "../../streams/chunks-hit.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { chunkRefs } from "../plan/chunk-refs.ts";
 
-/** The source chunks that a selection touches, in C order; those in shards shard by shard. */
+/** The source chunks that a selection touches, in C order; inner chunks shard by shard. */
 export function chunksOf(array: ZarrArray, selection: Selection): Generator<ChunkRef> {
   const { chunkShape } = array.metadata.chunkGrid;
   const hit = axesOver(selection, chunkShape).map((axis) => chunksHit(axis, 0, axis.count));

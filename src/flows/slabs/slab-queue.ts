@@ -3,13 +3,13 @@ import { product } from "../../util/shape.ts";
 import type { GrowingSlab } from "./growing-slab.ts";
 import { type Slab, slabParts } from "./slab.ts";
 
-/** Takes a slab by its number in C order; `give` is called when its buffer is not needed any more. */
+/** Takes a slab with its number in C order; `give` returns its buffer once it is no longer needed. */
 export type TakeSlab = (slab: Slab, number: number, give: () => void, signal?: AbortSignal) => Promise<void>;
 
-/** Is told, as often as items of a slab come that is not whole, what of it is there. */
+/** Called whenever items of an incomplete slab arrive. */
 export type GrowSlab = (slab: GrowingSlab, number: number) => void;
 
-/** A slab that is made, and not taken. */
+/** A slab that is complete but not taken yet. */
 interface OfferedSlab {
   readonly slab: Slab;
   /** Gives its buffer back. */
@@ -17,35 +17,35 @@ interface OfferedSlab {
   readonly taken: () => void;
 }
 
-/** Parts of a slab that are given out before it is whole have so many bytes at the least, but for the very first. */
+/** Minimum size in bytes of a part of an incomplete slab, except for the first part of all. */
 const MIN_PART = 2 ** 18;
 
-/** Items of the slab that is due, from those that were given out before on. */
+/** The next slab in order, from the items that were not delivered before. */
 interface Due {
   readonly slab: Slab;
-  /** How many of its items, from the first on, are there. */
+  /** Number of items that are complete, from the first. */
   readonly ready: number;
   readonly whole?: OfferedSlab;
 }
 
-/** Slabs on their way from the tasks that make them, in any order, to who takes them in C order. */
+/** Queue of slabs from the tasks that make them, in any order, to a reader that takes them in C order. */
 export class SlabQueue {
   readonly #offered = new Map<number, OfferedSlab>();
   readonly #onWait: (isWaiting: boolean) => void;
   #due = 0;
-  /** The slab that is due, as far as it is there. */
+  /** The next slab, if it is incomplete. */
   #growing: GrowingSlab | undefined;
-  /** Items of it that were given out. */
+  /** Number of items of it that were delivered. */
   #given = 0;
   #failure: { readonly error: unknown } | undefined;
   #changed = () => {};
 
-  /** @param onWait called when the reader begins to wait for the slab that is due, and when it does not any more */
+  /** @param onWait called when the reader starts to wait for the next slab, and when it stops */
   constructor(onWait: (isWaiting: boolean) => void = () => {}) {
     this.#onWait = onWait;
   }
 
-  /** Offers a slab; resolves when it is taken. @throws `aborted` where the signal is first. */
+  /** Offers a slab; resolves when it is taken. @throws `aborted` if the signal is aborted first. */
   readonly offer: TakeSlab = (slab, number, give, signal) => {
     return new Promise((resolve, reject) => {
       const abort = () => {
@@ -64,23 +64,24 @@ export class SlabQueue {
     });
   };
 
-  /** Notes what is there of a slab that is not whole: the reader gets it where it waits for that slab. */
+  /** Notes the complete part of a slab, which is delivered if the reader waits for that slab. */
   readonly grow: GrowSlab = (slab, number) => {
     if (number !== this.#due) return;
     this.#growing = slab;
     if (this.#grown()) this.#changed();
   };
 
-  /** Ends what takes the slabs. */
+  /** Fails the reader. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#changed();
   }
 
   /**
-   * So many slabs, those that are waited for in parts; each is given back when the next is asked for.
+   * Delivers the given number of slabs in order. A slab that the reader waits for arrives in parts. Each buffer is
+   * returned when the next slab is requested.
    *
-   * @throws what `fail` is given.
+   * @throws the error given to `fail`.
    */
   async *inOrder(slabs: number): AsyncGenerator<Slab> {
     while (this.#due < slabs) {
@@ -111,7 +112,7 @@ export class SlabQueue {
     }
   }
 
-  /** What has come of the slab that is due, if it is worth a part. */
+  /** The complete part of the next slab, if it is large enough to be delivered. */
   #grown(): Due | undefined {
     const { slab, ready = 0 } = this.#growing ?? {};
     if (slab?.data.kind !== "fixed") return undefined;

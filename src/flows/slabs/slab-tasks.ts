@@ -17,10 +17,13 @@ import { GrowingSlab } from "./growing-slab.ts";
 import type { GrowSlab, TakeSlab } from "./slab-queue.ts";
 import { MissingChunks } from "./stored-chunks.ts";
 
-/** Slabs of more chunks, which are tiny then, are taken when they are whole. */
+/**
+ * Maximum number of chunks of a slab that is delivered in parts. More chunks are tiny, so the slab is delivered
+ * complete.
+ */
 const MAX_CHUNKS = 2 ** 16;
 
-/** What slabs are read with. */
+/** Settings for reading slabs. */
 export interface SlabReading {
   readonly array: ZarrArray;
   readonly pipeline: CodecPipeline;
@@ -32,12 +35,12 @@ export interface SlabReading {
   readonly scratch?: WritableStore | undefined;
 }
 
-/** A loop for slabs of a store whose calls may block; several values are asked for at one time of all others. */
+/** Chooses the driver: a loop for a store with blocking calls, streams with concurrent reads for all others. */
 export function slabDriver({ store }: ZarrArray, { job }: SlabPlan): Driver {
   return store.getSync === undefined || job.passes ? "streams" : "loop";
 }
 
-/** The tasks of a reading: each makes a slab. */
+/** Returns the tasks of a reading. Each makes one slab. */
 export function slabTasks({
   plan,
   driver,
@@ -50,20 +53,20 @@ export function slabTasks({
   };
 }
 
-/** Who gets the slabs of a reading. */
+/** Receives the slabs of a reading. */
 export interface SlabTaker {
   readonly offer: TakeSlab;
-  /** Is told of what is there of slabs that are read straight from a source that is waited for. */
+  /** Called with the complete part of a slab that is read directly from a source with asynchronous calls. */
   readonly grow?: GrowSlab;
 }
 
-/** Runs tasks of a reading; each slab is offered to `taker`. */
+/** Creates a function that runs tasks of a reading and offers each slab to `taker`. */
 export function slabRunner(reading: SlabReading, taker: SlabTaker): TaskRunner {
   const { array, pipeline, plan, driver, buffers, signal, scratch } = reading;
   const { slabShape, job } = plan;
   const slabs = { ...pipeline, spec: { ...pipeline.spec, shape: slabShape }, strides: cStrides(slabShape) };
   const grid = gridShape(job.target.shape, slabShape);
-  // what answers at once is not worth it
+  // not worthwhile if the store answers synchronously
   const isAwaited = driver === "streams" && !job.passes;
   const isSeenGrowing = taker.grow && isAwaited && job.chunksRead <= MAX_CHUNKS * job.tasks;
   const growing = new Map<number, GrowingSlab>();
@@ -92,7 +95,7 @@ export function slabRunner(reading: SlabReading, taker: SlabTaker): TaskRunner {
   return taskRunner({ plan: slabTasks(reading), threads: 1, open, driver, buffers, scratch });
 }
 
-/** The items of a slab without those beyond the edge, which lie behind them. */
+/** The items of a slab without those beyond the edge of the array, which follow them in the buffer. */
 function slabData({ data, region }: DecodedChunk, spec: ChunkSpec, buffers: Buffers): ChunkData {
   const { shape } = region;
   if (data === undefined) return fillData({ ...spec, shape }, buffers);

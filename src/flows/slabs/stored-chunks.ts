@@ -6,12 +6,12 @@ import { chunksIn } from "../../streams/regrid.ts";
 import { chunkRegion, type Selection, selectedRegions } from "../../streams/selection.ts";
 import { indexOf } from "../../util/shape.ts";
 
-/** So many chunks in a row are found missing before those that are stored are listed. */
+/** Number of consecutive missing chunks after which the stored ones are listed. */
 const MISSING_BEFORE_LISTING = 1000;
-/** The most keys that are remembered: of an array that has more of them, each chunk is asked for. */
+/** Maximum number of keys to remember. If more chunks are stored, each chunk is requested. */
 const MAX_KEYS = 100_000;
 
-/** A part of an array that is read in slabs. */
+/** Part of an array that is read in slabs. */
 export interface SlabbedArray {
   readonly array: ZarrArray;
   readonly selection: Selection;
@@ -19,15 +19,15 @@ export interface SlabbedArray {
   readonly signal: AbortSignal;
 }
 
-/** The keys of an array's chunks that are stored, and the slabs of a reading in which any of these lie. */
+/** Keys of the stored chunks of an array, and the slabs of a reading that contain any of them. */
 export interface StoredChunks {
   readonly keys: ReadonlySet<string>;
   readonly slabs: ReadonlySet<number>;
 }
 
 /**
- * Lists the stored chunks of a reading when many in a row are missing, so that the time it takes does not depend on how
- * many there could be.
+ * Lists the stored chunks of a reading after many consecutive missing ones, so that the time does not depend on the
+ * size of the grid.
  */
 export class MissingChunks {
   readonly #reading: SlabbedArray;
@@ -39,12 +39,12 @@ export class MissingChunks {
     this.#reading = reading;
   }
 
-  /** What is stored; undefined as long as each chunk is to be asked for. */
+  /** The stored chunks; undefined while they are not known and each chunk must be requested. */
   get stored(): StoredChunks | undefined {
     return this.#stored;
   }
 
-  /** Notes whether a chunk that was asked for is stored. @returns what to wait for, where that is to be known now. */
+  /** Notes if a requested chunk is stored. @returns a promise of the listing, if it starts now. */
   note(isStored: boolean): Promise<void> | undefined {
     this.#inRow = isStored ? 0 : this.#inRow + 1;
     return this.#inRow < MISSING_BEFORE_LISTING || this.#isListed ? undefined : this.#list();
@@ -56,7 +56,7 @@ export class MissingChunks {
   }
 }
 
-/** Undefined where the store cannot list, or has too many chunks, or shards lie in shards. */
+/** Undefined if the store cannot list, if it has too many chunks, or if shards are nested. */
 async function listStored({
   array,
   selection,

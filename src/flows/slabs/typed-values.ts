@@ -14,12 +14,15 @@ import { itemValue } from "./item-value.ts";
 import { numbersIn } from "./numbers-in.ts";
 
 /**
- * Items as JavaScript holds them best: numbers in the typed array of their size (bool as 0 and 1, float16 as
- * float32, 64-bit integers and datetimes as bigint, complex as two numbers an item), all else as `ItemValues`.
+ * Items in their most suitable JavaScript form: numbers in the typed array of their size (bool as 0 and 1, float16 as
+ * float32, 64-bit integers and datetimes as bigints, complex as two numbers per item), all others as `ItemValues`.
  */
 export type TypedValues = Numbers | ItemValues;
 
-/** What holds items of each type. No conditional type, so that an array of a type stands for one of any. */
+/**
+ * Containers of items by type. Not a conditional type, so that an array of one type is assignable to an array of any
+ * type.
+ */
 type ValuesByName = NumberArrays &
   Readonly<Record<TimeName, BigInt64Array>> &
   Readonly<Record<TextName, ItemValues<string>>> &
@@ -28,19 +31,19 @@ type ValuesByName = NumberArrays &
     readonly object: ItemValues;
   };
 
-/** What holds items of a type, by its name in words; of any type where no name is known. */
+/** Container of items of a type, given its name; of any type without a name. */
 export type ValuesOf<Name extends DataTypeName = DataTypeName> = ValuesByName[Name];
 
 const INDEX = /^(?:0|[1-9][0-9]*)$/;
 
 /**
- * Items that no typed array holds (text, bytes, structures, objects), by their index as in an array; each value is made
- * when it is asked for.
+ * Items without a typed array (text, bytes, structures, objects), accessed by index as in an array. Each value is
+ * decoded on access.
  */
 export class ItemValues<T = unknown> {
   readonly [index: number]: T;
   readonly length: number;
-  /** The item at `index`; from the end where that is below 0. */
+  /** The item at `index`; negative indices count from the end. */
   readonly at: (index: number) => T | undefined;
   /** The items from `start` on. */
   readonly subarray: (start: number) => ItemValues<T>;
@@ -64,7 +67,7 @@ export class ItemValues<T = unknown> {
   }
 }
 
-/** A chunk's items, in the order in which they lie; a typed array shares the chunk's memory where it can. */
+/** The items of a chunk in stored order. A typed array shares the chunk's memory if possible. */
 export function typedValues(data: ChunkData, dataType: DataType): TypedValues {
   if (data.kind === "variable") {
     const { bytes, offsets } = data;

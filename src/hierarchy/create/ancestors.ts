@@ -10,7 +10,7 @@ import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 const GROUP: GroupMetadata = { kind: "group", attributes: {} };
 
 /**
- * The format of the hierarchy that the store is, or of the nearest group above `path`; undefined where there is none.
+ * Returns the format of the hierarchy in the store, or of the nearest group above `path`; undefined without either.
  *
  * @throws `path-not-allowed` below an array.
  */
@@ -40,7 +40,7 @@ export async function formatAbove(
   return whole ?? nodes.findLast((node) => node !== undefined)?.layout.zarrFormat;
 }
 
-/** Documents of the groups that `path` lies in, the nearest first; none in a format without groups. */
+/** Documents of the groups that contain `path`, nearest first; empty in a format without groups. */
 export function ancestorDocuments(path: string, zarrFormat: ZarrFormat): Map<string, Uint8Array>[] {
   const { layout, write } = formatNamed(zarrFormat);
   if (layout(path).hierarchy.impliesGroups) return [];
@@ -49,7 +49,7 @@ export function ancestorDocuments(path: string, zarrFormat: ZarrFormat): Map<str
     .map((above) => write(GROUP, layout(above), { allowLoss: ["/node_type"] }));
 }
 
-/** Writes the documents that all nodes of a hierarchy share, unless they are there. */
+/** Writes the documents shared by all nodes of a hierarchy, unless they exist. */
 export async function createShared(
   store: WritableStore,
   zarrFormat: ZarrFormat,
@@ -61,7 +61,7 @@ export async function createShared(
   }
 }
 
-/** Makes the groups above `path` that are missing. Returns the documents that were written, by key. */
+/** Creates the missing groups above `path`. Returns the documents that were written, by key. */
 export async function createAncestors(
   store: WritableStore,
   path: string,

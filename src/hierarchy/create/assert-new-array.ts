@@ -2,13 +2,13 @@ import { assertRules, codec, invalid, isObject, oneOf, type Rule, text } from ".
 
 const listOf = (expected: string, holds: (one: unknown) => boolean): Rule => ({
   expected,
-  // `Array.from`, which does not skip what a list leaves out
+  // `Array.from` also visits holes of sparse lists
   holds: (value) => Array.isArray(value) && Array.from(value).every(holds),
 });
 
 const numbers = listOf("a list of numbers", (one) => typeof one === "number");
 
-/** What the members of a new array must be, before anybody asks what they mean. */
+/** Types of the members of a new array. Values are checked later. */
 const RULES: Readonly<Record<string, Rule>> = {
   shape: numbers,
   chunks: numbers,
@@ -24,7 +24,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   attributes: { expected: "an object", holds: (value) => isObject(value) && !Array.isArray(value) },
 };
 
-/** Holds that a new array is written as `NewArray` says. @throws `invalid-option` */
+/** Checks that a new array has the types of `NewArray`. @throws `invalid-option` */
 export function assertNewArray(array: { readonly shape?: unknown; readonly chunks?: unknown }): void {
   assertRules(array, RULES);
   for (const name of ["shape", "chunks"] as const) {

@@ -12,8 +12,8 @@ import { openNode } from "../open/open-node.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
 
 /**
- * Whether something is where a node of `kind` is to be made. A group that is one only because nodes lie below it may
- * become one by its own document.
+ * Returns true if the place of a new node of `kind` is in use. A group that is only implied by nodes below it can get a
+ * document of its own.
  */
 export async function isTaken(
   store: Store,
@@ -28,20 +28,20 @@ export async function isTaken(
     if (!isImplied) return true;
     return kind === "array" && isListable(store) && (await childNames(store, layout, { signal })).length > 0;
   } catch (error) {
-    if (isOfMetadata(error)) return true; // metadata that cannot be read are metadata all the same
+    if (isOfMetadata(error)) return true; // metadata that cannot be read exist all the same
     throw error;
   }
 }
 
-/** Whether an error says that metadata are there, and cannot be read. */
+/** True if an error shows that metadata exist but cannot be read. */
 export function isOfMetadata(error: unknown): boolean {
   if (!isZarrflowError(error)) return false;
   return error.code.startsWith("unsupported-") || ["invalid-metadata", "resource-limit"].includes(error.code);
 }
 
 /**
- * Refuses keys where a node is to be made: chunks that are left there would read as its own, and nodes below a group
- * would not be consolidated.
+ * Checks that there are no keys at the place of a new node: old chunks would read as its own, and nodes below a group
+ * would be missing from its consolidated metadata.
  *
  * @throws `target-not-empty`
  */
@@ -62,10 +62,10 @@ export async function assertEmpty(
 }
 
 /**
- * Refuses a path where a sibling, of the node or of a group on the way to it, has the same name in letters of another
- * case, in formats that do not tell these apart. Where the store cannot list, that is not looked for, as is said.
+ * Rejects a path if a sibling of the node, or of a group above it, has the same name in different case, for formats
+ * that ignore case. If the store cannot list, nothing is checked and a finding says so.
  *
- * @param leaving the path of a node that is about to leave its own.
+ * @param leaving path of a node that is about to be moved away.
  * @throws `invalid-node-name` that names both.
  */
 export async function assertDistinctNames(

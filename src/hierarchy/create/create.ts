@@ -6,9 +6,9 @@ import { groupMetadata, type NewArray, type NewGroup } from "./metadata.ts";
 import { type CreateTarget, placeOf } from "./target.ts";
 
 export interface CreateOptions extends NodeWriterOptions {
-  /** What to do with a node that is there; `error` by default. */
+  /** Action if the node already exists; `error` by default. */
   readonly ifExists?: "error" | "replace" | undefined;
-  /** Takes names of nodes beyond ASCII in v2 too. */
+  /** Allows names beyond ASCII in v2 too. */
   readonly allowUnicode?: boolean | undefined;
 }
 
@@ -19,7 +19,7 @@ const CREATE_OPTIONS: OptionNames<CreateOptions> = {
 };
 
 export interface CreateGroupOptions extends CreateOptions {
-  /** Gathers the documents of all nodes in the group in one, where many readers look first. */
+  /** Collects the documents of all nodes in the group in one document, which many readers check first. */
   readonly consolidated?: boolean | undefined;
 }
 
@@ -29,13 +29,14 @@ const CREATE_GROUP_OPTIONS: OptionNames<CreateGroupOptions> = {
 };
 
 /**
- * Begins a new array, to be written and then closed. A URL's target is built beside its name: it appears whole when the
- * writer closes, and an old one stays until then. In a store that is the caller's, chunks are written where they stay,
- * and the documents last; an old node there is deleted first. Groups above that are missing are made on closing, and
- * their consolidated metadata stay true.
+ * Starts a new array, to be written and then closed. The target of a URL is built beside its final name: it becomes
+ * visible, complete, when the writer closes, and replaces an old node only then. In a store of the caller, chunks are
+ * written to their final keys and the documents last; an old node there is deleted first. Missing groups above are
+ * created on closing, and their consolidated metadata are updated.
  *
- * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array; `invalid-node-name`; `invalid-option`,
- *   `unsupported-data-type`, `unsupported-codec`, `loss-refused` for what cannot be an array of the format.
+ * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array; `invalid-node-name`;
+ *   `invalid-option`, `unsupported-data-type`, `unsupported-codec`, `loss-refused` if the format cannot represent the
+ *   array.
  * @example
  * ```ts
  * import { create } from "zarrflow";
@@ -76,8 +77,8 @@ export async function create<Type extends DataTypeOption>(
 }
 
 /**
- * Begins a new group, to be filled with arrays and groups and then closed: all of it appears at once. To add a node to
- * a group that exists, `create` it at its own URL.
+ * Starts a new group, to be filled with arrays and groups and then closed: everything becomes visible at once. To add a
+ * node to an existing group, `create` it at its own URL.
  *
  * @throws as `create`.
  * @example

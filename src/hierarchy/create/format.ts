@@ -3,7 +3,7 @@ import type { NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** The layout of a node that is to be created. */
+/** Returns the layout of a new node, after checking its name. */
 export function layoutOf(
   path: string,
   zarrFormat: ZarrFormat,
@@ -23,7 +23,7 @@ interface Asked {
   readonly ifExists?: "error" | "replace" | undefined;
 }
 
-/** The format of a node; a root that replaces another may have any. */
+/** Chooses the format of a node. A root that replaces another may have any format. */
 export function chooseFormat(
   { zarrFormat: asked, ifExists }: Asked,
   path: string,
@@ -33,7 +33,7 @@ export function chooseFormat(
   return (isFree ? (asked ?? around) : agreed(asked, around)) ?? "v3";
 }
 
-/** One of two formats, of which either may be open. @throws `invalid-option` when they differ. */
+/** Returns the common format of two, either of which may be undefined. @throws `invalid-option` if they differ. */
 export function agreed(
   asked: ZarrFormat | undefined,
   around: ZarrFormat | undefined,

@@ -9,8 +9,8 @@ import { assertArray, type ZarrArray } from "../node.ts";
 import type { FillOption, NewArray } from "./metadata.ts";
 
 /**
- * Describes a new array that is like an open one, for `create`: of its format, shape, data type, chunks, shards, codecs,
- * fill value, dimension names and attributes. Members that are given beside it take the place of its own.
+ * Describes a new array like an open one, for `create`: with its format, shape, data type, chunks, shards, codecs, fill
+ * value, dimension names and attributes. Spread it into an object to override any of them.
  *
  * @example
  * ```ts
@@ -28,7 +28,7 @@ export function like(array: ZarrArray): NewArray {
   const { innerChunkShape, chunkShape } = metadata.chunkGrid;
   const { shape, dataType, chunkGrid, codecs, fillValue, dimensionNames, attributes } =
     withoutShards(metadata);
-  // as a value where another data type may take it over, else as the bytes that it is
+  // a plain value can be converted to another data type; other kinds are given as bytes
   const isPlain = PLAIN_KINDS.includes(dataType.kind);
   const fill = fillValue.bytes && isPlain ? writeFillV3(fillValue.bytes, dataType) : undefined;
   return {
@@ -46,7 +46,7 @@ export function like(array: ZarrArray): NewArray {
 
 const PLAIN_KINDS: readonly DataType["kind"][] = ["bool", "int", "uint", "float", "complex", "string"];
 
-/** A codec as v3 states it, or by its own name where v3 has none for it. */
+/** A codec in the form of v3, or with its own name if v3 has none for it. */
 function jsonOf(codec: CodecConfig, itemSize: number): CodecJson {
   const { name, configuration } = codec;
   return toPlain(writeV3Codec(codec, itemSize) ?? { name, configuration }) as CodecJson;

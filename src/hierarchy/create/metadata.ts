@@ -34,7 +34,9 @@ import { fromPlain } from "../../util/json-plain.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { assertNewArray } from "./assert-new-array.ts";
 
-/** A fill value: a number, bigint, boolean, string, `[re, im]`, an object of a structure's fields, or the item's bytes. */
+/**
+ * A fill value: a number, bigint, boolean, string, `[re, im]`, an object of a structure's fields, or the item's bytes.
+ */
 export type FillOption =
   | null
   | number
@@ -45,10 +47,10 @@ export type FillOption =
   | Uint8Array
   | { readonly [field: string]: unknown };
 
-/** A new group as people write it. */
+/** Description of a new group. */
 export interface NewGroup {
   readonly attributes?: Readonly<Record<string, unknown>> | undefined;
-  /** The format to write: that of the hierarchy around it by default, `v3` without one. */
+  /** The format to write; by default the format of the hierarchy around it, or `v3` without one. */
   readonly zarrFormat?: "v2" | "v3-draft-2019" | "v3" | undefined;
 }
 
@@ -57,40 +59,40 @@ export const NEW_GROUP: OptionNames<NewGroup> = {
   zarrFormat: true,
 };
 
-/** A new array as people write it. */
+/** Description of a new array. */
 export interface NewArray<Type extends DataTypeOption = DataTypeOption> extends Omit<NewGroup, "zarrFormat"> {
-  /** The format to write: that of the hierarchy around it by default, `v3` without one. */
+  /** The format to write; by default the format of the hierarchy around it, or `v3` without one. */
   readonly zarrFormat?: "v1" | "v2" | "v3-draft-2019" | "v3" | undefined;
-  /** Items along each dimension; 0 along the first one where it grows. */
+  /** Number of items along each dimension; 0 along the first one if the array grows. */
   readonly shape: readonly number[];
   readonly dataType: Type;
-  /** Items of a chunk along each dimension; -1 is the whole dimension. */
+  /** Number of items of a chunk along each dimension; -1 is the whole dimension. */
   readonly chunks: readonly number[];
   /**
-   * Items of a shard along each dimension, in which chunks are put together under one key: multiples of a chunk's; -1 is
-   * the whole dimension. Without it each chunk has a key of its own.
+   * Number of items of a shard along each dimension, a multiple of the chunk's; -1 is the whole dimension. A shard
+   * stores several chunks under one key. Without shards, each chunk has its own key.
    */
   readonly shards?: readonly number[] | undefined;
   /**
-   * The compressor: `zstd:5`, `blosc:lz4:5:shuffle`, `gzip`, `none`, as the command takes it; by default `zstd`, `blosc`
-   * in v1, `gzip` in the draft of v3.
+   * The compressor, as in the command: `zstd:5`, `blosc:lz4:5:shuffle`, `gzip`, `none`. By default `zstd`, or `blosc`
+   * in v1, or `gzip` in the draft of v3.
    */
   readonly codec?: CodecOption | undefined;
   /**
-   * All codecs in the order in which they encode, in the form of v2 or v3, instead of `codec` and `order`. The one that
-   * makes bytes of items (`bytes`, `vlen-utf8`) may be left out.
+   * All codecs in the order of encoding, in the form of v2 or v3, instead of `codec` and `order`. The codec that
+   * converts items to bytes (`bytes`, `vlen-utf8`) can be omitted.
    */
   readonly codecs?: readonly CodecJson[] | undefined;
-  /** Order of items inside a chunk; `C` by default: the last dimension runs fastest. */
+  /** Order of items in a chunk. With `C`, the default, the last dimension varies fastest. */
   readonly order?: "C" | "F" | undefined;
   /**
-   * What items that were never written read as; 0, or empty, by default. In v2, where xarray takes all items that
-   * equal it for missing, `null` leaves it undefined, as in v1 and the draft of v3; in v3 that is the default.
+   * Value of items that were never written; by default 0, or empty. In v2, where xarray treats all items equal to it as
+   * missing, `null` leaves it undefined, as in v1 and the draft of v3; in v3, `null` means the default.
    */
   readonly fillValue?: FillOption | undefined;
-  /** One name a dimension, null for none. */
+  /** Name of each dimension, or null. */
   readonly dimensionNames?: readonly (string | null)[] | undefined;
-  /** Stands between the numbers of a chunk's key: `/` by default in v3, `.` in all others. */
+  /** Separator of the numbers in chunk keys; by default `/` in v3, `.` in all other formats. */
   readonly separator?: "." | "/" | undefined;
 }
 
@@ -109,9 +111,9 @@ export const NEW_ARRAY: OptionNames<NewArray> = {
 };
 
 /**
- * The metadata of a new group.
+ * Returns the metadata of a new group.
  *
- * @throws `invalid-option` for attributes that JSON cannot hold, `loss-refused` for NaN and infinities.
+ * @throws `invalid-option` for attributes that JSON cannot represent, `loss-refused` for NaN and infinities.
  */
 export function groupMetadata(group: NewGroup, layout: NodeLayout): GroupMetadata {
   assertKnown(group, NEW_GROUP, "member");
@@ -121,23 +123,23 @@ export function groupMetadata(group: NewGroup, layout: NodeLayout): GroupMetadat
   return metadata;
 }
 
-/** The metadata of a new array, and its codecs as one call each way. */
+/** The metadata of a new array, with its codec pipeline. */
 export interface ArrayDescription {
   readonly metadata: ArrayMetadata;
   readonly pipeline: CodecPipeline;
 }
 
 /**
- * What a new array in the format of `layout` is.
+ * Returns the description of a new array in the format of `layout`.
  *
- * @throws `invalid-option`, `unsupported-data-type`, `unsupported-codec`; `loss-refused` for what the format cannot
- *   hold.
+ * @throws `invalid-option`, `unsupported-data-type`, `unsupported-codec`; `loss-refused` if the format cannot represent
+ *   it.
  */
 export async function describeArray(array: NewArray, layout: NodeLayout): Promise<ArrayDescription> {
   assertKnown(array, NEW_ARRAY, "member");
   assertNewArray(array);
   try {
-    // Reading its documents back says what the format makes of it, and finds whatever breaks a rule.
+    // Parsing the documents gives the metadata as the format represents them, and finds all violations of its rules.
     const documents = documentsOf(newArrayMetadata(array, layout.zarrFormat), layout);
     const { metadata, findings = [] } = formatNamed(layout.zarrFormat).parse(documents, layout) ?? {};
     if (metadata?.kind !== "array")
@@ -177,7 +179,7 @@ function newArrayMetadata(array: NewArray, zarrFormat: ZarrFormat): ArrayMetadat
   return array.shards ? withShards(metadata, wholeShards(array.shards, metadata)) : metadata;
 }
 
-/** The documents of a node, in publishing order. @throws `loss-refused` */
+/** Returns the documents of a node, in publishing order. @throws `loss-refused` */
 export function documentsOf(metadata: NodeMetadata, layout: NodeLayout): Documents {
   return formatNamed(layout.zarrFormat).write(metadata, layout);
 }
@@ -214,7 +216,7 @@ function codecsOf(
   return listed.toSpliced(start, 0, toBytes(behind, endian ?? (behind === dataType ? undefined : "little")));
 }
 
-/** A codec in its normal form; one that no format knows, which is the caller's, stays as it was stated. */
+/** Normalises a codec. One that no format knows, registered by the caller, is kept as given. */
 function codecOf(json: CodecJson, index: number): CodecConfig {
   const normal = canonicalConfig(json);
   if (writeV3Codec(normal, 1) !== undefined) return normal;
@@ -242,7 +244,7 @@ function toBytes(dataType: DataType, endian: StoredDataType["endian"]): CodecCon
   }
 }
 
-/** The bytes of a fill value. @throws `invalid-metadata`, `invalid-option` */
+/** Encodes a fill value. @throws `invalid-metadata`, `invalid-option` */
 export function fillBytes(fill: FillOption | undefined, dataType: DataType): Uint8Array {
   if (fill === undefined || fill === null) return zeroElement(dataType);
   if (dataType.kind === "fixed-bytes") {

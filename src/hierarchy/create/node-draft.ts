@@ -4,33 +4,33 @@ import type { WritableStore } from "../../stores/store.ts";
 
 export interface PlaceOptions {
   readonly zarrFormat?: ZarrFormat | undefined;
-  /** What is to be made. */
+  /** Kind of the new node. */
   readonly kind: NodeMetadata["kind"];
   readonly ifExists?: "error" | "replace" | undefined;
   readonly allowUnicode?: boolean | undefined;
-  /** Refuses a place below which there are keys, though none of a node at it. */
+  /** Rejects a place with keys below it, even if there is no node. */
   readonly mustBeEmpty?: boolean | undefined;
-  /** Bytes that a document which is there may have. */
+  /** Maximum size of existing documents in bytes. */
   readonly maxMetadata?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A place where a node can be made; nothing is changed before `begin`. */
+/** A place for a new node; nothing is changed before `begin`. */
 export interface OpenCreateTarget {
-  /** Where its keys lie in the store that it is made in. */
+  /** Layout of its keys in the store in which it is created. */
   readonly layout: NodeLayout;
   begin(metadata: NodeMetadata): Promise<NodeDraft>;
 }
 
-/** A node while it is being made. */
+/** A node that is being created. */
 export interface NodeDraft {
   readonly store: WritableStore;
   readonly layout: NodeLayout;
-  /** What finding its place noticed and went on over. */
+  /** Problems found in the hierarchy around it that did not prevent creation. */
   readonly findings?: readonly Finding[];
-  /** Writes its documents, and makes it visible; `undo` removes its other keys. */
+  /** Writes its documents and makes it visible; `undo` removes its other keys. */
   publish(documents: Documents, undo: () => Promise<void>): Promise<void>;
-  /** Leaves nothing of it behind; `undo` removes the keys that were written. */
+  /** Removes it; `undo` removes the keys that were written. */
   discard(undo: () => Promise<void>, reason: unknown): Promise<void>;
 }
 

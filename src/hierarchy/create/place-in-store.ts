@@ -11,7 +11,7 @@ import { assertDistinctNames, assertEmpty, isTaken } from "./assertions.ts";
 import { chooseFormat, layoutOf } from "./format.ts";
 import { type NodeDraft, type OpenCreateTarget, type PlaceOptions, writeDocuments } from "./node-draft.ts";
 
-/** A path in a store that can be read: chunks are written where they stay, and documents last. */
+/** Opens a path in a readable store for a new node: chunks are written to their final keys, and documents last. */
 export async function placeInStore(
   store: WritableStore,
   path: string,
@@ -67,7 +67,7 @@ async function clear(
   await refreshConsolidated(store, scope, change, reading);
 }
 
-/** The error for a place where there is a node. */
+/** Error for a place that already has a node. */
 export function exists(store: Store, path: string): ZarrflowError {
   return new ZarrflowError("target-exists", "a node exists already", {
     store: store.description,

@@ -26,7 +26,7 @@ import { agreed, chooseFormat, layoutOf } from "./format.ts";
 import { type NodeDraft, type OpenCreateTarget, type PlaceOptions, writeDocuments } from "./node-draft.ts";
 import { exists, placeInStore } from "./place-in-store.ts";
 
-/** Where a node is created: a URL, a store of zarrflow or zarrita (its root), or a path in a store. */
+/** The place of a new node: a URL, a store of zarrflow or zarrita (its root), or a path in a store. */
 export type CreateTarget =
   | string
   | URL
@@ -35,10 +35,10 @@ export type CreateTarget =
   | { readonly store: Store | ZarritaStore; readonly path: string };
 
 /**
- * Finds the place that a target means.
+ * Resolves a target to a place.
  *
  * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array, `invalid-node-name`;
- *   `unsupported-operation` where nothing can be written; `invalid-option` for another format than that of the
+ *   `unsupported-operation` if the store is not writable; `invalid-option` for a format other than the one of the
  *   hierarchy around it.
  */
 export async function placeOf(at: CreateTarget, options: PlaceOptions): Promise<OpenCreateTarget> {
@@ -62,7 +62,7 @@ export async function placeOf(at: CreateTarget, options: PlaceOptions): Promise<
   return store ? placeIn(assertWritable(store), path, asked) : placeInNewStore(spec, path, asked);
 }
 
-/** A path in a store that is open; one that only grows, such as a zip being written, is taken for empty. */
+/** Opens a path in an open store. A store that only grows, such as a zip being written, is assumed to be empty. */
 async function placeIn(store: WritableStore, path: string, options: PlaceOptions): Promise<OpenCreateTarget> {
   if (!store.singleWriter) return placeInStore(store, path, options);
   return placeInBuild(
@@ -72,7 +72,7 @@ async function placeIn(store: WritableStore, path: string, options: PlaceOptions
   );
 }
 
-/** A folder: built beside its name, wherever in a hierarchy it is. */
+/** Opens a folder, to be built beside its name, anywhere in a hierarchy. */
 async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
   const { ifExists = "error", maxMetadata, signal } = options;
   const reading = { maxMetadata, signal };
@@ -114,7 +114,7 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<Op
   };
 }
 
-/** A prefix of a bucket, where nothing can be renamed: inside a hierarchy, keys are written where they stay. */
+/** Opens a prefix of a bucket, which cannot rename: in a hierarchy, keys are written to their final place. */
 async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
   const home = await parentHierarchyOf(spec);
   if (home.path === "") return placeInNewStore(spec, "", options);
@@ -125,7 +125,7 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<Op
       if (options.ifExists === "replace") await assertReplaceable({ store: spec, path: "" }, options);
       const { ifExists = "error", kind, maxMetadata, signal } = options;
       const begin = async () => {
-        // somebody may have made one until the place was locked
+        // another run may have created a node before the place was locked
         const isMade =
           ifExists === "error" && (await isTaken(home.store, place.layout, kind, { maxMetadata, signal }));
         if (isMade) throw exists(home.store, home.path);
@@ -136,7 +136,7 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<Op
   };
 }
 
-/** A node that is made where it stays, at a place that is locked until it is published or given up. */
+/** Starts a node at its final place, which stays locked until the node is published or discarded. */
 async function lockedDraft(
   home: ParentHierarchy,
   begin: () => Promise<NodeDraft>,
@@ -154,7 +154,7 @@ async function lockedDraft(
       },
       async discard(undo, reason) {
         try {
-          // what another run has taken over is its own
+          // keys that another run has taken over are not removed
           await lock.assertHeld();
           await draft.discard(undo, reason);
         } finally {
@@ -168,7 +168,7 @@ async function lockedDraft(
   }
 }
 
-/** A hierarchy whose nodes are no folders: what is there is added to, what is not is built whole. */
+/** Opens a place in a hierarchy that does not store nodes in folders. A new hierarchy is built as a whole. */
 async function placeInHierarchy(
   { store, spec, path }: ParentHierarchy,
   options: PlaceOptions,
@@ -178,7 +178,7 @@ async function placeInHierarchy(
   return root ? placeInStore(store, path, options) : placeInNewStore(spec, path, options);
 }
 
-/** A store that is built whole: a zip, or one in memory that has no name yet. */
+/** Opens a store that is built as a whole: a zip, or a memory store without a name yet. */
 async function placeInNewStore(
   spec: StoreSpec,
   path: string,
@@ -200,7 +200,7 @@ async function placeInNewStore(
   return placeInBuild(open, path, options);
 }
 
-/** A store in which nothing is yet, and nothing can be looked up before it is finished. */
+/** Opens a place in a new, empty store that cannot be read before it is finished. */
 function placeInBuild(
   open: () => Promise<Pick<TargetBuild, "store" | "publish" | "discard">>,
   path: string,

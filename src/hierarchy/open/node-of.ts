@@ -7,22 +7,25 @@ import { ZarrArray, ZarrGroup, type ZarrNode } from "../node.ts";
 import type { StoredDocuments } from "../stored-documents.ts";
 
 export interface NodeOptions extends FormatOptions {
-  /** How another process opens the store. */
+  /** Specification by which another process opens the store. */
   readonly spec?: StoreSpec;
-  /** The format to take, where documents of several are there; else the first in detection order. */
+  /** Format to use if documents of several exist; by default the first in detection order. */
   readonly zarrFormat?: ZarrFormat;
 }
 
 export interface NodeInOptions extends NodeOptions {
-  /** Whether `documents` are those of consolidated metadata, which alone hold them. */
+  /** True if `documents` are from consolidated metadata and stored nowhere else. */
   readonly areConsolidated?: boolean;
-  /** The documents of the store that `documents` come from. */
+  /** The stored documents that `documents` come from. */
   readonly stored?: StoredDocuments;
-  /** What finding its format noticed. */
+  /** Problems found while detecting the format. */
   readonly findings?: readonly Finding[];
 }
 
-/** The node of a format at `path` that `documents` describe; undefined when they describe none. @throws as `openNode`. */
+/**
+ * Creates the node of a format at `path` that `documents` describe; undefined if they describe no node. @throws as
+ * `openNode`
+ */
 export function nodeOf<S extends Store>(
   format: FormatDefinition,
   documents: Documents,

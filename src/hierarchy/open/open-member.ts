@@ -7,18 +7,19 @@ import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
 import { nodeIn } from "./node-in.ts";
 import { openNode } from "./open-node.ts";
 
-/** The documents below a group that it lists, and those that list them, as they were read. */
+/** The documents below a group that its consolidated metadata list, with the stored documents that list them. */
 interface ListedDocuments {
   readonly documents: Documents;
   readonly stored: StoredDocuments;
 }
 
-/** Those of open groups, each read once. */
+/** Listed documents of open groups, each read once. */
 const listed = new WeakMap<ZarrGroup, Promise<ListedDocuments | undefined>>();
 
 /**
- * The node at a path below a group and of its format: by the consolidated metadata that the group holds, where it holds them
- * or cannot be listed, else by its own documents; undefined when there is none.
+ * Opens the node at a path below a group, in the format of the group. Uses the group's consolidated metadata if they
+ * are in its own document or the store cannot list, otherwise the node's own documents. Undefined if there is no such
+ * node.
  *
  * @throws as `openNode`
  */

@@ -15,21 +15,25 @@ import { type NodeOptions, nodeOf, specOf } from "./node-of.ts";
 export type NodeKind = "array" | "group";
 
 export interface OpenNodeOptions extends NodeOptions {
-  /** Whether documents that the hierarchy's nodes share were read already, with a node above. */
+  /** True if the documents shared by the whole hierarchy were already read, with a node above. */
   readonly isInside?: boolean;
-  /** Whether to ask for the document of a group only where there is none of an array. */
+  /** Requests the document of a group only if there is none of an array. */
   readonly isSparing?: boolean;
-  /** What a node is to be, so that its documents are asked for first in v2; both are where it may be either. */
+  /**
+   * Expected kind of the node, whose v2 documents are requested first; by default both kinds are requested together.
+   */
   readonly kind?: NodeKind | undefined;
-  /** Whether to notice documents of other formats too. They are, where storage answers at once. */
+  /** Also looks for documents of other formats. By default true if the store answers synchronously. */
   readonly looksBeside?: boolean | undefined;
-  /** Given where many nodes are opened: documents are read by calls that block, as long as storage answers at once. */
+  /**
+   * Set when many nodes are opened: documents are read with blocking calls as long as the storage responds immediately.
+   */
   readonly blocking?: BlockingIo | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The node at `path` of a store, whatever its format, by its own documents; undefined when there is none.
+ * Opens the node at `path` of a store by its own documents, in any format; undefined if it does not exist.
  *
  * @throws `invalid-metadata`, `unsupported-*`, with store, path, key and pointer.
  */
@@ -64,7 +68,7 @@ export async function openNode<S extends Store>(
       asked.add(key);
       const result = results[i];
       if (result?.status === "rejected") {
-        // of several failures, the first key's is thrown
+        // of several failures, the one of the first key is thrown
         if (!isZarrflowError(result.reason, "access-denied")) throw result.reason;
         refusals.set(key, result.reason);
       } else if (result?.value) {
@@ -79,7 +83,7 @@ export async function openNode<S extends Store>(
   };
   const rounds = options.zarrFormat ? [] : roundsOf(path, { kind, looksBeside });
   for (const keys of rounds) {
-    if (keys !== rounds[0]) formatOnUse("v2").catch(() => {}); // it is loaded while the documents are
+    if (keys !== rounds[0]) formatOnUse("v2").catch(() => {}); // the format loads at the same time as the documents
     await load(keys);
     if ([...documents].some(([key, bytes]) => !isNamedAttributes(key) && !beginsAsMarkup(bytes))) break;
   }
@@ -102,7 +106,7 @@ export async function openNode<S extends Store>(
     isKnown && !looksBeside ? key !== attributesKey : isSparing && key === groupKey;
   await load([...(isInside ? [] : sharedKeys), ...documentKeys.filter((key) => !isSpared(key))]);
   if (!documentKeys.some((key) => key !== attributesKey && documents.has(key))) await load(documentKeys);
-  // Documents that only other nodes have may be refused: so some servers answer for what is missing.
+  // Documents that only other nodes have may be denied: some servers respond like that for missing keys.
   const isOfNode = (key: string) => sharedKeys.includes(key) || key === attributesKey;
   const isPage = (key: string) => isPageInPlace(refusals.get(key));
   assertNoRefusal((key) => !isFound() || (isOfNode(key) && !isPage(key)));
@@ -127,8 +131,8 @@ export async function openNode<S extends Store>(
 }
 
 /**
- * Keys to ask for at one time: all that show a format, or those of one after the other, the newest first, until one is
- * there. Then no server is asked for much that it does not have.
+ * Groups the keys of documents into rounds of requests. Either all formats are tried at once, or one after another,
+ * newest first, until one is found, which avoids requests for missing documents.
  */
 function roundsOf(
   path: string,
@@ -142,13 +146,13 @@ function roundsOf(
   return [[ofV3], [first, attributes], [second], [ofV1]];
 }
 
-/** Documents that are pages of HTML, where others are none: some servers return one for every key that is missing. */
+/** Documents that are pages of HTML, unless all are. Some servers return such a page for every missing key. */
 function pagesAmong(documents: Documents): string[] {
   const pages = [...documents].filter(([, bytes]) => beginsAsMarkup(bytes)).map(([key]) => key);
   return pages.length < documents.size ? pages : [];
 }
 
-/** Whether the first byte that is no white space, nor a byte order mark, is `<`, which begins no JSON. */
+/** True if the first byte is `<`, apart from white space and a byte order mark. No JSON starts with it. */
 function beginsAsMarkup(bytes: Uint8Array): boolean {
   return bytes.find((byte) => ![9, 10, 13, 32, 0xef, 0xbb, 0xbf].includes(byte)) === 0x3c;
 }
@@ -161,7 +165,9 @@ function bytesRead({ document }: { readonly document: StoredDocument | undefined
   return document?.bytes.length ?? 0;
 }
 
-/** The format of a node by its own documents, or by the one that the whole store has at its root. */
+/**
+ * Detects the format of a node from its own documents, or from the document of the hierarchy at the root of the store.
+ */
 async function findFormat(
   path: string,
   documents: Documents,
@@ -181,7 +187,7 @@ async function hasSharedDocuments(zarrFormat: ZarrFormat): Promise<boolean> {
   return format.layout("").hierarchy.sharedKeys.length > 0;
 }
 
-/** Whether a group needs no document: the root, and what nodes lie below, as far as the store can tell. */
+/** True if a group needs no document: the root, or a folder with nodes below, if the store can list. */
 async function isImplied(
   store: Store,
   { path, membersPrefix }: NodeLayout,
@@ -202,7 +208,7 @@ function noSharedDocument(store: Store, { zarrFormat, path }: NodeLayout, key: s
   });
 }
 
-/** Errors that say that something is not known here, and not that it is wrong. */
+/** Codes of errors for something that zarrflow does not know, which need not be wrong. */
 const NOT_KNOWN: readonly ErrorCode[] = [
   "unsupported-format",
   "unsupported-encoding",
@@ -211,7 +217,7 @@ const NOT_KNOWN: readonly ErrorCode[] = [
   "unsupported-extension",
 ];
 
-/** Checks if an error says that a node has a data type, codec, chunk grid or the like that is not known here. */
+/** True if an error reports an unknown data type, codec, chunk grid or similar of a node. */
 export function isNotKnown({ code }: { readonly code: ErrorCode }): boolean {
   return NOT_KNOWN.includes(code);
 }

@@ -16,12 +16,12 @@ import { type OpenNodeOptions, openNode } from "./open-node.ts";
 import { suggestName } from "./suggest-name.ts";
 
 /**
- * The node at `path` that has no documents of its own, by what lies above it: consolidated metadata of a group, or
- * the document of a whole hierarchy, whose nodes do not lie at their paths; undefined when there is neither.
+ * Opens the node at `path`, which has no documents of its own, by those above it: the consolidated metadata of a group,
+ * or the document of a whole hierarchy that stores its nodes elsewhere. Undefined if neither exists.
  *
- * What cannot be read beyond the root of the store ends the search.
+ * A folder above the root of the store that cannot be read ends the search.
  *
- * @throws `not-found` for what is not in such a hierarchy; `invalid-metadata` for a broken document above.
+ * @throws `not-found` if such a hierarchy lacks the node; `invalid-metadata` for a broken document above.
  */
 export async function openViaAncestor(
   store: Store,
@@ -61,7 +61,7 @@ async function openFrom(
   return nodeIn(consolidated, store, nodePath, { ...reading, spec, areConsolidated: true, stored });
 }
 
-/** A node of the hierarchy whose root a folder is. @throws `not-found` with the keys that were tried. */
+/** Opens a node of the hierarchy whose root is a folder. @throws `not-found` with the keys that were tried. */
 async function openInHierarchy(
   ancestor: Ancestor,
   zarrFormat: ZarrFormat,
@@ -83,7 +83,7 @@ async function openInHierarchy(
   });
 }
 
-/** A folder as the root of a store of its own. */
+/** Opens a folder as the root of a store. */
 async function rootStore({ store, spec, path }: Ancestor): Promise<Pick<Ancestor, "store" | "spec">> {
   if (path === "") return { store, spec };
   const inner = childSpec(spec, path);

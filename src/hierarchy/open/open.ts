@@ -24,9 +24,9 @@ import { findNode } from "./find-node.ts";
 import type { OpenNodeOptions } from "./open-node.ts";
 
 /**
- * What can be read: a URL, or the path of a file or folder; in a page also one relative to it; a store of zarrflow or of
- * zarrita (its root), or a path in one; the spec of a store (its root), or what lets another process open a node, as JSON:
- * its `spec` and `path`; a node that is open.
+ * Anything that can be opened: a URL, or the path of a file or folder (in a page, relative to it); a store of zarrflow
+ * or zarrita (its root), or a path in one; the spec of a store (its root), or a node's `spec` and `path`, which another
+ * process can receive as JSON; an open node.
  */
 export type OpenSource =
   | string
@@ -45,9 +45,9 @@ interface SpecSource {
 }
 
 export interface OpenOptions extends FormatOptions, StoreAccess {
-  /** Makes of the store the one that is read, such as `withCache`. */
+  /** Wraps the store before it is read, for example with `withCache`. */
   readonly wrap?: ((store: Store) => Store) | undefined;
-  /** What several calls share, as `context` makes it. Opening takes from it how servers are reached. */
+  /** Settings shared by several calls, made by `context`. Opening uses those for access to servers. */
   readonly context?: Context | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -60,16 +60,16 @@ export const OPEN_OPTIONS: OptionNames<OpenOptions> = {
   signal: true,
 };
 
-/** A member of an open group is opened by its store, and as its documents were read. */
+/** Options for members of an open group, which determines the store and how documents are read. */
 type MemberOptions = Pick<OpenOptions, "signal">;
 
 const MEMBER_OPTIONS: OptionNames<MemberOptions> = { signal: true };
 
 /**
- * Opens an array or a group; the format is found by itself. A node that is open is given back.
+ * Opens an array or a group and detects its format. An open node is returned as it is.
  *
- * Far from here a node of v3 takes one request, one of v2 four, or three if `openArray` or `openGroup` opens it. Where
- * storage answers at once, documents of other formats beside are noticed too.
+ * In a remote store, a node of v3 takes one request, and one of v2 four, or three with `openArray` or `openGroup`. If
+ * the storage answers immediately, documents of other formats at the same place are noticed too.
  *
  * @throws `not-found` with the keys that were tried; `invalid-metadata`, `unsupported-*` with path, key and pointer.
  * @example
@@ -82,11 +82,11 @@ const MEMBER_OPTIONS: OptionNames<MemberOptions> = { signal: true };
  */
 export function open(source: OpenSource, options?: OpenOptions): Promise<ZarrNode>;
 /**
- * Opens a node below an open group, of the same format: without a request where the group's consolidated metadata list it.
- * Those of v2, which have a document of their own, are read once for a group, where the store cannot list.
+ * Opens a node below an open group, in the same format. Takes no request if the group's consolidated metadata list the
+ * node. Those of v2 have their own document, which is read once per group if the store cannot list.
  *
- * @param path names of groups and of the node, with `/` between them
- * @throws as `open` of a source; `invalid-option` for what is no open group.
+ * @param path names of groups and of the node, separated by `/`
+ * @throws as `open` of a source; `invalid-option` if `group` is not an open group.
  */
 export function open(
   group: ZarrGroup,
@@ -101,7 +101,7 @@ export function open(
   return typeof at === "string" ? openBelow(source, at, options) : openWith(source, at);
 }
 
-/** As `open`. @param how what is known of the node, and whether documents of other formats are looked for too */
+/** As `open`. @param how expected kind of the node, and if documents of other formats are looked for too */
 export async function openWith(
   from: OpenSource,
   given: OpenOptions,
@@ -143,7 +143,7 @@ export async function openWith(
   }
 }
 
-/** @throws `invalid-option` for what is no open group; as `open` */
+/** @throws `invalid-option` if `group` is not an open group; as `open` */
 async function openBelow(group: OpenSource, below: string, given: MemberOptions): Promise<ZarrNode> {
   const { signal } = checkedOptions(given, MEMBER_OPTIONS);
   assertGroup(group);
@@ -158,9 +158,9 @@ async function openBelow(group: OpenSource, below: string, given: MemberOptions)
 const { v1Order: _, v2: __, ...EXISTS_OPTIONS } = OPEN_OPTIONS;
 
 /**
- * Whether an array or a group is at a place. One whose documents are broken is no answer, but an error.
+ * Returns true if an array or a group exists at a place. If its documents are broken, it throws.
  *
- * @throws as `open`, but for `not-found`.
+ * @throws as `open`, except `not-found`.
  */
 export async function exists(
   source: OpenSource,
@@ -180,7 +180,7 @@ export async function exists(
 /**
  * Opens an array.
  *
- * @throws as `open`; `not-found` when there is a group instead.
+ * @throws as `open`; `not-found` if it is a group.
  * @example
  * ```ts
  * import { openArray, openGroup } from "zarrflow";
@@ -214,7 +214,7 @@ export async function openArray(
   throw groupInPlace(node);
 }
 
-/** The error of a group where an array was asked for. */
+/** Error for a group where an array was requested. */
 export function groupInPlace({ store, path }: ZarrGroup): ZarrflowError {
   return new ZarrflowError("not-found", "this is a group, not an array", {
     store: store.description,
@@ -223,7 +223,7 @@ export function groupInPlace({ store, path }: ZarrGroup): ZarrflowError {
   });
 }
 
-/** Opens a group. @throws as `open`; `not-found` when there is an array instead. */
+/** Opens a group. @throws as `open`; `not-found` if it is an array. */
 export function openGroup(source: OpenSource, options?: OpenOptions): Promise<ZarrGroup>;
 /** Opens a group below an open one. @throws as `open` of a path below a group; `not-found` for an array. */
 export function openGroup(
@@ -248,14 +248,14 @@ export async function openGroup(
   });
 }
 
-/** As `assertPath`, in formats that know no normal form of paths. */
+/** As `assertPath`, if the format has no normal form of paths. */
 async function assertGivenPath(layout: NodeLayout, given: string): Promise<void> {
   if (layout.hierarchy.sharedKeys.length === 0) return;
   const { assertPath } = await import("../assert-path.ts");
   assertPath(layout, given);
 }
 
-/** Closes a store that `open` has opened for a source, and leaves one of the caller's. */
+/** Closes a store that `open` opened for a source, but not a store of the caller. */
 export async function closeOpened(from: OpenSource, store: Store): Promise<void> {
   const source = textOfUrl(from);
   const isOpened = typeof source === "string" || (isSpec(source) && placeIn(source).spec.kind !== "object");
@@ -270,7 +270,7 @@ function isSpec(source: Exclude<OpenSource, string | URL>): source is StoreSpec 
   return !("get" in source || "store" in source);
 }
 
-/** The place that a spec names: its root, where it has no path. */
+/** The place that a spec names; its root without a path. */
 function placeIn(source: StoreSpec | SpecSource): SpecSource {
   return "kind" in source ? { spec: source, path: "" } : source;
 }
@@ -296,7 +296,7 @@ async function locate(
   return { store, spec: specOfObject(store), path: normalisePath(path) };
 }
 
-/** @throws `not-found` with the nearest name beside it. */
+/** @throws `not-found` with the most similar name beside it. */
 async function openNamed(spec: StoreSpec): Promise<Store> {
   try {
     return await openStore(spec);
@@ -349,17 +349,19 @@ async function notFound(
   });
 }
 
-/** The most folders that are named to choose from. */
+/** Maximum number of folders listed in a hint. */
 const MAX_FOLDERS = 8;
 
-/** What may have been meant: a folder zipped with its own name, or one of several nodes without a group around them. */
+/**
+ * Suggests folders: the one folder of an archive that was zipped with its name, or nodes without a group around them.
+ */
 function foldersHint(folders: readonly string[]): string {
   if (folders.length === 1) return `Did you mean the folder \`${folders[0]}\` inside it?`;
   const shown = folders.slice(0, MAX_FOLDERS).join(", ");
   return `Name one of the folders inside it: ${shown}${folders.length > MAX_FOLDERS ? " and others" : ""}.`;
 }
 
-/** Names of top folders that are nodes, one more than are named at most. */
+/** Names of top-level folders that are nodes, up to one more than a hint lists. */
 async function foldersWithMetadata(store: ListableStore, signal: AbortSignal | undefined): Promise<string[]> {
   const { unlessUnreadable } = await import("./foreign-file.ts");
   const folders: string[] = [];

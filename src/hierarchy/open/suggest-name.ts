@@ -10,15 +10,15 @@ import { nearestName } from "../../util/nearest-name.ts";
 import { childNames } from "./child-names.ts";
 import { type OpenNodeOptions, openNode } from "./open-node.ts";
 
-/** The most names of a folder that are looked at. */
+/** Maximum number of names of a folder that are read. */
 const MAX_NAMES = 10_000;
 
-/** The most members that are listed where no name is near. */
+/** Maximum number of members to list if no name is similar. */
 const MAX_LISTED = 8;
 
 /**
- * What may have been meant by a path at which no node is: the member of the nearest folder above it whose name is
- * nearest, or all of that group's members where they are few. Undefined where there is nothing to offer.
+ * Suggests an alternative to a path without a node: the member with the most similar name in the nearest existing
+ * folder, or all members of that group if there are few. Undefined if nothing fits.
  */
 export async function suggestName(
   store: Store,
@@ -39,12 +39,12 @@ export async function suggestName(
     return undefined;
   } catch (error) {
     throwIfAborted(signal);
-    if (isZarrflowError(error)) return undefined; // what cannot be listed gives no hint
+    if (isZarrflowError(error)) return undefined; // no hint if the folder cannot be listed
     throw error;
   }
 }
 
-/** What may have been meant by a zip that is not there. */
+/** Suggests an alternative to a zip that does not exist. */
 export async function nearestStoreHint(spec: StoreSpec): Promise<string | undefined> {
   if (spec.kind !== "zip") return undefined;
   const asFolder: StoreSpec = { kind: "directory", path: spec.path };
@@ -54,11 +54,14 @@ export async function nearestStoreHint(spec: StoreSpec): Promise<string | undefi
 interface Folder {
   readonly folder: ListableStore;
   readonly at: string;
-  /** The name that is not in it. */
+  /** The name that the folder lacks. */
   readonly name: string;
 }
 
-/** The folders that a path lies in, from the nearest up to the root of the store; of a directory also those above. */
+/**
+ * Iterates over the folders that contain a path, from the nearest up to the root of the store; for a directory also
+ * above it.
+ */
 async function* foldersAbove(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Folder> {
   const names = path === "" ? [] : path.split("/");
   if (isListable(store)) {
@@ -74,7 +77,7 @@ async function* foldersAbove(store: Store, spec: StoreSpec, path: string): Async
   }
 }
 
-/** Names of folders and zips in a folder. */
+/** Returns names of folders and zips in a folder. */
 async function namesIn(
   store: ListableStore,
   path: string,

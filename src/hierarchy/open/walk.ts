@@ -18,9 +18,9 @@ import { closeOpened, OPEN_OPTIONS, type OpenOptions, type OpenSource, openGroup
 import { openNode } from "./open-node.ts";
 
 export interface WalkOptions {
-  /** Paths that are ignored with all below them: nothing there is opened. */
+  /** Returns true for paths to skip, together with everything below them. */
   readonly isLeftOut?: ((path: string) => boolean) | undefined;
-  /** Called with the path of each node that is passed over, as far as its documents are there. */
+  /** Called with the path of each skipped node that has documents. */
   readonly onLeftOut?: ((path: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,22 +31,22 @@ const WALK_OPTIONS: OptionNames<WalkOptions> = {
   signal: true,
 };
 
-/** Nodes that are opened ahead of the one asked for. */
+/** Number of nodes that are opened in advance. */
 const AHEAD = 16;
 
 /**
- * All nodes below a group and of its format, parents before their children, siblings sorted. A path without
- * documents of its own below which a node lies is an implied group: it comes with no documents and a finding. Where
- * the store cannot list, or holds the nodes' documents nowhere else, consolidated metadata list the nodes, where it cannot
- * list also those of a group above; without these, the metadata of OME-Zarr images and plates do.
+ * Iterates over all nodes below a group, in its format: parents before children, siblings sorted. A path without
+ * documents that has nodes below it is an implied group, with no documents and a finding. If the store cannot list, or
+ * if consolidated metadata are the only copy of the documents, these list the nodes. Without listing, the consolidated
+ * metadata of a group above and the metadata of OME-Zarr images and plates are used too.
  *
- * @throws `unsupported-operation` when the store cannot list, and no metadata name the members of a group.
+ * @throws `unsupported-operation` if the store cannot list and no metadata name the members of a group.
  */
 export function walk(source: OpenSource, options: OpenOptions & WalkOptions = {}): AsyncGenerator<ZarrNode> {
   return nodesOfSource(source, Number.POSITIVE_INFINITY, options);
 }
 
-/** Opens a group, and closes what was opened for it when its nodes were given. */
+/** Opens a group, iterates over its nodes and closes everything that was opened. */
 async function* nodesOfSource(
   source: OpenSource,
   levels: number,
@@ -65,7 +65,7 @@ async function* nodesOfSource(
   }
 }
 
-/** A node that cannot be read: its documents are damaged, or hold what is not understood. */
+/** A node that cannot be read: its documents are damaged or not supported. */
 export interface BrokenNode {
   readonly kind: "broken";
   readonly path: string;
@@ -73,9 +73,9 @@ export interface BrokenNode {
 }
 
 /**
- * As `walk`, but a node that cannot be read is reported as such, without what lies below it, and the walk goes on.
+ * As `walk`, but a node that cannot be read is reported as broken, without its descendants, and the walk continues.
  *
- * @throws as `walk`, but for what is wrong with single nodes.
+ * @throws as `walk`, except errors of single nodes.
  */
 export function walkPastBroken(
   group: ZarrGroup,
@@ -85,7 +85,7 @@ export function walkPastBroken(
 }
 
 /**
- * The members of a group: the nodes one level below it, sorted. Chunks of arrays are not looked at.
+ * Iterates over the members of a group: the nodes one level below it, sorted. Chunks of arrays are not read.
  *
  * @throws as `walk`
  * @example
@@ -102,7 +102,7 @@ export function children(
   return nodesOfSource(source, 1, options);
 }
 
-/** The nodes in so many levels below a group. */
+/** Iterates over the given number of levels below a group. */
 async function* nodesOf(
   group: ZarrGroup,
   levels: number,
@@ -127,7 +127,7 @@ async function* nodesOf(
 
 interface Descent {
   readonly levels: number;
-  /** Paths below the group that a group above it names; undefined for the group that the walk began with. */
+  /** Paths below the group that a group above it names; undefined for the group at which the walk started. */
   readonly named: readonly string[] | undefined;
   readonly options: WalkOptions;
   readonly blocking: BlockingIo;
@@ -135,7 +135,7 @@ interface Descent {
 
 interface MembersFound {
   readonly members: Members;
-  /** Those that are neither a file nor a folder that can be read. */
+  /** Members that cannot be read, neither as files nor as folders. */
   readonly broken: readonly BrokenNode[];
 }
 
@@ -154,7 +154,7 @@ async function membersOf(group: ZarrGroup, { named, options }: Descent): Promise
   return { members: new Map(names.map((name) => [name, []])), broken };
 }
 
-/** Whether the store holds none of the documents below the group. */
+/** Returns true if the store contains none of the documents below the group. */
 async function isOnlyCopy(
   { store, consolidated }: ZarrGroup,
   documents: Documents,
@@ -168,13 +168,13 @@ async function isOnlyCopy(
 }
 
 interface ReadSoFar {
-  /** The documents that hold them, as they were read. */
+  /** The documents that list the nodes, as they were read. */
   readonly stored: StoredDocuments;
   readonly levels: number;
   readonly options: WalkOptions;
 }
 
-/** The nodes that `documents` describe below the group, and the groups that they imply. */
+/** Iterates over the nodes that `documents` describe below the group, and the groups that they imply. */
 function* nodesBelow(
   { store, spec, layout, path, reading }: ZarrGroup,
   documents: Documents,
@@ -198,7 +198,10 @@ function* nodesBelow(
   }
 }
 
-/** The paths of nodes with documents in so many levels below a path, and of what they lie in, parents first. */
+/**
+ * Iterates over paths of nodes with documents, within the given levels below a path, and of the groups that contain
+ * them, parents first.
+ */
 function* pathsBelow(documents: Documents, path: string, levels: number): Generator<string> {
   const prefix = joinKey(path, "");
   const folders = [...documents.keys()]
@@ -215,7 +218,7 @@ function* pathsBelow(documents: Documents, path: string, levels: number): Genera
   }
 }
 
-/** Orders parents before their children, and siblings by name. */
+/** Orders parents before children, and siblings by name. */
 function comparePaths(a: string, b: string): number {
   const [x, y] = [a.split("/"), b.split("/")];
   const at = x.findIndex((name, i) => name !== y[i]);
@@ -248,11 +251,11 @@ async function* nodesOfMembers(group: ZarrGroup, descent: Descent): AsyncGenerat
 
 interface Child {
   readonly node?: ZarrNode | BrokenNode;
-  /** What it is where it has no documents, and nodes lie below. */
+  /** The implied group, if it has no documents of its own. Its descendants decide if it exists. */
   readonly implied?: ZarrGroup;
 }
 
-/** One folder of a group; neither node nor implied group when its name is none of the format. */
+/** Opens one folder of a group. The result is empty if its name is not valid in the format. */
 async function openChild(
   group: ZarrGroup,
   name: string,
@@ -275,7 +278,7 @@ async function openChild(
   }
 }
 
-/** Whether a document of a node is there, none of which is read, or cannot be looked at. */
+/** Returns true if a document of the node exists or cannot be accessed. Reads none. */
 async function hasDocuments(
   { store, layout, path }: ZarrGroup,
   signal: AbortSignal | undefined,
@@ -288,13 +291,13 @@ async function hasDocuments(
   }
 }
 
-/** A node that opening failed for. @throws `error` where it says nothing about the node: an abort, a failing server. */
+/** Describes a node that failed to open. @throws `error` if it is not about the node: an abort, a failing server. */
 export function brokenNode(path: string, error: unknown): BrokenNode {
   if (!isZarrflowError(error) || error.code === "aborted" || error.code === "transient") throw error;
   return { kind: "broken", path, error: error.addContext({ path }) };
 }
 
-/** What a path is where it has no documents; undefined when it is none of the format. */
+/** Creates the implied group at a path without documents; undefined if the path is not valid in the format. */
 function impliedGroup(
   path: string,
   { store, spec, layout, reading }: Pick<ZarrGroup, "store" | "spec" | "layout" | "reading">,
@@ -316,7 +319,7 @@ function impliedGroup(
   }
 }
 
-/** A group without a document and the nodes below it, when there are any. */
+/** Iterates over an implied group and the nodes below it, if there are any. */
 async function* withNodes(group: ZarrGroup, descent: Descent): AsyncGenerator<ZarrNode | BrokenNode> {
   const { levels } = descent;
   let seen = false;

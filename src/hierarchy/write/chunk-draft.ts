@@ -27,7 +27,7 @@ export type WrittenArray = ChunkStore<WritableStore> & ChunkCodec;
 export interface ChunkDraft {
   readonly ref: ChunkRef;
   readonly assembly: Pick<Assembly, "add" | "finish">;
-  /** The boxes of the chunk's region that no part has brought yet. */
+  /** Boxes of the chunk's region that no part has covered yet. */
   missing: readonly Region[];
 }
 
@@ -68,7 +68,7 @@ function* boxesAround(inner: Region, outer: Region): Generator<Region> {
 }
 
 export interface WriteDraftsOptions {
-  /** Requests in flight; 16 by default. */
+  /** Maximum number of requests in flight; 16 by default. */
   readonly concurrency?: number;
   readonly writeEmpty?: boolean;
   readonly buffers?: Buffers;

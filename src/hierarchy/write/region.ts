@@ -108,7 +108,7 @@ function isWithin(n: number | undefined, least: number, most: number): boolean {
   return n !== undefined && Number.isSafeInteger(n) && n >= least && n <= most;
 }
 
-/** Writes the items of `data` to `region`; `data` stay the caller's. */
+/** Writes the items of `data` to `region` without taking ownership of `data`. */
 export async function writeBox(
   target: RegionTarget,
   region: Region,

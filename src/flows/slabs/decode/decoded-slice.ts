@@ -10,20 +10,20 @@ import type { Slab } from "../slab.ts";
 import { typedValues } from "../typed-values.ts";
 import { type DecodeOptions, type Decoder, decoderOf } from "./decoder.ts";
 
-/** A slice and what decodes its values, taken in C order, each once. */
+/** A slice with its decoder, which must receive all values once, in C order. */
 export interface DecodedSlice {
   readonly slice: Slice;
   readonly decoder: Decoder;
 }
 
-/** How a slice's values are decoded. @throws as `decoderOf` */
+/** Returns a slice with its decoder. @throws as `decoderOf` */
 export function sliceDecoder(slice: Slice, options: DecodeOptions): Promise<DecodedSlice> {
   return decodedSlice(slice, (array) => decoderOf(array, options));
 }
 
 /**
- * A slice with what decodes its values. Numbers that are shifted, such as longitudes beyond a seam, are so once they are
- * decoded where they become floats: a packed integer may not hold them, and the valid range is that of stored ones.
+ * Returns a slice with its decoder. Shifted numbers, such as longitudes beyond a seam, are shifted after decoding if
+ * that gives floats: a packed integer may be too small for them, and the valid range refers to stored numbers.
  */
 export async function decodedSlice(
   slice: Slice,
@@ -42,7 +42,7 @@ export async function decodedSlice(
   }
 }
 
-/** All of a slice in memory, decoded. @throws as `decoderOf`, and as `read` of the slice */
+/** Reads a whole slice into memory and decodes it. @throws as `decoderOf`, and as `read` of the slice */
 export async function decodedValues(slice: Slice, options: DecodeOptions): Promise<DecodedSliceValues> {
   const { slice: stored, decoder } = await sliceDecoder(slice, options);
   const { data, shape, stride } = await stored.read();
@@ -50,7 +50,7 @@ export async function decodedValues(slice: Slice, options: DecodeOptions): Promi
   return { data: decoder.decode ? decoder.decode(data) : data, dataType, shape, stride };
 }
 
-/** Decodes values, and shifts what they mean. @param scale what one stored unit means */
+/** Shifts values after decoding. @param scale decoded size of one stored unit */
 function shiftedAfter(
   decoder: Decoder,
   { dimension, runs }: Shift,
@@ -86,7 +86,7 @@ export function assertNumbers({
 }
 
 /**
- * The slabs of a slice with decoded values.
+ * Iterates over the slabs of a slice with decoded values.
  *
  * @throws `unsupported-operation` for values that become text
  */

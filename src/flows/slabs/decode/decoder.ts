@@ -18,14 +18,14 @@ import { itemValue } from "../item-value.ts";
 import type { ItemValues, TypedValues } from "../typed-values.ts";
 import { type NumberCoding, type NumberType, numberCodingOf } from "./number-coding.ts";
 
-/** How the values of an array are taken. */
+/** Options for decoding the values of an array. */
 export interface DecodeOptions {
   /**
-   * Applies `scale_factor`, `add_offset`, `_Unsigned`, `_FillValue`, `missing_value`, `valid_range` and the units of times, as
-   * xarray does. By default for tables.
+   * Applies `scale_factor`, `add_offset`, `_Unsigned`, `_FillValue`, `missing_value`, `valid_range` and the units of
+   * times, as xarray does. Default for tables.
    */
   readonly decode?: boolean | undefined;
-  /** Gives the names of flags in place of their values; with `decode`. */
+  /** Replaces flag values by their names; requires `decode`. */
   readonly flags?: boolean | undefined;
 }
 
@@ -34,31 +34,31 @@ export const DECODE_OPTIONS: OptionNames<DecodeOptions> = {
   flags: true,
 };
 
-/** Values that a typed array holds, or a list; in a list null is a missing one. */
+/** Values in a typed array, or in a list, in which null marks a missing value. */
 export type DecodedValues = TypedValues | readonly (string | null)[];
 
-/** What turns stored values into those that they mean. */
+/** Converts stored values to their decoded form. */
 export interface Decoder {
-  /** Type of the values that it gives: missing floats are NaN, missing times NaT. */
+  /** Type of the decoded values: missing floats are NaN, missing times NaT. */
   readonly dataType: DataType;
-  /** The calendar of values that are times. */
+  /** Calendar of values that are times. */
   readonly calendar?: Calendar;
-  /** Why values that are numbers become texts, in words; absent where they do not. */
+  /** Reason why numbers become text, in words; absent if they do not. */
   readonly whyText?: string;
-  /** Absent where values mean what is stored. */
+  /** Absent if stored values need no decoding. */
   readonly decode?: (values: TypedValues) => DecodedValues;
 }
 
 const NAT = -(2n ** 63n);
 
-/** Calendars whose times are on the scale that other programs count on. */
+/** Calendars whose times NumPy and other programs can count. */
 const COUNTED = ["standard", "proleptic_gregorian"];
 
 /**
- * How an array's values are decoded; nothing is by default.
+ * Returns the decoder of an array's values. By default nothing is decoded.
  *
- * @param isCoordinate whether it has the labels of its own dimension, none of which is missing
- * @throws `invalid-option` for flags where there are none; as `timeCodingOf`.
+ * @param isCoordinate true if it contains the labels of its own dimension, which never have missing values
+ * @throws `invalid-option` for `flags` if the array has none; as `timeCodingOf`.
  */
 export function decoderOf(
   array: Pick<ZarrArray, "path" | "metadata" | "attributes" | "layout">,
@@ -124,7 +124,7 @@ export function decoderOf(
   };
 }
 
-/** @throws `unsupported-operation` for packing by what is not a number, as xarray does. */
+/** @throws `unsupported-operation` if an attribute for packing is not a number, as in xarray. */
 function assertNumbers({ path, attributes }: Parameters<typeof decoderOf>[0]): void {
   for (const name of ["scale_factor", "add_offset"]) {
     const value = attributes[name] ?? undefined;
@@ -149,7 +149,7 @@ function timesOf({ path, metadata, attributes }: Parameters<typeof decoderOf>[0]
   }
 }
 
-/** The type of numbers that are scaled, as xarray has it: attributes in JSON are doubles, or whole numbers. */
+/** The type of scaled numbers, as in xarray: JSON attributes are doubles or whole numbers. */
 function packedType(
   { kind }: NumberType,
   { scale_factor: scale, add_offset: offset }: Readonly<Record<string, unknown>>,
@@ -159,7 +159,7 @@ function packedType(
   return isWhole && kind !== "float" && !mayBeMissing ? { kind: "int", size: 8 } : { kind: "float", size: 8 };
 }
 
-/** The smallest float that xarray holds numbers in of which some are missing. */
+/** The smallest float type that xarray uses for numbers with missing values. */
 function withMissing(dataType: NumberType): NumberType {
   if (dataType.kind === "float") return dataType;
   return { kind: "float", size: dataType.size <= 2 ? 4 : 8 };
@@ -194,7 +194,7 @@ function timeDecoder(
   };
 }
 
-/** Text, of which that equal to the missing value is missing; undefined where none is. */
+/** Decoder of text in which the missing value marks missing items; undefined if there is no such value. */
 function textDecoder(
   { metadata, layout }: Parameters<typeof decoderOf>[0],
   isCoordinate: boolean,
@@ -210,7 +210,7 @@ function textDecoder(
   };
 }
 
-/** Whether an array has flags whose names can be given in place of its values. */
+/** True if an array has flags with names for its values. */
 export function hasFlags({ metadata, attributes }: Pick<ZarrArray, "metadata" | "attributes">): boolean {
   const { kind } = metadata.dataType;
   return (kind === "int" || kind === "uint") && flagNamesOf(attributes) !== undefined;

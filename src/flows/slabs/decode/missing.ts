@@ -12,13 +12,13 @@ import type { JsonValue } from "../../../util/json-value.ts";
 type Reread = (value: number | bigint) => number | bigint;
 
 /**
- * The numbers that stand for missing items, as typed arrays hold them: the missing value of the format, and those of the
- * attribute `missing_value`. NaN is not among them.
+ * Returns the numbers that mark missing items, as in typed arrays: the missing value of the format, and those of the
+ * attribute `missing_value`, without NaN.
  */
 export function missingOf(metadata: ArrayMetadata, format: ZarrFormat, reread: Reread): (number | bigint)[] {
   const { dataType, attributes } = metadata;
   const own = missingValueOf(metadata, format);
-  // xarray takes each of a list for missing
+  // xarray treats each number of a list as missing
   const listed = own === undefined && isVariableIn(metadata, format) ? statedMissing(attributes) : undefined;
   const stated: JsonValue[] = [listed ?? [], attributes.missing_value ?? []].flat();
   const found = [own, ...stated.map((json) => parseMissing(wholeIn(json, dataType), dataType))];
@@ -26,13 +26,13 @@ export function missingOf(metadata: ArrayMetadata, format: ZarrFormat, reread: R
   return [...new Set(values)].filter((value) => !Number.isNaN(value));
 }
 
-/** A number that other writers give as a float, though items are integers: `-999.0`. */
+/** Converts a number that other writers give as a float, though items are integers: `-999.0`. */
 function wholeIn(json: JsonValue, { kind }: DataType): JsonValue {
   const number = typeof json === "object" && json !== null ? Number(json) : Number.NaN;
   return kind !== "float" && Number.isSafeInteger(number) ? number : json;
 }
 
-/** The number that the bytes of one item are. */
+/** Decodes the bytes of one item as a number. */
 export function numberOf(bytes: Uint8Array, { kind }: DataType): number | bigint {
   if (kind === "float") return readFloat(bytes);
   const value = readInteger(bytes, kind === "int");

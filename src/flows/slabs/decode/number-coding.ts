@@ -10,29 +10,29 @@ export type NumberType = Extract<DataType, { readonly kind: "int" | "uint" | "fl
 export type Numbers = ArrayLike<number | bigint> & Iterable<number | bigint>;
 export type Test = (value: number | bigint) => boolean;
 
-/** What the stored numbers of an array mean after the CF conventions. */
+/** Interpretation of the stored numbers of an array according to the CF conventions. */
 export interface NumberCoding {
-  /** The type that integers have once they are read with the sign that is meant. */
+  /** Data type of the numbers after `_Unsigned` is applied. */
   readonly dataType: NumberType;
-  /** Stored values, integers with the sign that is meant: what the others of this take. */
+  /** Converts stored values to numbers with the intended sign, the input of the functions below. */
   readonly numbers: (values: TypedValues) => Numbers;
-  /** Absent where numbers are as they mean. */
+  /** Absent if numbers are not packed. */
   readonly packing: Packing | undefined;
-  /** The numbers that stand for missing items, besides NaN. */
+  /** The numbers that mark missing items, besides NaN. */
   readonly missing: readonly (number | bigint)[];
-  /** Whether a number is one of these; absent where none is. */
+  /** True for these numbers; absent if there are no such numbers. */
   readonly isListed: Test | undefined;
-  /** Whether a number is one of these, or is outside the valid range; absent where none is. */
+  /** True for these numbers, and for those outside the valid range; absent if neither applies. */
   readonly isMissing: Test | undefined;
-  /** The number that a packed one means; absent where nothing scales it. */
+  /** Unpacks a number; absent if nothing scales it. */
   readonly scaled: ((value: number | bigint) => number | bigint) | undefined;
 }
 
 /**
- * By the fill value, `missing_value`, `valid_range`, `scale_factor`, `add_offset` and `_Unsigned`; undefined for items that
- * are no integers or floats.
+ * Returns the coding according to the fill value, `missing_value`, `valid_range`, `scale_factor`, `add_offset` and
+ * `_Unsigned`; undefined for items other than integers and floats.
  *
- * @param isCoordinate whether it has the labels of its own dimension, none of which is missing
+ * @param isCoordinate true if it contains the labels of its own dimension, which never have missing values
  */
 export function numberCodingOf(
   { metadata, attributes, layout }: Pick<ZarrArray, "metadata" | "attributes" | "layout">,

@@ -7,16 +7,16 @@ import { loadPackage } from "../table/load-package.ts";
 import { binaryColumn, type PlainColumn, plainColumn, validity } from "../table/plain-values.ts";
 import { openTable } from "../table/table.ts";
 
-/** Rows of a record batch. */
+/** Maximum number of rows of a record batch. */
 const MAX_ROWS = 2 ** 16;
 
 type Arrow = typeof import("apache-arrow");
 
 /**
- * The bytes of Arrow IPC of slices as a table, by the package `apache-arrow`: as a file, which has an index at its end, or as
- * a stream.
+ * Writes slices as a table in Arrow IPC, with the package `apache-arrow`: as a file, which has an index at its end, or
+ * as a stream.
  *
- * @throws `unsupported-operation` where the package is not installed
+ * @throws `unsupported-operation` if the package is not installed
  */
 export async function* arrowPieces(
   slices: readonly Slice[],
@@ -90,7 +90,7 @@ function unitOf({ TimeUnit }: Arrow, unit: string) {
   return units[unit] ?? TimeUnit.MICROSECOND;
 }
 
-/** Values as the buffers of a column. */
+/** Converts values to the buffers of a column. */
 function arrowData(arrow: Arrow, type: ArrowType, column: PlainColumn, values: DecodedValues): Data {
   const { length } = values;
   const { nullBitmap, nullCount } = validity(values, column.isMissing);

@@ -2,7 +2,7 @@ import type { Slice } from "../../../hierarchy/slice.ts";
 import type { DecodeOptions } from "../decode/decoder.ts";
 import { textRows } from "../table/text-rows.ts";
 
-/** CSV of slices, quoted after RFC 4180: a line of names, then a line for each item; missing values are empty. */
+/** Writes slices as CSV, quoted per RFC 4180: a header line, then a line per item. Missing values are empty. */
 export function csvPieces(slices: readonly Slice[], options: DecodeOptions): AsyncGenerator<Uint8Array> {
   return textRows(slices, options, {
     header: (names) => `${names.map(quoted).join(",")}\n`,
@@ -12,7 +12,7 @@ export function csvPieces(slices: readonly Slice[], options: DecodeOptions): Asy
   });
 }
 
-/** Text with quotes where it needs them; an empty text has them, since nothing at all is a missing value. */
+/** Text with quotes if it needs them. Empty text is quoted, since an empty field is a missing value. */
 function quoted(text: string): string {
   return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,9 +1,9 @@
 import type { OptionNames } from "../../../util/check-options.ts";
 import { DECODE_OPTIONS, type DecodeOptions } from "../decode/decoder.ts";
 
-/** How slices are written. */
+/** Options for writing slices. */
 export interface FormatSliceOptions extends DecodeOptions {
-  /** JSON as one flat list, in place of lists that are nested as the dimensions are. */
+  /** Writes JSON as one flat list instead of lists nested by dimension. */
   readonly flat?: boolean | undefined;
 }
 

@@ -9,9 +9,9 @@ import { typedValues } from "../typed-values.ts";
 const NAT = -(2n ** 63n);
 
 /**
- * The JSON texts of a chunk's items, in the order in which they lie. Integers keep all digits; what is not finite is
- * `"NaN"`, `"Infinity"` or `"-Infinity"`; complex numbers are `[re, im]`, bytes Base64, times their count of units
- * or `"NaT"`, structures objects.
+ * Converts the items of a chunk to JSON texts, in stored order. Integers keep all digits, and non-finite numbers are
+ * `"NaN"`, `"Infinity"` or `"-Infinity"`. Complex numbers are `[re, im]`, bytes Base64, times a number of units or
+ * `"NaT"`, and structures objects.
  */
 export function* chunkItems(data: ChunkData, dataType: DataType): Generator<string> {
   if (dataType.kind === "object" && data.kind === "variable") {
@@ -30,7 +30,7 @@ export function* chunkItems(data: ChunkData, dataType: DataType): Generator<stri
   for (let i = 0; i < values.length; i += 2) yield toText([values.at(i), values.at(i + 1)]);
 }
 
-/** How values of a type, as `typedValues` and `itemValue` give them, are written. */
+/** Returns a function that writes values of a type, as `typedValues` and `itemValue` return them. */
 function textOf(dataType: DataType): (value: unknown) => string {
   switch (dataType.kind) {
     case "bool":
@@ -75,7 +75,7 @@ function numberText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }
 
-/** A stored object, its numbers as they stand in it. */
+/** A stored object as JSON, with its numbers as written. */
 function objectText(value: JsonValue): string {
   if (value instanceof JsonNumber) return value.text;
   if (typeof value === "number") return numberText(value);

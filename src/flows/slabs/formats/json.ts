@@ -10,10 +10,10 @@ import type { FormatSliceOptions } from "./format-options.ts";
 import { chunkItems } from "./json-items.ts";
 import { jsonCell } from "./ndjson.ts";
 
-/** A piece has about this many characters. */
+/** Approximate number of characters of a piece. */
 const PIECE_LENGTH = 2 ** 16;
 
-/** The UTF-8 bytes of a slice's values in C order, in lists that are nested as its dimensions are, or in one flat list. */
+/** Writes a slice's values in C order as UTF-8, in lists nested by dimension, or in one flat list. */
 export async function* jsonPieces(
   slice: Slice,
   { flat = false, decode = false, flags }: FormatSliceOptions,
@@ -39,7 +39,7 @@ export async function* jsonPieces(
   yield encoder.encode(`${text}\n`);
 }
 
-/** Kinds whose JSON is a list or an object, or Base64. */
+/** Kinds whose JSON is a list, an object or Base64. */
 const COMPOSED = ["complex", "struct", "object", "fixed-bytes", "raw", "binary"];
 
 function* decodedItems(data: ChunkData, stored: DataType, decoder: Decoder): Generator<string> {
@@ -49,7 +49,7 @@ function* decodedItems(data: ChunkData, stored: DataType, decoder: Decoder): Gen
   for (const value of decoder.decode?.(values) ?? values) yield jsonCell(cell.textOf(value), cell);
 }
 
-/** How many lists begin before an item, and end after it. */
+/** Returns functions for the number of lists that begin before an item, and that end after it. */
 function brackets(shape: readonly number[]) {
   const sizes = shape.map((_, d) => product(shape.slice(d))).toReversed();
   const count = (at: number) => {

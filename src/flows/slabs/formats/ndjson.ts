@@ -3,7 +3,7 @@ import type { DecodeOptions } from "../decode/decoder.ts";
 import type { CellText } from "../table/cell-text.ts";
 import { textRows } from "../table/text-rows.ts";
 
-/** Lines of JSON, an object for each item. */
+/** Writes lines of JSON, one object per item. */
 export function ndjsonPieces(slices: readonly Slice[], options: DecodeOptions): AsyncGenerator<Uint8Array> {
   return textRows(slices, options, {
     header: () => "",
@@ -15,7 +15,7 @@ export function ndjsonPieces(slices: readonly Slice[], options: DecodeOptions): 
 
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/;
 
-/** A value as JSON: missing ones null, words and what is not finite as strings. */
+/** A value as JSON: missing ones as null, text and non-finite numbers as strings. */
 export function jsonCell(text: string | undefined, { isText }: CellText): string {
   if (text === undefined) return "null";
   return isText || NOT_FINITE.test(text) ? JSON.stringify(text) : text;

@@ -6,7 +6,7 @@ import type { JsonValue } from "../../../util/json-value.ts";
 import type { DecodeOptions } from "../decode/decoder.ts";
 import { rawPieces } from "./raw.ts";
 
-/** The bytes of an `.npy` file of a slice: header, then items; each piece is valid until the next is asked for. */
+/** Writes a slice as an `.npy` file: header, then items. Each piece is valid until the next one is requested. */
 export async function* npyPieces(slice: Slice, options: DecodeOptions = {}): AsyncGenerator<Uint8Array> {
   if (!options.decode) {
     yield npyHeader(await slice.dataType(), await slice.shape());
@@ -23,8 +23,8 @@ const ALIGNMENT = 64;
 const MAX_V1_LENGTH = 0xffff;
 
 /**
- * The header of an `.npy` file of items in C order, little-endian: version 1.0, or 2.0 where that is too short, or
- * 3.0 for field names beyond Latin-1. Its length is a multiple of 64.
+ * Writes the header of an `.npy` file for little-endian items in C order. The version is 1.0, or 2.0 for longer
+ * headers, or 3.0 for field names beyond Latin-1. The length is a multiple of 64.
  *
  * @throws `unsupported-operation` for strings and objects, which NumPy could only pickle.
  * @see https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
@@ -54,13 +54,13 @@ export function npyHeader(dataType: DataType, shape: readonly number[]): Uint8Ar
   return header;
 }
 
-/** Length of the padded text with its line feed, so that the whole header is a multiple of 64. */
+/** Length of the text with padding and line feed, which makes the whole header a multiple of 64. */
 function paddedLength(length: number, lengthBytes: number): number {
   const before = 8 + lengthBytes;
   return Math.ceil((before + length + 1) / ALIGNMENT) * ALIGNMENT - before;
 }
 
-/** The type as it is decoded: without the byte orders in which its fields are stored. */
+/** The decoded type, without the byte orders of stored fields. */
 function littleEndian(dataType: DataType): DataType {
   if (dataType.kind !== "struct") return dataType;
   const fields = dataType.fields.map(({ endian: _, ...field }) => ({
@@ -70,7 +70,7 @@ function littleEndian(dataType: DataType): DataType {
   return { ...dataType, fields };
 }
 
-/** A NumPy type as Python writes it: a string, or a list of tuples of name, type and perhaps a shape. */
+/** A NumPy type as a Python literal: a string, or a list of tuples of name, type and possibly a shape. */
 function pythonLiteral(json: JsonValue, as: "field list" | "field" | "shape"): string {
   if (typeof json === "string") return pythonString(json);
   if (!Array.isArray(json)) return String(json);

@@ -4,7 +4,7 @@ import { StoredEncoder } from "../../../stores/zip/stored-encoder.ts";
 import type { FormatSliceOptions } from "./format-options.ts";
 import { npyPieces } from "./npy.ts";
 
-/** The bytes of an `.npz` file: a zip that holds an `.npy` file of each slice, by the name of its array. */
+/** Writes slices as an `.npz` file: a zip with an `.npy` file for each slice, named after its array. */
 export async function* npzPieces(
   slices: readonly Slice[],
   options: FormatSliceOptions,

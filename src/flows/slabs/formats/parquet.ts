@@ -9,15 +9,15 @@ import { openTable } from "../table/table.ts";
 type Writer = typeof import("hyparquet-writer").ParquetWriter;
 type SchemaElement = ConstructorParameters<Writer>[0]["schema"][number];
 
-/** Rows of a row group, at most. */
+/** Maximum number of rows of a row group. */
 const MAX_ROWS = 2 ** 18;
-/** What a value takes while it is encoded: its own list, dictionary, pages. */
+/** Estimated memory of a value during encoding: its list, dictionary and pages. */
 const BYTES_PER_VALUE = 64;
 
 /**
- * The bytes of a Parquet file of slices as a table, by the package `hyparquet-writer`: row groups as they come.
+ * Writes slices as a table in a Parquet file, with the package `hyparquet-writer`, row group by row group.
  *
- * @throws `unsupported-operation` where the package is not installed
+ * @throws `unsupported-operation` if the package is not installed
  */
 export async function* parquetPieces(
   slices: readonly Slice[],
@@ -39,7 +39,7 @@ export async function* parquetPieces(
     ];
     const writer = new ByteWriter();
     const file = new ParquetWriter({ writer, schema, createdBy: "zarrflow" });
-    /** What was written since the last call; the writer starts again at the start of its buffer. */
+    /** Returns the bytes written since the last call, and resets the writer's buffer. */
     const taken = () => {
       const bytes = writer.getBytes().slice();
       writer.index = 0;
@@ -73,12 +73,12 @@ export async function* parquetPieces(
   }
 }
 
-/** Values that stay when the next rows are read. */
+/** Copies values that must remain valid when the next rows are read. */
 function kept(values: DecodedValues): DecodedValues {
   return ArrayBuffer.isView(values) ? values.slice() : Array.from(values as Iterable<string | null>);
 }
 
-/** The values of a row group as the writer takes them: missing ones null. */
+/** The values of a row group in the form that the writer takes: missing ones are null. */
 function dataOf({ type, isMissing }: PlainColumn, parts: readonly DecodedValues[]) {
   const toValue = type.kind === "bool" ? Boolean : (value: unknown) => value;
   const data: unknown[] = [];
@@ -91,7 +91,7 @@ function dataOf({ type, isMissing }: PlainColumn, parts: readonly DecodedValues[
   return data;
 }
 
-/** The writer's dictionary takes -0 and 0 for the same value, whichever comes first. */
+/** The writer's dictionary treats -0 and 0 as equal and keeps whichever comes first. */
 function hasNegativeZero(data: readonly unknown[]): boolean {
   return data.some((value) => Object.is(value, -0));
 }

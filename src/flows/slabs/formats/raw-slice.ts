@@ -2,7 +2,7 @@ import type { Slice } from "../../../hierarchy/slice.ts";
 import type { DecodeOptions } from "../decode/decoder.ts";
 import { rawPieces } from "./raw.ts";
 
-/** The items of a slice, decoded where that is asked for. @throws as `rawPieces` and `decodedSlabs` */
+/** Writes the items of a slice, decoded if requested. @throws as `rawPieces` and `decodedSlabs` */
 export async function* rawSlicePieces(slice: Slice, options: DecodeOptions): AsyncGenerator<Uint8Array> {
   if (!options.decode) return yield* rawPieces(slice.slabs());
   const { decodedSlabs, sliceDecoder } = await import("../decode/decoded-slice.ts");

@@ -3,7 +3,7 @@ import { product } from "../../../util/shape.ts";
 import type { Slab } from "../slab.ts";
 
 /**
- * The items of slabs, little-endian, and nothing else; each piece is valid until the next is asked for.
+ * Writes only the items of slabs, little-endian. Each piece is valid until the next one is requested.
  *
  * @throws `unsupported-operation` for strings and objects.
  */

@@ -5,19 +5,19 @@ import { type ReadableStream, streamFrom } from "../../../util/web-streams.ts";
 import { FORMAT_SLICE_OPTIONS, type FormatSliceOptions } from "./format-options.ts";
 import { rawSlicePieces } from "./raw-slice.ts";
 
-/** The bytes of a file; each piece is valid until the next is asked for. */
+/** The bytes of a file. Each piece is valid until the next one is requested. */
 type Pieces = AsyncGenerator<Uint8Array>;
 
-/** What is known of a format that slices are written in. */
+/** Description of a format that slices are written in. */
 type SliceFormatEntry = {
   readonly name: string;
-  /** Endings of file names that name it. */
+  /** File name extensions of the format. */
   readonly endings: readonly string[];
-  /** What a file of it contains, as `--help` shows it. */
+  /** Contents of such a file, for `--help`. */
   readonly summary: string;
-  /** Text, which a terminal can show. */
+  /** True for text, which a terminal can show. */
   readonly isText: boolean;
-  /** Whether values are decoded where nobody says. */
+  /** True if values are decoded by default. */
   readonly isDecoded: boolean;
 } & (
   | {
@@ -25,14 +25,14 @@ type SliceFormatEntry = {
       readonly pieces: (slice: Slice, options: FormatSliceOptions) => Awaitable<Pieces>;
     }
   | {
-      /** Whether a file has the arrays by name, or as columns of one table. */
+      /** A file contains several arrays by name, or they are columns of one table. */
       readonly holds: "arrays" | "columns";
       /** @throws `unsupported-operation` for a data type that the format cannot represent. */
       readonly piecesOfAll: (slices: readonly Slice[], options: FormatSliceOptions) => Awaitable<Pieces>;
     }
 );
 
-/** All formats that slices are written in; the first is the default. */
+/** All formats that slices are written in; the first one is the default. */
 export const SLICE_FORMATS = [
   {
     name: "raw",
@@ -121,18 +121,18 @@ export const SLICE_FORMATS = [
 ] as const satisfies readonly SliceFormatEntry[];
 
 /**
- * How slices are written. `raw` is the items in C order, little-endian, and nothing else; `npy` is NumPy's file of one
- * array, `npz` of several; `json` nested lists of the values. `csv` and `ndjson` are tables: a row for each item, with its
- * coordinates.
+ * Format of a written slice. `raw` is only the items in C order, little-endian; `npy` is a NumPy file of one array,
+ * `npz` of several; `json` is nested lists of values. `csv`, `ndjson`, `arrow`, `arrows` and `parquet` are tables with
+ * one row per item and its coordinates.
  */
 export type SliceFormat = (typeof SLICE_FORMATS)[number]["name"];
 
 /**
- * A slice as the bytes of a file, read as they are asked for, within the slice's memory budget. Several slices are the
+ * Streams a slice as the bytes of a file, read on demand within the slice's memory budget. Several slices become the
  * arrays of an `npz` file or the columns of a table.
  *
- * @throws (into the stream) `unsupported-operation` for data types that the format cannot represent; `invalid-option` for
- *   several slices in a format of one, and in a table for slices of different dimensions.
+ * @throws (into the stream) `unsupported-operation` for data types that the format cannot represent; `invalid-option`
+ *   for several slices in a format for one, and for slices of different dimensions in a table.
  * @example
  * ```ts
  * import { formatSlice, slice } from "zarrflow";
@@ -157,7 +157,7 @@ export function formatSlice(
 }
 
 /**
- * What `formatSlice` streams, without a copy: each piece is valid until the next is asked for.
+ * As `formatSlice`, without a copy: each piece is valid until the next one is requested.
  *
  * @throws as `formatSlice`.
  */
@@ -186,7 +186,7 @@ async function* piecesOf(
   yield* await entry.pieces(slice, asked);
 }
 
-/** What is known of a format. @throws `invalid-option` for a name that is none */
+/** Returns the description of a format. @throws `invalid-option` for an unknown name */
 export function entryOf(format: SliceFormat): SliceFormatEntry {
   const entry = SLICE_FORMATS.find(({ name }) => name === format);
   if (entry !== undefined) return entry;

@@ -5,18 +5,21 @@ import type { DataType } from "../../../meta/data-type.ts";
 import { toBase64 } from "../../../util/base64.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 
-/** How values of a type are written in text. */
+/** Conversion of values of a type to text. */
 export interface CellText {
-  /** Whether they are words, which may need quotes; numbers and truth values need none. */
+  /** True for values that may need quotes; false for numbers and booleans. */
   readonly isText: boolean;
-  /** Undefined for a missing value. */
+  /** Returns undefined for a missing value. */
   readonly textOf: (value: unknown) => string | undefined;
 }
 
 const NAT = -(2n ** 63n);
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** How decoded values are written: times as ISO 8601, floats with as few digits as distinguish them, bytes as Base64. */
+/**
+ * Returns the conversion of decoded values to text: times as ISO 8601, floats with the fewest digits that identify
+ * them, bytes as Base64.
+ */
 export function cellText(
   { dataType, calendar }: { readonly dataType: DataType; readonly calendar?: Calendar | undefined },
   isDecoded: boolean,
@@ -76,7 +79,10 @@ function timeText(
   };
 }
 
-/** Seconds of a span as ISO 8601 writes them: `PT90S`; years and months, which have no length, as `P3M`. */
+/**
+ * Returns a function that writes durations as ISO 8601: `PT90S`; years and months, which have no fixed length, as
+ * `P3M`.
+ */
 function spanText({ unit, scale }: Extract<DataType, { readonly kind: "timedelta" | "datetime" }>) {
   return (value: unknown) => {
     if (value === NAT) return undefined;
@@ -101,7 +107,7 @@ function spanText({ unit, scale }: Extract<DataType, { readonly kind: "timedelta
   };
 }
 
-/** Text of bytes that end with zeros. @throws `unsupported-operation` for bytes that are no text */
+/** Decodes fixed-size bytes as text. @throws `unsupported-operation` for bytes that are not UTF-8 text */
 export function utf8Text(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);

@@ -4,19 +4,19 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import type { DecodedValues } from "../decode/decoder.ts";
 import type { StreamedValues } from "./streamed-values.ts";
 
-/** What the values of a column are made of. */
+/** Source of the values of a column. */
 export type ColumnSource = {
   readonly dataType: DataType;
   readonly calendar?: Calendar;
 } & (
   | { readonly stream: StreamedValues }
-  /** Values that are repeated, and how far apart in them neighbours along each dimension of the table are. */
+  /** Repeated values, with the distance in them between neighbours along each dimension of the table. */
   | { readonly values: DecodedValues; readonly strides: readonly number[] }
 );
 
-/** Rows that are there at once. */
+/** Rows that are available at once. */
 export interface Rows {
-  /** Number of the first one. */
+  /** Number of the first row. */
   readonly start: number;
   readonly count: number;
 }
@@ -28,7 +28,7 @@ export class Column {
   readonly calendar: Calendar | undefined;
   readonly #source: ColumnSource;
   readonly #shape: readonly number[];
-  /** Which of the two numbers of complex ones. */
+  /** Index of the component of complex numbers: 0 for the real part, 1 for the imaginary part. */
   readonly #number: number | undefined;
 
   private constructor(
@@ -45,7 +45,10 @@ export class Column {
     this.#number = number;
   }
 
-  /** The column of an array; of complex numbers two, with the ending `.re` and `.im`. @throws `unsupported-operation` */
+  /**
+   * Returns the column of an array, or two for complex numbers, with the suffixes `.re` and `.im`. @throws
+   * `unsupported-operation`
+   */
   static of(name: string, source: ColumnSource, shape: readonly number[]): Column[] {
     const { dataType } = source;
     if (dataType.kind === "struct" || dataType.kind === "object") {
@@ -61,12 +64,12 @@ export class Column {
     );
   }
 
-  /** Values that are repeated; undefined where each row has its own. */
+  /** The repeated values; undefined if each row has its own. */
   get repeated(): DecodedValues | undefined {
     return "values" in this.#source ? this.#numbers(this.#source.values) : undefined;
   }
 
-  /** The number of the repeated value of each row. */
+  /** The index of the repeated value of each row. */
   indices({ start, count }: Rows): Uint32Array {
     const indices = new Uint32Array(count);
     if (!("strides" in this.#source)) return indices;

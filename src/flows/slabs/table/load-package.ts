@@ -1,9 +1,9 @@
 import { ZarrflowError } from "../../../util/errors.ts";
 
 /**
- * Loads a package that users install where they write its format.
+ * Loads an optional package that users install to write its format.
  *
- * @throws `unsupported-operation` with the command that installs it, where it is not there
+ * @throws `unsupported-operation` with the command to install it, if it is missing
  */
 export async function loadPackage<T>(
   load: (() => Promise<T>) | undefined,
@@ -19,9 +19,9 @@ export async function loadPackage<T>(
 }
 
 /**
- * Loads a package that users install where they need it.
+ * Loads an optional package that users install.
  *
- * @throws `unsupported-operation` with the command that installs it, where it is not there
+ * @throws `unsupported-operation` with the command to install it, if it is missing
  */
 export async function importPackage<T>(load: () => Promise<T>, name: string, what: string): Promise<T> {
   try {

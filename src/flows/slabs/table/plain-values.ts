@@ -8,17 +8,17 @@ import type { Column, Rows } from "./column.ts";
 
 const NAT = -(2n ** 63n);
 
-/** A column of types that columnar files have: numbers, truth values, times in a unit of theirs, texts, bytes. */
+/** A column with a type that columnar files support: numbers, booleans, times in a supported unit, text, bytes. */
 export interface PlainColumn {
   readonly type: DataType;
   readonly valuesOf: (rows: Rows) => DecodedValues;
   readonly isMissing: (value: unknown) => boolean;
 }
 
-/** Units of times that columnar files have. */
+/** Units of times that columnar files support. */
 const UNITS = ["ms", "us", "ns"];
 
-/** A column as columnar files hold it. */
+/** Converts a column to a type that columnar files support. */
 export function plainColumn(column: Column, isDecoded: boolean): PlainColumn {
   const { dataType } = column;
   const valuesOf = (rows: Rows) => column.valuesOf(rows);
@@ -62,7 +62,7 @@ export function plainColumn(column: Column, isDecoded: boolean): PlainColumn {
   }
 }
 
-/** A bit a value, set where it is not missing. */
+/** Bitmap of values, with a bit set for each value that is not missing. */
 export function validity(values: DecodedValues, isMissing: PlainColumn["isMissing"]) {
   const nullBitmap = new Uint8Array(Math.ceil(values.length / 8));
   let nullCount = 0;
@@ -75,7 +75,7 @@ export function validity(values: DecodedValues, isMissing: PlainColumn["isMissin
 
 const encoder = new TextEncoder();
 
-/** Texts or bytes one after the other, and where each begins. */
+/** Text or bytes one after another, with the start of each. */
 export function binaryColumn(values: DecodedValues): {
   readonly bytes: Uint8Array;
   readonly offsets: Int32Array;

@@ -6,7 +6,7 @@ import type { DecodedValues, Decoder } from "../decode/decoder.ts";
 import type { Slab } from "../slab.ts";
 import { ItemValues, type TypedValues, typedValues } from "../typed-values.ts";
 
-/** The values of a slice in C order, so many at a time. */
+/** Reads the values of a slice in C order, a number of items at a time. */
 export class StreamedValues {
   readonly #slabs: AsyncGenerator<Slab>;
   readonly #array: ZarrArray;
@@ -22,12 +22,12 @@ export class StreamedValues {
     this.#decoder = decoder;
   }
 
-  /** Those that were taken last. */
+  /** The values that were taken last. */
   get values(): DecodedValues {
     return this.#taken;
   }
 
-  /** How many are there; none at the end. */
+  /** Returns the number of items that are ready; infinity at the end. */
   async available(): Promise<number> {
     while (this.#at === this.#items) {
       const { value: slab, done } = await this.#slabs.next();

@@ -19,12 +19,12 @@ import { type DecodeOptions, decoderOf, hasFlags } from "../decode/decoder.ts";
 import { Column, type ColumnSource, type Rows } from "./column.ts";
 import { StreamedValues } from "./streamed-values.ts";
 
-/** The part of the memory that coordinates may take, and rows on their way. */
+/** Coordinates may take a PART-th of the memory, and so may buffered rows. */
 const PART = 4;
-/** What an item of varying size is thought to take. */
+/** Estimated bytes of an item of varying size. */
 const VARIABLE_BYTES = 64;
 
-/** A dimension of a table, and what is taken of it. */
+/** A dimension of a table, with the selected items. */
 interface Dimension {
   readonly name: string;
   /** Length of the array's dimension. */
@@ -33,33 +33,36 @@ interface Dimension {
   readonly step: number;
   readonly count: number;
   readonly isDropped: boolean;
-  /** What is taken, along a cyclic dimension. */
+  /** The selected range along a cyclic dimension. */
   readonly cyclic?: CyclicRange | undefined;
 }
 
-/** An array of a table, opened, and what is taken of it. */
+/** An open array of a table, with its selected dimensions. */
 interface Part {
   readonly array: ZarrArray;
   readonly name: string;
   readonly dimensions: readonly Dimension[];
 }
 
-/** Slices as a table: a row for each item, in C order. */
+/** Slices as a table: one row per item, in C order. */
 export interface Table {
   readonly columns: readonly Column[];
   readonly rowCount: number;
-  /** Bytes that rows which are kept for a while may take. */
+  /** Maximum number of bytes of rows that a writer buffers. */
   readonly memory: number;
-  /** Rows in order, so many at most at a time; columns have their values until the next ones are asked for. */
+  /**
+   * Iterates over rows in order, at most `max` at a time. Values of columns are valid until the next rows are
+   * requested.
+   */
   rows(max: number): AsyncGenerator<Rows>;
   close(): Promise<void>;
 }
 
 /**
- * Opens slices as a table, as xarray's `to_dataframe` has it: the dimensions, the other coordinates, then the arrays. One
- * with fewer dimensions than the others is repeated.
+ * Opens slices as a table, like xarray's `to_dataframe`: the dimensions, the other coordinates, then the arrays. An
+ * array with fewer dimensions than the others is repeated.
  *
- * @throws `invalid-option` for arrays of other dimensions; `unsupported-operation` for structures and objects;
+ * @throws `invalid-option` for arrays with different dimensions; `unsupported-operation` for structures and objects;
  *   `resource-limit` for coordinates that take more than a quarter of the memory.
  */
 export async function openTable(
@@ -136,7 +139,7 @@ async function tableOf(
   );
   const others = [];
   const named = [...parts.map(({ array }) => array), ...found.others];
-  // none has flags: the first one says so
+  // no array has flags: the error is about the first one
   if (options.flags && !named.some(hasFlags)) decoderOf(widest.array, options);
   for (const [d, dimension] of widest.dimensions.entries()) {
     const coordinate = found.ofDimensions[d];
@@ -178,7 +181,10 @@ async function tableOf(
   };
 }
 
-/** Rows; where the part of a stream is too small, the whole that would be enough is named. */
+/**
+ * Iterates over rows. If a stream's part of the budget is too small, the error names the whole budget that would
+ * suffice.
+ */
 async function* withWholeBudget(
   rows: AsyncGenerator<Rows>,
   maxMemory: number,
@@ -212,7 +218,7 @@ async function* rowsOf(
   }
 }
 
-/** An array with the names of its dimensions, as they are columns: each once. */
+/** An array with unique names of its dimensions, for use as columns. */
 async function partOf(
   array: ZarrArray,
   { selection, dropped, cyclic }: OpenSlice["resolved"],
@@ -240,7 +246,7 @@ function namesOf({ dimensions }: Pick<Part, "dimensions">): string[] {
   return dimensions.map(({ name }) => JSON.stringify(name));
 }
 
-/** How far apart in an array's items, in C order, neighbours along each dimension of the table are. */
+/** Distance in an array's items, in C order, between neighbours along each dimension of the table. */
 function stridesIn({ dimensions }: Pick<Part, "dimensions">, widest: Part): number[] {
   const strides = cStrides(dimensions.map(({ count }) => count));
   return widest.dimensions
@@ -248,7 +254,7 @@ function stridesIn({ dimensions }: Pick<Part, "dimensions">, widest: Part): numb
     .map(({ name }) => strides[dimensions.findIndex((one) => one.name === name)] ?? 0);
 }
 
-/** The numbers of a dimension that has no coordinate, as in xarray: of the part that is taken. */
+/** Numbers the selected items of a dimension without a coordinate from 0, as xarray does. */
 function counted({ count }: Dimension, strides: readonly number[]): ColumnSource {
   const values = BigInt64Array.from({ length: count }, (_, i) => BigInt(i));
   return { dataType: { kind: "int", size: 8 } satisfies DataType, values, strides };

@@ -3,21 +3,21 @@ import type { DecodeOptions } from "../decode/decoder.ts";
 import { type CellText, cellText } from "./cell-text.ts";
 import { openTable } from "./table.ts";
 
-/** How rows are written as text. */
+/** Syntax of rows written as text. */
 export interface RowText {
-  /** What comes before the first row. */
+  /** Text before the first row. */
   readonly header: (names: readonly string[]) => string;
-  /** What comes before the value of a column, by the number of the column. */
+  /** Text before the value of a column, given its name and number. */
   readonly before: (name: string, number: number) => string;
   readonly cell: (text: string | undefined, cell: CellText) => string;
   readonly end: string;
 }
 
-/** A piece has about this many characters. */
+/** Approximate number of characters of a piece. */
 const PIECE_LENGTH = 2 ** 16;
 const MAX_ROWS = 2 ** 12;
 
-/** The UTF-8 bytes of slices as a table of text. */
+/** Writes slices as a table of text in UTF-8. */
 export async function* textRows(
   slices: readonly Slice[],
   { decode = true, flags }: DecodeOptions,
