@@ -1,12 +1,12 @@
 /** Expected time of a call to fast storage, and the extra time per MiB. */
 const CALL_MS = 1;
 const MIB_MS = 2;
-/** If calls have exceeded this by so much in total, the disk or network is slow. */
+/** Total excess time after which the disk or network counts as slow. */
 const PATIENCE_MS = 50;
-/** Non-blocking calls are then used for this long; the time doubles while storage stays slow. */
+/** How long non-blocking calls are then used; doubles while storage stays slow. */
 const MIN_SLOW_MS = 50;
 const MAX_SLOW_MS = 2000;
-/** After so long in blocking calls, other work may run: signals, progress, messages, pending calls. */
+/** Time in blocking calls after which other work may run: signals, progress, messages, pending calls. */
 const TURN_MS = 15;
 
 /**

@@ -201,7 +201,6 @@ class JsonParser {
       : JSON.parse(this.#text.slice(start, this.#at));
   }
 
-  /** Steps over an escape. */
   #escape(): void {
     if (this.#matches(ESCAPE)) return;
     this.#at++;

@@ -18,7 +18,7 @@ export interface WriteJsonOptions {
  * Writes JSON; a `JsonNumber` keeps its text. With `{ indent: 4, sortNames: true, ascii: true }` the bytes equal
  * those of Python's `json.dumps(value, indent=4, sort_keys=True, ensure_ascii=True)`.
  *
- * @throws `loss-refused` with the pointer of a number that is not finite, depending on `nonFinite`.
+ * @throws `loss-refused` with the pointer of a number that is not finite, if `nonFinite` is `refuse`.
  */
 export function writeJson(value: JsonValue, options: WriteJsonOptions = {}): string {
   const { indent = 0, sortNames = false, ascii = false, nonFinite = "refuse" } = options;

@@ -40,7 +40,6 @@ export class TextHashSum {
   readonly #words = new Uint32Array(3);
   #count = 0;
 
-  /** Number of texts added. */
   get count(): number {
     return this.#count;
   }

@@ -63,7 +63,7 @@ export function parseFillV2(
     case "string":
       return parseStringFill(json, pointer);
     case "binary":
-      // zarr-python 2 reads the number 0, which equals no bytes, so no chunks are omitted for it
+      // zarr-python 2 reads it as the number 0, which equals no bytes, so no chunk is omitted for it
       return json === 0 ? null : parseBase64(json, pointer);
     case "object":
       return new TextEncoder().encode(writeJson(json, { nonFinite: "token" }));

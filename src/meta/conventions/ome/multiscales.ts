@@ -100,7 +100,6 @@ export function transformationPaths(transformations: JsonValue | undefined): str
   });
 }
 
-/** A node of a hierarchy. */
 interface Node {
   readonly path: string;
   readonly metadata: { readonly kind: "array" | "group"; readonly attributes: JsonObject };
