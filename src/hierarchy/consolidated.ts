@@ -64,8 +64,9 @@ export async function consolidatedV2(
 }
 
 /**
- * Returns the documents in the consolidated metadata of the `zarr.json` of the group at `path`. @throws
- * `invalid-metadata`
+ * Returns the documents in the consolidated metadata of the `zarr.json` of the group at `path`.
+ *
+ * @throws `invalid-metadata`
  */
 export function consolidatedV3(
   bytes: Uint8Array,

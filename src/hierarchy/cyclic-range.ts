@@ -79,7 +79,9 @@ export function turnsOf(
 }
 
 /**
- * Checks that an array can store the labels of a range. @throws `unsupported-operation` if its integers are too small
+ * Checks that an array can store the labels of a range.
+ *
+ * @throws `unsupported-operation` if its integers are too small
  */
 export function assertHolds(
   { cyclic: { extent } }: CyclicRange,

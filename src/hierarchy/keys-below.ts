@@ -32,8 +32,9 @@ export async function documentsBelow(node: ZarrNode, { signal }: StoreOptions = 
 }
 
 /**
- * As `documentsBelow`, with documents of another format that describes the same node. @throws as `walk`,
- * `inOtherFormat`
+ * As `documentsBelow`, with documents of another format that describes the same node.
+ *
+ * @throws as `walk`, `inOtherFormat`
  */
 export async function allDocumentsBelow(node: ZarrNode, options: WalkOptions = {}): Promise<Documents> {
   const other = await inOtherFormat(node, options);

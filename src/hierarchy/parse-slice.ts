@@ -5,8 +5,9 @@ import type { Labelled, SelOption } from "./slice-labels.ts";
 import { backwards, type IndexRange, invalid, type Range, type SliceOption } from "./slice-option.ts";
 
 /**
- * Merges ranges of indices and of labels into one option. @throws `invalid-option` if labels are combined with unnamed
- * ranges, or if a dimension has both
+ * Merges ranges of indices and of labels into one option.
+ *
+ * @throws `invalid-option` if labels are combined with unnamed ranges, or if a dimension has both
  */
 export function withLabels(option: SliceOption, sel: SelOption | undefined): SliceOption {
   const asked = Object.entries(sel ?? {});

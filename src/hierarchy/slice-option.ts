@@ -168,8 +168,9 @@ function isRecord(option: unknown): boolean {
 }
 
 /**
- * Returns the bounds and the step of a range. @throws `invalid-selection` for a value that is neither an index nor a
- * range.
+ * Returns the bounds and the step of a range.
+ *
+ * @throws `invalid-selection` for a value that is neither an index nor a range.
  */
 function rangeParts(
   asked: Exclude<Range, number | CyclicRange | MaybeYears>,

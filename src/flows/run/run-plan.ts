@@ -235,7 +235,7 @@ async function fill(
     verifyTarget(plan, { source, target, documents, verify, before, budget, buffers, log, signal });
   let verified: Verified = {};
   let left: Documents = documents;
-  // Data at their final place are verified before the documents that make them visible are written. Attributes do not.
+  // Data at their final place are verified before the documents that make them visible are written.
   if (build.isInPlace) {
     if (verify !== false) verified = await readBack(build.store);
     const { keys, bytes } = before.written;

@@ -36,7 +36,7 @@ export class SourceWatch {
    * Starts watching the stores of the nodes. Call it before any chunk is read.
    *
    * @param isShared true if other data, such as the target, may be stored beside the nodes: only chunks of the nodes
-   * then count as missing
+   *   then count as missing
    */
   static async begin(
     nodes: Iterable<ZarrNode>,

@@ -15,8 +15,9 @@ import { unmatchedGlobs } from "../request/unmatched-globs.ts";
 import { slice } from "../slice.ts";
 
 /**
- * Returns the arrays of a group that a filter selects, not those of subgroups. @throws `invalid-option` if it selects
- * none
+ * Returns the arrays of a group that a filter selects, not those of subgroups.
+ *
+ * @throws `invalid-option` if it selects none
  */
 export async function arraysIn(
   group: ZarrGroup,

@@ -18,8 +18,8 @@ import type { GrowSlab, TakeSlab } from "./slab-queue.ts";
 import { MissingChunks } from "./stored-chunks.ts";
 
 /**
- * Maximum number of chunks of a slab that is delivered in parts. More chunks are tiny, so the slab is delivered
- * complete.
+ * Maximum number of chunks of a slab that is delivered in parts. Beyond it, chunks are tiny and the slab is delivered
+ * as a whole.
  */
 const MAX_CHUNKS = 2 ** 16;
 

@@ -44,7 +44,7 @@ export class MissingChunks {
     return this.#stored;
   }
 
-  /** Notes if a requested chunk is stored. @returns a promise of the listing, if it starts now. */
+  /** Notes that a requested chunk is stored or missing. @returns a promise of the listing, if it starts now. */
   note(isStored: boolean): Promise<void> | undefined {
     this.#inRow = isStored ? 0 : this.#inRow + 1;
     return this.#inRow < MISSING_BEFORE_LISTING || this.#isListed ? undefined : this.#list();

@@ -92,8 +92,9 @@ export class ConsolidatedMetadata {
   }
 
   /**
-   * Finds the groups at `paths` that have consolidated metadata. @throws `invalid-metadata` and similar for broken
-   * ones.
+   * Finds the groups at `paths` that have consolidated metadata.
+   *
+   * @throws `invalid-metadata` and similar for broken ones.
    */
   static async find(
     store: DocumentStore,

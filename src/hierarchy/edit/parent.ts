@@ -63,8 +63,8 @@ export async function homeOf({
 /**
  * Finds the place of a folder, which need not exist, in the hierarchy around it. The hierarchy reaches up to the
  * outermost folder that is a node. Folders in between need not be nodes, except above a folder called `*.zarr`, which
- * counts as a root by its name alone. A hierarchy that does not store nodes in folders always ends at its root. A
- * folder that cannot be read for lack of access ends the search.
+ * counts as a root by its name alone. The search ends at the root of a hierarchy that does not store nodes in folders,
+ * and at a folder without read access.
  *
  * @throws `unsupported-operation` if the store is not writable.
  */

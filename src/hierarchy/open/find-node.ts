@@ -3,8 +3,9 @@ import type { ZarrNode } from "../node.ts";
 import { type OpenNodeOptions, openNode } from "./open-node.ts";
 
 /**
- * Opens the node at `path` by its own documents or those of groups above it. @throws as `openNode` and
- * `openViaAncestor`
+ * Opens the node at `path` by its own documents or those of groups above it.
+ *
+ * @throws as `openNode` and `openViaAncestor`
  */
 export async function findNode(
   store: Store,

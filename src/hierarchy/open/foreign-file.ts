@@ -59,7 +59,7 @@ const FOREIGN_NAME =
 /** Number of bytes that identify the format of a file. */
 const START_BYTES = 4096;
 
-/** Returns the format of a file found in place of a store, or an unknown format; undefined if there is no such file. */
+/** Identifies the file in place of a store, possibly with an unknown format; undefined if there is no file. */
 export async function foreignFile(
   spec: StoreSpec,
   signal: AbortSignal | undefined,
@@ -102,7 +102,7 @@ const FOLDERS: readonly FolderFormat[] = [
 /** Maximum size in bytes of a value that identifies the format of a folder. */
 const MAX_MARK = 2 ** 20;
 
-/** Returns the format of a folder of another program; undefined if it is not recognised. */
+/** Returns the format of another program's folder; undefined if it is not recognised. */
 export async function foreignFolder(
   store: Pick<Store, "get">,
   path: string,

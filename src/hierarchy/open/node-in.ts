@@ -7,8 +7,9 @@ import type { ZarrNode } from "../node.ts";
 import { type NodeInOptions, nodeOf } from "./node-of.ts";
 
 /**
- * Creates the node at `path` that `documents` describe, in any format; undefined if they describe no node. @throws as
- * `openNode`.
+ * Creates the node at `path` that `documents` describe, in any format; undefined if they describe no node.
+ *
+ * @throws as `openNode`.
  */
 export function nodeIn<S extends Store>(
   documents: Documents,

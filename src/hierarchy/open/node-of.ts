@@ -23,8 +23,9 @@ export interface NodeInOptions extends NodeOptions {
 }
 
 /**
- * Creates the node of a format at `path` that `documents` describe; undefined if they describe no node. @throws as
- * `openNode`
+ * Creates the node of a format at `path` that `documents` describe; undefined if they describe no node.
+ *
+ * @throws as `openNode`
  */
 export function nodeOf<S extends Store>(
   format: FormatDefinition,

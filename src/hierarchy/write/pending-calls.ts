@@ -22,8 +22,9 @@ export class PendingCalls {
   }
 
   /**
-   * Runs a call; its failure aborts all others. @throws `unsupported-operation` if the writer is closed or aborted;
-   * that failure.
+   * Runs a call; its failure aborts all others.
+   *
+   * @throws `unsupported-operation` if the writer is closed or aborted; that failure.
    */
   async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.assertOpen();

@@ -21,8 +21,8 @@ export interface TaskLoopOptions {
   /** Maximum number of tasks dealt together; 1 if a reader waits for them in order. */
   readonly dealtAtOnce?: number;
   /**
-   * Called when all tasks of a stage except the last have ended in all threads. Tasks of the next stage use buffers of
-   * other sizes.
+   * Called when all threads have ended the tasks of a stage, except for the last stage. Tasks of the next stage use
+   * buffers of other sizes.
    */
   readonly stageEnded?: (stage: number) => Promise<void>;
 }

@@ -32,7 +32,7 @@ export class TaskReporter {
    * Runs a task and notes its start, its work and its end.
    *
    * @param isFirst called if the task fails; returns true if nothing failed or stopped the run before. Only such a
-   * failure is noted.
+   *   failure is noted.
    */
   async around(
     task: number,

@@ -43,7 +43,7 @@ export interface ThreadsOptions extends OtherThreads {
  * encoded chunks. Files are read and written with blocking calls; this thread handles events between them at intervals.
  *
  * @throws the first failure of any thread, once all have ended; `resource-limit` if a worker ran out of memory,
- * `transient` if one ended without a reason; `aborted` if the run was stopped before its last task.
+ *   `transient` if one ended without a reason; `aborted` if the run was stopped before its last task.
  */
 export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<void> {
   const { source, sourceSpec, build, control, note, signal, pool } = options;

@@ -99,7 +99,7 @@ export class WorkerPool<Work, Result> {
    * Resolves when all workers have finished.
    *
    * @throws the first failure of any worker: its own; `resource-limit` if it ran out of memory; `transient` if it
-   * crashed, ended without a reason or hangs.
+   *   crashed, ended without a reason or hangs.
    */
   async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
     this.#listener = run;

@@ -20,7 +20,7 @@ export interface UnfinishedRun {
   readonly settings?: Settings;
   /** Number of tasks that ended, over all sessions. */
   readonly tasks: number;
-  /** True if the machine has rebooted since, so that unsynced writes may be lost. */
+  /** True if unsynced writes may be lost, because the machine has rebooted since or may have. */
   readonly mayBeLost: boolean;
 }
 

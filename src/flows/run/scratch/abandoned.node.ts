@@ -74,7 +74,7 @@ async function ownerOf(folder: string): Promise<ScratchOwner | undefined> {
   }
 }
 
-/** True if the folder holds scratch objects that this user's earlier run kept for the target folder `run`. */
+/** True if an earlier run of this user, which keeps its progress at `run`, left these scratch objects. */
 export async function isKeptBy(folder: string, run: string | undefined): Promise<boolean> {
   try {
     const stat = await lstat(folder);

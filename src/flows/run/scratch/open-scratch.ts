@@ -22,7 +22,7 @@ export function possibleStrategy(
  * that still exists, opens that one.
  *
  * @throws `no-space` if the disk has too little free space; `invalid-option` for a place other than a folder, a bucket
- * or memory.
+ *   or memory.
  */
 export async function openScratch({ place, ...options }: OpenScratchOptions): Promise<Scratch> {
   if (place === undefined || place.kind === "directory") {

@@ -46,8 +46,9 @@ export class Column {
   }
 
   /**
-   * Returns the column of an array, or two for complex numbers, with the suffixes `.re` and `.im`. @throws
-   * `unsupported-operation`
+   * Returns the column of an array, or two for complex numbers, with the suffixes `.re` and `.im`.
+   *
+   * @throws `unsupported-operation`
    */
   static of(name: string, source: ColumnSource, shape: readonly number[]): Column[] {
     const { dataType } = source;

@@ -19,7 +19,7 @@ import { type DecodeOptions, decoderOf, hasFlags } from "../decode/decoder.ts";
 import { Column, type ColumnSource, type Rows } from "./column.ts";
 import { StreamedValues } from "./streamed-values.ts";
 
-/** Coordinates may take a PART-th of the memory, and so may buffered rows. */
+/** Coordinates may take a quarter of the memory, and so may buffered rows. */
 const PART = 4;
 /** Estimated bytes of an item of varying size. */
 const VARIABLE_BYTES = 64;
