@@ -303,10 +303,9 @@ export interface AccessRetry {
   /**
    * Number of attempts in all, for requests that fail transiently.
    *
-   * @default 9, with a time limit at first: retries of a server that has not answered yet stop 3 s after its first
-   *   failure, and retries of a server that has only failed after 15 s, as in the minute after its first success.
-   *   Later all 9 attempts are made, with up to 46 s of pauses. If a server names a time (`Retry-After`), it is
-   *   retried after that time, as often.
+   * @default 9, but at first retries also end after a time: 3 s for a server that has not answered yet, 15 s for
+   *   one that has only failed or first succeeded less than a minute ago. Later all 9 attempts are made, with up to
+   *   46 s of pauses. A server that names a time (`Retry-After`) is retried after it, up to 9 attempts.
    */
   readonly attempts?: number | undefined;
   /**

@@ -9,7 +9,7 @@ type Client = (options: RequestOptions) => ClientRequest;
 
 const clients = new Map<string, Client>();
 
-/** What undoes codings, as `fetch` does, by the names that answers have for them. */
+/** Decoders of content codings, by the names that responses use, as in `fetch`. */
 const DECODERS: Readonly<Record<string, "createGunzip" | "createInflate" | "createBrotliDecompress">> = {
   gzip: "createGunzip",
   "x-gzip": "createGunzip",
@@ -17,15 +17,16 @@ const DECODERS: Readonly<Record<string, "createGunzip" | "createInflate" | "crea
   br: "createBrotliDecompress",
 };
 
-/** Codings whose bytes are not those of the value, and that not all versions of Node undo. */
+/** Codings that change the bytes and that not all versions of Node can decode. */
 const UNKNOWN_CODINGS = ["zstd", "compress", "x-compress"];
 
-/** Statuses of answers without a body. */
+/** Statuses of responses without a body. */
 const EMPTY = [204, 304];
 
 /**
- * As `fetch` that follows no redirection, by Node's older client: a request takes a third of the processor time, and a body
- * is sent from where it is, where `fetch` copies it twice. The bytes of a body are the caller's again when the answer is read.
+ * Like `fetch` without redirects, but on Node's older client. A request takes a third of the processor time, and
+ * its body is sent without the two copies that `fetch` makes. The caller may reuse the body's bytes when the
+ * response is read.
  */
 export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, body, signal }) => {
   throwIfAborted(signal);
@@ -40,12 +41,12 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
     let isAnswered = false;
     sent.on("close", () => {
       stopListening();
-      // Where the server would speak another protocol nothing else says so.
+      // If the server switches to another protocol, this is the only sign.
       if (!isAnswered) fail(new Error("the connection was closed before the response"));
     });
     sent.on("response", (message) => {
       isAnswered = true;
-      // Of what is answered before it was sent, nobody wants the rest.
+      // If the response ends before the request is sent, the rest of the request is not needed.
       message.on("end", () => sent.writableFinished || sent.destroy());
       if (method !== "HEAD" && !isWithoutBody(message)) {
         try {
@@ -60,7 +61,10 @@ export const fetchByHttp: PlainFetch = async (url, { method = "GET", headers, bo
   });
 };
 
-/** By the agent of the process: it keeps connections open for what follows, or does what the program, or Node, was configured to do. */
+/**
+ * Returns the client of a protocol. It uses the agent of the process, which keeps connections open, or whatever
+ * the program or Node has configured.
+ */
 function clientFor(protocol: string): Client {
   const name = protocol === "https:" ? "node:https" : "node:http";
   const { request } = here(name);
@@ -72,7 +76,7 @@ function isWithoutBody({ statusCode = 0, headers }: IncomingMessage): boolean {
   return EMPTY.includes(statusCode) || headers["content-length"] === "0";
 }
 
-/** Resolves when the message is at its end, whose connection the next request takes. */
+/** Resolves at the end of the message, when the next request can use its connection. */
 function readToEnd(message: Readable): Promise<void> {
   return new Promise((resolve) => {
     message.on("end", resolve).on("close", resolve).resume();
@@ -94,10 +98,10 @@ function answerOf(message: IncomingMessage, body: HttpResponse["body"]): HttpRes
   };
 }
 
-/** What a message brings, or what undoes its coding. */
+/** Makes the body of a message, or of the decoder that reads it. */
 function bodyOf(message: Readable, signal: Abortable | null | undefined): HttpBody {
   message.pause();
-  // One that breaks off before it is read says so to nobody else.
+  // Errors before the body is read are reported by `read`.
   message.on("error", () => {});
   return {
     read(take) {
@@ -115,7 +119,7 @@ function bodyOf(message: Readable, signal: Abortable | null | undefined): HttpBo
             void stop();
           }
         };
-        // A message that is given up ends, too: without what was not read of it.
+        // An aborted message also emits `end`, without its unread rest.
         message.on("data", onPiece).on("end", end).on("error", fail).on("close", cut).resume();
       });
     },
@@ -123,7 +127,10 @@ function bodyOf(message: Readable, signal: Abortable | null | undefined): HttpBo
   };
 }
 
-/** When all has come the connection is of use again; else it is closed. The last piece is given before it is known to be the last. */
+/**
+ * Frees the connection for reuse if the whole body has arrived; otherwise closes it. Waits a turn, because the
+ * last piece is emitted before the message knows that it was the last.
+ */
 async function letGo(message: Readable): Promise<void> {
   await undefined;
   if (message.readableEnded || message.destroyed) return;
@@ -135,7 +142,7 @@ function isComplete(message: Readable): boolean {
   return "complete" in message && message.complete === true;
 }
 
-/** What is stored compressed, and says so, whatever the request would take. */
+/** Decodes a body that is compressed although the request did not allow that. */
 function decoded(message: IncomingMessage): Readable {
   const coding = message.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   const decoder = DECODERS[coding];
@@ -152,7 +159,7 @@ function decoded(message: IncomingMessage): Readable {
   }
   if (decoder === undefined) return message;
   const { pipeline } = here("node:stream");
-  // What fails is reported where it is read.
+  // Errors are reported to the reader of the body.
   return pipeline(message, here("node:zlib")[decoder](), () => {});
 }
 

@@ -2,28 +2,29 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { HttpResponse, PlainFetch, SentCredentials } from "./http-response.ts";
 import type { Resolve } from "./redirect-target.ts";
 
-/** How often a request is sent elsewhere, at most. */
+/** Most redirects that a request follows. */
 const MOST = 10;
 
 const DENIALS = [401, 403];
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** A request to a URL; `headers` are for those who are meant, `range` and the like for anybody. */
+/** A request to a URL. `own` headers go to the requested server only, `headers` such as `range` to any server. */
 export interface SentRequest {
   readonly method: "GET" | "HEAD";
-  /** The caller's, such as an `Authorization`: only for the server that was named. */
+  /** Headers of the caller, such as `Authorization`. */
   readonly own: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Makes a request and follows where the server sends it, but not from https to http, nor to this machine or its
- * neighbours unless the server is one of these itself, by address or by a name that `resolve` knows; the caller's headers
- * go to no other server. Where the runtime does not show where a request is sent, as browsers do not, it follows by rules
- * of its own.
+ * Makes a request and follows redirects. Redirects from https to http are rejected. Redirects to this machine or
+ * to link-local addresses are rejected unless the requested server is one of these itself; host names are checked
+ * with `resolve`. The caller's headers are not sent to other servers. Browsers hide redirects, and follow them by
+ * their own rules.
  *
- * @throws `unsupported-operation` for a redirection to nowhere, in circles, or to where it must not go.
+ * @throws `unsupported-operation` for a redirect without a target, a redirect loop, or a target that is not
+ *   allowed.
  */
 export async function followRedirects(
   fetch: PlainFetch,

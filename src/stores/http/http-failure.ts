@@ -1,20 +1,20 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { HttpResponse, SentCredentials } from "./http-response.ts";
 
-/** Time-outs and overload; other 4xx stay as they are however often one asks. */
+/** Statuses of timeouts and overload; other 4xx statuses would stay the same on a retry. */
 const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
 
-/** Statuses of a server that is asked too often. */
+/** Statuses of a server that gets too many requests. */
 const OVERLOAD = [429, 503];
 
 const PAGE = "text/html";
 
-/** Whether an answer is a page for people: with status 200, some servers return one for every key that is missing. */
+/** True if a response is a web page. Some servers return one with status 200 for every missing key. */
 export function isPage({ headers }: Pick<HttpResponse, "headers">): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
 }
 
-/** The error for a page in the place of a value. */
+/** Makes the error for a web page in place of a value. */
 export function pageInPlace({ status }: Pick<HttpResponse, "status">): ZarrflowError {
   return new ZarrflowError("access-denied", "the server returns a page of HTML in place of the value", {
     found: `${status} ${PAGE}`,
@@ -22,12 +22,12 @@ export function pageInPlace({ status }: Pick<HttpResponse, "status">): ZarrflowE
   });
 }
 
-/** Whether this is the error for a page in the place of a value. */
+/** True for the error of a web page in place of a value. */
 export function isPageInPlace(error: unknown): boolean {
   return isZarrflowError(error, "access-denied") && String(error.details.found).endsWith(PAGE);
 }
 
-/** The way out where 403 stands for a missing key. */
+/** Hint for servers on which 403 means a missing key. */
 const MISSING_403 =
   "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.";
 
@@ -36,7 +36,7 @@ function deniedHint(sent: SentCredentials["sent"]): string {
   return `It may not accept the ${sent.join(" or the ")} that it was sent: check the token, and whether it has expired. ${MISSING_403}`;
 }
 
-/** The error that a status stands for which is neither success nor a missing value. */
+/** Makes the error for a status that means neither success nor a missing value. */
 export function failureOf(
   response: Pick<HttpResponse, "status" | "statusText" | "headers" | "credentials">,
 ): ZarrflowError {
@@ -70,12 +70,12 @@ export function failureOf(
   });
 }
 
-/** Whether this is the error for an answer with a status: the server is there. */
+/** True for an error with an HTTP status, which shows that the server is there. */
 export function hasStatus(error: unknown): boolean {
   return isZarrflowError(error) && /^[1-5]\d\d\b/.test(String(error.details.found));
 }
 
-/** Seconds of a `Retry-After`, which holds seconds or a date. */
+/** Returns the seconds of a `Retry-After`, which contains seconds or a date. */
 function retryAfterOf({ headers }: Pick<HttpResponse, "headers">): number | undefined {
   const value = headers.get("retry-after");
   if (value === null) return undefined;
@@ -84,7 +84,7 @@ function retryAfterOf({ headers }: Pick<HttpResponse, "headers">): number | unde
   return Number.isNaN(until) ? undefined : Math.max(0, Math.ceil((until - Date.now()) / 1000));
 }
 
-/** The error for a request to `origin` that got no answer, or a body that broke off. */
+/** Makes the error for a request to `origin` without a response, or for a body that broke off. */
 export function connectionFailure(cause: unknown, origin = "the server"): ZarrflowError {
   if (isZarrflowError(cause)) return cause; // a server that was silent
   const code = networkCode(cause);
@@ -111,7 +111,7 @@ export function connectionFailure(cause: unknown, origin = "the server"): Zarrfl
   );
 }
 
-/** Node gives the system's code in the cause of fetch's own error. */
+/** Finds the system's error code, which Node puts into the cause of fetch's own error. */
 function networkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     if ("code" in at && typeof at.code === "string") return at.code;

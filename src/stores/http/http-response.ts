@@ -1,41 +1,41 @@
 import type { Abortable } from "../../util/abort.ts";
 
-/** The body of an answer, which is read once, or cancelled. */
+/** The body of a response. It is read once, or cancelled. */
 export interface HttpBody {
   /**
-   * Gives its pieces as they come, until it ends; what follows is cancelled when `take` returns true, or throws. A piece
-   * is only valid until `take` returns.
+   * Passes the pieces to `take` as they arrive, until the body ends. If `take` returns true or throws, the rest is
+   * cancelled. A piece is valid only until `take` returns.
    *
-   * @throws what `take` throws; the platform's error where the body breaks off.
+   * @throws the errors of `take`; the platform's error if the body breaks off.
    */
   read(take: TakePiece): Promise<void>;
   cancel(): Promise<void>;
 }
 
-/** Takes a piece of a body. Returns whether no more is wanted. */
+/** Takes a piece of a body. Returns true if no more is needed. */
 export type TakePiece = (piece: Uint8Array) => boolean;
 
-/** What is used of an answer to a request: `fetch` gives more. */
+/** The part of a `fetch` response that is used. */
 export interface HttpResponse {
   readonly ok: boolean;
   readonly status: number;
   readonly statusText: string;
   readonly headers: { get(name: string): string | null; has(name: string): boolean };
   readonly body: HttpBody | null;
-  /** As `fetch` gives it, `opaqueredirect` where browsers hide where a request is sent on to. */
+  /** Type of the response in `fetch`: `opaqueredirect` if a browser hides a redirect. */
   readonly type?: string;
-  /** What a server that denies access was sent of the caller's. */
+  /** Credentials that were sent to a server that denies access. */
   readonly credentials?: SentCredentials;
 }
 
-/** The query and the headers of the caller's, as the server had them that answered. */
+/** The caller's query and headers, as far as the responding server got them. */
 export interface SentCredentials {
   readonly sent: readonly ("query" | "headers")[];
-  /** The server that a request was redirected to, and that did not get the headers. */
+  /** The server after a redirect, which did not get the headers. */
   readonly withheldFrom?: string;
 }
 
-/** What is used of `fetch`, whose answers have other bodies. */
+/** The part of `fetch` that is used, with another type of body. */
 export type PlainFetch = (
   url: URL,
   init: Omit<RequestInit, "headers" | "signal"> & {

@@ -17,37 +17,37 @@ import {
   versionOf,
 } from "./value-headers.ts";
 
-/** Asks a server for the value at `key`. @throws for a request that gets no answer. */
+/** Sends a request for the value at `key`. @throws if there is no response. */
 export type SendRequest = (
   method: "GET" | "HEAD",
   key: string,
   options: {
     readonly headers: { readonly range?: string; readonly "if-match"?: string };
-    /** Statuses of `headers` that are answers, not failures. */
+    /** Statuses that are answers, not failures. */
     readonly answers?: readonly number[];
     readonly signal: AbortSignal | undefined;
   },
 ) => Promise<HttpResponse>;
 
-/** Statuses of a HEAD after which a GET may have the value all the same: a signed URL, for one, may only be good for GET. */
+/** Statuses of a HEAD after which a GET may still succeed: a signed URL, for example, may allow only GET. */
 export const REFUSED_HEAD: readonly number[] = [403, 405, 501];
 
-/** The value is not the one that was asked for by its entity tag. */
+/** Status for a value whose entity tag is not the requested one. */
 const NOT_THE_SAME = 412;
 
-/** Keys of values that are pages. */
+/** Keys of values that are web pages. */
 const PAGE_KEY = /\.x?html?$/i;
 
-/** Bytes of a page in place of a value that are read to the end. */
+/** Longest web page in bytes that is read to its end so that the connection can be reused. */
 const LONGEST_PAGE = 64 * 1024;
 
 export interface ServerManners {
-  /** The statuses that stand for a value that is not there. */
+  /** Statuses that mean a missing value. */
   readonly missing: readonly number[];
-  /** Whether the last bytes of a value are asked for as such. */
+  /** True to request the last bytes of a value as a suffix range. */
   readonly hasSuffixes: boolean;
   /**
-   * Whether values may be pages of HTML, so that a page is not taken for a sign of something else.
+   * True if values may be HTML pages. Otherwise a page is taken for an error page.
    *
    * @default true
    */
@@ -55,8 +55,8 @@ export interface ServerManners {
 }
 
 /**
- * Values of a server, whole and in parts. Parts are asked for as ranges; of a server without ranges the whole value is
- * fetched, as far as it is needed. An answer that is not what was asked for is an error, never data.
+ * Values of a server, whole and in parts. Parts are requested as ranges; from a server without ranges the value is
+ * fetched from its start, as far as needed. An unexpected response is an error, never data.
  *
  * @see RFC 9110, 14
  */
@@ -64,12 +64,12 @@ export class HttpValues {
   readonly #send: SendRequest;
   readonly #missing: readonly number[];
   readonly #mayBePages: boolean;
-  /** Whether the server is still believed to know the last bytes of a value. */
+  /** True until a suffix range has failed. */
   #hasSuffixes: boolean;
-  /** Whether the server is still believed to state sizes to a HEAD. */
+  /** True until a HEAD has failed to give the size. */
   #hasHeads = true;
 
-  /** @param send answers 403, 405 and 501 to a HEAD, and does not throw then. */
+  /** @param send returns responses with status 403, 405 and 501 to a HEAD, instead of throwing. */
   constructor(send: SendRequest, { missing, hasSuffixes, mayBePages = true }: ServerManners) {
     this.#send = send;
     this.#missing = missing;
@@ -77,7 +77,7 @@ export class HttpValues {
     this.#hasSuffixes = hasSuffixes;
   }
 
-  /** As `Store.get`. @throws `short-read`, `transient`, `access-denied`, `unsupported-operation`. */
+  /** Like `Store.get`. @throws `short-read`, `transient`, `access-denied`, `unsupported-operation`. */
   async get(key: string, options: GetOptions = {}): Promise<Uint8Array | undefined> {
     const { range, allocate = plainBuffers.take } = options;
     if (range === undefined) return this.#whole(key, allocate, options);
@@ -85,14 +85,14 @@ export class HttpValues {
     return this.#part(key, range, allocate, options);
   }
 
-  /** As `Store.size`. @throws as `get` */
+  /** Like `Store.size`. @throws as `get` */
   async size(key: string, options: ValueState = {}): Promise<number | undefined> {
     if (!this.#hasHeads) return this.#sizeByReading(key, options);
     const response = await this.#ask("HEAD", key, options);
     if (response === undefined) return undefined;
     if (response.status === 200) {
       const stated = statedLength(response);
-      if (stated) return stated; // some state 0 for what they do not know
+      if (stated) return stated; // some servers state 0 for an unknown size
     } else if (!REFUSED_HEAD.includes(response.status)) throw await refusalOf(response);
     else if (response.status !== 403) this.#hasHeads = false;
     return this.#sizeByReading(key, options);
@@ -110,7 +110,7 @@ export class HttpValues {
     return this.#cut(response, range, allocate, options);
   }
 
-  /** @param suffix the last bytes that `range` is, of a value of the size that a HEAD stated. */
+  /** @param suffix the requested suffix, if `range` was derived from it and from the size that a HEAD stated. */
   async #part(
     key: string,
     range: ByteRange,
@@ -124,14 +124,14 @@ export class HttpValues {
     const meant = suffix?.range ?? range;
     if (response.status === 200) return this.#cut(response, meant, allocate, options);
     if (response.status === 206 && isEncoded(response)) {
-      // a part of what the value is compressed to
+      // a part of the compressed form of the value
       await response.body?.cancel();
       return this.#whole(key, allocate, options, meant);
     }
     const found = parseContentRange(response.headers.get("content-range"));
     if (suffix && found?.size !== undefined && found.size !== suffix.size) {
       await response.body?.cancel();
-      this.#hasHeads = false; // they state other sizes than values have
+      this.#hasHeads = false; // HEAD states sizes that values do not have
       return this.#part(key, resolveRange(suffix.range, found.size), allocate, options);
     }
     if (response.status === 206 && isWhatWasAsked(range, found, response)) {
@@ -149,7 +149,7 @@ export class HttpValues {
     throw otherRange(range, found, response);
   }
 
-  /** The part of a whole value, which a server without ranges has sent. */
+  /** Cuts the range from a whole value, which a server without ranges has sent. */
   async #cut(
     response: HttpResponse,
     range: ByteRange,
@@ -161,7 +161,7 @@ export class HttpValues {
     return readUnstated(response.body, range, allocate, maxBytes);
   }
 
-  /** An empty part, for a range that begins at or behind the end of the value. */
+  /** Returns an empty part, for a range that starts at or after the end of the value. */
   async #beyond(
     response: HttpResponse,
     key: string,
@@ -173,12 +173,12 @@ export class HttpValues {
     const size = await this.size(key, options);
     if (size === undefined) return undefined;
     if ("offset" in range && range.offset >= size) return allocate(0);
-    // the one that is stated may be that of what the value is compressed to
+    // the stated size may be the size of the compressed form
     if (stated !== undefined && stated !== size) return this.#whole(key, allocate, options, range);
     throw otherRange(range, undefined, response);
   }
 
-  /** The last bytes of a value, counted from its begin. */
+  /** Reads the last bytes of a value as a range from its start. */
   async #lastBytes(
     key: string,
     range: ByteRange,
@@ -190,7 +190,7 @@ export class HttpValues {
     return this.#part(key, resolveRange(range, size), allocate, options, { range, size });
   }
 
-  /** For servers that do not give the size to a HEAD. */
+  /** Finds the size of a value on servers that do not give it to a HEAD. */
   async #sizeByReading(key: string, options: ValueState): Promise<number | undefined> {
     const response = await this.#ask("GET", key, options, "bytes=0-0");
     if (response === undefined) return undefined;
@@ -210,9 +210,9 @@ export class HttpValues {
   }
 
   /**
-   * Sends a request about a value, and checks that the answer is about the version that is asked for.
+   * Sends a request about a value, and checks that the response is about the requested version.
    *
-   * @returns undefined where the value is missing
+   * @returns undefined if the value is missing
    * @throws `source-changed`
    */
   async #ask(
@@ -222,7 +222,8 @@ export class HttpValues {
     range?: string,
   ): Promise<HttpResponse | undefined> {
     const { ifVersion, signal } = options;
-    // Browsers ask a server first whether they may set conditions, which servers of plain files do not allow.
+    // For a conditional request to another origin, browsers send a preflight request, which servers of plain files
+    // reject.
     const condition = isBrowser ? undefined : strongTag(ifVersion);
     const response = await this.#send(method, key, {
       headers: {
@@ -262,13 +263,13 @@ export class HttpValues {
   }
 }
 
-/** The error for an answer whose body says nothing. */
+/** Makes the error for a response whose body is irrelevant. */
 async function refusalOf(response: HttpResponse): Promise<ZarrflowError> {
   await readAway(response);
   return failureOf(response);
 }
 
-/** Reads a page that says nothing, so that the connection can be used again; one that is long is cut off with it. */
+/** Reads an irrelevant body, so that the connection can be reused. A long one is cut off, with its connection. */
 async function readAway(response: HttpResponse): Promise<void> {
   await readText(response, LONGEST_PAGE).catch(() => {});
 }
@@ -292,8 +293,8 @@ function partOf(range: ByteRange, size: number): BodyPart {
 }
 
 /**
- * Whether a 206 holds the range that was asked for, cut at the end of the value. Where browsers hide its
- * `Content-Range`, the length of the body must say so.
+ * True if a 206 contains the requested range, cut at the end of the value. If a browser hides `Content-Range`, the
+ * length of the body must match.
  */
 function isWhatWasAsked(range: ByteRange, found: ContentRange | undefined, response: HttpResponse): boolean {
   if (found === undefined)

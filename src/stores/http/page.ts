@@ -1,20 +1,20 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { connectionFailure } from "./http-failure.ts";
 
-/** Milliseconds that the request may take which finds out why another one failed. */
+/** Milliseconds allowed for the request that finds out why another one failed. */
 const PROBE_MS = 5000;
 
-/** Whether a browser makes the requests, in a page or one of its workers. */
+/** True in a page of a browser and in its workers. */
 export const isBrowser = "document" in globalThis || "WorkerGlobalScope" in globalThis;
 
-/** Whether a page would read from another server than its own, which that server has to allow. */
+/** True if a URL is on another server than the page, so that that server must allow the request. */
 export function isCrossOrigin({ origin }: URL): boolean {
   return isBrowser && globalThis.location !== undefined && globalThis.location.origin !== origin;
 }
 
 /**
- * The error for a request that got no answer. Browsers say no more than that it failed where a server does not allow the
- * page to read from it; an opaque request then shows that the server is there.
+ * Makes the error for a request without a response. If a server does not allow the page to read from it, browsers
+ * only say that the request failed; an opaque request then shows that the server is there.
  */
 export async function fetchFailure(cause: unknown, url: URL): Promise<ZarrflowError> {
   const failure = connectionFailure(cause, url.origin);

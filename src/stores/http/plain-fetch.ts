@@ -3,7 +3,7 @@ import type { Fetch } from "../../util/platform-types.ts";
 import type { PlainFetch } from "./http-response.ts";
 import { bodyOfStream } from "./stream-body.ts";
 
-/** A `fetch` of the platform, or of a program, by what is used of it. */
+/** Adapts `fetch`, the platform's or a program's, to the part of it that is used. */
 export function plainFetch(fetch: Fetch): PlainFetch {
   return async (url, { signal: end, ...init }) => {
     const signal = platformSignal(end);

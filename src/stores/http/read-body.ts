@@ -4,20 +4,20 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { connectionFailure } from "./http-failure.ts";
 import type { HttpBody, HttpResponse, TakePiece } from "./http-response.ts";
 
-/** The part of a body that is wanted. */
+/** The part of a body to read. */
 export interface BodyPart {
-  /** Bytes in front of it, which are thrown away. */
+  /** Bytes before that part, which are discarded. */
   readonly skip: number;
   readonly length: number;
 }
 
-/** The most that is read of a body of unknown length, where the caller says nothing. */
+/** Most bytes that are read of a body of unknown length, if the caller sets no limit. */
 const LONGEST_BODY = 2 ** 31 - 1;
 
 /**
  * Reads a part of a body and cancels the rest.
  *
- * @throws `short-read` when the body ends before the part does; `resource-limit` where there is no memory for it.
+ * @throws `short-read` if the body ends before the part does; `resource-limit` if there is not enough memory.
  */
 export async function readBody(
   body: HttpBody | null,
@@ -28,11 +28,11 @@ export async function readBody(
 }
 
 /**
- * Reads the range of a body whose length nobody states, cut at its end, and cancels the rest. No more is held than what is
- * asked for.
+ * Reads a range of a body of unknown length, cut at its end, and cancels the rest. Holds no more than the range in
+ * memory.
  *
  * @param most bytes that the caller can use.
- * @throws `resource-limit` when there are more.
+ * @throws `resource-limit` if there are more.
  */
 export async function readUnstated(
   body: HttpBody | null,
@@ -46,7 +46,7 @@ export async function readUnstated(
   return joinBytes(await firstBytes(body, offset, length), allocate);
 }
 
-/** Bytes of a body, none of which is kept. */
+/** Counts the bytes of a body without keeping them. */
 export async function countBytes(body: HttpBody | null): Promise<number> {
   let size = 0;
   await readFrom(body, 0, (piece) => {
@@ -56,7 +56,7 @@ export async function countBytes(body: HttpBody | null): Promise<number> {
   return size;
 }
 
-/** The buffer for what a server says will come, which may be more than there can be. */
+/** Allocates the buffer for the stated length, which may exceed the memory. */
 async function taken(
   body: HttpBody | null,
   length: number,
@@ -72,9 +72,9 @@ async function taken(
 }
 
 /**
- * Reads a body of text, of which there may be `most` bytes.
+ * Reads a text body of at most `most` bytes.
  *
- * @throws `resource-limit` when there are more; `transient` when it breaks off.
+ * @throws `resource-limit` if there are more; `transient` if it breaks off.
  */
 export async function readText({ body }: Pick<HttpResponse, "body">, most: number): Promise<string> {
   if (body === null) return "";
@@ -140,7 +140,7 @@ async function collect(body: HttpBody | null, skip: number, most: number): Promi
   return pieces;
 }
 
-/** Reads a body without its first `skip` bytes; what is not taken is cancelled. */
+/** Reads a body without its first `skip` bytes, and cancels the rest when `take` has enough. */
 async function readFrom(body: HttpBody | null, skip: number, take: TakePiece): Promise<void> {
   let left = skip;
   try {

@@ -3,8 +3,8 @@ import { builtin } from "../../util/platform.node.ts";
 import type { HttpResponse } from "./http-response.ts";
 
 /**
- * Hosts that only this machine, or its neighbours on a cable, can ask: services that give credentials among them. As the
- * parser of URLs spells them.
+ * Tests for hosts that only this machine or its local network link can reach, including services that hand out
+ * credentials. Hosts are spelled as the URL parser does.
  */
 const INNER_HOSTS: readonly ((host: string) => boolean)[] = [
   (host) =>
@@ -19,10 +19,13 @@ const INNER_HOSTS: readonly ((host: string) => boolean)[] = [
     /^metadata(?:\.google\.internal)?\.?$/.test(host),
 ];
 
-/** The addresses of a host, which the resolver of the machine knows; none where it has no such host, or cannot tell. */
+/**
+ * Resolves the addresses of a host with this machine's resolver. Returns none if the host is unknown or cannot be
+ * resolved.
+ */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** By Node's resolver; browsers have none, and show no redirection either. */
+/** Uses Node's resolver. Browsers have none, but do not show redirects either. */
 const resolveHost: Resolve = async (host) => {
   const found = await builtin("node:dns")
     ?.promises.lookup(host, { all: true })
@@ -31,9 +34,10 @@ const resolveHost: Resolve = async (host) => {
 };
 
 /**
- * Where a response sends a request that was made to `from`, and first to `origin`; browsers show none.
+ * Returns the target of a redirect. The request was made to `from`, and originally to `origin`. Browsers show no
+ * redirects.
  *
- * @throws `unsupported-operation` for a redirection to nowhere, or to where it must not go.
+ * @throws `unsupported-operation` for a redirect without a target, or to one that is not allowed.
  */
 export async function redirectTarget(
   response: HttpResponse,
@@ -57,7 +61,9 @@ function nextOf({ headers, status }: HttpResponse, from: URL, origin: URL): URL 
   throw refusedPlace(next);
 }
 
-/** Also a name may be that of this machine, or of one of its neighbours. */
+/**
+ * Checks the addresses of a host name, because a name may also stand for this machine or its local network link.
+ */
 async function assertOuter(next: URL, origin: URL, resolve: Resolve): Promise<void> {
   if (/^\[|^[\d.]+$/.test(next.hostname)) return;
   const hosts = (await resolve(next.hostname)).map(
@@ -70,7 +76,7 @@ function isInner(host: string, origin: URL): boolean {
   return INNER_HOSTS.some((isOf) => isOf(host) && !isOf(origin.hostname));
 }
 
-/** An address as it stands in a URL: those of IPv6 in brackets, without a zone. */
+/** Writes an address as in a URL: IPv6 in brackets, without a zone. */
 function urlHost(address: string): string {
   return address.includes(":") ? `[${address.replace(/%.*$/, "")}]` : address;
 }
@@ -79,7 +85,7 @@ function refusedPlace({ protocol, host }: URL): ZarrflowError {
   return refused("the redirect leads to an address that is not allowed", `${protocol}//${host}`);
 }
 
-/** Whether a host is an IPv4 address of a kind, also one that is written as one of IPv6. */
+/** True if a host is an IPv4 address that matches `kind`, possibly written as IPv6. */
 function isMapped(host: string, kind: RegExp): boolean {
   const [, high, low] = /^\[::(?:ffff:(?:0:)?)?([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? [];
   if (high === undefined || low === undefined) return /^[\d.]+$/.test(host) && kind.test(host);

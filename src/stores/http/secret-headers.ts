@@ -5,8 +5,8 @@ const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Headers that may hold secrets, by names in lower case, without white space around their values. The runtime's own
- * error for one that cannot be sent shows it.
+ * Normalizes headers that may contain secrets: names in lower case, values without surrounding white space.
+ * Invalid headers are rejected here, because the runtime's own error would show them.
  *
  * @see RFC 9110, 5.5
  * @throws `invalid-option`
@@ -28,7 +28,8 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): R
 }
 
 /**
- * Headers that a text has, one in each line, as `NAME: VALUE`; undefined where it has none. Those of one name are joined.
+ * Parses headers from text, one `NAME: VALUE` a line; undefined if there are none. Values of the same name are
+ * joined.
  *
  * @throws `invalid-option`, without showing the text.
  */
@@ -50,7 +51,7 @@ export function headersIn(text: string): Record<string, string> | undefined {
   return secretHeaders(headers);
 }
 
-/** The headers that the environment gives for requests to web servers, and the query of their URLs. */
+/** Returns the headers and the query that the environment sets for web servers. */
 export function environmentAccess(): { readonly headers?: Record<string, string>; readonly query?: string } {
   const { ZARRFLOW_HEADERS: text = "", ZARRFLOW_QUERY: query } = environment();
   const headers = headersIn(text);

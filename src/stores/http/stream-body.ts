@@ -3,11 +3,11 @@ import type { HttpBody } from "./http-response.ts";
 /** Bytes of a body that are read at a time. */
 const PIECE = 64 * 1024;
 
-/** Buffers that bodies were read into, for others. */
+/** Buffers that bodies were read into, for reuse. */
 const spare: ArrayBuffer[] = [];
 const MAX_SPARE = 2;
 
-/** The body that a stream brings. */
+/** Makes a body from a stream. */
 export function bodyOfStream(stream: ReadableStream<Uint8Array>): HttpBody {
   return {
     async read(take) {
@@ -18,7 +18,7 @@ export function bodyOfStream(stream: ReadableStream<Uint8Array>): HttpBody {
           if (piece === undefined || take(piece)) return;
         }
       } finally {
-        await reader.end().catch(() => {}); // a body that failed has been reported already
+        await reader.end().catch(() => {}); // a failed body has been reported already
       }
     },
     cancel: () => stream.cancel(),
@@ -26,9 +26,9 @@ export function bodyOfStream(stream: ReadableStream<Uint8Array>): HttpBody {
 }
 
 interface PieceReader {
-  /** The next piece, which is valid until the next call; undefined at the end. */
+  /** Returns the next piece, which is valid until the next call; undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
-  /** Cancels what is left. */
+  /** Cancels the rest. */
   end(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ function pieceReader(stream: ReadableStream<Uint8Array>): PieceReader {
   return { read: async () => (await reader.read()).value, end: () => reader.cancel() };
 }
 
-/** A reader into buffers of ours, which only streams of bytes have, as those of `fetch` are in most browsers. */
+/** Returns a reader into our own buffers. Only byte streams have one, such as `fetch` bodies in most browsers. */
 function readerInPlace(stream: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
   try {
     return stream.getReader({ mode: "byob" });
@@ -50,8 +50,8 @@ function readerInPlace(stream: ReadableStream<Uint8Array>): ReadableStreamBYOBRe
 }
 
 /**
- * Reads all pieces into one buffer. Those that a browser makes for each piece stay until it next collects garbage,
- * which is after some 60 MB.
+ * Reads all pieces into one buffer. A browser would allocate one for each piece, and collect them only after some
+ * 60 MB.
  */
 function reusing(reader: ReadableStreamBYOBReader): PieceReader {
   let buffer = spare.pop() ?? new ArrayBuffer(PIECE);
@@ -62,7 +62,7 @@ function reusing(reader: ReadableStreamBYOBReader): PieceReader {
       return done ? undefined : value;
     },
     async end() {
-      if (buffer.byteLength > 0 && spare.length < MAX_SPARE) spare.push(buffer); // one that a failed read took is empty
+      if (buffer.byteLength > 0 && spare.length < MAX_SPARE) spare.push(buffer); // a failed read leaves an empty buffer
       await reader.cancel();
     },
   };

@@ -3,15 +3,15 @@ import { counterChange } from "../../util/counter-change.ts";
 import { type ChangeOfOthers, ServerShare, type StartedRequest } from "./server-counters.ts";
 
 export interface LimitedCall {
-  /** Bytes that are sent. */
+  /** Bytes that the call sends. */
   readonly sent?: number | undefined;
-  /** Gives up the wait. */
+  /** Ends the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * As many calls to a server at once as are found to be of use, of all threads that count together; the others wait for
- * their turn, first come, first served.
+ * Limits concurrent calls to a server to the number that proves useful, across all threads that share counters.
+ * Other calls wait for their turn in order.
  */
 export class AdaptiveLimit {
   readonly #share: ServerShare;
@@ -20,21 +20,21 @@ export class AdaptiveLimit {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isListening = false;
   #answeredSince: number | undefined;
-  /** Whether the server has answered, be it with failures alone. */
+  /** True if the server has answered, even if only with failures. */
   hasAnswered = false;
 
-  /** @param isOverload whether a failed call says that there are too many of them */
+  /** @param isOverload true for the error of a call that says that there are too many calls */
   constructor(isOverload: (error: unknown) => boolean, share = ServerShare.alone()) {
     this.#share = share;
     this.#isOverload = isOverload;
   }
 
-  /** When the server first did what it was asked; undefined where it has not yet. */
+  /** Time of the server's first success; undefined before it. */
   get answeredSince(): number | undefined {
     return this.#answeredSince;
   }
 
-  /** Makes a call when its turn comes. @throws what it throws; `aborted`, also while it waits. */
+  /** Makes a call when its turn comes. @throws the errors of the call; `aborted`, also while waiting. */
   async run<T>(call: () => Promise<T>, { sent = 0, signal }: LimitedCall = {}): Promise<T> {
     const started = await this.#turn(signal);
     const from = performance.now();
@@ -72,10 +72,10 @@ export class AdaptiveLimit {
     });
   }
 
-  /** Starts as many of those that wait as may be. */
+  /** Starts waiting calls, as many as are allowed. */
   #startWaiting(): void {
     if (this.#waiting.size === 0) return;
-    // before the first is tried: what another thread ends from now on is heard of
+    // before the first try, so that no call that ends in another thread is missed
     const others = this.#share.setWaiting(true);
     for (const start of this.#waiting) {
       const request = this.#share.tryStart();
@@ -111,8 +111,8 @@ export class AdaptiveLimit {
 const limits = new Map<string, WeakRef<AdaptiveLimit>>();
 
 /**
- * The limit of a server, by any name: the same one for all its stores in this thread, and shared with other threads. A call
- * within a call of the same limit may wait for ever.
+ * Returns the limit of a server, by any name. All its stores in this thread share it, and other threads share its
+ * counters. A call inside a call of the same limit may never start.
  */
 export function limitOf(server: string, isOverload: (error: unknown) => boolean): AdaptiveLimit {
   const known = limits.get(server)?.deref();

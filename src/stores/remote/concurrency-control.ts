@@ -1,39 +1,47 @@
-/** Requests in flight at the start; as many as a short run gains from, and no server is hurt by. */
+/** Requests in flight at the start: enough for a short run, and harmless for any server. */
 export const FIRST_ALLOWED = 64;
-/** The most requests in flight that are found without being asked for. */
+/** Most requests in flight that are tried unless the user asks for more. */
 export const MAX_ALLOWED = 256;
-/** Fewer are not tried where nobody complains. */
+/** Fewest requests in flight, unless the server reports an overload. */
 const MIN_ALLOWED = 4;
-/** Under overload: one request in flight for such a part of the time. */
+/** Fewest under overload: one request in flight for this fraction of the time. */
 const LEAST_ALLOWED = 1 / 1024;
 
-/** A step up or down. */
+/** Factor of a step up or down. */
 const STEP = 1.25;
-/** While it grows, all at once. */
+/** Factor while the limit still grows. */
 const DOUBLE = 2;
-/** What a proportional increase must gain of its proportion: more of it is worth a step up, less a step down. */
+/**
+ * Gain of the rate, relative to the increase of requests in flight: from the first value on, a step up is worth
+ * it; up to the second, a step down.
+ */
 const WORTH_MORE = 0.25;
 const WORTH_LESS = 0.1;
-/** What doubling must gain: where it gains less, steps find the rest, and the memory of twice as many is not taken. */
+/** Gain that doubling needs. Below it, steps find the limit, without the memory of twice as many requests. */
 const WORTH_DOUBLING = 0.5;
-/** A round that opens connections may gain less by doubling once; one that gains too little of fewer is looked at twice. */
+/**
+ * Rounds with too little gain that are tolerated: one after doubling, which may be spent opening connections, and
+ * one before a step down.
+ */
 const MAX_MISSES = 1;
-/** Requests in flight must differ by so much, as a natural logarithm, for rates to be compared. */
+/**
+ * Least difference between numbers of requests in flight, as a natural logarithm, for which rates are compared.
+ */
 const LEAST_CONTRAST = 0.05;
-/** Rounds without a trial: after one that changed something, and the most after several that did not. */
+/** Rounds without a trial: after a change, and at most after several trials without one. */
 const FIRST_REST = 1;
 const MAX_REST = 8;
-/** Milliseconds after an overload in which requests in flight grow by one for each round, and no faster. */
+/** Milliseconds after an overload in which the limit grows by only one request a round. */
 const CAREFUL_MS = 60_000;
-/** What a refused request takes off. */
+/** Decrease of the limit for each rejected request. */
 const REFUSED = 1 / 2;
-/** What a success adds, as a part, where less than one request is in flight. */
+/** Factor of an increase after a success while the limit is below one request. */
 const REGAIN = 1.25;
 
 const PHASES = ["double", "rest", "more", "less", "careful"] as const;
 type Phase = (typeof PHASES)[number];
 
-/** Places of the numbers in memory. */
+/** Indexes of the numbers in memory. */
 const PHASE = 0;
 const CENTRE = 1;
 const KNOWN_RATE = 2;
@@ -42,23 +50,23 @@ const COUNT = 4;
 const REST = 5;
 const OVERLOADED_AT = 6;
 const USELESS = 7;
-/** Numbers that a control takes. */
+/** Length of a control's memory. */
 export const CONTROL_NUMBERS = 8;
 
-/** What a round of requests came to, all of which began while as many as allowed were in flight. */
+/** Result of a round of requests, all started while as many as allowed were in flight. */
 export interface Round {
   readonly inFlight: number;
-  /** What was done in a unit of time, in any unit. */
+  /** Work done in a unit of time, in any unit. */
   readonly rate: number;
 }
 
 /**
- * How many requests a server is to have in flight, found by the rate at which it answers. Twice as many for each round, as
- * long as the rate grows; then a round with a few more is compared now and then with one with a few less, and the better
- * one is kept: more where the rate follows, fewer where requests only wait longer. Half a request less for each that is
- * refused, then one more for each round.
+ * Finds how many requests a server should have in flight, from the rate of its responses. The limit doubles each
+ * round while the rate grows. After that, a round with slightly more requests is compared with one with slightly
+ * fewer from time to time: the limit rises if the rate rises with it, and falls if requests only wait longer. Each
+ * rejected request lowers the limit by half a request; then it grows by one request a round.
  *
- * The numbers lie in memory that threads may share: who changes them holds the lock.
+ * Threads may share the memory of the numbers. A thread that changes them holds the lock.
  */
 export class ConcurrencyControl {
   readonly #numbers: Float64Array;
@@ -68,12 +76,12 @@ export class ConcurrencyControl {
     this.#numbers = numbers;
   }
 
-  /** What is allowed at the start. */
+  /** Returns the limit at the start. */
   static first(most: number): number {
     return Math.min(FIRST_ALLOWED, most);
   }
 
-  /** Whether an overload was so recent that successes alone decide. */
+  /** True for some time after an overload, in which only successes raise the limit. */
   isCareful(now: number): boolean {
     if (this.#phase !== "careful") return false;
     if (now - this.#get(OVERLOADED_AT) < CAREFUL_MS) return true;
@@ -81,19 +89,19 @@ export class ConcurrencyControl {
     return false;
   }
 
-  /** What is allowed after a request that was answered while `isCareful`. */
+  /** Returns the limit after a success while `isCareful`. */
   succeeded(allowed: number, most: number): number {
     return Math.min(most, allowed < 1 ? Math.min(1, allowed * REGAIN) : allowed + 1 / allowed);
   }
 
-  /** What is allowed after the server has refused a request: half as many after a round that it refuses. */
+  /** Returns the limit after a rejected request. A round of rejected requests halves it. */
   overloaded(allowed: number, now: number): number {
     this.#phase = "careful";
     this.#set(OVERLOADED_AT, now);
     return Math.max(LEAST_ALLOWED, allowed / 2, allowed - REFUSED);
   }
 
-  /** What is allowed after a round. */
+  /** Returns the limit after a round. */
   ended({ inFlight, rate }: Round, allowed: number, most: number): number {
     switch (this.#phase) {
       case "double":
@@ -180,7 +188,7 @@ export class ConcurrencyControl {
   }
 }
 
-/** What part of a proportional increase of requests in flight the rate has gained: 1 where each is answered as fast. */
+/** Returns the relative gain of the rate by more requests in flight: 1 if each is answered as fast as before. */
 function gainOf(fewer: Round, more: Round): number {
   const contrast = Math.log(more.inFlight / fewer.inFlight);
   if (!(contrast >= LEAST_CONTRAST)) return (WORTH_LESS + WORTH_MORE) / 2;

@@ -5,29 +5,30 @@ import type { RequestHook } from "./private-access.ts";
 import { emitRetry } from "./retry-events.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 
-/** How often a request is made at most that is late. */
+/** Most attempts of a late request. */
 const MOST_ATTEMPTS = 3;
-/** What takes long to answer, and much to answer twice, is not asked for again for being late: a range of more bytes. */
+/** Largest range in bytes that is retried when late. A larger one takes long, and is expensive to read twice. */
 const LARGE_RANGE = 2 ** 20;
-/** Bytes a second of a body that is sent; the server did not respond in time while it takes them. */
+/** Slowest upload in bytes a second; silence may last as long as the body takes at this speed. */
 const SLOWEST_UPLOAD = 64 * 1024;
 
 export interface TimedRequest {
   /** Milliseconds for which the server may be silent. */
   readonly silence: number;
-  /** Milliseconds after which a request that its caller gives up is ended. @default 0 */
+  /** Milliseconds after which a request that its caller aborts is ended. @default 0 */
   readonly linger?: number;
-  /** Called before the request is made again. */
+  /** Called before each retry. */
   readonly beforeRequest?: RequestHook | undefined;
 }
 
 /**
- * As `fetch`, but fails when the server did not respond in time for `silence` milliseconds: before its answer, or before
- * the next piece of the body; or when all waits for a body take ten times as long, and it sends less than 1 KiB a second.
- * For a body that is sent it may be silent for as long as a slow connection takes. A request that changes something is to
- * linger: it should have been answered when it is ended, since what has been sent may be carried out after what the
- * caller does next. One that reads is given up and made again, up to twice, where its answer is much later than those of
- * its server usually are; `silence` is of all together.
+ * Like `fetch`, but fails if the server is silent for `silence` milliseconds, before its response or before the
+ * next piece of the body. It also fails if all waits for a body together take ten times as long and the server
+ * sends less than 1 KiB a second. While a body is sent, silence may last as long as a slow connection takes.
+ *
+ * A request that changes something should linger after an abort until it is probably answered. Otherwise the
+ * server might execute it after the caller's next request. A read whose response is much later than usual for its
+ * server is aborted and retried, up to twice; `silence` limits all attempts together.
  *
  * @throws `transient` on silence, also while the body is read; `aborted`.
  */
@@ -56,7 +57,7 @@ export async function fetchWithTimeout(
   }
 }
 
-/** @param more milliseconds for which the server may be silent beyond what is usual */
+/** @param more milliseconds of silence that are allowed in addition */
 async function answerTo(
   fetch: PlainFetch,
   url: URL,
@@ -77,7 +78,7 @@ async function answerTo(
   }
 }
 
-/** The same body, whose pieces are watched while it is read. */
+/** Returns the same body, watched while it is read. */
 function watched(body: HttpBody, watch: SilenceWatch): HttpBody {
   return {
     async read(take) {
@@ -101,7 +102,7 @@ function watched(body: HttpBody, watch: SilenceWatch): HttpBody {
   };
 }
 
-/** Bytes of a range with both ends; 0 for others. */
+/** Returns the bytes of a range with both ends; 0 for others. */
 function rangeBytes(header = ""): number {
   const [, first = "", last = ""] = /^bytes=(\d+)-(\d+)$/.exec(header) ?? [];
   return last === "" ? 0 : Number(last) + 1 - Number(first);

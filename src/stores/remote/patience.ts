@@ -1,39 +1,42 @@
-/** The part of the answers that come within what is usual. */
+/** Fraction of responses that arrive within the usual time. */
 const USUAL_PART = 0.95;
-/** By what part the usual time grows with an answer that takes longer; others shrink it by as much less. */
+/**
+ * Fraction by which a slower response raises the usual time. Faster ones lower it by less, so that it settles at
+ * `USUAL_PART`.
+ */
 const STEP = 0.1;
-/** Answers by which the usual time is known, and what is waited until then. */
+/** Responses after which the usual time is known, and the time allowed until then. */
 const ENOUGH = 16;
 const UNKNOWN_MS = 3000;
-/** A request is late after so many times what is usual, and not before that many milliseconds. */
+/** A request is late after this many times the usual time, but not before this many milliseconds. */
 const TIMES = 3;
 const LEAST_MS = 250;
-/** Bytes a millisecond that a request for many is allowed beyond that: the server may have to fetch them first. */
+/** Bytes a millisecond that extend this time for a large range, which the server may have to fetch first. */
 const SLOWEST_RATE = 1000;
-/** How many requests may be made again for being late: at first, for each answer more, and at most. */
+/** Retries of late requests that are allowed: at first, per response, and at most. */
 const FIRST_SPARE = 4;
 const SPARE_OF_ANSWER = 0.05;
 const MOST_SPARE = 16;
-/** Milliseconds between two looks at what is late. */
+/** Milliseconds between checks for late requests. */
 const LOOK_MS = 50;
 
-/** How long a request is waited for. */
+/** Time allowed for a request. */
 interface Wait {
-  /** How many times as long as others. */
+  /** Multiple of the usual time. */
   readonly times: number;
-  /** Bytes that it asks for. */
+  /** Bytes that the request reads. */
   readonly bytes: number;
 }
 
-/** A request that is waited for. */
+/** A request in flight. */
 interface Waiting extends Wait {
   readonly begun: number;
   readonly giveUp: (waited: number) => void;
 }
 
 /**
- * Tells requests of one kind to one server that are late: several times what nearly all answers take. No more than one of
- * twenty is, so that a server that is slow as a whole is not asked twice.
+ * Detects late requests among those of one kind to one server: those that take several times as long as nearly all
+ * others. At most about one in twenty counts as late, so that a slow server does not get all requests twice.
  */
 export class Patience {
   #usual = 0;
@@ -43,7 +46,8 @@ export class Patience {
   #looksAt = 0;
 
   /**
-   * Waits for an answer until what is returned is called with whether it came; `giveUp` is called once it is late.
+   * Waits for a response until the returned function is called, with true if there was one. Calls `giveUp` once if
+   * the response is late.
    */
   wait({ times, bytes }: Wait, giveUp: (waited: number) => void): (isAnswered: boolean) => void {
     const waiting = { begun: performance.now(), times, bytes, giveUp };
@@ -65,7 +69,7 @@ export class Patience {
   #lookLater(): void {
     this.#looksAt = performance.now() + LOOK_MS;
     setTimeout(() => {
-      // a thread that was busy has not heard of all that came
+      // a thread that was busy has not processed all responses yet
       if (performance.now() < this.#looksAt + LOOK_MS) this.#look();
       this.#looksAt = 0;
       if (this.#waiting.size > 0) this.#lookLater();
@@ -85,11 +89,14 @@ export class Patience {
   }
 }
 
-/** Servers that are remembered. */
+/** Most servers that are remembered. */
 const MOST_SERVERS = 512;
 const known = new Map<string, Patience>();
 
-/** The patience with answers like that to `url`: of its server, where listings and the like take their own time. */
+/**
+ * Returns the patience for requests like that to `url`. A server has one for plain URLs and one for URLs with a
+ * query, such as listings, whose response times differ.
+ */
 export function patienceWith({ origin, search }: URL): Patience {
   const kind = search === "" ? origin : `${origin}?`;
   const patience = known.get(kind);

@@ -1,27 +1,27 @@
 import type { ZarrflowError } from "../../util/errors.ts";
 
-/** A call that failed and will be made again. */
+/** A call that failed and will be retried. */
 export interface Retry {
-  /** The store in words. */
+  /** Description of the store. */
   readonly store: string;
   readonly operation: string;
   readonly key: string;
   readonly error: ZarrflowError;
-  /** How often it was made. */
+  /** Number of attempts so far. */
   readonly attempt: number;
-  /** Milliseconds until it is made again. */
+  /** Milliseconds until the next attempt. */
   readonly wait: number;
 }
 
 const watchers = new Set<(retry: Retry) => void>();
 
-/** Reports every wait before a call is made again, in all stores of this thread. Returns what ends that. */
+/** Reports every pause before a retry, in all stores of this thread. Returns a function that ends this. */
 export function onRetry(watcher: (retry: Retry) => void): () => void {
   watchers.add(watcher);
   return () => watchers.delete(watcher);
 }
 
-/** Reports a wait to the watchers of this thread, here or in another thread. */
+/** Reports a pause, in this or another thread, to the watchers of this thread. */
 export function emitRetry(retry: Retry): void {
   for (const watcher of watchers) watcher(retry);
 }

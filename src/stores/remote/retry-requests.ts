@@ -9,16 +9,16 @@ import type { AccessRetry, GetOptions } from "../store.ts";
 import { AdaptiveLimit, limitOf } from "./adaptive-limit.ts";
 import { emitRetry, type Retry } from "./retry-events.ts";
 
-/** How calls that failed temporarily are made again. */
+/** Options for retrying calls that failed transiently. */
 export interface RetryOptions extends Pick<AccessRetry, "attempts"> {
   /**
-   * The longest first pause, in seconds or as `500ms`; each further one may be twice as long.
+   * The longest first pause, in seconds or as `500ms`. The maximum doubles for each further one.
    *
    * @default 0.2
    */
   readonly firstWait?: number | string | undefined;
   /**
-   * The longest pause, in seconds or as `1min`. A server that wants to be left alone for longer is not asked again.
+   * The longest pause, in seconds or as `1min`. If a server asks for a longer one, the call is not retried.
    *
    * @default 20
    */
@@ -34,35 +34,38 @@ export const RETRY_OPTIONS: OptionNames<RetryOptions> = {
   onRetry: true,
 };
 
-/** How requests to a server that failed temporarily are made again, and how long each is waited for. */
+/** Options for retrying requests that failed transiently, and for the time that each may take. */
 export interface RequestRetry extends RetryOptions, AccessRetry {}
 
 const REQUEST_RETRY: OptionNames<RequestRetry> = { ...RETRY_OPTIONS, timeout: true };
 
-/** What is done, for reports, and how many bytes are sent. */
+/** A call, as it is reported, and the bytes that it sends. */
 type RepeatedCall = Pick<Retry, "operation" | "key"> & { readonly sent?: number | undefined };
 
-/** Makes a call until it succeeds, fails for good, or has been made often enough. */
+/** Makes a call until it succeeds, fails permanently, or has used all attempts. */
 export type Retrier = <T>(
   call: RepeatedCall,
   run: () => Promise<T>,
   signal: AbortSignal | undefined,
 ) => Promise<T>;
 
-/** How often a call is made in all. */
+/** Number of attempts in all. */
 const MAX_ATTEMPTS = 9;
-/** Milliseconds for which calls are made again to a server that may not be there at all, */
+/** Milliseconds for which calls to a server are retried that may not exist at all. */
 const UNKNOWN_MS = 3000;
-/** and to one that has only failed, or has answered for so short a time that little is lost. */
+/**
+ * The same for a server that has only failed, or that first succeeded a short time ago, so that little work is
+ * lost.
+ */
 const NEW_MS = 15_000;
 const NEW_FOR_MS = 60_000;
 
 /**
- * Makes calls to a store again that failed temporarily (`transient`, `short-read`): after a random part of a time that
- * doubles, and never before the server's `Retry-After`. As many calls are made at once as `AdaptiveLimit` finds to be of
- * use; what a call waits for its turn does not count.
+ * Retries calls to a store that failed transiently (`transient`, `short-read`). Pauses are random, with a maximum
+ * that doubles, and never shorter than the server's `Retry-After`. As many calls run at once as `AdaptiveLimit`
+ * finds useful; the time that a call waits for its turn does not count.
  *
- * @param server whose requests are limited together, by any name; by default those of this retrier are, by themselves
+ * @param server name of the server whose requests are limited together; by default this retrier has its own limit
  */
 export function retrier(
   store: string,
@@ -109,7 +112,10 @@ export function retrier(
   };
 }
 
-/** For requests to a server: a retrier, and the milliseconds for which it may be silent. @throws `invalid-option` */
+/**
+ * Returns a retrier for requests to a server, and the milliseconds for which it may be silent. @throws
+ * `invalid-option`
+ */
 export function requestRetrier(
   store: string,
   server: string,
@@ -119,13 +125,13 @@ export function requestRetrier(
   return { retry: retrier(store, options, server), silence: parseDuration(timeout) };
 }
 
-/** Milliseconds for which calls are made again to a server. */
+/** Returns the milliseconds for which calls to a server are retried. */
 function patienceWith({ hasAnswered, answeredSince }: AdaptiveLimit): number {
   if (answeredSince === undefined) return hasAnswered ? NEW_MS : UNKNOWN_MS;
   return performance.now() - answeredSince < NEW_FOR_MS ? NEW_MS : Number.POSITIVE_INFINITY;
 }
 
-/** Milliseconds after which the server wants to be asked again. */
+/** Returns the milliseconds after which the server asks to be retried. */
 function retryAfterOf(error: ZarrflowError): number {
   return isZarrflowError(error, "transient") ? (error.details.retryAfter ?? 0) * 1000 : 0;
 }
@@ -142,7 +148,7 @@ function givenUp(error: ZarrflowError, attempts: number, spent: number): Zarrflo
   });
 }
 
-/** Options whose `allocate` gives the buffer of an attempt that failed to the next one. */
+/** Returns options whose `allocate` reuses the buffer of a failed attempt. */
 export function withOneBuffer(options: GetOptions = {}): GetOptions {
   const { allocate = plainBuffers.take } = options;
   let buffer: Uint8Array | undefined;

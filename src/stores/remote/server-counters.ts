@@ -1,18 +1,18 @@
 import { isMemoryShared } from "../../util/shared-memory.ts";
 import { CONTROL_NUMBERS, ConcurrencyControl, MAX_ALLOWED } from "./concurrency-control.ts";
 
-/** Servers that are counted by themselves; of more, some are counted together. */
+/** Servers with counters of their own; further ones share counters with another server. */
 const SERVERS = 512;
-/** Threads that count together; others count for themselves. */
+/** Threads that share the counters; further ones have their own. */
 const THREADS = 64;
 
-/** Places at the start of the memory. */
+/** Indexes of the fields at the start of the memory. */
 const FIXED = 0;
 const MOST_FOUND = 1;
 const THREADS_USED = 2;
 const HEADER = 4;
 
-/** Places of a server: which it is, and what its requests come to; after them, what each thread has. */
+/** Indexes of a server's fields: its name, counts of its requests, and then the counts of each thread. */
 const NAME = 0;
 const ACTIVE = 1;
 const CHANGES = 2;
@@ -34,40 +34,40 @@ const INTS = HEADER + SERVERS * SERVER_SIZE;
 const NUMBERS_AT = Math.ceil((INTS * 4) / 8) * 8;
 const BYTES = NUMBERS_AT + SERVERS * CONTROL_NUMBERS * 8;
 
-/** Fractions are counted in whole numbers. */
+/** Units in which fractions are stored as integers. */
 const ALLOWED_UNIT = 2 ** 14;
 const LATENCY_UNIT = 10;
 const WORK_UNIT = 16;
-/** Bytes whose transfer is as much work as a request. */
+/** Bytes whose transfer counts as much work as a request. */
 const WORK_BYTES = 2 ** 16;
-/** A round has so many requests at least: of fewer, each counts for too much. */
+/** Fewest requests in a round: with fewer, each would weigh too much. */
 const LEAST_ROUND = 32;
-/** Milliseconds between two requests at most, however often a server said that there are too many. */
+/** Longest time in milliseconds between two requests, however often a server reported an overload. */
 const LONGEST_GAP = 1000;
-/** Milliseconds for which a server is in use after a request. */
+/** Milliseconds for which a server counts as in use after a request. */
 const IN_USE_MS = 1000;
-/** What a latency adds to their mean. */
+/** EWMA weight of a new latency. */
 const SMOOTHING = 1 / 8;
 
-/** What threads share of the servers that they ask. */
+/** Memory in which threads share the counters of servers. */
 export type ServerCounters = ArrayBuffer | SharedArrayBuffer;
 
 let memory: ServerCounters = isMemoryShared() ? new SharedArrayBuffer(BYTES) : new ArrayBuffer(BYTES);
 let ints = new Int32Array(memory);
-/** This thread, among those that share the memory. */
+/** Number of this thread among those that share the memory. */
 let thread = 0;
 Atomics.store(ints, THREADS_USED, 1);
 
-/** Threads that count here, by number: 0 is the one that began. */
+/** Numbers of the threads that share the counters; 0 is the main one. */
 const threads = new Set([0]);
 
-/** What another thread needs to count with this one. */
+/** Counters to pass to another thread. */
 export interface ThreadCounters {
   readonly memory: ServerCounters;
   readonly thread: number;
 }
 
-/** A place for another thread to count in; undefined where all are taken. `leaveCounters` gives it back. */
+/** Reserves a number for another thread; undefined if all are taken. `leaveCounters` releases it. */
 export function counterThread(): ThreadCounters | undefined {
   if (memory instanceof ArrayBuffer) return undefined;
   for (let number = 1; number < THREADS; number++) {
@@ -79,14 +79,14 @@ export function counterThread(): ThreadCounters | undefined {
   return undefined;
 }
 
-/** Counts with the thread that gave this. Call it before stores are opened. */
+/** Shares the counters of the thread that made `shared`. Call this before stores are opened. */
 export function joinCounters(shared: ThreadCounters): void {
   memory = shared.memory;
   ints = new Int32Array(memory);
   thread = shared.thread;
 }
 
-/** Takes back what a thread that has ended may have left: requests that were under way. */
+/** Subtracts the requests that an ended thread may have left in flight, and releases its number. */
 export function leaveCounters({ thread: number }: ThreadCounters): void {
   for (const place of places()) {
     const left = Atomics.exchange(ints, place + ACTIVE_IN + number, 0);
@@ -108,19 +108,19 @@ function wake(counters: Int32Array, place: number): void {
   Atomics.notify(counters, place + CHANGES);
 }
 
-/** How many requests a flow may have in flight at a server: as many as it says, or as many as are found, to a most. */
+/** Limit of a flow's requests in flight at a server: a fixed number, or as many as prove useful up to `most`. */
 export interface RequestLimit {
   readonly most: number;
   readonly isFixed: boolean;
-  /** What states it for several flows, which have one such limit together. */
+  /** Identifies a fixed limit that several flows share, so that it counts once. */
   readonly owner?: object | undefined;
 }
 
 const limits = new Set<RequestLimit>();
 
 /**
- * Holds the requests in flight at each server to a limit, until what is returned is called. Of several flows, those that
- * state a number have the sum of these; where one does not, more may be found.
+ * Limits the requests in flight at each server, until the returned function is called. The fixed limits of several
+ * flows add up. If one flow has no fixed limit, the number may exceed that sum.
  */
 export function limitRequests(limit: RequestLimit): () => void {
   const own = { ...limit };
@@ -145,14 +145,14 @@ function countLimits(): void {
   Atomics.store(ints, MOST_FOUND, Math.max(0, ...found.map(({ most }) => most)));
 }
 
-/** Requests at all servers that were asked of late. */
+/** Requests at all servers that were used recently. */
 export interface RequestsNow {
   readonly inFlight: number;
-  /** How many there may be. */
+  /** Number of requests that are allowed. */
   readonly allowed: number;
 }
 
-/** Undefined where no server was asked. */
+/** Undefined if no server is in use. */
 export function requestsNow(): RequestsNow | undefined {
   let [inFlight, allowed] = [0, 0];
   const now = milliseconds();
@@ -165,12 +165,12 @@ export function requestsNow(): RequestsNow | undefined {
   return allowed === 0 ? undefined : { inFlight, allowed };
 }
 
-/** What there was when a request began: the round that it belongs to. */
+/** The round to which a started request belongs. */
 export interface StartedRequest {
   readonly round: number;
 }
 
-/** The share of one thread in the requests to a server. */
+/** A thread's view of the requests to a server. */
 export class ServerShare {
   readonly #header = ints;
   readonly #thread = thread;
@@ -184,7 +184,7 @@ export class ServerShare {
     this.#control = new ConcurrencyControl(numbers);
   }
 
-  /** The share of this thread in a server of any name. */
+  /** Returns the share of this thread in a server, by any name. */
   static of(server: string): ServerShare {
     return ServerShare.at(placeOf(server));
   }
@@ -194,12 +194,12 @@ export class ServerShare {
     return new ServerShare(ints, place, new Float64Array(memory, at, CONTROL_NUMBERS));
   }
 
-  /** All of what nobody else asks. */
+  /** Returns a share that no other thread sees. */
   static alone(): ServerShare {
     return new ServerShare(new Int32Array(SERVER_SIZE), 0, new Float64Array(CONTROL_NUMBERS));
   }
 
-  /** Requests that may be in flight, of all threads together; below 1 for a part of the time. */
+  /** Limit of requests in flight, for all threads together; below 1 for one request a part of the time. */
   get allowed(): number {
     const { most, isFixed } = this.#limit();
     const found = this.#load(ALLOWED) / ALLOWED_UNIT || ConcurrencyControl.first(most);
@@ -207,12 +207,12 @@ export class ServerShare {
     return Math.min(most, found);
   }
 
-  /** Milliseconds from a request to the end of its answer, as the latest ones took; 0 before the first. */
+  /** Milliseconds from a request to the end of its response, averaged over recent ones; 0 before the first. */
   get latency(): number {
     return this.#load(LATENCY) / LATENCY_UNIT;
   }
 
-  /** Begins a request, where one may begin now. */
+  /** Starts a request, if one may start now. */
   tryStart(): StartedRequest | undefined {
     const allowed = this.allowed;
     if (this.#othersAreFirst(allowed) || this.wait > 0) return undefined;
@@ -229,14 +229,14 @@ export class ServerShare {
     return { round: this.#load(ROUND) };
   }
 
-  /** Milliseconds until a request may begin where less than one may be in flight. */
+  /** Milliseconds until a request may start, if the limit is below one. */
   get wait(): number {
     if (this.allowed >= 1) return 0;
     const wait = (this.#load(NEXT_START) - milliseconds()) | 0;
     return wait > LONGEST_GAP ? 0 : Math.max(0, wait);
   }
 
-  /** A request is not in flight any more. */
+  /** Records that a request is no longer in flight. */
   ended(): void {
     this.#add(ACTIVE, -1);
     this.#add(ACTIVE_IN + this.#thread, -1);
@@ -244,11 +244,11 @@ export class ServerShare {
     this.#wakeOthers();
   }
 
-  /** A request was answered, after so many milliseconds; it is in flight still. */
+  /** Records a success and its latency in milliseconds. The request still counts as in flight. */
   succeeded({ round }: StartedRequest, latency: number, bytes: number): void {
     this.#noteLatency(latency);
     const limit = this.#limit();
-    // where fewer are asked for than are allowed, nothing shows whether more would be of use
+    // with fewer requests than allowed, it does not show whether more would help
     if (this.#load(ACTIVE) < Math.floor(this.allowed)) return;
     if (this.#control.isCareful(Date.now())) {
       this.#allow(this.#control.succeeded(this.allowed, limit.most));
@@ -261,14 +261,17 @@ export class ServerShare {
     if (requests >= Math.max(LEAST_ROUND, Math.floor(this.allowed))) this.#endRound(limit.most);
   }
 
-  /** A request failed as there are too many. */
+  /** Records a failure because of too many requests. */
   overloaded(latency: number): void {
     this.#noteLatency(latency);
     this.#allow(this.#control.overloaded(this.allowed, Date.now()));
     this.#newRound();
   }
 
-  /** Says whether requests of this thread wait. Returns what tells that others have ended, where they might. */
+  /**
+   * Records whether requests of this thread wait. If other threads share the counters, returns the state to wait
+   * on for their changes.
+   */
   setWaiting(isWaiting: boolean): ChangeOfOthers | undefined {
     this.#store(WAITING_IN + this.#thread, isWaiting ? 1 : 0);
     const isShared = this.#ints === this.#header && this.#ofAll(THREADS_USED) > 1;
@@ -276,7 +279,7 @@ export class ServerShare {
     return { counters: this.#ints, place: this.#place + CHANGES, seen: this.#load(CHANGES) };
   }
 
-  /** What flows have said of requests in flight. */
+  /** Returns the limit that results from all flows. */
   #limit(): RequestLimit {
     const [fixed, found] = [this.#ofAll(FIXED), this.#ofAll(MOST_FOUND)];
     if (fixed > 0 && found === 0) return { most: fixed, isFixed: true };
@@ -312,12 +315,12 @@ export class ServerShare {
     this.#store(LATENCY, Math.round(before === 0 ? now : before + (now - before) * SMOOTHING));
   }
 
-  /** Milliseconds from one request to the next where less than one may be in flight. */
+  /** Returns the milliseconds from one request to the next while the limit is below one. */
   #gap(allowed: number): number {
     return Math.min(LONGEST_GAP, Math.max(1, this.#load(LATENCY)) / LATENCY_UNIT / allowed);
   }
 
-  /** Whether another thread waits, and this one has its share already. */
+  /** True if another thread waits and this one already has its share. */
   #othersAreFirst(allowed: number): boolean {
     if (!this.#othersWait()) return false;
     let using = 1;
@@ -357,14 +360,14 @@ export class ServerShare {
   }
 }
 
-/** What to wait for, with `counterChange`. */
+/** State to wait on with `counterChange`. */
 export interface ChangeOfOthers {
   readonly counters: Int32Array;
   readonly place: number;
   readonly seen: number;
 }
 
-/** Where a server is counted, found or taken; where all are taken, with another one. */
+/** Finds or takes the place of a server. If all are taken, the server shares one. */
 function placeOf(server: string): number {
   let name = 1;
   for (const letter of server) name = (Math.imul(name, 31) + (letter.codePointAt(0) ?? 0)) | 0;
@@ -376,13 +379,13 @@ function placeOf(server: string): number {
   return HEADER + ((name >>> 0) % SERVERS) * SERVER_SIZE;
 }
 
-/** Of all servers that were asked. */
+/** Lists the places of all servers with requests so far. */
 function* places(): Generator<number> {
   for (let place = HEADER; place < INTS && Atomics.load(ints, place + NAME) !== 0; place += SERVER_SIZE)
     yield place;
 }
 
-/** Of a clock that all threads share; wraps, as all counts do. */
+/** Returns the time of a clock that all threads share. It wraps, like all counters. */
 function milliseconds(): number {
   return Date.now() | 0;
 }

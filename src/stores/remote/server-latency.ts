@@ -1,15 +1,17 @@
 import type { StoreSpec } from "../store.ts";
 import { ServerShare } from "./server-counters.ts";
 
-/** The server of each bucket that was opened, by the name under which its requests are counted. */
+/** Server of each opened bucket, by the name under which its requests are counted. */
 const servers = new Map<string, string>();
 
-/** Says which server has a bucket: its spec does not. */
+/** Records the server of a bucket, which is not in the bucket's spec. */
 export function noteBucketServer(bucket: string, server: string): void {
   servers.set(bucket, server);
 }
 
-/** Seconds from a request to the end of its answer, as the latest ones took; undefined where the server was not asked. */
+/**
+ * Returns the recent seconds from a request to the end of its response; undefined for a server without requests.
+ */
 export function serverLatency(spec: StoreSpec): number | undefined {
   const server = serverOf(spec);
   const latency = server === undefined ? 0 : ServerShare.of(server).latency;

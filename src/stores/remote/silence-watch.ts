@@ -2,9 +2,9 @@ import { type Abortable, abortError, onAbort, RequestEnd, throwIfAborted } from 
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Patience } from "./patience.ts";
 
-/** How many times the longest silence all waits for a body may take together, */
+/** Most time that all waits for a body may take, as a multiple of the longest silence. */
 const PATIENCE = 10;
-/** and the bytes that a server has to send for each second more. */
+/** Bytes that extend that time by a second. */
 const SLOWEST_BODY = 1024;
 
 export interface WatchedRequest {
@@ -12,17 +12,17 @@ export interface WatchedRequest {
   /** Milliseconds for which the server may be silent. */
   readonly silence: number;
   readonly caller: Abortable | null | undefined;
-  /** Milliseconds after which a request that its caller gives up is ended. */
+  /** Milliseconds after which a request that its caller aborts is ended. */
   readonly linger: number;
-  /** With the answer, where the request may be made again. */
+  /** Detects a late response; undefined if the request is not retried for that. */
   readonly patience: Patience | undefined;
-  /** How often it was made. */
+  /** Number of this attempt. */
   readonly attempt: number;
-  /** Bytes that are asked for, as far as that is known. */
+  /** Bytes that are requested, if known. */
   readonly bytes: number;
 }
 
-/** Ends a request that its caller has given up, whose server is silent, or whose answer is late. */
+/** Ends a request if its caller aborts it, its server is silent, or its response is late. */
 export class SilenceWatch {
   readonly #request: WatchedRequest;
   readonly #end = new RequestEnd();
@@ -50,13 +50,13 @@ export class SilenceWatch {
     return this.#end;
   }
 
-  /** Why the request was ended, where that is because its answer was late. */
+  /** The error of a request that was ended because its response was late. */
   get late(): ZarrflowError | undefined {
     const { reason } = this.#end;
     return reason === this.#late ? this.#late : undefined;
   }
 
-  /** The server is to answer now; `more` milliseconds later than usual. */
+  /** Starts waiting for the response, `more` milliseconds longer than usual. */
   ask(more: number): void {
     this.begin(more);
     const { patience, attempt, bytes } = this.#request;
@@ -72,7 +72,7 @@ export class SilenceWatch {
     this.#endWait = undefined;
   }
 
-  /** The server is to speak now; `more` milliseconds later than usual. */
+  /** Starts waiting for data, `more` milliseconds longer than usual. */
   begin(more = 0): void {
     const { silence, origin } = this.#request;
     this.#began = performance.now();
@@ -83,7 +83,7 @@ export class SilenceWatch {
     clearTimeout(this.#timer);
   }
 
-  /** A piece of the body has come. @throws `transient` when the whole of it takes too long. */
+  /** Records a piece of the body. @throws `transient` if the body takes too long. */
   received(bytes: number): void {
     this.#waited += performance.now() - this.#began;
     this.#received += bytes;

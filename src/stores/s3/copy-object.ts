@@ -3,31 +3,31 @@ import { abortUpload, beginUpload, completeUpload } from "./multipart-upload.ts"
 import type { S3Client } from "./s3-client.ts";
 import { textOf } from "./xml.ts";
 
-/** An object that is copied by the server. */
+/** An object that the server copies. */
 export interface CopiedObject {
   readonly bucket: string;
   readonly key: string;
   readonly size: number;
-  /** Without quotes. Another object that has come in its place is not copied. */
+  /** Entity tag without quotes. If it differs, another object has taken the place, and is not copied. */
   readonly etag?: string | undefined;
 }
 
 export interface CopyObjectOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Bytes of the largest object that is copied in one request, and of the parts of others. */
+  /** Bytes of the largest object that is copied in one request, and of the parts of larger ones. */
   readonly largest?: number;
 }
 
-/** What S3 copies in one request. */
+/** Most bytes that S3 copies in one request. */
 const LARGEST = 5 * 2 ** 30;
 /** Milliseconds for which a server may be silent while it copies. */
 const COPYING_TIMEOUT = 300_000;
 
 /**
- * Has the server copy an object to `key`, in parts where it is large; nothing of these is left on failure.
+ * Lets the server copy an object to `key`, in parts if it is large. On failure, no parts are left.
  *
- * @returns whether there was such an object
- * @throws `source-changed` when another is in its place.
+ * @returns false if there is no such object
+ * @throws `source-changed` if another object has taken its place.
  */
 export async function copyObject(
   client: S3Client,

@@ -1,31 +1,31 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 
-/** What signs requests; never shown, logged or written. */
+/** Credentials that sign requests; never shown, logged or saved. */
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
-  /** When they stop to work; they are requested again before. */
+  /** Time when they expire; they are renewed before. */
   readonly expiration?: Date | undefined;
 }
 
 /**
- * Credentials, a function that fetches them (and is asked again before they expire), or none at all. The providers of
+ * Credentials, a function that fetches them (called again before they expire), or none. The providers of
  * `@aws-sdk/credential-providers` are such functions.
  */
 export type S3CredentialSource = S3Credentials | (() => Promise<S3Credentials>) | "anonymous";
 
-/** Milliseconds before they expire at which credentials are fetched anew. */
+/** Milliseconds before expiration when credentials are renewed. */
 const RENEW_BEFORE = 5 * 60_000;
-/** Milliseconds after which that is tried again, where it failed or gave credentials that expire as soon. */
+/** Milliseconds until the next try, if renewal failed or returned credentials that expire as soon. */
 const TRY_AGAIN_AFTER = 10_000;
 
-/** Hands out credentials, of which one set at a time is fetched. */
+/** Provides credentials and renews them, with at most one fetch in flight. */
 export class Credentials {
   readonly #source: S3CredentialSource;
   #latest: S3Credentials | undefined;
   #fetching: Promise<S3Credentials> | undefined;
-  /** Time, in milliseconds, from which the latest ones are too old. */
+  /** Time in milliseconds when the latest ones must be renewed. */
   #renewAt = 0;
 
   constructor(source: S3CredentialSource) {
@@ -33,9 +33,9 @@ export class Credentials {
   }
 
   /**
-   * Those to sign with now; undefined where requests are not signed.
+   * Returns the credentials to sign with now; undefined if requests are not signed.
    *
-   * @throws `access-denied` when they have expired; what their source throws when there are no others.
+   * @throws `access-denied` if they have expired; the errors of their source if there are no others.
    */
   async current(): Promise<S3Credentials | undefined> {
     if (this.#source === "anonymous") return undefined;
@@ -62,7 +62,7 @@ export class Credentials {
   }
 }
 
-/** @throws `access-denied` when they have expired. */
+/** @throws `access-denied` if they have expired. */
 function stillValid(credentials: S3Credentials): S3Credentials {
   if (!isExpired(credentials)) return credentials;
   throw new ZarrflowError("access-denied", "the credentials have expired", {
@@ -75,14 +75,14 @@ function isExpired({ expiration }: S3Credentials): boolean {
   return expiration !== undefined && expiration.getTime() <= Date.now();
 }
 
-/** The ways to have credentials, and to do without. */
+/** Hint on ways to get credentials, or to work without. */
 export const HOW_TO_SIGN =
   "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE. For public data use --anonymous or AWS_NO_SIGN_REQUEST=1.";
 
-/** Variables of the environment, or of a profile under the same names. */
+/** Environment variables, or settings of a profile under the same names. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The credentials that `AWS_*` variables hold; undefined where they hold none. */
+/** Returns the credentials in `AWS_*` variables; undefined if there are none. */
 export function credentialsOf(variables: Variables): S3Credentials | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = variables;
   if (!accessKeyId || !secretAccessKey) return undefined;
@@ -96,9 +96,9 @@ export function credentialsOf(variables: Variables): S3Credentials | undefined {
 }
 
 /**
- * Credentials as services and programs write them in JSON.
+ * Parses credentials in JSON, as services and programs return them.
  *
- * @throws `access-denied` for anything else; what it holds is not shown.
+ * @throws `access-denied` for anything else, without showing the text.
  * @see the output of `credential_process`, of container endpoints and of instance metadata
  */
 export function parseCredentials(text: string, from: string): S3Credentials {
@@ -130,7 +130,7 @@ export function dateOf(text: string): Date {
   throw new ZarrflowError("access-denied", "the expiration of the credentials is unknown");
 }
 
-/** @param cause what the last place that was asked said */
+/** @param cause error of the last source that was tried */
 export function noCredentials(cause?: unknown): ZarrflowError {
   return new ZarrflowError(
     "access-denied",

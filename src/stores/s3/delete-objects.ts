@@ -4,15 +4,16 @@ import type { S3Client } from "./s3-client.ts";
 import { s3Failure } from "./s3-failure.ts";
 import { elements, escaped, textOf } from "./xml.ts";
 
-/** S3 removes so many objects in one request. */
+/** Most objects that S3 removes in one request. */
 const MAX_DELETED = 1000;
-/** Requests at once where each removes one. */
+/** Concurrent requests if each removes one object. */
 const AT_ONCE = 16;
-/** Characters that XML cannot hold. */
+/** Characters that XML cannot contain. */
 const NO_XML = /[\p{Cc}\ufffe\uffff]/u;
 
 /**
- * Removes objects, 1,000 in one request, or one by one where the server cannot do that; absent ones count as removed.
+ * Removes objects, 1,000 in one request, or one by one if the server does not support that. Missing objects count
+ * as removed.
  *
  * @throws as `S3Client.ask`
  */
@@ -35,7 +36,6 @@ export async function deleteObjects(
   );
 }
 
-/** Removes an object. */
 export async function deleteObject(
   client: S3Client,
   key: string,
@@ -54,7 +54,7 @@ async function deleteEach(
   }
 }
 
-/** One request, and again for those of its objects that failed for now. */
+/** Removes objects with one request, and retries those that failed transiently. */
 async function deleteTogether(
   client: S3Client,
   keys: readonly string[],

@@ -1,26 +1,29 @@
-/** How the server encrypts objects: with a key of its own, or one that every request brings along. */
+/** Encryption of objects by the server: with its own key, or with one that every request sends. */
 export type S3Encryption =
   | {
       /** Such as `AES256`, `aws:kms`, `aws:kms:dsse`. */
       readonly algorithm: string;
       readonly kmsKeyId?: string | undefined;
-      /** Whether keys of the bucket are used, which saves calls of KMS. */
+      /** True to use bucket keys, which saves KMS calls. */
       readonly bucketKey?: boolean | undefined;
     }
-  /** 32 bytes, and their MD5, as base64; never shown. Without the key nobody can read the objects again. */
+  /** A key of 32 bytes and its MD5, in base64; never shown. Without the key nobody can read the objects again. */
   | { readonly customerKey: string; readonly customerKeyMd5: string };
 
-/** What a request does to an object. */
+/** Kinds of access to an object. */
 export type ObjectAccess = "create" | "part" | "read" | "other";
 
-/** What a request does, by its method and query. */
+/** Returns the kind of access of a request, by its method and query. */
 export function accessOf(method: string, query: Readonly<Record<string, string>>): ObjectAccess {
   if (method === "GET" || method === "HEAD") return "read";
   if (method === "PUT") return "uploadId" in query ? "part" : "create";
   return "uploads" in query ? "create" : "other";
 }
 
-/** The headers that a request needs: the way to encrypt is given when an object is made, a customer's key always. */
+/**
+ * Returns the headers that a request needs: the encryption only when an object is created, a customer's key
+ * always.
+ */
 export function encryptionHeaders(
   encryption: S3Encryption | undefined,
   access: ObjectAccess,

@@ -5,17 +5,17 @@ import type { S3Client } from "./s3-client.ts";
 import { elements, textOf } from "./xml.ts";
 
 export interface ListRequest {
-  /** Keys and prefixes begin with it; what is given back does too. */
+  /** Prefix of the keys and prefixes to list; they are returned with it. */
   readonly prefix: string;
-  /** Whether keys below the next `/` are taken together. */
+  /** True to group keys below the next `/`. */
   readonly isLevel: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Lists a bucket in the order of UTF-8 bytes, a page of up to 1,000 at a time.
+ * Lists a bucket in the order of UTF-8 bytes, in pages of up to 1,000.
  *
- * @throws `corrupt-store` for names that were not asked for, in another order, or that are none; so no listing goes in
+ * @throws `corrupt-store` for invalid or unrequested names, or names in another order, so that no listing runs in
  *   circles.
  */
 export async function* listObjects(
@@ -36,7 +36,7 @@ export async function* listObjects(
     for (const entry of entriesOf(page)) {
       const name = nameOf(entry);
       if (!name.startsWith(prefix)) throw misled("the server lists keys outside the requested prefix", name);
-      if (name === last) continue; // some begin a page with what ended the one before
+      if (name === last) continue; // some servers start a page with the last name of the previous one
       if (compareUtf8(last, name) > 0) throw misled("the server does not list keys in UTF-8 order", name);
       last = name;
       yield entry;
@@ -53,7 +53,10 @@ function misled(reason: string, key: string): ZarrflowError {
   return new ZarrflowError("corrupt-store", reason, { key });
 }
 
-/** Keys and prefixes come in two lists, each in order; encoded where the page says so, as not all servers do. */
+/**
+ * Merges keys and prefixes, which come in two sorted lists. Names are encoded only if the page says so: not all
+ * servers encode them.
+ */
 function entriesOf(page: string): ListedEntry[] {
   const name = textOf(page, "EncodingType") === "url" ? decoded : (text = "") => text;
   const keys = elements(page, "Contents").map((object) => ({
@@ -82,7 +85,7 @@ function nameOf(entry: ListedEntry): string {
   return "key" in entry ? entry.key : entry.prefix;
 }
 
-/** `encoding-type=url` encodes as forms do. @throws `corrupt-store` for what is not encoded so. */
+/** Decodes `encoding-type=url`, which is form encoding. @throws `corrupt-store` for other text. */
 export function decoded(text = ""): string {
   try {
     return decodeURIComponent(text.replaceAll("+", "%20"));

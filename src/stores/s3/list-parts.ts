@@ -3,14 +3,14 @@ import type { UploadedPart } from "../upload.ts";
 import type { S3Client } from "./s3-client.ts";
 import { elements, textOf } from "./xml.ts";
 
-/** Parts that the server has of an upload, in order. */
+/** Uploaded parts on the server, in order. */
 interface ListedParts {
   readonly parts: readonly UploadedPart[];
-  /** When they were listed, in milliseconds by the server's clock; NaN where it does not say. */
+  /** Time of the listing in milliseconds by the server's clock; NaN if the server does not state it. */
   readonly at: number;
 }
 
-/** Lists the parts of an upload; undefined where the upload was ended, or given up. */
+/** Lists the parts of an upload; undefined if it was completed or aborted. */
 export async function listParts(
   client: S3Client,
   { key, id }: { readonly key: string; readonly id: string },

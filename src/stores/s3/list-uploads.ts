@@ -3,7 +3,7 @@ import { decoded } from "./list-objects.ts";
 import type { S3Client } from "./s3-client.ts";
 import { elements, textOf } from "./xml.ts";
 
-/** An upload in parts that was neither ended nor given up. */
+/** A multipart upload that was neither completed nor aborted. */
 interface S3Upload {
   readonly key: string;
   readonly id: string;
@@ -11,8 +11,8 @@ interface S3Upload {
 }
 
 /**
- * Lists the uploads of objects whose keys begin with `prefix`. MinIO takes the prefix for a whole key: of servers other
- * than Amazon's those of the whole bucket are asked for where there seem to be none.
+ * Lists the uploads of objects whose keys begin with `prefix`. MinIO takes the prefix for a whole key. So if a
+ * server other than Amazon's lists none, the uploads of the whole bucket are listed and filtered.
  */
 export async function* listUploads(
   client: S3Client,

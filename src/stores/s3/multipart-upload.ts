@@ -3,19 +3,19 @@ import { parseContentRange } from "../http/value-headers.ts";
 import type { S3Client } from "./s3-client.ts";
 import { escaped, textOf } from "./xml.ts";
 
-/** An upload in parts: begun, and not visible before its parts are joined. */
+/** A multipart upload, which is invisible until its parts are joined. */
 export interface MultipartUpload {
   readonly key: string;
   readonly id: string;
-  /** When, in milliseconds by the server's clock; NaN where it does not say. */
+  /** Start time in milliseconds by the server's clock; NaN if the server does not state it. */
   readonly begun: number;
 }
 
 /** Milliseconds for which a server may be silent while it joins parts. */
 const JOINING_TIMEOUT = 300_000;
-/** Milliseconds by which two times of one server may differ that tell of one moment. */
+/** Milliseconds by which two times of one server may differ for the same moment. */
 const CLOCK_STEP = 2_000;
-/** Milliseconds for which an upload is tried to be given up: who does so wants to end. */
+/** Milliseconds allowed for aborting an upload, because the caller is about to end. */
 const GIVING_UP_TIMEOUT = 5_000;
 
 export async function beginUpload(
@@ -29,7 +29,7 @@ export async function beginUpload(
   return { key, id, begun: Date.parse(headers.get("date") ?? "") };
 }
 
-/** Makes an object of `size` bytes of the parts, by their tags. */
+/** Joins the parts, given by their tags, to an object of `size` bytes. */
 export async function completeUpload(
   client: S3Client,
   upload: MultipartUpload,
@@ -50,7 +50,7 @@ export async function completeUpload(
   }
 }
 
-/** Has the server forget what came; an upload that is gone is none. */
+/** Aborts an upload, so that the server discards its parts. Succeeds if the upload is gone. */
 export async function abortUpload(client: S3Client, { key, id }: MultipartUpload): Promise<void> {
   try {
     const signal = AbortSignal.timeout(GIVING_UP_TIMEOUT);
@@ -63,8 +63,8 @@ export async function abortUpload(client: S3Client, { key, id }: MultipartUpload
 }
 
 /**
- * Whether the object is this upload's: a request to join that is made again, as its answer was lost, finds no upload
- * any more.
+ * True if the object is this upload's. If the response to the request to join is lost, the retried request finds
+ * no upload.
  */
 async function isJoined(
   client: S3Client,

@@ -8,13 +8,13 @@ import { PartSender } from "./part-sender.ts";
 import { checksummed } from "./put-object.ts";
 import type { S3Client } from "./s3-client.ts";
 
-/** Milliseconds that parts under way are waited for by who leaves an upload. */
+/** Milliseconds to wait for parts in flight when an upload is left. */
 const LEFT_WITHIN = 3_000;
 
 /**
- * Writes an object: in one request where it is small, else in parts, of which as many are sent at one time as `memory`
- * holds beside the one that is being filled. Nothing is visible before `commit`. Parts are sized by `expectedSize`, and
- * grow when there is more.
+ * Writes an object, in one request if it is small, otherwise in parts. As many parts are sent at once as fit in
+ * `memory` beside the one that is being filled. Nothing is visible before `commit`. The part size depends on
+ * `expectedSize`, and grows if there is more.
  */
 export class MultipartWriter implements UploadWriter {
   readonly kept: readonly UploadedPart[];
@@ -23,16 +23,16 @@ export class MultipartWriter implements UploadWriter {
   readonly #signal: AbortSignal | undefined;
   readonly #onBegun: UploadOptions["onBegun"];
   readonly #onPart: UploadOptions["onPart"];
-  /** By the numbers of parts, from 1 on. */
+  /** Indexed by part number minus 1. */
   readonly #tags: string[] = [];
   readonly #sender: PartSender;
-  /** Of the part that was sent last. */
+  /** Number of the last part that was sent. */
   #number = 0;
   #part: Uint8Array;
   #filled = 0;
   #upload: MultipartUpload | undefined;
   #written = 0;
-  /** How many parts there are when they double. */
+  /** Number of parts at which the part size doubles. */
   #doubleAt: number;
 
   private constructor(
@@ -58,7 +58,7 @@ export class MultipartWriter implements UploadWriter {
     this.#doubleAt = nextDoubling(Math.max(this.kept.length, Math.ceil(expectedSize / this.#part.length)));
   }
 
-  /** Begins an object, or goes on with an upload that was begun. */
+  /** Starts an object, or continues an upload. */
   static async open(client: S3Client, key: string, options: UploadOptions): Promise<MultipartWriter> {
     const found = options.begun && (await findUpload(client, key, options.begun, options.signal));
     return new MultipartWriter(client, key, options, found);
@@ -99,7 +99,7 @@ export class MultipartWriter implements UploadWriter {
     await this.#sender.end(LEFT_WITHIN);
   }
 
-  /** Sends what the part holds, and has room for another. */
+  /** Sends the filled part and gets a buffer for the next. */
   async #nextPart(): Promise<void> {
     if (this.#number === MAX_S3_PARTS) {
       throw new ZarrflowError("resource-limit", "the object has too many parts", { expected: MAX_S3_PARTS });
@@ -127,18 +127,21 @@ export class MultipartWriter implements UploadWriter {
   }
 }
 
-/** Parts that double after each tenth of those left hold 5 TiB together, the most that an object may have. */
+/**
+ * Returns the number of parts at which the part size doubles next. Doubling after each tenth of the remaining
+ * parts lets all parts together hold 5 TiB, the largest object.
+ */
 function nextDoubling(parts: number): number {
   return parts + Math.ceil((MAX_S3_PARTS - parts) / 10);
 }
 
-/** An upload that is there, and the parts of it that are as they were recorded. */
+/** An existing upload, and its parts that are as recorded. */
 interface FoundUpload {
   readonly upload: MultipartUpload;
   readonly kept: readonly UploadedPart[];
 }
 
-/** Undefined where the upload was ended, or given up. */
+/** Undefined if the upload was completed or aborted. */
 async function findUpload(
   client: S3Client,
   key: string,
@@ -155,7 +158,7 @@ async function findUpload(
   return { upload: { key, id, begun: listed.at }, kept: other < 0 ? parts : parts.slice(0, other) };
 }
 
-/** Servers do not agree where tags have quotes. */
+/** Removes quotes, because servers are inconsistent about them. */
 function unquoted(tag: string): string {
   return tag.replaceAll('"', "");
 }

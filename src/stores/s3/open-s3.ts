@@ -8,14 +8,13 @@ import { findCredentials } from "./credentials/chain.ts";
 import type { S3CredentialSource, Variables } from "./credentials.ts";
 import type { S3Encryption } from "./encryption.ts";
 
-/** What a place in S3 is called; how to reach it is a matter of the machine. */
+/** Name of a place in S3; the environment of the machine determines how it is reached. */
 export type S3Spec = Extract<StoreSpec, { readonly kind: "s3" }>;
 
 /**
  * Opens a place in S3 as the environment says: by `AWS_*` variables, then by the profile that `AWS_PROFILE` names.
  *
- * @throws `access-denied` where there are no credentials, before any request; `invalid-option` for variables that
- *   cannot be right.
+ * @throws `access-denied` if there are no credentials, before any request; `invalid-option` for invalid variables.
  */
 export async function openS3(spec: S3Spec): Promise<S3Store> {
   const { bucket, prefix, anonymous, missing403, retry } = spec;

@@ -1,9 +1,9 @@
 import { followSignals } from "../../util/abort.ts";
 
-/** Buffers that hold parts, of which several are sent at one time. */
+/** Sends parts, several at a time, and owns their buffers. */
 export class PartSender {
   readonly #send: (part: Uint8Array, number: number, signal: AbortSignal) => Promise<void>;
-  /** Bytes of all parts, that being filled included. */
+  /** Bytes of all parts in memory, including the one that is being filled. */
   readonly #memory: number;
   readonly #following: ReturnType<typeof followSignals>;
   readonly #giveUp = new AbortController();
@@ -11,7 +11,7 @@ export class PartSender {
   readonly #free: Uint8Array[] = [];
   #failure: { readonly reason: unknown } | undefined;
 
-  /** @param memory bytes of the parts that may be held at one time; one part is held however large it is */
+  /** @param memory bytes of the parts that may be in memory at a time; one part is always allowed */
   constructor(
     send: (part: Uint8Array, number: number, signal: AbortSignal) => Promise<void>,
     { memory, signal }: { readonly memory: number; readonly signal: AbortSignal | undefined },
@@ -22,10 +22,10 @@ export class PartSender {
   }
 
   /**
-   * Sends the first bytes of a part, whose buffer is the sender's from then on, and resolves to one of `bytes` bytes when
-   * there is room for it.
+   * Sends the first `filled` bytes of a part, and takes over its buffer. Resolves to a buffer of `bytes` bytes
+   * when there is room for it.
    *
-   * @throws what sending it, or a part before it, has failed with.
+   * @throws the error of sending this part or an earlier one.
    */
   async send(part: Uint8Array, filled: number, number: number, bytes: number): Promise<Uint8Array> {
     const sending = this.#send(part.subarray(0, filled), number, this.#following.signal)
@@ -46,14 +46,14 @@ export class PartSender {
     return new Uint8Array(bytes);
   }
 
-  /** Resolves when nothing is being sent. @throws as `send` */
+  /** Resolves when all parts are sent. @throws as `send` */
   async sent(): Promise<void> {
     await Promise.all(this.#sending);
     this.#following.end();
     this.#assertSound();
   }
 
-  /** Resolves when nothing is being sent: what is, is given up after so many milliseconds. */
+  /** Resolves when no part is being sent. Sends in flight after `afterMs` milliseconds are aborted. */
   async end(afterMs: number): Promise<void> {
     const timer = setTimeout(() => this.#giveUp.abort(), afterMs);
     await Promise.all(this.#sending);

@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Variables } from "./credentials.ts";
 
-/** Names of a profile's settings that variables have, too. */
+/** Variables with the same meaning as settings of a profile. */
 const SETTINGS = new Map([
   ["aws_access_key_id", "AWS_ACCESS_KEY_ID"],
   ["aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"],
@@ -14,12 +14,12 @@ const SETTINGS = new Map([
   ["web_identity_token_file", "AWS_WEB_IDENTITY_TOKEN_FILE"],
 ]);
 
-/** Those that only a profile has. */
+/** Settings that only a profile has. */
 const OWN = ["credential_process", "source_profile", "credential_source", "sso_session", "sso_start_url"];
 
 /**
- * The settings of a profile in the texts of `~/.aws/config` and `~/.aws/credentials`, by the names of the variables
- * that mean the same; of a name that both have, the credentials' counts. Undefined where neither has such a profile.
+ * Reads the settings of a profile from the texts of `~/.aws/config` and `~/.aws/credentials`, under the names of
+ * the equivalent variables. The credentials file takes precedence. Undefined if neither has the profile.
  */
 export function profileSettings(
   profile: string,
@@ -46,9 +46,9 @@ function sectionOf(text: string, names: readonly string[]): Record<string, strin
 }
 
 /**
- * The profile's settings from the files of this machine; none where there are no files.
+ * Reads the profile's settings from the files of this machine; none if there are no files.
  *
- * @throws `invalid-option` when the profile that is asked for is in neither.
+ * @throws `invalid-option` if neither file has the requested profile.
  */
 export async function readProfile(env: Variables): Promise<Record<string, string>> {
   const [{ homedir }, { join }] = await Promise.all([import("node:os"), import("node:path")]);

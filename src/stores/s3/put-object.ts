@@ -1,7 +1,7 @@
 import { crc32 } from "../../util/crc32.ts";
 import type { S3Client } from "./s3-client.ts";
 
-/** A body with the header by which the server checks that it came whole. */
+/** Adds the header with which the server checks that a body arrived intact. */
 export function checksummed(body: Uint8Array): {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,9 @@ export function checksummed(body: Uint8Array): {
   };
 }
 
-/** Writes an object where there is none; false where there is one, be it that of an attempt whose answer was lost. */
+/**
+ * Writes an object if there is none. Returns false if there is one, even from an attempt whose response was lost.
+ */
 export async function putIfAbsent(
   client: S3Client,
   key: string,

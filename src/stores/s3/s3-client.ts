@@ -26,14 +26,14 @@ export interface S3ClientOptions {
   readonly region?: string | undefined;
   /** URL of a server other than Amazon's, such as `https://storage.googleapis.com`. */
   readonly endpoint?: string | undefined;
-  /** Whether the bucket stands in the path, not in the host's name. @default true where there is an endpoint */
+  /** True to put the bucket into the path, not into the host name. @default true with an endpoint */
   readonly pathStyle?: boolean | undefined;
-  /** Whether the caller pays for what the owner of the bucket lets be read so. @default false */
+  /** True to pay for the requests, for buckets whose owner requires that. @default false */
   readonly requesterPays?: boolean | undefined;
-  /** @default undefined, as the bucket's owner has set it */
+  /** @default undefined, as set by the bucket's owner */
   readonly encryption?: S3Encryption | undefined;
   /**
-   * Takes 403 for a missing object, as buckets answer that may be read, but not listed.
+   * Treats status 403 as a missing object, as answered by buckets that may be read but not listed.
    *
    * @default false
    */
@@ -42,9 +42,9 @@ export interface S3ClientOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** @default globalThis.fetch */
   readonly fetch?: Fetch | undefined;
-  /** How often requests that failed temporarily are made again, and how long each is waited for. */
+  /** How often transient failures are retried, and how long each request may take. */
   readonly retry?: RequestRetry | undefined;
-  /** Called before each request, also one that is made again; the request is made when it resolves. */
+  /** Called before each request, retries included. The request starts when it resolves. */
   readonly beforeRequest?: RequestHook | undefined;
 }
 
@@ -70,12 +70,12 @@ export interface S3Request {
   /**
    * Statuses that are answers, not failures.
    *
-   * @default 404 and 416 where something is read, 404 where it is deleted
+   * @default 404 and 416 for reads, 404 for deletes
    */
   readonly answers?: readonly number[];
-  /** Name of the element that the answer has to hold, whole. */
+  /** Name of the element that a complete response contains. */
   readonly root?: string;
-  /** Milliseconds for which the server may be silent at least, where it has more to do than usual. */
+  /** Milliseconds for which the server may be silent at least, for requests that take it longer. */
   readonly timeout?: number;
   readonly signal?: AbortSignal | null | undefined;
 }
@@ -88,41 +88,47 @@ export interface S3Response {
 
 type Query = Readonly<Record<string, string>>;
 
-/** Names that a host name can hold; others, which Ceph, Google and old buckets of Amazon may have, stand in the path. */
+/**
+ * Bucket names that can be part of a host name. Others, as on Ceph, Google and in old buckets of Amazon, are put
+ * into the path.
+ */
 const HOSTED_BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /**
- * Milliseconds for which the answer to a request that changes something is waited for once its caller gives it up, where
- * its body has more than so many bytes. Those of a smaller one have been sent: it is not given up at all.
+ * When its caller aborts a request that changes something, its response is awaited for this many more milliseconds
+ * if its body has more than this many bytes. A shorter body has been sent already: its response is awaited as
+ * usual.
  */
 const LINGER = 3_000;
 const LONG_BODY = 2 ** 20;
 const BEGINS_AS_ERROR = /^\s*(?:<\?xml[^>]*>\s*)?<Error>/;
-/** What an answer says is missing, or has another size, where nothing else is asked for. */
+/** Default statuses that are answers: the object is missing, or ends before the range. */
 const ANSWERS = { GET: [404, 416], HEAD: [404, 416], DELETE: [404], PUT: [], POST: [] } as const;
-/** Bytes of the longest answer: 1,000 keys of 1,024 bytes, each of which may be written as three. */
+/** Longest response in bytes: 1,000 keys of 1,024 bytes, each of which may be encoded as three. */
 const LONGEST_ANSWER = 16 * 2 ** 20;
-/** Bytes of the longest error that is read. */
+/** Longest error response in bytes that is read. */
 const LONGEST_ERROR = 64 * 1024;
-/** How many regions a bucket is looked for in. */
+/** Most regions in which a bucket is looked for. */
 const MAX_REGIONS = 4;
 
-/** Signs requests to one bucket and sends them; failures become errors of ours, a missing object stays a 404. */
+/**
+ * Signs requests to one bucket and sends them. Failures become errors of zarrflow; a missing object stays a 404.
+ */
 export class S3Client {
   readonly #options: S3ClientOptions;
   readonly #credentials: Credentials;
   readonly #signingKeys: SigningKeys = new Map();
   readonly #fetch: PlainFetch;
   #region: string;
-  /** Regions that turned out to be others. */
+  /** Regions that turned out to be wrong. */
   readonly #wrongRegions = new Set<string>();
   #isBucketKnown = false;
   readonly isAmazons: boolean;
-  /** For whole operations: a request, and what is read of its answer. */
+  /** Retries whole operations: a request and reading its response. */
   readonly retry: Retrier;
   readonly #silence: number;
 
-  /** @throws `invalid-option` for what can be no bucket or endpoint. */
+  /** @throws `invalid-option` for an invalid bucket or endpoint. */
   constructor(options: S3ClientOptions) {
     this.#options = options;
     this.#credentials = new Credentials(options.credentials);
@@ -136,7 +142,7 @@ export class S3Client {
     noteBucketServer(options.bucket, server);
     this.#fetch = options.fetch ? plainFetch(options.fetch) : fetchOfRuntime;
     if (!BUCKET.test(options.bucket)) {
-      // A name and a password in front of it are not to be seen.
+      // Credentials before an `@` must not be shown.
       const value = options.bucket.slice(options.bucket.lastIndexOf("@") + 1);
       throw new ZarrflowError("invalid-option", "this is not a bucket name", { value, hint: BUCKET_HINT });
     }
@@ -148,8 +154,8 @@ export class S3Client {
   }
 
   /**
-   * Whether the server may be asked to copy what `other` reads: it is the same one, with the same credentials, and no
-   * key is needed to decrypt what it holds.
+   * Returns true if the server can copy what `other` reads: it is the same server with the same credentials, and
+   * no customer key is needed for decryption.
    */
   async canCopyFrom(other: S3Client): Promise<boolean> {
     const [ours, theirs] = [this.#options, other.#options];
@@ -160,7 +166,7 @@ export class S3Client {
     return mine?.accessKeyId === others?.accessKeyId;
   }
 
-  /** URL of the object at `key`, or of the bucket for "", with a query. */
+  /** Returns the URL of the object at `key`, or of the bucket for "", with a query. */
   url(key: string, query: Query = {}): URL {
     const { bucket, endpoint } = this.#options;
     const { pathStyle = endpoint !== undefined || bucket.includes(".") } = this.#options;
@@ -174,9 +180,9 @@ export class S3Client {
   }
 
   /**
-   * Sends a request: to `key`, with `query`.
+   * Sends a request to `key` with `query`.
    *
-   * @returns the answer when it is a success, or of a status that `request` takes for an answer.
+   * @returns the response if it is a success or has a status that `request` accepts.
    * @throws `transient`, `access-denied`, `not-found` without the bucket, `no-space`, `unsupported-operation`.
    */
   async send(key: string, query: Query, request: S3Request): Promise<HttpResponse> {
@@ -201,16 +207,19 @@ export class S3Client {
   }
 
   /**
-   * Sends a request, again where it fails temporarily, and reads the whole answer.
+   * Sends a request, retries transient failures, and reads the whole response.
    *
-   * @throws as `send`; `short-read` for an answer that is cut, `resource-limit` for one without end.
+   * @throws as `send`; `short-read` for a truncated response, `resource-limit` for one that is too long.
    */
   ask(key: string, query: Query, request: S3Request): Promise<S3Response> {
     const call = { operation: request.method, key, sent: request.body?.length };
     return this.retry(call, () => this.askOnce(key, query, request), request.signal ?? undefined);
   }
 
-  /** The headers of an object: of a HEAD, or of its first byte where HEAD is refused; without any where there is none. */
+  /**
+   * Returns the headers of an object, by a HEAD, or by reading its first byte if HEAD is rejected. A missing
+   * object has none.
+   */
   async head(key: string, signal: AbortSignal | undefined): Promise<Pick<S3Response, "headers">> {
     const answers = [404, ...REFUSED_HEAD];
     const answer = await this.ask(key, {}, { method: "HEAD", answers, signal });
@@ -218,12 +227,12 @@ export class S3Client {
     return this.ask(key, {}, { method: "GET", headers: { range: "bytes=0-0" }, signal });
   }
 
-  /** As `ask`, but only once. */
+  /** Like `ask`, but without retries. */
   async askOnce(key: string, query: Query, request: S3Request): Promise<S3Response> {
     const { root } = request;
     const response = await this.send(key, query, request);
     const text = await readText(response, LONGEST_ANSWER);
-    // What takes long begins with 200, and may fail all the same.
+    // Long operations start with status 200, and can still fail.
     if (response.ok && BEGINS_AS_ERROR.test(text)) throw s3Failure(asFailed(response), s3CodeOf(text));
     if (root !== undefined && !isWhole(text, root)) {
       throw new ZarrflowError("short-read", "the response is truncated", { expected: `</${root}>` });
@@ -232,8 +241,8 @@ export class S3Client {
   }
 
   /**
-   * Whether a request to `region` is to be made again in another, where the bucket is said to be: others under way may
-   * have learned that before.
+   * Returns true if a request to `region` must be repeated in the region that the response names. Another request
+   * in flight may have found that region before.
    */
   #followsTo(named: string | undefined, region: string): boolean {
     if (named === undefined || named === region || !/^[a-z0-9-]+$/.test(named)) return false;
@@ -249,7 +258,10 @@ export class S3Client {
     return method === "HEAD" || (method === "GET" && (code === undefined || code === "AccessDenied"));
   }
 
-  /** A HEAD does not tell a missing object from a missing bucket: asked once. */
+  /**
+   * Returns true if the bucket exists, which is asked once: a HEAD does not tell a missing object from a missing
+   * bucket.
+   */
   async #hasBucket({ signal }: S3Request): Promise<boolean> {
     if (!this.#isBucketKnown) {
       const response = await this.#signed("", {}, { method: "HEAD", signal });
@@ -289,7 +301,7 @@ export class S3Client {
     }
   }
 
-  /** The headers with those of the signature. */
+  /** Returns the headers, with the signature's. */
   async #headersOf(
     url: URL,
     { method, signal }: S3Request,
@@ -298,7 +310,7 @@ export class S3Client {
     const credentials = await unlessAborted(this.#credentials.current(), signal);
     throwIfAborted(signal);
     const headers = secretHeaders(plain);
-    // Not signed: servers in front of the server may change it. Ranges count the bytes of the value as it is.
+    // Not signed, because proxies may change it. Ranges count bytes of the uncompressed value.
     const encoding = { "accept-encoding": "identity" };
     if (credentials === undefined) return { ...headers, ...encoding };
     const place = { region: this.#region, keys: this.#signingKeys };
@@ -306,7 +318,7 @@ export class S3Client {
   }
 }
 
-/** The text of an answer that is an error; "" for one that is none of S3's. */
+/** Reads the text of an error response; "" for one that is too long for S3. */
 async function errorText(response: HttpResponse): Promise<string> {
   try {
     return await readText(response, LONGEST_ERROR);

@@ -2,7 +2,7 @@ import { isZarrflowError, type PlainCode, ZarrflowError } from "../../util/error
 import { failureOf } from "../http/http-failure.ts";
 import { textOf } from "./xml.ts";
 
-/** What a bucket can be called, on any server: Ceph's have a tenant in front, those of others capitals and underscores. */
+/** Bucket names of any server: Ceph's have a tenant in front, others have capitals and underscores. */
 export const BUCKET = /^(?:[\w.-]*:)?\w[\w.-]{1,253}\w$/;
 export const BUCKET_HINT =
   "Bucket names have 3 characters or more: letters, digits, hyphens, underscores and periods; in Ceph also a tenant in front: tenant:bucket.";
@@ -31,7 +31,7 @@ const stale: Meaning = {
 };
 const wrongKey: Meaning = { code: "access-denied", reason: "the credentials are not valid" };
 
-/** S3's own codes, where they say more than the status. */
+/** Meanings of S3's own codes that say more than the status. */
 const MEANINGS = new Map<string, Meaning>([
   ["SlowDown", busy],
   ["Throttling", busy],
@@ -73,24 +73,27 @@ const MEANINGS = new Map<string, Meaning>([
   ["NoSuchUpload", { code: "source-changed", reason: "another program ended the upload" }],
 ]);
 
-/** The code that the body of a failed answer names. The rest of the body may echo what was sent: it stays unread. */
+/**
+ * Returns the code in the body of a failed response. The rest of the body may repeat what was sent, and is
+ * ignored.
+ */
 export function s3CodeOf(body: string): string | undefined {
   const code = textOf(body, "Code");
   return code !== undefined && /^\w{1,64}$/.test(code) ? code : undefined;
 }
 
-/** What of a request says more about its failure. */
+/** Facts about a request that explain its failure. */
 export interface RefusedRequest {
-  /** The region that the answer names. */
+  /** The region that the response names. */
   readonly region?: string | undefined;
-  /** Whether an object was read, which may be one that is missing. */
+  /** True if an object was read, which may be missing. */
   readonly isRefusedRead?: boolean;
 }
 
 const DENIED_HINT =
   "If the bucket may be read but not listed, it answers so for keys that are missing: use `missing403`, or `--missing-403` of the command. If its readers pay, set AWS_REQUEST_PAYER=requester.";
 
-/** The error that a failed answer stands for. */
+/** Makes the error for a failed response. */
 export function s3Failure(
   response: Parameters<typeof failureOf>[0],
   code: string | undefined,

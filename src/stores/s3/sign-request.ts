@@ -9,13 +9,13 @@ export interface UnsignedRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Keys that requests are signed with: one for each day, region and secret. */
+/** Signing keys: one for each day, region and secret. */
 export type SigningKeys = Map<string, Uint8Array>;
 
 const ALGORITHM = "AWS4-HMAC-SHA256";
-/** Over TLS nobody changes the body, and the checksum that is sent with it is signed. */
+/** TLS protects the body, and the checksum header of the body is signed. */
 const UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD";
-/** Headers that servers on the way may change, or that are none of the request's. */
+/** Headers that proxies may change, or that are not part of the request. */
 const NOT_SIGNED = new Set([
   "authorization",
   "connection",
@@ -28,7 +28,7 @@ const NOT_SIGNED = new Set([
 ]);
 
 /**
- * The headers of a request to S3 with its signature, version 4.
+ * Returns the headers of a request to S3 with its signature, version 4.
  *
  * @see https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
@@ -70,7 +70,7 @@ export async function signRequest(
 
 let latest = { second: 0, time: "" };
 
-/** As signatures have it, to the second: one text for many requests. */
+/** Returns the time as in signatures, to the second. Requests of one second share the text. */
 function timeNow(): string {
   const second = Math.floor(Date.now() / 1000);
   if (latest.second !== second) {
@@ -96,14 +96,14 @@ async function signingKey(
 
 function canonicalQuery(query: URLSearchParams): string {
   const encoded = [...query].map((pair) => pair.map((text) => quoted(encodeURIComponent(text))));
-  // By names alone: `=` comes behind some of what may be in them.
+  // By name only: `=` sorts after some characters of names.
   return encoded
     .sort(([a = ""], [b = ""]) => (a < b ? -1 : 1))
     .map((pair) => pair.join("="))
     .join("&");
 }
 
-/** What `encodeURIComponent` and URLs leave as it is, but signatures do not. */
+/** Encodes characters that `encodeURIComponent` and URLs leave alone, but signatures do not. */
 function quoted(encoded: string): string {
   return encoded.replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,8 +1,8 @@
 const ENTITIES = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }));
 
 /**
- * What lies between the tags of each element `name` in an answer of S3, whose elements of one name never lie in one
- * another. No general XML: neither comments nor CDATA, which S3 does not send.
+ * Returns the contents of each element `name` in a response of S3, in which elements of one name are never nested.
+ * Not a general XML parser: comments and CDATA, which S3 does not send, are not handled.
  */
 export function elements(xml: string, name: string): string[] {
   const found: string[] = [];
@@ -17,7 +17,7 @@ export function elements(xml: string, name: string): string[] {
   return found;
 }
 
-/** The text of the first element `name`. */
+/** Returns the text of the first element `name`. */
 export function textOf(xml: string, name: string): string | undefined {
   return elements(xml, name)[0]?.replace(
     /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi,
@@ -29,7 +29,7 @@ export function textOf(xml: string, name: string): string | undefined {
   );
 }
 
-/** Whether an answer ends with the end of its element `root`, or is that element without content. */
+/** True if a response ends with the end of its element `root`, or is that element without content. */
 export function isWhole(xml: string, root: string): boolean {
   const end = xml.slice(-1000).trimEnd();
   return (

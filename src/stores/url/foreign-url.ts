@@ -1,6 +1,6 @@
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** How places that other tools name by a scheme are named here, by scheme. */
+/** Advice for places with schemes of other tools, by scheme. */
 const SCHEMES: Readonly<Record<string, (rest: string) => string>> = {
   s3a: inS3,
   s3n: inS3,
@@ -24,17 +24,17 @@ const SCHEMES: Readonly<Record<string, (rest: string) => string>> = {
 
 const KNOWN = "Supported are paths, file://, s3://, http(s)://, memory: and zips in any of these.";
 
-/** Stages of chained URLs that keep what was read, and are left out here. */
+/** Stages of chained URLs that cache data, and have no equivalent here. */
 const CACHES = /^(?:simplecache|filecache|blockcache|cached)$/i;
 
-/** A chained URL of fsspec, such as `zip://t2m::s3://bucket/x.zip`: the outermost first. */
+/** A chained URL of fsspec, such as `zip://t2m::s3://bucket/x.zip`, with the outermost stage first. */
 const CHAIN = /^[a-z][\w+.-]*(?::\/\/[^:]*)?::/i;
 
-/** What names a store, and a `#` right behind it. */
+/** A store name followed by `#`. */
 const FRAGMENT = /^(.*?\.(?:zarr|zip|ozx|n5|nc|h5))\/?#(.*)$/is;
 
 /**
- * Refuses what names a store as other tools do, and says how it is named here.
+ * Rejects names of stores in the syntax of other tools, with advice on how to write them here.
  *
  * @throws `invalid-option`
  */
@@ -49,9 +49,9 @@ export function assertNotForeign(text: string): void {
   if (base !== undefined && !/^https?:/i.test(text)) throw fragment(base, inside, text);
 }
 
-/** The error for a URL with a `#`. */
+/** Makes the error for a URL with a `#`. */
 export function fragment(base: string, inside: string, text: string): ZarrflowError {
-  // NetCDF writes `#mode=zarr,file`
+  // NetCDF uses `#mode=zarr,file`
   const path = inside.includes("=") ? "" : inside.replace(/^\/+/, "");
   return new ZarrflowError(
     "invalid-option",
@@ -63,7 +63,7 @@ export function fragment(base: string, inside: string, text: string): ZarrflowEr
   );
 }
 
-/** The error for a scheme that is not known. */
+/** Makes the error for an unknown scheme. */
 export function unknownScheme(scheme: string, text: string): ZarrflowError {
   const rest = text.slice(text.indexOf("://") + 3);
   const advice = Object.hasOwn(SCHEMES, scheme) ? SCHEMES[scheme]?.(rest) : undefined;
@@ -72,7 +72,7 @@ export function unknownScheme(scheme: string, text: string): ZarrflowError {
   });
 }
 
-/** The same as a pipeline, as far as there is one. */
+/** Suggests the equivalent pipeline, if there is one. */
 function chainAdvice(links: readonly string[]): string {
   const outer = links.slice(0, -1).filter((link) => !CACHES.test(nameOf(link)));
   const foreign = outer.find((link) => !/^zip$/i.test(nameOf(link)));

@@ -11,12 +11,13 @@ import type { StoreUrl } from "./store-url.ts";
 const ZIP_SEGMENT = /\.(?:zip|ozx)$/i;
 
 /**
- * Takes a URL apart: a path or `file://…`; `s3://BUCKET/PREFIX`; `http(s)://…`; `memory:NAME/path`; a zip by `.zip` or `.ozx` at the end of a
- * segment, with the node's path after it; pipelines such as `data|zip:inner/path|zarr3:`. In a page a path is relative to
- * it, and means a URL. Looks at nothing but the text.
+ * Parses a URL: a path or `file://…`; `s3://BUCKET/PREFIX`; `http(s)://…`; `memory:NAME/path`; a zip, named by a
+ * segment that ends in `.zip` or `.ozx`, followed by the node's path; pipelines such as
+ * `data|zip:inner/path|zarr3:`. In a page, a path is a URL relative to the page. Only looks at the text.
  *
- * @throws `invalid-option` for what is no URL of a store, or one as other tools write it, `unsupported-operation` for a
- *   scheme or stage that is not known, both with a hint; `path-not-allowed` when the path inside has a segment `.` or `..`.
+ * @throws `invalid-option` for anything but a URL of a store, or one in the syntax of other tools;
+ *   `unsupported-operation` for an unknown scheme or stage, both with a hint; `path-not-allowed` if the inner path
+ *   has a segment `.` or `..`.
  * @example
  * ```ts
  * import { parseStoreUrl } from "zarrflow/stores/url";
@@ -33,9 +34,9 @@ export function parseStoreUrl(text: string): StoreUrl {
   return stages.reduce(applyStage, parseBase(base));
 }
 
-/** A name and a password, or a signature, would be in every message and every plan. */
+/** Rejects a name, a password or a signature in a URL, which would appear in every message and plan. */
 function assertNoCredentials(text: string): void {
-  // The query of a web server's URL is kept apart from what is shown.
+  // The query of a web server's URL is never shown.
   const shown = text.replace(/^(https?:\/\/[^?|#]*)\?[^|#]*/i, "$1");
   if (!/^(?:https?:|[a-z][a-z0-9+.-]+:\/)/i.test(shown) || !holdsCredentials(shown)) return;
   if (/^(?:abfss?|wasbs?|adl):/i.test(text) && !/[?:][^/]*@|\?/.test(text.slice(text.indexOf("://") + 3)))
@@ -73,7 +74,7 @@ function parseBase(text: string): StoreUrl {
   throw unknownScheme(scheme, text);
 }
 
-/** `https:/host/x` would be a folder. @throws `invalid-option` */
+/** Rejects `https:/host/x`, which would be taken for a folder. @throws `invalid-option` */
 function assertTwoSlashes(text: string): void {
   const [, scheme, rest] = /^(https?|s3|file):\/(?!\/)(.*)$/is.exec(text) ?? [];
   if (scheme === undefined) return;
@@ -89,7 +90,7 @@ function parsePath(text: string): StoreUrl {
   return { spec: { kind: "zip", path: absolutePath([...store, zip].join("/")) }, path };
 }
 
-/** Segments stay as they are encoded in the URL of the server; those of the node's path in a zip are decoded. */
+/** Parses the URL of a web server. Its segments stay encoded; those of the node's path in a zip are decoded. */
 function parseWebUrl(text: string): StoreUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && url.hash !== "") throw fragment(text.slice(0, text.indexOf("#")), url.hash.slice(1), text);
@@ -102,7 +103,7 @@ function parseWebUrl(text: string): StoreUrl {
   return { spec: zipValue(folder, decoded(zip)), path: path.split("/").map(decoded).join("/") };
 }
 
-/** The error for a URL that cannot be read as one: what is wrong is its host or its port. */
+/** Makes the error for an unreadable URL, whose host or port is invalid. */
 function noWebUrl(text: string): ZarrflowError {
   const authority = /^https?:\/\/([^/?#|]*)/i.exec(text)?.[1] ?? "";
   if (authority.includes("@")) return noCredentials();
@@ -115,7 +116,7 @@ function noWebUrl(text: string): ZarrflowError {
   });
 }
 
-/** Keys stand in the URL as they are, not percent-encoded, as other tools have it. */
+/** Parses an S3 URL. Keys in it are not percent-encoded, as in other tools. */
 function parseS3Url(text: string): StoreUrl {
   const [bucket = "", ...segments] = segmentsOf(text.slice("s3://".length));
   if (bucket === "")
@@ -129,7 +130,7 @@ function segmentsOf(path: string): string[] {
   return path.split("/").filter((segment) => segment !== "");
 }
 
-/** The segments in front of the first that names a zip, its name, and the path in it. */
+/** Splits segments at the first that names a zip: those before it, its name, and the path inside. */
 function splitAtZip(segments: readonly string[]): {
   readonly store: readonly string[];
   readonly zip?: string;

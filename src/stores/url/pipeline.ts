@@ -4,7 +4,7 @@ import { parentSpec } from "../folder-spec.ts";
 import type { StoreSpec } from "../store.ts";
 import type { FoundFormat, StoreUrl } from "./store-url.ts";
 
-/** The last stages of a pipeline, such as `x.zip|zip:|zarr3:t2m`; `zarr:` leaves the format open. */
+/** Last stages of a pipeline, such as `x.zip|zip:|zarr3:t2m`; `zarr:` leaves the format open. */
 const FORMATS: ReadonlyMap<string, FoundFormat | undefined> = new Map([
   ["zarr", undefined],
   ["zarr1", "v1"],
@@ -14,7 +14,7 @@ const FORMATS: ReadonlyMap<string, FoundFormat | undefined> = new Map([
 ]);
 
 /**
- * What a URL names with one stage more, such as `zip:inner/path` or `zarr3:t2m`.
+ * Applies another stage, such as `zip:inner/path` or `zarr3:t2m`, to a URL.
  *
  * @throws `unsupported-operation`
  * @see ZEP 8
@@ -36,7 +36,7 @@ export function applyStage({ spec, path, zarrFormat }: StoreUrl, stage: string):
   });
 }
 
-/** The zip that a stage `zip:` means behind a store and a path in it; undefined where there can be none. */
+/** Returns the zip that a stage `zip:` means after a store and a path in it; undefined if there is none. */
 function zipOf(spec: StoreSpec, path: string): StoreSpec | undefined {
   if (path !== "") return zipValue(spec, path);
   if (spec.kind === "directory" || spec.kind === "zip") return { kind: "zip", path: spec.path };

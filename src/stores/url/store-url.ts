@@ -1,14 +1,15 @@
 import type { StoreSpec } from "../store.ts";
 
-/** What a URL names: a store, and a node in it. */
+/** The store and the node in it that a URL names. */
 export interface StoreUrl {
   readonly spec: StoreSpec;
   /**
-   * Normalised path of the node inside the store. Of a directory, a bucket or a web server it is not known where the store ends
-   * and the node's path begins: all is in `spec` then, and the caller finds the root by walking up.
+   * Normalized path of the node inside the store. In a directory, a bucket or a web server, the URL does not show
+   * where the store ends and the node's path starts. Then all is in `spec`, and the caller finds the root by
+   * walking up.
    */
   readonly path: string;
-  /** The format, where the URL names one. */
+  /** The format, if the URL names one. */
   readonly zarrFormat?: FoundFormat;
 }
 

@@ -7,7 +7,7 @@ import { secretHeaders } from "../../http/secret-headers.ts";
 import { fetchWithTimeout } from "../../remote/fetch-with-timeout.ts";
 import { HOW_TO_SIGN } from "../credentials.ts";
 
-/** A question to a service that gives credentials; whatever it holds is not shown. */
+/** A request to a service for credentials; its contents are never shown. */
 export interface Question {
   readonly url: URL;
   readonly method?: "GET" | "PUT" | "POST";
@@ -17,7 +17,7 @@ export interface Question {
   readonly timeout: number;
 }
 
-/** Bytes of the longest answer of these services. */
+/** Longest response of these services in bytes. */
 const LONGEST_ANSWER = 100_000;
 
 export interface TextAnswer {
@@ -25,7 +25,7 @@ export interface TextAnswer {
   readonly text: string;
 }
 
-/** What a service answers, whatever its status. @throws `transient` where there is no answer. */
+/** Returns the response of a service, whatever its status. @throws `transient` if there is no response. */
 export async function ask({ url, timeout, headers, ...question }: Question): Promise<TextAnswer> {
   const init = { ...question, headers: secretHeaders(headers), redirect: "error" } as const;
   try {
@@ -36,7 +36,7 @@ export async function ask({ url, timeout, headers, ...question }: Question): Pro
   }
 }
 
-/** The text of a good answer. @throws `transient`, `access-denied` */
+/** Returns the text of a successful response. @throws `transient`, `access-denied` */
 export function textOfGood({ text, response }: TextAnswer, from: string): string {
   if (response.ok) return text;
   const failure = failureOf(response);

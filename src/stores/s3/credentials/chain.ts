@@ -11,17 +11,18 @@ import {
   type Variables,
 } from "../credentials.ts";
 
-/** Where credentials may come from. */
+/** Places in which credentials are looked for. */
 export interface CredentialPlaces {
   readonly env: Variables;
   readonly profile: Variables;
 }
 
 /**
- * Where credentials come from, the first that is there: variables, the profile, a web identity, the container, the
- * instance. What is fetched is fetched on use, once for all stores of this process, and anew before it expires.
+ * Finds the first available source of credentials: variables, the profile, a web identity, the container, the
+ * instance. Credentials are fetched on first use, once for all stores of this process, and renewed before they
+ * expire.
  *
- * @throws `access-denied` where there are none, `unsupported-operation` for a profile of a kind that is not read.
+ * @throws `access-denied` if there are none, `unsupported-operation` for a kind of profile that is not supported.
  */
 export function findCredentials({ env, profile }: CredentialPlaces): S3CredentialSource {
   const settings = { ...profile, ...env };
@@ -59,7 +60,7 @@ function fetched(settings: Variables): S3CredentialSource {
 
 const sources = new Map<string, () => Promise<S3Credentials>>();
 
-/** A source that all stores of this process share, by a name for where it fetches from. */
+/** Returns a source that all stores of this process share, by a name for its origin. */
 function shared(name: string, fetchThem: () => Promise<S3Credentials>): S3CredentialSource {
   const known = sources.get(name);
   if (known !== undefined) return known;

@@ -6,15 +6,15 @@ import { ask, textOfGood } from "./ask.ts";
 const FROM = "the container's credential service";
 const TIMEOUT = 5000;
 
-/** Where ECS and EKS answer in plain http; any other host must prove who it is. */
+/** Hosts of ECS and EKS that may use plain http; other hosts must prove their identity. */
 const PLAIN_HOSTS =
   /^(?:localhost|127(?:\.\d+){3}|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/;
 
-/** The credentials of the role of a container in ECS, or of a pod in EKS. */
+/** Fetches the credentials of the role of a container in ECS, or of a pod in EKS. */
 export async function containerCredentials(variables: Variables): Promise<S3Credentials> {
   const url = endpointOf(variables);
   const file = variables.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE;
-  // The file changes: it is read each time.
+  // The file changes, so it is read each time.
   const token = file ? await machineFiles().secret(file) : variables.AWS_CONTAINER_AUTHORIZATION_TOKEN;
   const headers: Record<string, string> = token ? { authorization: token } : {};
   return parseCredentials(textOfGood(await ask({ url, headers, timeout: TIMEOUT }), FROM), FROM);

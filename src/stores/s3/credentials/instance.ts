@@ -3,11 +3,11 @@ import { ask, textOfGood } from "./ask.ts";
 
 const FROM = "this machine's metadata service";
 const ROLES = "latest/meta-data/iam/security-credentials/";
-/** Seconds for which a token is good; it is used at once. */
+/** Lifetime of a token in seconds; it is used at once. */
 const TOKEN_SECONDS = "60";
 
 /**
- * The credentials of the role of an EC2 instance. Where nobody answers, this is none.
+ * Fetches the credentials of the role of an EC2 instance. If nobody answers, the machine is not an instance.
  *
  * @see version 2 of the instance metadata service
  */

@@ -1,4 +1,7 @@
-/** A token in a file, without the white space around it. @throws `access-denied` and others, with the file's name. */
+/**
+ * Reads a token from a file, without surrounding white space. @throws `access-denied` and others, with the file
+ * name.
+ */
 export async function secretFile(path: string): Promise<string> {
   const [{ readFile }, { fileError }] = await Promise.all([
     import("node:fs/promises"),

@@ -7,7 +7,7 @@ import { ask } from "./ask.ts";
 
 const TIMEOUT = 10_000;
 
-/** The credentials of a role that a token in a file stands for. @see AssumeRoleWithWebIdentity of STS */
+/** Fetches the credentials of a role for a token in a file. @see AssumeRoleWithWebIdentity of STS */
 export async function webIdentityCredentials(variables: Variables): Promise<S3Credentials> {
   const { AWS_ROLE_ARN = "", AWS_WEB_IDENTITY_TOKEN_FILE = "", AWS_ROLE_SESSION_NAME } = variables;
   const body = new URLSearchParams({
