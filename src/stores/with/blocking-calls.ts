@@ -3,11 +3,12 @@ import { isWritable, type Store, type WritableStore } from "../store.ts";
 import { type Wrapped, wrapStore } from "./wrap-store.ts";
 
 /**
- * A store for a thread that may block: values are read and written by `getSync`, `setSync` and `writeSync`, which
- * for small ones take a fifth of the time, and by calls that wait where these cannot.
+ * Wraps a store for a thread that may block. Values are read and written with `getSync`, `setSync` and
+ * `writeSync`, which take a fifth of the time for small values. Asynchronous calls replace them if they return
+ * undefined or false.
  *
- * @param before called before each call, as a thread that blocks sees to nothing else: returns what to wait for, which
- *   rejects when the thread is to stop
+ * @param before called before each call, because a blocked thread handles no messages. Returns a promise to wait
+ *   for, if any, which rejects when the thread must stop
  */
 export function withBlockingCalls<S extends Store>(
   store: S,

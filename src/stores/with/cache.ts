@@ -9,7 +9,7 @@ import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface CacheOptions {
   /**
-   * Bytes of values that are kept, at most, as a number or as `256MB`.
+   * Most bytes of values to keep, as a number or as `256MB`.
    *
    * @default 64MB
    */
@@ -20,18 +20,18 @@ const CACHE_OPTIONS: OptionNames<CacheOptions> = {
   maxBytes: true,
 };
 
-/** Bytes that keeping anything costs beside its value: its key, and its place in a list. */
+/** Bytes that each answer costs in addition to its value: its key and its place in a list. */
 const OVERHEAD = 200;
 
-/** Calls after which what was read before may not be true any more. */
+/** Calls that may invalidate earlier answers. */
 const CHANGES: readonly StoreOperation[] = ["set", "commit", "delete", "rename"];
 
 /**
- * A store that keeps what it read, values and parts of them, and that a key is missing: those not used for longest give
- * way to new ones. What is written through it is forgotten. **What others write is not seen** as long as the old value
- * is kept: it is for data that do not change while they are read.
+ * Caches values, parts of values, and the absence of keys. When the cache is full, the least recently used are
+ * dropped. Writing through the returned store drops what it changes. **Changes by others are not seen** while an
+ * old value is cached: use it for data that do not change while they are read.
  *
- * @throws `invalid-option` for what is no size.
+ * @throws `invalid-option` for an invalid size.
  * @example
  * ```ts
  * import { HttpStore } from "zarrflow/stores/http";
@@ -92,15 +92,15 @@ export function withCache<S extends Store>(store: S, options: CacheOptions = {})
   };
 }
 
-/** What the store answered; `value` is undefined for a missing key. */
+/** An answer of the store; `value` is undefined for a missing key. */
 interface Kept {
   readonly value: Uint8Array | undefined;
   readonly version: string | undefined;
 }
 
-/** Answers by key and range, the one not used for longest first. */
+/** Answers by key and range, the least recently used first. */
 class KeptValues {
-  /** How often something was forgotten: what was asked for before must not be kept. */
+  /** Number of invalidations. Answers to earlier requests must not be kept. */
   changes = 0;
   readonly #limit: number;
   readonly #answers = new Map<string, Kept>();
@@ -112,7 +112,7 @@ class KeptValues {
     this.#limit = limit;
   }
 
-  /** The answer to the same question, or that part of the whole value. */
+  /** Returns the answer for the same key and range, or cuts the range from the whole value. */
   find(key: string, range: ByteRange | undefined): Kept | undefined {
     const same = this.#use(nameOf(key, range));
     if (same !== undefined || range === undefined) return same;
@@ -122,7 +122,7 @@ class KeptValues {
     return { value: whole.value.subarray(offset, offset + length), version: whole.version };
   }
 
-  /** Keeps a copy, since `value` is the caller's. */
+  /** Keeps a copy, because the caller owns `value`. */
   keep(key: string, range: ByteRange | undefined, { value, version }: Kept): void {
     const name = nameOf(key, value && range);
     this.#drop(key, name);
@@ -167,7 +167,7 @@ class KeptValues {
   }
 }
 
-/** The question for a key and a range; keys have no NUL. */
+/** Returns a name for a key and a range; keys contain no NUL. */
 function nameOf(key: string, range: ByteRange | undefined): string {
   if (range === undefined) return `${key}\0`;
   return "suffix" in range ? `${key}\0-${range.suffix}` : `${key}\0${range.offset}+${range.length ?? ""}`;

@@ -5,10 +5,10 @@ import { isWritable, type Store } from "../store.ts";
 import { type Wrapped, wrapStore } from "./wrap-store.ts";
 
 /**
- * A store of which no more than `concurrency` calls are under way at once; more wait for their turn, first come, first served. A
- * call whose signal is aborted while it waits is not made. A writer holds no place between its calls.
+ * Limits the calls to a store to `concurrency` at a time; others wait for their turn in order. A call that is
+ * aborted while it waits is not made. A writer takes no place between its calls.
  *
- * @throws `invalid-option` when `concurrency` is not a whole number of 1 or more.
+ * @throws `invalid-option` if `concurrency` is not a whole number of 1 or more.
  */
 export function withConcurrencyLimit<S extends Store>(store: S, concurrency: number): Wrapped<S> {
   if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
@@ -16,7 +16,7 @@ export function withConcurrencyLimit<S extends Store>(store: S, concurrency: num
       value: concurrency,
     });
   }
-  // one that writes one value at a time is limited already, and its waiting calls would keep the open writer out
+  // a single writer is limited already, and calls that wait for it would block its own
   if (isWritable(store) && store.singleWriter) return wrapStore(store, (_call, run) => run());
   const limit = pLimit(concurrency);
   return wrapStore(store, (_call, run, { signal }) =>

@@ -12,8 +12,8 @@ import {
 } from "../store.ts";
 
 /**
- * A folder of a store as a store of its own, to be read: its keys are those that begin with `folder` and a slash,
- * without these. Closing it closes the store.
+ * Makes a read-only store of a folder of a store. Its keys are those that begin with `folder` and a slash, without
+ * that prefix. Closing it closes the store.
  */
 export function withFolder(store: Store, folder: string): Store & Partial<ListableStore> {
   const start = `${folder}/`;
@@ -52,7 +52,7 @@ export function withFolder(store: Store, folder: string): Store & Partial<Listab
   };
 }
 
-/** Those of a store, by keys that begin with `start`. */
+/** Returns the checks of a store for keys that begin with `start`. */
 function checksBelow(checks: ValueChecks, start: string): ValueChecks {
   return {
     get unchecked() {
@@ -64,7 +64,7 @@ function checksBelow(checks: ValueChecks, start: string): ValueChecks {
   };
 }
 
-/** As `withFolder`, to be read and written. */
+/** Like `withFolder`, but for reading and writing. */
 export function withWritableFolder(
   store: WritableStore,
   folder: string,

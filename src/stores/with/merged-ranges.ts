@@ -8,13 +8,13 @@ import { type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface MergeOptions {
   /**
-   * Bytes that are read between two ranges and thrown away, at most.
+   * Most bytes between two ranges that are read and discarded.
    *
    * @default 65,536
    */
   readonly mostBetween?: number | undefined;
   /**
-   * Bytes that are read together, at most.
+   * Most bytes that are read in one request.
    *
    * @default 1,048,576
    */
@@ -26,7 +26,7 @@ const MERGE_OPTIONS: OptionNames<MergeOptions> = {
   mostTogether: true,
 };
 
-/** A range that was asked for. */
+/** A requested range. */
 interface Part {
   readonly range: { readonly offset: number; readonly length: number };
   readonly options: GetOptions;
@@ -35,8 +35,8 @@ interface Part {
 }
 
 /**
- * A store far away in which ranges of one value that are asked for at the same time, and lie near one another, are read
- * in one request. Shards and zips are read so by themselves; this is for other readers of parts.
+ * Merges ranges of one value that are requested at the same time and near each other into one request, for remote
+ * stores. Shards and zips do so themselves; this is for other readers of parts.
  *
  * @example
  * ```ts
@@ -51,7 +51,7 @@ interface Part {
 export function withMergedRanges<S extends Store>(store: S, options: MergeOptions = {}): Wrapped<S> {
   assertKnown(options, MERGE_OPTIONS);
   const wrapped = wrapStore(store, (_call, run) => run());
-  /** By key and the version that is asked for. */
+  /** By key and requested version. */
   const waiting = new Map<string, Part[]>();
   const readEach = (key: string, parts: readonly Part[]) => {
     for (const { options, resolve, reject } of parts) store.get(key, options).then(resolve, reject);
@@ -83,9 +83,9 @@ export function withMergedRanges<S extends Store>(store: S, options: MergeOption
 }
 
 /**
- * Reads what covers all parts and gives each its own, in a buffer of its own.
+ * Reads one range that covers all parts, and gives each part a buffer of its own.
  *
- * @throws what the store throws, when no part was given yet.
+ * @throws the errors of the store, before any part is resolved.
  */
 async function readTogether(
   store: Store,

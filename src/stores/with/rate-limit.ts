@@ -6,9 +6,9 @@ import type { Store } from "../store.ts";
 import { type StoreCall, type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface RateLimits {
-  /** Requests that begin in a second, at most. A listing, or a value written piece by piece, is one. */
+  /** Most requests that may start in a second. A listing, or a value that is written piece by piece, is one. */
   readonly requestsPerSecond?: number | undefined;
-  /** Bytes of values read and written in a second, at most. */
+  /** Most bytes of values that may be read and written in a second. */
   readonly bytesPerSecond?: number | undefined;
 }
 
@@ -17,17 +17,17 @@ const RATE_LIMITS: OptionNames<RateLimits> = {
   bytesPerSecond: true,
 };
 
-/** What is asked within a request that has begun. */
+/** Operations inside a request that has started. */
 const STEPS: readonly StoreCall["operation"][] = ["next", "write", "commit"];
 
-/** How long a value is thought to be before one was read, in bytes. */
+/** Assumed size in bytes of a value before one was read. */
 const FIRST_GUESS = 2 ** 16;
 
 /**
- * A store that is asked no more often than `requestsPerSecond`, and for no more than `bytesPerSecond`: calls wait for
- * their turn, first come, first served. Both hold on average: a value is moved at once, and those after it wait the
- * longer. How long a value is that will be read is guessed from the one before, and made good afterwards. A call
- * whose signal is aborted while it waits is not made.
+ * Limits how many requests per second are made to a store, and how many bytes are moved; calls wait for their turn
+ * in order. The limits apply on average: a large value is moved at once, and the calls after it wait longer. The
+ * size of a value to be read is estimated from the one before, and corrected afterwards. A call that is aborted
+ * while it waits is not made.
  *
  * @throws `invalid-option` for a limit that is not above 0.
  * @example
@@ -46,13 +46,13 @@ export function withRateLimit<S extends Store>(store: S, limits: RateLimits): Wr
   return withPaces(store, { requests: paceOf(requestsPerSecond), bytes: paceOf(bytesPerSecond) });
 }
 
-/** Paces of stores that keep to one limit together. */
+/** Rates that several stores may share. */
 export interface Paces {
   readonly requests?: Pace | undefined;
   readonly bytes?: Pace | undefined;
 }
 
-/** The same with paces that other stores keep to as well. */
+/** Like `withRateLimit`, with rates that other stores may share. */
 export function withPaces<S extends Store>(store: S, { requests, bytes }: Paces): Wrapped<S> {
   let length = FIRST_GUESS;
   return wrapStore(store, async ({ operation, written }, run, { signal }) => {
@@ -69,7 +69,7 @@ export function withPaces<S extends Store>(store: S, { requests, bytes }: Paces)
   });
 }
 
-/** What lets no more requests begin in a second: for the `beforeRequest` of stores that ask servers. */
+/** Returns a `beforeRequest` hook that limits the requests that start in a second. */
 export function requestTurns(requestsPerSecond: number): RequestHook {
   const pace = paceOf(requestsPerSecond);
   return async (signal) => pace?.turn(1, signal);
@@ -82,17 +82,17 @@ export function paceOf(perSecond: number | undefined): Pace | undefined {
   throw new ZarrflowError("invalid-option", "a rate must be above 0", { value: perSecond });
 }
 
-/** Deals out so much a second, in the order in which it is asked for. */
+/** Hands out an amount per second, in the order of the requests. */
 export class Pace {
   readonly #perMillisecond: number;
-  /** When all that was dealt out is paid for. */
+  /** Time at which everything that was handed out is used up. */
   #paid = 0;
 
   constructor(perSecond: number) {
     this.#perMillisecond = perSecond / 1000;
   }
 
-  /** Waits until all before is paid for, and takes `amount`. @throws `aborted`. */
+  /** Waits until earlier amounts are used up, and takes `amount`. @throws `aborted`. */
   async turn(amount: number, signal: AbortSignal | undefined): Promise<void> {
     if (amount === 0) return;
     const now = performance.now();
@@ -102,7 +102,7 @@ export class Pace {
     if (wait > 0) await pause(wait, signal);
   }
 
-  /** Takes `amount`, or gives it back where it is below 0, without waiting. */
+  /** Takes `amount`, or returns it if it is negative, without waiting. */
   spend(amount: number): void {
     this.#paid += amount / this.#perMillisecond;
   }

@@ -1,16 +1,16 @@
 import type { Store } from "../store.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
-/** One request that succeeded. A listing is one, however many keys it gives. */
+/** A request that succeeded. A listing is one request, whatever its number of keys. */
 export interface StoreRequest {
   readonly operation: Exclude<StoreOperation, "next">;
   /** The key, or the prefix of a listing. */
   readonly key: string;
-  /** Bytes of values read or written; undefined where a key was asked for that is missing. */
+  /** Bytes of values read or written; undefined for a missing key. */
   readonly bytes: number | undefined;
 }
 
-/** A store that calls `onRequest` with each request, when it has succeeded. */
+/** Calls `onRequest` after each successful request to a store. */
 export function withRequestLog<S extends Store>(
   store: S,
   onRequest: (request: StoreRequest) => void,

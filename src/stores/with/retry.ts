@@ -6,14 +6,14 @@ import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 export type { Retry } from "../remote/retry-events.ts";
 export type { RetryOptions } from "../remote/retry-requests.ts";
 
-/** Calls that do the same when made again; a stream or a writer that has failed cannot go on. */
+/** Calls that can be repeated. A stream or a writer that has failed cannot continue. */
 const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];
 
 /**
- * A store whose calls are made again where they failed transiently (`transient`, `short-read`): after a random part of a
- * time that doubles, and never before the server's `Retry-After`. As many are made at once as are found to be of use, 256
- * at most; while the server asks for fewer, fewer. Listings and writers are not repeated. `HttpStore` and `S3Store` do
- * this by themselves.
+ * Retries calls to a store that failed transiently (`transient`, `short-read`). Pauses are random, with a maximum
+ * that doubles, and never shorter than the server's `Retry-After`. As many calls run at once as prove useful, at
+ * most 256, and fewer while the server reports an overload. Listings and writers are not retried. `HttpStore` and
+ * `S3Store` do this themselves.
  *
  * @example
  * ```ts

@@ -2,7 +2,7 @@ import { isNativeStore } from "../native-stores.ts";
 import type { Store } from "../store.ts";
 import type { ZarritaStore } from "./zarrita.ts";
 
-/** As `toStore`, for what is read: what stores of others need is loaded when there is one. */
+/** Like `toStore`, for reading. The adapter for stores of others is loaded only if it is needed. */
 export async function storeOnUse(store: Store | ZarritaStore): Promise<Store> {
   if (isOfOurs(store)) return store;
   const { toStore } = await import("./zarrita.ts");

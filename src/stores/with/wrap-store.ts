@@ -20,22 +20,24 @@ export type StoreOperation =
   | "delete"
   | "rename";
 
-/** One call of a store, or one step of a listing (`list`, then `next`) or of a writer (`open`, then `write`). */
+/** One call to a store, or one step of a listing (`list`, then `next`) or of a writer (`open`, then `write`). */
 export interface StoreCall {
   readonly operation: StoreOperation;
-  /** The key, or the prefix of a listing; of `rename` the old one. */
+  /** The key, or the prefix of a listing; the old key for `rename`. */
   readonly key: string;
-  /** Bytes handed over. */
+  /** Bytes that the call writes. */
   readonly written: number;
 }
 
-/** Runs a call, now or later, and passes on what it gives. */
+/** Runs a call, now or later, and returns its result. */
 export type Around = <T>(call: StoreCall, run: () => Promise<T>, options: StoreOptions) => Promise<T>;
 
-/** What a wrapped store keeps: the methods of the store's interfaces. */
+/** The members of a store that wrapping keeps: those of the store interfaces. */
 export type Wrapped<S extends Store> = Store & Pick<S, keyof S & (keyof ListableStore | keyof WritableStore)>;
 
-/** A store with the same capabilities whose calls go through `around`; aborting a writer does not. */
+/**
+ * Wraps a store so that its calls go through `around`, except aborting a writer. The capabilities stay the same.
+ */
 export function wrapStore<S extends Store>(store: S, around: Around): Wrapped<S> {
   const wrapped: Store = {
     description: store.description,

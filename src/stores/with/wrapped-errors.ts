@@ -15,12 +15,12 @@ import { storeFailure } from "../store-failure.ts";
 import { type Around, wrapStore } from "./wrap-store.ts";
 
 const wrappedStores = new WeakMap<Store, Store>();
-/** The stores of callers, by what wraps them. */
+/** The callers' stores, by their wrappers. */
 const callersStores = new WeakMap<Store, Store>();
 
 /**
- * A store of the caller's whose failures are errors of ours, with the store, the key, and what it threw as `cause`: the
- * same one each time. A store of ours is itself.
+ * Wraps a store of the caller so that its failures become errors of zarrflow, with the store, the key, and the
+ * original as `cause`. Returns the same wrapper each time, and a store of zarrflow unchanged.
  */
 export function withWrappedErrors(store: Store): Store {
   if (isNativeStore(store)) return store;
@@ -70,15 +70,15 @@ function wrapErrors(store: Store): Store {
 }
 
 /**
- * The store whose values a `copierFrom` may take by its own means: what `withWrappedErrors` wrapped where it reads as a
- * store of ours does, else `store` itself.
+ * Returns the store that `copierFrom` may copy from directly: the store inside a wrapper of `withWrappedErrors`,
+ * if it reads like a store of zarrflow, otherwise `store` itself.
  */
 export function copySource(store: Store): Store {
   const callers = callersStores.get(store);
   return callers && nativePrototype(callers) && isInherited(callers, "get") ? callers : store;
 }
 
-/** Listings whose entries are what they should be. */
+/** Wraps listings so that invalid entries are rejected. */
 function checkedListing(inner: ListableStore): Pick<ListableStore, "list" | "listDirectory"> {
   const checked = async function* (entries: AsyncIterable<unknown>, mayBePrefix: boolean) {
     for await (const entry of entries) {
@@ -145,8 +145,8 @@ function fastWriting(store: WritableStore): Pick<WritableStore, "setSync" | "cop
 }
 
 /**
- * Whether a fast path of a class of ours still does what `method` does: not where a class that extends it has a method of
- * its own. Other stores have fast paths of their own, which they answer for.
+ * True if a fast path of a zarrflow class is equivalent to `method`, because no subclass overrides `method`. Other
+ * stores are responsible for their own fast paths.
  */
 function isInherited(store: Store, method: "get" | "set" | "openWriter"): boolean {
   const ours = nativePrototype(store) as WritableStore | undefined;

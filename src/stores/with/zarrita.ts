@@ -6,17 +6,20 @@ import { isKey } from "../key.ts";
 import { isWritable, type KeyEntry, type Store, type WritableStore } from "../store.ts";
 import { withWrappedErrors } from "./wrapped-errors.ts";
 
-/** A key as zarrita has it. */
+/** A key in zarrita. */
 type Path = `/${string}`;
 
-/** A part of a value as zarrita asks for it. */
+/** A range of a value in zarrita. */
 type RangeQuery = { readonly offset: number; readonly length: number } | { readonly suffixLength: number };
 
 interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What zarrita takes for a store, and any `Map` from keys to bytes: keys begin with a slash, calls may be synchronous. */
+/**
+ * A store as zarrita accepts it, including any `Map` from keys to bytes. Keys begin with a slash, and calls may be
+ * synchronous.
+ */
 export interface ZarritaStore {
   get(key: Path, options?: ReadOptions): Promise<Uint8Array | undefined> | Uint8Array | undefined;
   getRange?(
@@ -28,19 +31,19 @@ export interface ZarritaStore {
   delete?(key: Path): unknown;
 }
 
-/** A store of zarrflow as zarrita reads it. */
+/** A store of zarrflow that zarrita can read. */
 export interface ZarritaReader {
   get(key: Path, options?: ReadOptions): Promise<Uint8Array | undefined>;
   getRange(key: Path, range: RangeQuery, options?: ReadOptions): Promise<Uint8Array | undefined>;
 }
 
-/** A store of zarrflow as zarrita reads and writes it. */
+/** A store of zarrflow that zarrita can read and write. */
 export interface ZarritaWriter extends ZarritaReader {
   set(key: Path, value: Uint8Array): Promise<void>;
 }
 
 /**
- * A store of zarrflow for zarrita.
+ * Adapts a store of zarrflow for zarrita.
  *
  * @example
  * ```ts
@@ -64,8 +67,8 @@ export function toZarrita(store: Store): ZarritaReader {
 }
 
 /**
- * A store of zarrita as one of zarrflow, which `open`, `create` and `copy` make of it by themselves. It cannot list, unless
- * it is a `Map`; the size of a value is found by reading it. It can be written where it has `set`, and deleted from where
+ * Adapts a store of zarrita for zarrflow; `open`, `create` and `copy` do so themselves. It cannot list keys,
+ * unless it is a `Map`, and finds the size of a value by reading it. It can write if it has `set`, and delete if
  * it has `delete`.
  */
 export function fromZarrita(store: ZarritaStore): Store {
@@ -92,7 +95,7 @@ export function fromZarrita(store: ZarritaStore): Store {
         if (store.delete === undefined) {
           throw new ZarrflowError("unsupported-operation", "this store cannot delete", { key });
         }
-        // its store of files fails where there is nothing to delete
+        // zarrita's file store fails if there is nothing to delete
         if ((await readValue(key, options)) !== undefined) await store.delete(`/${key}`);
       },
     }),
@@ -101,7 +104,10 @@ export function fromZarrita(store: ZarritaStore): Store {
 
 const ours = new WeakMap<ZarritaStore, Store>();
 
-/** A store, of zarrflow's shape or of zarrita's, as one of zarrflow, which fails with a `ZarrflowError` alone: the same one each time. */
+/**
+ * Converts a store of zarrflow's or zarrita's shape to one of zarrflow that throws only `ZarrflowError`. Returns
+ * the same one each time.
+ */
 export function toStore(store: Store | ZarritaStore): Store {
   if (isOurs(store)) return withWrappedErrors(store);
   const known = ours.get(store) ?? withWrappedErrors(fromZarrita(store));
@@ -116,12 +122,12 @@ function* entriesOf(map: ReadonlyMap<unknown, Uint8Array>): Generator<KeyEntry> 
   }
 }
 
-/** A `Map` has a size too, but as a number. */
+/** True for a store of zarrflow's shape. A `Map` has a `size` too, but it is a number. */
 function isOurs(store: Store | ZarritaStore): store is Store {
   return "size" in store && typeof store.size === "function";
 }
 
-/** What a store of zarrita reads; its store of files fails where a folder has the name. */
+/** Reads from a store of zarrita, whose file store fails if a folder has the name. */
 async function missingAsUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -131,7 +137,7 @@ async function missingAsUndefined<T>(read: () => Promise<T>): Promise<T | undefi
   }
 }
 
-/** Undefined for what zarrita cannot ask for. */
+/** Undefined for a range that zarrita cannot request. */
 function queryOf(range: ByteRange): RangeQuery | undefined {
   if ("suffix" in range) return { suffixLength: range.suffix };
   const { offset, length } = range;

@@ -4,12 +4,15 @@ import { mergeRanges } from "../../util/merge-ranges.ts";
 import { readForAll, soon } from "../shared-read.ts";
 import { MAX_HELD } from "../store-memory.ts";
 
-/** Entries of so few bytes are read with those behind them, up to `AHEAD`: metadata documents lie side by side. */
+/**
+ * Entries of up to this many bytes are read together with the bytes after them, up to `AHEAD`, because metadata
+ * documents are adjacent.
+ */
 const SMALL_BYTES = 4 * 1024;
 const AHEAD = 32 * 1024;
 
 export interface EntryReadOptions extends RangeReadOptions {
-  /** Whether the range is a whole entry: then the next ones are likely to be read, too. */
+  /** True if the range is a whole entry: then the next entries are likely to be read too. */
   readonly isEntry?: boolean;
 }
 
@@ -27,8 +30,8 @@ interface Window {
 }
 
 /**
- * Reads ranges of a value far away in few requests: those asked for at the same time that lie near one another are one
- * request, and a small entry brings what is behind it, which is kept for the next.
+ * Reads ranges of a remote value in few requests. Ranges that are requested at the same time and near each other
+ * become one request. A small entry is read with the bytes after it, which are kept for the next reads.
  */
 export class NearReads implements RangeReader {
   readonly size: number;
@@ -36,9 +39,9 @@ export class NearReads implements RangeReader {
   readonly #reader: RangeReader;
   #waiting: Read[] = [];
   #held = 0;
-  /** What was read ahead last. */
+  /** The last bytes that were read ahead. */
   #ahead: Window | undefined;
-  /** What others have read, and hold. */
+  /** Bytes that callers of `hold` have read and keep. */
   readonly #windows = new Set<Window>();
 
   constructor(reader: RangeReader) {
@@ -57,8 +60,8 @@ export class NearReads implements RangeReader {
   }
 
   /**
-   * Fills `bytes` from an offset by one request; until the function that it returns is called, what lies whole in them
-   * is read from there.
+   * Fills `bytes` from an offset with one request. Ranges that are completely inside are read from there, until
+   * the returned function is called.
    */
   async hold(bytes: Uint8Array, offset: number, { signal }: RangeReadOptions = {}): Promise<() => void> {
     const found = await this.#reader.read(offset, bytes.length, { into: bytes, signal });
@@ -84,7 +87,7 @@ export class NearReads implements RangeReader {
     await this.#reader.close?.();
   }
 
-  /** Sends what was asked for since the last time. */
+  /** Sends the reads that were requested since the last call. */
   #send(): void {
     const asked = this.#waiting.filter((read) => !rejectedByNow(read));
     this.#waiting = [];
@@ -100,7 +103,7 @@ export class NearReads implements RangeReader {
     this.#reader.read(offset, length, options).then(resolve, reject);
   }
 
-  /** Reads a range, and gives each of `reads` its part. */
+  /** Reads one range, and resolves each of `reads` with its part. */
   async #together(reads: readonly Read[], offset: number, length: number, isAhead = false): Promise<void> {
     this.#held += length;
     try {
@@ -124,7 +127,7 @@ function rejectedByNow({ signal, reject }: Read): boolean {
   return signal?.aborted ?? false;
 }
 
-/** A part of a window, as the caller's; undefined where it is not whole in it. */
+/** Copies a part of a window; undefined if it is not completely inside. */
 function partOf(
   { offset: start, bytes }: Window,
   offset: number,

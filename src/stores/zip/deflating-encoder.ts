@@ -8,16 +8,16 @@ import { type EntryEncoder, FILE_MODE } from "./entry-encoder.ts";
 
 const PIECE_BYTES = 64 * 1024;
 
-/** Deflates entries, by yazl. What it is given is copied, and may reach the sink later, before `finish` resolves. */
+/** Deflates entries with yazl. Bytes are copied, and may reach the sink later, before `finish` resolves. */
 export class DeflatingEncoder implements EntryEncoder {
-  /** Loaded where something is deflated. */
+  /** Loaded on construction. */
   readonly #zip: Promise<ZipFile>;
   readonly #level: number;
-  /** Rejects when the sink does. */
+  /** Rejects when the sink fails. */
   readonly #delivery: Promise<void>;
   #input = passThrough();
 
-  /** @param level 1, fast, to 9, small. */
+  /** @param level 1 (fast) to 9 (small). */
   constructor(sink: ByteSink, level: number) {
     this.#level = level;
     this.#zip = machineFiles()
@@ -39,7 +39,7 @@ export class DeflatingEncoder implements EntryEncoder {
     this.#input = passThrough();
     (await this.#zip).addReadStream(this.#input, key, {
       compressionLevel: this.#level,
-      // yazl takes the local time of this: with it, the bytes are the same in every zone
+      // yazl writes this in local time, so the bytes are the same in every time zone
       mtime: new Date(1980, 0, 1),
       forceDosTimestamp: true,
       mode: FILE_MODE,
@@ -60,7 +60,7 @@ export class DeflatingEncoder implements EntryEncoder {
   }
 
   async finish(comment?: Uint8Array): Promise<void> {
-    // yazl takes bytes as they are, which its types do not say
+    // yazl accepts a buffer, although its types do not
     const bytes = (comment ? Buffer.from(comment) : "") as string;
     (await this.#zip).end({ forceZip64Format: false, comment: bytes });
     await this.#delivery;

@@ -9,10 +9,10 @@ const STRONG_ENCRYPTION = 0x40;
 const ZIP64_SIZES = 0x0001;
 const IN_ZIP64 = 0xffffffff;
 
-/** What the directory says of an entry. */
+/** An entry, as the directory describes it. */
 export interface DirectoryEntry {
   readonly name: string;
-  /** Bytes that its name has in the archive. */
+  /** Length in bytes of its name in the archive. */
   readonly nameLength: number;
   readonly versionMadeBy: number;
   readonly isEncrypted: boolean;
@@ -25,12 +25,12 @@ export interface DirectoryEntry {
 }
 
 /**
- * The entries of an archive's directory, up to its end record, whatever count that states: writers without zip64 store
- * the count of many entries modulo 65,536.
+ * Lists the entries of an archive's directory up to its end record, whatever count that states: writers without
+ * zip64 store the count of many entries modulo 65,536.
  *
- * @param onOtherCount called at the end when the record states another count, which has lost what exceeds 16 bits
- * @throws `corrupt-store` when the directory does not end where its record says, has another number of entries, or is
- *   broken; `unsupported-operation` for strong encryption, and for archives in several files.
+ * @param onOtherCount called at the end if the record's count has lost what exceeds 16 bits
+ * @throws `corrupt-store` if the directory does not end where its record says, has another number of entries, or
+ *   is broken; `unsupported-operation` for strong encryption, and for archives in several files.
  * @see APPNOTE.TXT, 4.3.12
  */
 export async function* directoryEntries(
@@ -83,7 +83,7 @@ function entryOf(
   const extra = [...extraFields(bytes.subarray(nameLength, nameLength + extraLength))];
   const sizes = extra.find(({ id }) => id === ZIP64_SIZES)?.data;
   let used = 0;
-  /** The value of a field, or the next of the zip64 field, where that is there for it. */
+  /** Returns the value of a field, or the next value of the zip64 field if the field refers to it. */
   const large = (at: number) => {
     const value = header.getUint32(at, true);
     if (value !== IN_ZIP64 || sizes === undefined) return value;

@@ -10,43 +10,46 @@ const ZIP64_END_BYTES = 56;
 const ZIP64_END_SIGNATURE = 0x06064b50;
 const ENTRY_SIGNATURE = 0x02014b50;
 const MAX_COMMENT_BYTES = 0xffff;
-/** Bytes of the directory that are read at one time, of a local file and of others, where a request costs more. */
+/**
+ * Bytes of the directory that are read at a time, of a local file and of other archives, where a request costs
+ * more.
+ */
 const BLOCK_BYTES = 1024 * 1024;
 const REMOTE_BLOCK_BYTES = 8 * BLOCK_BYTES;
-/** Bytes at the end that are read first, of what is no local file: with them the directory of 3,000 entries. */
+/** Bytes at the end of a remote archive that are read first. They contain a directory of 3,000 entries. */
 const REMOTE_TAIL_BYTES = 256 * 1024;
-/** Bytes of the largest directory, of some 10 million entries: who sends more will never end. */
+/** Bytes of the largest directory, with some 10 million entries, as a limit for servers that send without end. */
 const MAX_DIRECTORY_BYTES = 2 ** 30;
 
-/** A run of bytes of the archive. */
+/** Consecutive bytes of the archive. */
 interface Block {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
 
-/** Where the directory ends, and what the record there says of it; in bytes from the archive's own begin. */
+/** End of the directory, and what the record there states; in bytes from the archive's own start. */
 export interface DirectoryEnd {
   readonly at: number;
-  /** Where the directory is said to begin. */
+  /** Stated start of the directory. */
   readonly offset: number;
-  /** Bytes that the directory is said to have. */
+  /** Stated length of the directory in bytes. */
   readonly size: number;
-  /** How many entries it is said to have. */
+  /** Stated number of entries. */
   readonly entries: number;
-  /** Whether the count of entries has 64 bits: one of 16 bits may be stored modulo 65,536. */
+  /** True if the number of entries has 64 bits. A number of 16 bits may be stored modulo 65,536. */
   readonly isZip64: boolean;
 }
 
 /**
- * The directory of an archive, without bytes glued before its begin. Reads the end of the archive once and the rest of
- * its directory in large blocks, so that few reads are made: two of an archive of 100,000 entries that is far away.
+ * The directory of an archive, which may have other bytes in front. Reads the end of the archive once and the rest
+ * of its directory in large blocks, so that few reads are needed: two for a remote archive of 100,000 entries.
  */
 export class DirectoryReader {
-  /** Bytes before the archive's own begin; its offsets do not count them. */
+  /** Bytes in front of the archive, which its offsets do not count. */
   readonly start: number;
   readonly #reader: RangeReader;
   readonly #tail: Block;
-  /** Where in the tail the end record begins. */
+  /** Offset of the end record in the tail. */
   readonly #endRecord: number;
   readonly #signal: AbortSignal | undefined;
   #block: Block | undefined;
@@ -65,7 +68,7 @@ export class DirectoryReader {
     this.#signal = signal;
   }
 
-  /** @throws `corrupt-store` when no directory is at the end. */
+  /** @throws `corrupt-store` if there is no directory at the end. */
   static async open(reader: RangeReader, signal?: AbortSignal): Promise<DirectoryReader> {
     const least = ZIP64_LOCATOR_BYTES + END_BYTES + MAX_COMMENT_BYTES;
     const length = Math.min(reader.size, reader.remote ? REMOTE_TAIL_BYTES : least);
@@ -85,8 +88,8 @@ export class DirectoryReader {
   }
 
   /**
-   * @throws `corrupt-store` when the zip64 record is not in the file, or is none; `unsupported-operation` for archives in
-   *   several files.
+   * @throws `corrupt-store` if the zip64 record is outside the file or invalid; `unsupported-operation` for
+   *   archives in several files.
    */
   async end(): Promise<DirectoryEnd> {
     const view = viewOf(this.#tail.bytes);
@@ -113,17 +116,17 @@ export class DirectoryReader {
     return { at, offset, size, entries: view.getUint16(end + 10, true), isZip64: false };
   }
 
-  /** What the archive says at its end. */
+  /** Comment of the archive. */
   get comment(): Uint8Array {
     return this.#tail.bytes.slice(this.#endRecord + END_BYTES);
   }
 
-  /** Whether an entry of a directory begins at `position`. */
+  /** True if an entry of the directory starts at `position`. */
   async isEntryAt(position: number): Promise<boolean> {
     return viewOf(await this.bytesAt(position, 4)).getUint32(0, true) === ENTRY_SIGNATURE;
   }
 
-  /** Bytes of the archive from `start` on: at once where they were read already. */
+  /** Returns bytes of the archive, counted from `start`; without a promise if they were read before. */
   bytesAt(position: number, length: number): Uint8Array | Promise<Uint8Array> {
     const at = this.start + position;
     const partOf = ({ at: begin, bytes }: Block) => bytes.subarray(at - begin, at - begin + length);
@@ -157,7 +160,7 @@ function holds({ at, bytes }: Block, position: number, length: number): boolean 
   return position >= at && position + length <= at + bytes.length;
 }
 
-/** Where in `tail` the end record begins: the last signature whose comment reaches exactly to the end. */
+/** Finds the end record in `tail`: the last signature whose comment ends exactly at the end. */
 function findEnd(tail: Uint8Array): number | undefined {
   const view = viewOf(tail);
   for (let i = tail.length - END_BYTES; i >= 0; i--) {
@@ -168,8 +171,8 @@ function findEnd(tail: Uint8Array): number | undefined {
 }
 
 /**
- * How many bytes were glued before a finished archive: the directory ends where the end record begins, and the
- * difference to where the record says it does counts, but only if no directory is where the record says.
+ * Returns the number of bytes in front of an archive: the difference between the actual and the stated place of
+ * the directory. It is 0 if there is a directory at the stated place.
  */
 async function findStart(
   reader: RangeReader,

@@ -1,16 +1,19 @@
-/** Writes the bytes of one archive to a sink. Its calls come one after the other. */
+/** Writes the bytes of one archive to a sink. Calls must not overlap. */
 export interface EntryEncoder {
-  /** Writes a whole entry; `bytes` are the caller's again when it resolves. */
+  /** Writes a whole entry; the caller may reuse `bytes` when it resolves. */
   add(key: string, bytes: Uint8Array): Promise<void>;
-  /** As `add`, done before it returns; false where that cannot be done, and nothing was. Absent where it never can. */
+  /**
+   * Like `add`, but finished when it returns. Returns false, with nothing written, if that is not possible. Absent
+   * if it never is.
+   */
   addSync?(key: string, bytes: Uint8Array): boolean;
-  /** Begins an entry of unknown size. */
+  /** Starts an entry of unknown size. */
   begin(key: string): Promise<void>;
   write(bytes: Uint8Array): Promise<void>;
   end(): Promise<void>;
-  /** Writes the directory and the comment of the archive, its last bytes. */
+  /** Writes the directory and the comment, the last bytes of the archive. */
   finish(comment?: Uint8Array): Promise<void>;
 }
 
-/** Permissions of entries that are unpacked: a regular file, `rw-r--r--`. */
+/** Permissions of unpacked entries: a regular file, `rw-r--r--`. */
 export const FILE_MODE = 0o100644;

@@ -2,26 +2,26 @@ import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { viewOf } from "./directory-reader.ts";
 
-/** Folders above an entry: more than any file system has, and few enough to walk one by one. */
+/** Most folders above an entry: more than file systems allow, and few enough to walk one by one. */
 const MAX_DEPTH = 1000;
 const UTF8 = 0x800;
 const UNICODE_PATH = 0x7075;
 
-/** A field that extends an entry. */
+/** An extra field of an entry. */
 export interface ExtraField {
   readonly id: number;
   readonly data: Uint8Array;
 }
 
-/** What code page 437 has in place of control characters, and from 127 on. */
+/** Characters of code page 437 in place of control characters, and from 127 on. */
 const CP437 =
   "\u0000☺☻♥♦♣♠•◘○◙♂♀♪♫☼►◄↕‼¶§▬↨↑↓→←∟↔▲▼" +
   "⌂ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0";
 
 /**
- * The name of an entry, with `/` between its segments.
+ * Decodes the name of an entry, with `/` between its segments.
  *
- * @throws `path-not-allowed` where it leaves the archive; `resource-limit` for one with too many folders.
+ * @throws `path-not-allowed` if it points outside the archive; `resource-limit` if it has too many folders.
  * @see APPNOTE.TXT, 4.6.9 and appendix D
  */
 export function entryName(flags: number, raw: Uint8Array, extra: readonly ExtraField[]): string {
@@ -43,7 +43,7 @@ export function entryName(flags: number, raw: Uint8Array, extra: readonly ExtraF
   return name;
 }
 
-/** The name that Info-ZIP adds in UTF-8, where it is of the same name. */
+/** Returns the UTF-8 name that Info-ZIP adds, if it belongs to this name. */
 function unicodeName(raw: Uint8Array, extra: readonly ExtraField[]): string | undefined {
   const isOfName = ({ id, data }: ExtraField) =>
     id === UNICODE_PATH &&

@@ -1,4 +1,4 @@
-/** Where the entries of an archive begin, all of them, in the order of the directory. */
+/** Offsets of all entries of an archive, in the order of the directory. */
 export class EntryOffsets {
   #offsets = new Float64Array(64);
   #count = 0;
@@ -14,7 +14,7 @@ export class EntryOffsets {
     this.#offsets[this.#count++] = offset;
   }
 
-  /** Where the first entry begins that lies behind the one at `offset`; undefined for the last. */
+  /** Returns the offset of the first entry after the one at `offset`; undefined for the last. */
   after(offset: number): number | undefined {
     const offsets = this.#sorted();
     let low = 0;

@@ -5,32 +5,35 @@ import type { PlacedEntry, ZipEntry } from "./zip-index.ts";
 
 const HEADER_BYTES = 30;
 const HEADER_SIGNATURE = 0x04034b50;
-/** Up to so many bytes, one read of header and data, which are copied, beats two: of a local file, and of others. */
+/**
+ * Up to this many bytes, of a local file and of other archives, one read of header and data is faster than two,
+ * although it copies the data.
+ */
 const SMALL_BYTES = 32 * 1024;
 const SMALL_REMOTE_BYTES = 256 * 1024;
 const MAX_REMEMBERED = 10_000;
-/** More is not read behind an entry for a local header whose extra field is not known yet. */
+/** Longest gap between an entry and the next that is read with it, for a local extra field of unknown length. */
 const MAX_EXTRA_BYTES = 256;
 
-/** How an entry is read. */
+/** Options for reading an entry. */
 export interface EntryAccess {
-  /** Whether the caller checks the bytes by their CRC: only then may the place of the next entry tell where they are. */
+  /** True if the caller checks the CRC: only then may the start of the data be guessed from the next entry. */
   readonly isChecked: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * Reads the bytes of entries as they lie in the archive, mostly in one read. Few bytes are read with the local header,
- * which alone says for certain where the data start. More are read straight into the caller's buffer from where the
- * place of the next entry puts them; where no CRC can tell a false guess, the local header is read beside them. What
- * local headers say is remembered.
+ * Reads the bytes of entries, mostly with one read each. Few bytes are read together with the local header, which
+ * alone states for certain where the data start. More bytes are read directly into the caller's buffer, from the
+ * start that the place of the next entry suggests. If no CRC would reveal a wrong guess, the local header is read
+ * at the same time. Data starts from local headers are remembered.
  */
 export class EntryReader {
   readonly #reader: RangeReader;
-  /** Present where the archive is far away. */
+  /** Present if the archive is remote. */
   readonly near: NearReads | undefined;
   readonly #dataStarts = new Map<number, number>();
-  /** Bytes of the extra field in the local header read last; mostly the next one's too. */
+  /** Bytes of the extra field in the last local header. The next one mostly has the same length. */
   #extraBytes = 0;
 
   constructor(reader: RangeReader) {
@@ -39,10 +42,10 @@ export class EntryReader {
   }
 
   /**
-   * Fills `into` from `offset` of the packed bytes of `entry`, which must be checked.
+   * Fills `into` from `offset` of the packed bytes of `entry`. Call `check` with the entry before.
    *
-   * @returns whether the place was guessed: a CRC that differs then says nothing of the entry
-   * @throws `corrupt-store` when there is no local header, or it moves the entry outside the archive.
+   * @returns true if the start was guessed, so that a wrong CRC does not prove that the entry is broken
+   * @throws `corrupt-store` if there is no local header, or it moves the entry outside the archive.
    */
   async read(entry: PlacedEntry, offset: number, into: Uint8Array, access: EntryAccess): Promise<boolean> {
     if (into.length === 0) return false;
@@ -76,14 +79,17 @@ export class EntryReader {
     return false;
   }
 
-  /** Reads the local header, and the data where it says; at the same time where they are likely to be. */
+  /**
+   * Reads the local header and, at the same time, the data at their likely start. If the header states another
+   * start, the data are read again.
+   */
   async #readWithHead(
     entry: PlacedEntry,
     likely: number | undefined,
     fill: (start: number) => Promise<void>,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    // Both are awaited whatever happens: nothing is written into the caller's buffer later.
+    // Both are awaited in any case, so that nothing is written into the caller's buffer later.
     const [head, data] = await Promise.allSettled([
       this.#readHead(entry, 0, { signal }),
       likely === undefined ? undefined : fill(likely),
@@ -94,14 +100,14 @@ export class EntryReader {
     else if (data.status === "rejected") throw data.reason;
   }
 
-  /** As `read`, done before it returns; false where that cannot be done. */
+  /** Like `read`, but finished when it returns. Returns false if that is not possible. */
   readSync(entry: PlacedEntry, offset: number, into: Uint8Array, isChecked: boolean): boolean {
     const start = this.#dataStarts.get(entry.offset) ?? this.#startByPlace(entry, isChecked);
     return start !== undefined && this.#reader.readSync?.(start + offset, into) === true;
   }
 
   /**
-   * Refuses an entry that cannot lie in the archive, before memory is taken for it.
+   * Rejects an entry that reaches beyond the archive, before memory is allocated for it.
    *
    * @throws `corrupt-store`
    */
@@ -109,12 +115,12 @@ export class EntryReader {
     this.#checkEnd(nameEnd(entry) + entry.packedSize);
   }
 
-  /** Whether an entry can lie in the archive. */
+  /** True if an entry can be inside the archive. */
   isInside(entry: ZipEntry): boolean {
     return nameEnd(entry) + entry.packedSize <= this.#reader.size;
   }
 
-  /** Where an entry lies with its local header, as far as that is known before the header is read. */
+  /** Returns the place of an entry with its local header, as far as it is known before the header is read. */
   placeOf(entry: PlacedEntry): { readonly offset: number; readonly length: number } {
     const { offset, next } = entry;
     const least = nameEnd(entry) + entry.packedSize;
@@ -124,8 +130,8 @@ export class EntryReader {
   }
 
   /**
-   * Where the data are likely to start, by the place of the next entry: no byte is left between, or as many as the last
-   * header that was read has in its extra field, and the CRC will tell a false guess.
+   * Guesses the start of the data from the place of the next entry. This works if no bytes are left between, or if
+   * there are as many as in the last extra field and the CRC will reveal a wrong guess.
    */
   #startByPlace(entry: PlacedEntry, isChecked: boolean): number | undefined {
     if (entry.next === undefined) return undefined;
@@ -134,7 +140,7 @@ export class EntryReader {
     return between === 0 || (between === this.#extraBytes && isChecked) ? start : undefined;
   }
 
-  /** The local header with `more` bytes after its name. */
+  /** Reads the local header with `more` bytes after its name. */
   #readHead(entry: ZipEntry, more: number, options: EntryReadOptions): Promise<Uint8Array> {
     const length = Math.min(HEADER_BYTES + entry.nameLength + more, this.#reader.size - entry.offset);
     return this.#reader.read(entry.offset, length, options);
@@ -162,7 +168,7 @@ export class EntryReader {
   }
 }
 
-/** Where the name of an entry ends in its local header. */
+/** Returns the end of an entry's name in its local header. */
 function nameEnd({ offset, nameLength }: ZipEntry): number {
   return offset + HEADER_BYTES + nameLength;
 }

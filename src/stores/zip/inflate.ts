@@ -2,30 +2,30 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { type Builtins, builtin, isNode } from "../../util/platform.node.ts";
 import { Inflation, wrongSize } from "./inflation.ts";
 
-/** A way to inflate raw deflate data. Either call throws when the data are broken or cut off. */
+/** An implementation of raw inflate. Both calls throw if the data are broken or truncated. */
 export interface Inflater {
-  /** The data in pieces, as they come; never more than a few MiB at once. What is packed is asked for as it is used. */
+  /** Inflates in pieces of at most a few MiB, and reads packed data as needed. */
   pieces(packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
-  /** The data at once; fails beyond `size` bytes. Absent where pieces are as good. */
+  /** Inflates all data at once; fails beyond `size` bytes. Absent if pieces are as fast. */
   whole?(packed: Uint8Array, size: number): Promise<Uint8Array>;
 }
 
-/** Up to so many packed bytes, handing them to another thread costs more than inflating them here. */
+/** Packed bytes up to which inflating here costs less than passing them to another thread. */
 const SMALL_BYTES = 64 * 1024;
-/** No byte of deflate stands for more. */
+/** Most bytes that a byte of deflated data can expand to. */
 const MAX_RATIO = 1032;
-/** Nobody deflates to more than twice the size, and so many bytes. */
+/** Packed data may have twice the size of the value and this many bytes more. */
 const MAX_ADDED = 64 * 1024;
 
 export const nodeInflater: Inflater = {
   async *pieces(packed) {
     const { createInflateRaw } = nodes("node:zlib");
-    // what fails is thrown where it is read
+    // errors are thrown to the reader
     yield* nodes("node:stream").pipeline(packed, createInflateRaw(), () => {});
   },
   async whole(packed, size) {
     const { inflateRaw, inflateRawSync } = nodes("node:zlib");
-    // a chunk one byte larger than the value: no second one is taken, and a longer value is noticed
+    // one byte more than the value, so that one chunk is enough and a longer value is noticed
     const options = { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) };
     if (packed.length <= SMALL_BYTES) return inflateRawSync(packed, options);
     return new Promise((resolve, reject) => {
@@ -52,18 +52,18 @@ export const fflateInflater: Inflater = {
   },
 };
 
-/** A module that is there where this is used. */
+/** Returns a built-in module, which exists wherever this is called. */
 function nodes<Name extends keyof Builtins>(name: Name): Builtins[Name] {
   return builtin(name) as Builtins[Name];
 }
 
-/** The way of this runtime. */
+/** The inflater of this runtime. */
 export const inflaterHere = isNode ? nodeInflater : fflateInflater;
 
 /**
- * Inflates `packed` into `into`, which has the size that its value is stated to have.
+ * Inflates `packed` into `into`, which has the stated size of the value.
  *
- * @throws `corrupt-store` when the data are broken, or their size is not the stated one.
+ * @throws `corrupt-store` if the data are broken, or their size is not the stated one.
  */
 export async function inflate(
   packed: Uint8Array,
@@ -87,8 +87,8 @@ async function* once(packed: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Refuses a size that so few packed bytes cannot have, and more of them than a value of that size takes, before memory
- * is taken for either.
+ * Checks the two stated sizes before memory is allocated: the value must not be larger than the packed bytes can
+ * expand to, and the packed bytes not larger than the value justifies.
  *
  * @throws `corrupt-store`
  */

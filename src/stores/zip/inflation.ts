@@ -1,37 +1,37 @@
 import { ZarrflowError } from "../../util/errors.ts";
 
-/** Raw deflate data on their way to the value of an entry, which is taken from its start on. */
+/** Inflates the value of an entry from its start on. */
 export class Inflation {
   readonly #pieces: AsyncIterator<Uint8Array>;
   readonly #size: number;
   #rest: Uint8Array = new Uint8Array(0);
-  /** Bytes that have been inflated. */
+  /** Bytes inflated so far. */
   #inflated = 0;
 
   /**
-   * @param pieces what is inflated; it throws when the data are broken or cut off
-   * @param size bytes that the value is stated to have
+   * @param pieces the inflated data; it throws if the data are broken or truncated
+   * @param size stated size of the value in bytes
    */
   constructor(pieces: AsyncIterator<Uint8Array>, size: number) {
     this.#pieces = pieces;
     this.#size = size;
   }
 
-  /** Where in the value the next byte lies that can be taken. */
+  /** Offset in the value of the next byte to take. */
   get position(): number {
     return this.#inflated - this.#rest.length;
   }
 
-  /** Whether all of the value has been taken. */
+  /** True if the whole value has been taken. */
   get isOver(): boolean {
     return this.position === this.#size;
   }
 
   /**
-   * Fills `into` with what lies at `offset`, which is at `position` or after it. At the end of the value it holds that no
-   * more follows.
+   * Fills `into` with the bytes at `offset`, which is `position` or later. At the end of the value, checks that no
+   * more bytes follow.
    *
-   * @throws `corrupt-store` when the data are broken, or of another size than stated
+   * @throws `corrupt-store` if the data are broken, or not of the stated size
    */
   async fill(offset: number, into: Uint8Array): Promise<void> {
     await this.#skipTo(offset);
@@ -47,7 +47,7 @@ export class Inflation {
     while (await this.#next());
   }
 
-  /** Lets the rest go. */
+  /** Releases the rest. */
   async end(): Promise<void> {
     await this.#pieces.return?.();
   }
@@ -59,7 +59,7 @@ export class Inflation {
     this.#rest = this.#rest.subarray(offset - this.position);
   }
 
-  /** Replaces the rest by the next piece. Returns whether there was one. */
+  /** Replaces the rest by the next piece. Returns false at the end. */
   async #next(): Promise<boolean> {
     const { done, value } = await this.#pieces.next().catch((error) => {
       if (error instanceof ZarrflowError) throw error;
@@ -73,7 +73,7 @@ export class Inflation {
   }
 }
 
-/** A value that has another size than its entry states. */
+/** Makes the error for a value of another size than its entry states. */
 export function wrongSize(expected: number, found: number | string): ZarrflowError {
   return new ZarrflowError("corrupt-store", "the zip entry does not have the size it states", {
     expected,

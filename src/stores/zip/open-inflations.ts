@@ -1,29 +1,29 @@
 import type { Inflation } from "./inflation.ts";
 
-/** Inflations that are kept for what may be read next: as many values as a copy reads at one time. */
+/** Most inflations that are kept for later reads: as many values as a copy reads at a time. */
 const MAX_OPEN = 16;
 
 interface OpenInflation {
-  /** Which entry it is of. */
+  /** Offset of its entry. */
   readonly entry: number;
   readonly inflation: Inflation;
-  /** Where it will be when nobody uses it. */
+  /** Position when its current use ends. */
   until: number;
-  /** Resolves when it is used no more; undefined where it is not used. */
+  /** Resolves when its current use ends; undefined if it is not in use. */
   use: Promise<void> | undefined;
 }
 
 /**
- * Inflations of entries, each of which goes on where the last part ended that was taken of it: parts that are read one after
- * the other inflate each byte once. A part waits for one that ends where it begins.
+ * Inflations of entries, which continue where the last part ended, so that parts that are read in order inflate
+ * each byte once. A part waits for an inflation that is in use by an earlier part.
  */
 export class OpenInflations {
   readonly #open = new Set<OpenInflation>();
 
   /**
-   * Fills `into` with what lies at `offset` of the value of an entry.
+   * Fills `into` with the bytes at `offset` of the value of an entry.
    *
-   * @param begin begins an inflation where none can go on
+   * @param begin starts an inflation if none can continue
    * @throws as `Inflation.fill`
    */
   async fill(entry: number, offset: number, into: Uint8Array, begin: () => Inflation): Promise<void> {
@@ -50,12 +50,12 @@ export class OpenInflations {
     await this.#endOldest();
   }
 
-  /** Ends all. */
+  /** Ends all inflations. */
   async end(): Promise<void> {
     await Promise.all([...this.#open].map((open) => this.#end(open)));
   }
 
-  /** That of an entry which will be the nearest before `offset`. */
+  /** Returns the inflation of an entry that will be nearest before `offset`. */
   #nearest(entry: number, offset: number): OpenInflation | undefined {
     let nearest: OpenInflation | undefined;
     for (const open of this.#open) {
@@ -74,6 +74,6 @@ export class OpenInflations {
 
   async #end(open: OpenInflation): Promise<void> {
     this.#open.delete(open);
-    await open.inflation.end().catch(() => {}); // what failed has been reported already
+    await open.inflation.end().catch(() => {}); // failures have been reported already
   }
 }

@@ -1,31 +1,31 @@
 import { crc32, crc32OfBoth } from "../../util/crc32.ts";
 import type { ReadPart } from "../store.ts";
 
-/** Ranges that are remembered, of all entries: more of them would take more memory than a directory does. */
+/** Most ranges of all entries that are remembered: more would take more memory than a directory. */
 const MAX_RANGES = 200_000;
 
-/** Bytes of a value that were read, and what their CRC-32 is. */
+/** Bytes of a value that were read, with their CRC-32. */
 type ReadRange = Omit<ReadPart, "key">;
 
-/** What is known of an entry that is read in parts. */
+/** State of an entry that is read in parts. */
 interface PartlyRead {
-  /** By offset; none overlaps another. */
+  /** Sorted by offset, without overlaps. */
   ranges: ReadRange[];
-  /** Bytes that they have together. */
+  /** Total length of the ranges in bytes. */
   bytes: number;
-  /** Whether more was read than is remembered. */
+  /** True if some ranges are no longer remembered. */
   isForgotten: boolean;
 }
 
-/** The size of a value, and the CRC-32 that it must have. */
+/** Size of a value and its correct CRC-32. */
 interface Expected {
   readonly size: number;
   readonly crc32: number;
 }
 
 /**
- * Checksums of entries that are read in parts, in any order: the CRC-32 of each part is computed as it is read, that of
- * the value of them when they cover it.
+ * Checksums of entries that are read in parts, in any order. The CRC-32 of each part is computed as it is read,
+ * and the CRC-32 of the value from them when they cover it.
  */
 export class PartChecks {
   readonly #partly = new Map<string, PartlyRead>();
@@ -33,24 +33,24 @@ export class PartChecks {
   readonly #wrong = new Map<string, number>();
   #ranges = 0;
 
-  /** Entries of which parts were read, but not all. */
+  /** Number of entries that were read in part only. */
   get unchecked(): number {
     return this.#partly.size;
   }
 
-  /** The CRC-32 that was found, of an entry in which it differs. */
+  /** Returns the wrong CRC-32 that was found for an entry, if any. */
   wrongOf(key: string): number | undefined {
     return this.#wrong.get(key);
   }
 
-  /** Notes that a value was checked. */
+  /** Records that a value was checked. */
   noteWhole(key: string): void {
     this.#drop(key);
     if (this.#whole.size >= MAX_RANGES) this.#whole.clear();
     this.#whole.add(key);
   }
 
-  /** Notes what lies at `offset` of a value. Returns false where that was the last of it, and the CRC-32 differs. */
+  /** Records bytes at `offset` of a value. Returns false if they complete the value and its CRC-32 is wrong. */
   note(key: string, expected: Expected, offset: number, bytes: Uint8Array): boolean {
     const before = this.#partly.get(key);
     if (this.#whole.has(key) || before?.isForgotten) return true;
@@ -64,8 +64,8 @@ export class PartChecks {
   }
 
   /**
-   * Adds the parts of one value that others have read, some of them the same. Returns false where with them all has been
-   * read, and the CRC-32 differs.
+   * Adds parts of one value that others have read, possibly overlapping known ones. Returns false if they complete
+   * the value and its CRC-32 is wrong.
    */
   add(key: string, expected: Expected, parts: readonly ReadRange[]): boolean {
     if (this.#whole.has(key)) return true;
@@ -80,13 +80,13 @@ export class PartChecks {
     return true;
   }
 
-  /** Ranges of a value that were not read. */
+  /** Returns the ranges of a value that were not read. */
   left(key: string, size: number): readonly Gap[] {
     if (this.#partly.get(key)?.isForgotten) this.#drop(key);
     return this.#whole.has(key) ? [] : gapsOf(this.#partly.get(key)?.ranges ?? [], 0, size);
   }
 
-  /** All that is known of entries that are not whole; it is forgotten here. */
+  /** Returns all ranges of incomplete entries, and forgets them. */
   take(): readonly ReadPart[] {
     const parts = [...this.#partly].flatMap(([key, { ranges }]) =>
       ranges.map((range) => ({ key, ...range })),
@@ -112,7 +112,7 @@ export class PartChecks {
     this.#partly.set(key, { ...noneRead(), isForgotten: true });
   }
 
-  /** Whether the CRC-32 of a value that was read whole is right. */
+  /** Returns true if the CRC-32 of a complete value is right. */
   #judge(key: string, expected: Expected, found: number | undefined): boolean {
     if (found === undefined) return true;
     if (found === expected.crc32) {
@@ -130,7 +130,7 @@ interface Gap {
   readonly length: number;
 }
 
-/** The parts of a range that none of `ranges` has. */
+/** Returns the parts of a range that are not in `ranges`. */
 function gapsOf(ranges: readonly ReadRange[], offset: number, length: number): Gap[] {
   const gaps: Gap[] = [];
   const end = offset + length;
@@ -153,9 +153,12 @@ function byOffset(a: ReadRange, b: ReadRange): number {
   return a.offset - b.offset;
 }
 
-/** The CRC-32 of `size` bytes that some of the ranges make, one after the other; undefined where none do. */
+/**
+ * Returns the CRC-32 of a value of `size` bytes, if some of the ranges are consecutive and cover it; otherwise
+ * undefined.
+ */
 function crcOfAll(ranges: readonly ReadRange[], size: number): number | undefined {
-  /** By the end of what is known from the begin on. */
+  /** CRC-32 of the bytes from the start, by their end. */
   const known = new Map([[0, 0]]);
   for (const { offset, length, crc32 } of ranges) {
     const before = known.get(offset);
@@ -165,7 +168,7 @@ function crcOfAll(ranges: readonly ReadRange[], size: number): number | undefine
   return known.get(size);
 }
 
-/** The first range that ends after `offset`: in it, or after it. */
+/** Returns the index of the first range that ends after `offset`. */
 function firstAfter(ranges: readonly ReadRange[], offset: number): number {
   let low = 0;
   let high = ranges.length;

@@ -7,7 +7,7 @@ import { type DirectoryEntry, directoryEntries } from "./directory-entries.ts";
 import { DirectoryReader } from "./directory-reader.ts";
 import { ENCRYPTED, LINK, ZipIndex } from "./zip-index.ts";
 
-/** Entries that are named one by one. */
+/** Most entries that are reported one by one. */
 const MAX_FINDINGS = 1000;
 
 export interface ZipDirectory {
@@ -17,12 +17,12 @@ export interface ZipDirectory {
 }
 
 /**
- * Reads the directory of an archive up to its end record. Of two entries of one name the later counts; entries ending
- * in `/` are no keys; symbolic links are, of values that cannot be read.
+ * Reads the directory of an archive up to its end record. If two entries have the same name, the later one counts.
+ * Entries ending in `/` are not keys. Symbolic links are keys of values that cannot be read.
  *
- * @param prefix empty, or ending in `/`: keys are what follows it in the names; other entries are left out.
- * @throws `corrupt-store`; `path-not-allowed` where a name leaves the archive; `resource-limit` for a name with too many
- *   folders; `unsupported-operation` for archives in several files.
+ * @param prefix empty, or ending in `/`: keys are the rest of the names; other entries are left out.
+ * @throws `corrupt-store`; `path-not-allowed` if a name points outside the archive; `resource-limit` for a name
+ *   with too many folders; `unsupported-operation` for archives in several files.
  */
 export async function readDirectory(
   reader: RangeReader,
@@ -76,12 +76,12 @@ export async function readDirectory(
   return { index, findings, comment: archive.comment };
 }
 
-/** Whether an entry made on Unix is a symbolic link. */
+/** True if an entry made on Unix is a symbolic link. */
 function isLink({ versionMadeBy, attributes }: DirectoryEntry): boolean {
   return versionMadeBy >>> 8 === 3 && ((attributes >>> 16) & 0o170000) === 0o120000;
 }
 
-/** The error for reading what is a symbolic link, or is reached through one. */
+/** Makes the error for reading a symbolic link, or through one. */
 export function linkError(key: string): ZarrflowError {
   return new ZarrflowError("corrupt-store", "the zip entry is a symbolic link, which is not followed", {
     key,

@@ -2,16 +2,16 @@ import type { RangeReader } from "../../util/byte-range.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { localHeader, type StoredEntry, storedEntryAt } from "./zip-records.ts";
 
-/** Of a local header, what comes before the name. */
+/** Bytes of a local header before the name. */
 const HEADER_BYTES = 30;
-/** Bytes that are read at one time. */
+/** Bytes that are read at a time. */
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * The entries that a `ZipWriter` has stored in a file from its begin, up to the first that is not whole, and at most
- * 4 GiB large.
+ * Lists the entries that a `ZipWriter` stored in a file, from its start up to the first that is incomplete or
+ * larger than 4 GiB.
  *
- * @param readBack whether their bytes are compared with their checksums
+ * @param readBack true to compare their bytes with their checksums
  */
 export async function* storedEntries(file: RangeReader, readBack: boolean): AsyncGenerator<StoredEntry> {
   for (let offset = 0; offset + HEADER_BYTES <= file.size; ) {

@@ -3,9 +3,9 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { Store, StoreOptions } from "../store.ts";
 
 /**
- * A value of a store, to be read in parts. Takes the store and closes it, also when this fails.
+ * Opens a value of a store for reading in parts. Takes ownership of the store and closes it, even on failure.
  *
- * @throws `not-found` when the value does not exist.
+ * @throws `not-found` if the value does not exist.
  */
 export async function openValueReader(
   store: Store,
@@ -33,7 +33,7 @@ class ValueReader implements RangeReader {
   readonly remote = true;
   readonly #store: Store;
   readonly #key: string;
-  /** That of the first answer that has one: all that is read is of it. */
+  /** Version in the first answer that has one; all later reads must match it. */
   #version: string | undefined;
 
   constructor(store: Store, key: string, { size, version }: { size: number; version: string | undefined }) {

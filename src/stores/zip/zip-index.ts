@@ -3,32 +3,32 @@ import { sortUtf8 } from "../../util/utf8-order.ts";
 import { EntryOffsets } from "./entry-offsets.ts";
 
 export const ENCRYPTED = -1;
-/** A symbolic link: its bytes are a path, and no value. */
+/** A symbolic link, whose bytes are a path, not a value. */
 export const LINK = -2;
 
-/** One entry of an archive, as its directory describes it. */
+/** An entry of an archive, as its directory describes it. */
 export interface ZipEntry {
-  /** Where its local header begins, in bytes from the begin of the archive. */
+  /** Start of its local header, in bytes from the start of the archive. */
   readonly offset: number;
-  /** Bytes it takes in the archive. */
+  /** Size in the archive in bytes. */
   readonly packedSize: number;
-  /** Bytes of the value. */
+  /** Size of the value in bytes. */
   readonly size: number;
   readonly crc32: number;
-  /** 0 stored, 8 deflated, others by the zip specification; `ENCRYPTED` and `LINK` beside these. */
+  /** 0 stored, 8 deflated, others per the zip specification; also `ENCRYPTED` and `LINK`. */
   readonly method: number;
-  /** Bytes of its name. */
+  /** Length of its name in bytes. */
   readonly nameLength: number;
 }
 
-/** An entry, and where the next one in the archive begins, if there is one. */
+/** An entry, and the start of the next one in the archive, if there is one. */
 export interface PlacedEntry extends ZipEntry {
   readonly next: number | undefined;
 }
 
 const FIELDS = ["offset", "packedSize", "size", "crc32", "method", "nameLength"] as const;
 
-/** The entries of an archive by key, each a row of six numbers, since there may be millions. */
+/** The entries of an archive by key, each a row of six numbers, because there may be millions. */
 export class ZipIndex {
   readonly #rows = new Map<string, number>();
   #cells = new Float64Array(64 * FIELDS.length);
@@ -39,12 +39,12 @@ export class ZipIndex {
   readonly #empty = new Set<string>();
   #folders: ReadonlySet<string> | undefined;
 
-  /** Notes that an entry begins at `offset`, also one that is not added. */
+  /** Records that an entry starts at `offset`, even if it is not added. */
   occupy(offset: number): void {
     this.#offsets.add(offset);
   }
 
-  /** Adds an entry, in place of one of the same key; whether there was one. */
+  /** Adds an entry. Returns true if it replaces one of the same key. */
   add(key: string, entry: ZipEntry): boolean {
     const known = this.#rows.get(key);
     const row = known ?? this.#used;
@@ -83,7 +83,7 @@ export class ZipIndex {
     };
   }
 
-  /** The symbolic link that is at `key`, or that a reader of the key would have to follow. */
+  /** Returns the symbolic link at `key`, or the one that a reader of the key would have to follow. */
   linkOnTheWay(key: string): string | undefined {
     if (this.#links.size === 0) return undefined;
     if (this.#rows.has(key)) return this.#links.has(key) ? key : undefined;
@@ -94,13 +94,13 @@ export class ZipIndex {
     return undefined;
   }
 
-  /** Adds a folder that has an entry of its own. */
+  /** Adds a folder that has its own entry. */
   addFolder(key: string): void {
     this.#empty.add(key);
     this.#folders = undefined;
   }
 
-  /** Keys of all folders: those that have entries of their own, and those on the way to keys. */
+  /** Returns the keys of all folders: those with entries of their own, and those above keys. */
   folders(): ReadonlySet<string> {
     this.#folders ??= this.#findFolders();
     return this.#folders;
@@ -136,7 +136,7 @@ export class ZipIndex {
     return row === undefined ? undefined : this.#cells[row + FIELDS.indexOf(field)];
   }
 
-  /** Keys in the order of their entries in the archive. */
+  /** Returns the keys in the order of their entries in the archive. */
   storedKeys(): readonly string[] {
     const placed = [...this.#rows.keys()].map((key) => ({ key, at: this.#cell(key, "offset") ?? 0 }));
     return placed.sort((a, b) => a.at - b.at).map(({ key }) => key);

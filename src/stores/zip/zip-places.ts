@@ -6,16 +6,16 @@ import { specOfObject } from "../object-spec.ts";
 import type { StoreSpec, StoreWriter, WritableStore } from "../store.ts";
 import { serialized } from "../writer.ts";
 
-/** A zip that is a value of a store of the caller's, as `open` and targets take it, in this process. */
+/** A zip in a store of the caller, as `open` and targets accept it, in this process. */
 export interface ZipPlace {
   readonly spec: StoreSpec;
   readonly path: string;
 }
 
 /**
- * A zip in a store of the caller's: as a target it is streamed there, and appears when it is whole.
+ * Names a zip in a store of the caller. As a target, it is streamed there, and appears when it is complete.
  *
- * @throws `path-not-allowed` for what is no key
+ * @throws `path-not-allowed` for an invalid key
  * @example
  * ```ts
  * import { copy } from "zarrflow";
@@ -32,11 +32,11 @@ export function zipInStore(store: WritableStore, key: string): ZipPlace {
 }
 
 /**
- * A zip as a target that is written to a stream, from its begin to its end, and never held: a download, a file of
- * `showSaveFilePicker()`, the body of a request. The stream is closed when the zip is whole, and aborted when the run is;
- * one run takes it. What was written cannot be read back, so `verify` is refused.
+ * Names a target zip that is written to a stream in order and never held in memory: a download, a file of
+ * `showSaveFilePicker()`, the body of a request. The stream is closed when the zip is complete, and aborted if the
+ * run is; only one run can use it. The zip cannot be read back, so `verify` is rejected.
  *
- * @param name the zip in words, for messages
+ * @param name describes the zip in messages
  * @example
  * ```ts
  * import { copy } from "zarrflow";
@@ -55,7 +55,7 @@ export function zipIntoStream(stream: WritableStream<Uint8Array>, name = "archiv
   return zipInStore(new StreamStore(stream), name);
 }
 
-/** The one value of a stream. */
+/** A store for the one value that a stream takes. */
 class StreamStore implements WritableStore {
   readonly description = "stream";
   readonly #stream: WritableStream<Uint8Array>;
@@ -80,7 +80,7 @@ class StreamStore implements WritableStore {
   async openWriter(key: string): Promise<StoreWriter> {
     if (this.#stream.locked) throw this.#failure("the stream is taken, or was written before");
     const writer = this.#stream.getWriter();
-    writer.closed.catch(() => {}); // writing fails with that
+    writer.closed.catch(() => {}); // writing fails with the same error
     const gathered = new Gathered((bytes) => writer.write(bytes), { areKept: true });
     return serialized(
       {
@@ -90,7 +90,7 @@ class StreamStore implements WritableStore {
           await writer.close();
           this.#isWhole = true;
         },
-        abort: (reason) => writer.abort(reason).catch(() => {}), // it has failed, which leaves nothing
+        abort: (reason) => writer.abort(reason).catch(() => {}), // the stream has failed already, and leaves nothing
       },
       key,
     );

@@ -1,14 +1,14 @@
 import { FILE_MODE } from "./entry-encoder.ts";
 
-/** Sizes and offsets beyond do not fit into 4 bytes, where 0xffffffff means "see the zip64 field". */
+/** Largest size or offset that fits into 4 bytes, where 0xffffffff means "see the zip64 field". */
 export const MAX_32_BIT = 0xfffffffe;
 const MAX_16_BIT = 0xfffe;
 
 const UTF8_NAME = 0x0800;
 const SIZES_FOLLOW = 0x0008;
-/** 1 January 1980, the first day of a zip: the same input gives the same bytes. */
+/** 1 January 1980, the first date of zip: the same input gives the same bytes. */
 const TIME_AND_DATE = 0x0021_0000;
-/** Of the record that locates the zip64 end record. */
+/** Signature of the record that locates the zip64 end record. */
 const LOCATOR_SIGNATURE = 0x07064b50;
 /** Unix, zip specification 6.3. */
 const MADE_BY = (3 << 8) | 63;
@@ -20,7 +20,7 @@ export interface StoredEntry {
   readonly offset: number;
   readonly size: number;
   readonly crc32: number;
-  /** Whether size and CRC come after the data, unknown when the local header was written. */
+  /** True if size and CRC follow the data, because they were unknown when the local header was written. */
   readonly sizesFollow: boolean;
 }
 
@@ -39,13 +39,13 @@ export function localHeader({ name, size, crc32, sizesFollow }: StoredEntry): Ui
     .tail(name).bytes;
 }
 
-/** Where what comes after an entry begins. */
+/** Returns the offset after an entry. */
 export function entryEnd(entry: StoredEntry): number {
   const { offset, size, sizesFollow } = entry;
   return offset + localHeader(entry).length + size + (sizesFollow ? dataDescriptor(entry).length : 0);
 }
 
-/** What a local header says that this module wrote; undefined for any other, and where size and CRC come after the data. */
+/** Parses a local header that this module wrote; undefined for any other, and if size and CRC follow the data. */
 export function storedEntryAt(
   header: Uint8Array,
   offset: number,
@@ -93,7 +93,7 @@ export function directoryEntry(entry: StoredEntry): Uint8Array {
   return record.bytes;
 }
 
-/** The end of an archive whose directory of `entries` entries is `size` bytes at `offset`. */
+/** Returns the end of an archive whose directory has `entries` entries in `size` bytes at `offset`. */
 export function endRecords(
   entries: number,
   offset: number,
@@ -140,7 +140,7 @@ function isZip64({ size, offset }: StoredEntry): boolean {
   return size > MAX_32_BIT || offset > MAX_32_BIT;
 }
 
-/** Little-endian fields, one after the other. */
+/** Consecutive little-endian fields. */
 class ZipRecord {
   readonly bytes: Uint8Array;
   readonly #view: DataView;

@@ -35,7 +35,7 @@ import { ENCRYPTED, type PlacedEntry, type ZipEntry } from "./zip-index.ts";
 
 export interface ZipStoreOptions extends StoreOptions {
   /**
-   * A folder inside the archive whose entries alone are the store's, for an archive of a folder with its own name.
+   * Folder inside the archive that is the root of the store, for archives of a folder under its own name.
    *
    * @default ""
    */
@@ -47,19 +47,20 @@ const ZIP_OPTIONS: OptionNames<ZipStoreOptions> = {
   signal: true,
 };
 
-/** Bytes of a deflated entry that are read at one time, where its value is not read whole. */
+/** Bytes of a deflated entry that are read at a time if its value is not read whole. */
 const PACKED_BYTES = 2 ** 18;
 
-/** Bytes that are read at one time to check a value. */
+/** Bytes that are read at a time to check a value. */
 const PIECE_BYTES = 2 ** 20;
 
 const STORED = 0;
 const DEFLATED = 8;
 
 /**
- * A zip archive read by ranges, from a file or from anywhere else. Its directory is read once, on opening. Entries
- * may be stored or deflated; the CRC is checked whenever a value has been read whole, at once or in parts. A symbolic link is no missing key:
- * reading it, listing it, or asking for a key below it fails with `corrupt-store`.
+ * A zip archive that is read in ranges, from a file or any other source. Its directory is read once, on opening.
+ * Entries may be stored or deflated. The CRC is checked when all bytes of a value have been read, at once or in
+ * parts. A symbolic link is not a missing key: reading it, listing it, or requesting a key below it fails with
+ * `corrupt-store`.
  */
 export class ZipStore implements ListableStore {
   static {
@@ -67,25 +68,25 @@ export class ZipStore implements ListableStore {
   }
 
   readonly description: string;
-  /** Entries left out, symbolic links, names that occur twice, and an end record that is not right. */
+  /** Skipped entries, symbolic links, duplicate names, and a wrong end record. */
   readonly findings: readonly StoreFinding[];
   readonly #reader: RangeReader;
   readonly #directory: ZipDirectory;
   readonly #entries: EntryReader;
   readonly #inflations = new OpenInflations();
   readonly #keys: KeyIndex;
-  /** Of stored entries, where the archive is a file. */
+  /** Reads stored entries; present if the archive is a file. */
   readonly getSync?: (key: string, options?: GetSyncOptions) => SyncRead | undefined;
 
   readonly comment?: Uint8Array;
 
-  /** Where the archive is far away. */
+  /** Present if the archive is remote. */
   readonly neighbours?: Neighbours;
 
   readonly #parts = new PartChecks();
   readonly checks: ValueChecks = this.#valueChecks();
 
-  /** Of the archive, when its directory was read. */
+  /** Version of the archive when its directory was read. */
   readonly #version: string | undefined;
 
   private constructor(
@@ -118,11 +119,11 @@ export class ZipStore implements ListableStore {
   }
 
   /**
-   * Reads the directory of the archive. The store takes `reader` and closes it, also when this fails.
+   * Reads the directory of the archive. The store takes ownership of `reader` and closes it, even on failure.
    *
-   * @param description the archive in words, such as `zip era5.zarr.zip`.
-   * @throws `corrupt-store` when no directory is at the end, or it is broken; `path-not-allowed` when a name leaves the
-   *   archive; `unsupported-operation` for archives in several files.
+   * @param description describes the archive, such as `zip era5.zarr.zip`.
+   * @throws `corrupt-store` if there is no directory at the end, or it is broken; `path-not-allowed` if a name
+   *   points outside the archive; `unsupported-operation` for archives in several files.
    */
   static async open(
     reader: RangeReader,
@@ -143,8 +144,8 @@ export class ZipStore implements ListableStore {
   }
 
   /**
-   * @throws `corrupt-store` when the entry is broken, or its CRC differs; `unsupported-operation` when it is encrypted or
-   *   compressed in another way.
+   * @throws `corrupt-store` if the entry is broken, or its CRC is wrong; `unsupported-operation` if it is
+   *   encrypted, or neither stored nor deflated.
    */
   async get(
     key: string,
@@ -175,7 +176,7 @@ export class ZipStore implements ListableStore {
     }
   }
 
-  /** Reads a part of a value; of one that is wrong as a whole, nothing is to be taken. */
+  /** Reads a part of a value. Fails if the CRC of the whole value is wrong. */
   async #readPart(
     key: string,
     entry: PlacedEntry,
@@ -211,7 +212,7 @@ export class ZipStore implements ListableStore {
     };
   }
 
-  /** Reads what is left of a value, piece by piece. */
+  /** Reads the remaining ranges of a value, piece by piece. */
   async #check(key: string, { signal }: StoreOptions = {}): Promise<void> {
     const size = this.#sizeOf(key) ?? 0;
     if (size === 0) return void (await this.get(key, { signal }));
@@ -224,7 +225,10 @@ export class ZipStore implements ListableStore {
     }
   }
 
-  /** Reads a value and checks its CRC; if that shows that the start of the data was guessed wrongly, it is read again. */
+  /**
+   * Reads a value and checks its CRC. If the CRC is wrong and the start of the data was guessed, the value is read
+   * again.
+   */
   async #readWhole(entry: PlacedEntry, bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
     const isGuess = await this.#read(entry, bytes, { isChecked: true, signal });
     if (crc32(bytes) === entry.crc32) return;
@@ -232,7 +236,7 @@ export class ZipStore implements ListableStore {
     assertStoredCrc(bytes, entry);
   }
 
-  /** Fills `bytes` with the value; returns whether its start was guessed. */
+  /** Fills `bytes` with the value. Returns true if its start was guessed. */
   async #read(entry: PlacedEntry, bytes: Uint8Array, access: EntryAccess): Promise<boolean> {
     if (entry.method === STORED) return this.#entries.read(entry, 0, bytes, access);
     const packed = new Uint8Array(entry.packedSize);
@@ -246,7 +250,7 @@ export class ZipStore implements ListableStore {
     }
   }
 
-  /** The value of a deflated entry from its start on, whose packed bytes are read as they are used. */
+  /** Makes the inflation of a deflated entry, which reads packed bytes as needed. */
   #inflation(entry: PlacedEntry): Inflation {
     return new Inflation(inflaterHere.pieces(this.#packed(entry)), entry.size);
   }
@@ -278,7 +282,7 @@ export class ZipStore implements ListableStore {
     return listLevel(this.#keys, prefix, options);
   }
 
-  /** Of what can be read and lies in the archive: `get` says what is wrong with others. */
+  /** Returns the place of a readable entry inside the archive; for other entries, `get` throws the error. */
   #placeOf(key: string): ValuePlace | undefined {
     const entry = this.#directory.index.get(key);
     const isPlain = entry?.method === STORED || entry?.method === DEFLATED;
@@ -306,9 +310,9 @@ export class ZipStore implements ListableStore {
   }
 
   /**
-   * What distinguishes the archive from any other.
+   * Identifies the state of the archive.
    *
-   * @throws `source-changed` where somebody has written over it.
+   * @throws `source-changed` if it was overwritten.
    */
   async version({ signal }: StoreOptions = {}): Promise<string | undefined> {
     throwIfAborted(signal);

@@ -13,19 +13,20 @@ import type { StoredEntry } from "./zip-records.ts";
 
 export interface ZipWriterOptions {
   /**
-   * Deflates entries at this level, 1 to 9, instead of storing them as they are; chunks mostly are compressed already.
+   * Deflates entries at this level, 1 to 9, instead of storing them uncompressed. Chunks are mostly compressed
+   * already.
    *
    * @default undefined
    */
   readonly deflate?: number | undefined;
-  /** What the archive says at its end, at most 65,535 bytes. */
+  /** Comment of the archive, at most 65,535 bytes. */
   readonly comment?: Uint8Array | undefined;
   /**
-   * Writes an OME-Zarr file as RFC-9 of OME-NGFF wants it: its directory begins with the documents, those of the root
-   * first, and its comment states the version of the image in it.
+   * True to write an OME-Zarr file per RFC-9 of OME-NGFF: the directory lists the documents first, from the root
+   * down, and the comment states the version of the image.
    */
   readonly isOme?: boolean | undefined;
-  /** Stored entries that the sink has already. */
+  /** Stored entries that the sink already has. */
   readonly written?: WrittenEntries | undefined;
   /** Called with each stored entry that the sink has taken. */
   readonly onEntry?: ((entry: StoredEntry) => void) | undefined;
@@ -40,11 +41,11 @@ const ZIP_WRITER_OPTIONS: OptionNames<ZipWriterOptions> = {
 };
 
 /**
- * Writes a zip archive to a sink, from begin to end: one value at a time, each key once, nothing read back before
+ * Writes a zip archive to a sink in order: one value at a time, each key once. Nothing can be read back before
  * `finish` has written the directory. The same values in the same order give the same bytes.
  *
- * Calls wait for one another; while a writer is open, all others wait for its end. Once the sink fails, or a writer is
- * aborted that has written something, every later call fails with the reason.
+ * Calls wait for each other; while a writer is open, all others wait for its end. Once the sink fails, or a writer
+ * is aborted that has written something, every later call fails with the reason.
  */
 export class ZipWriter implements WritableStore {
   static {
@@ -59,14 +60,14 @@ export class ZipWriter implements WritableStore {
   readonly #isOme: boolean;
   #comment: Uint8Array | undefined;
   #last: Promise<void> = Promise.resolve();
-  /** Calls that have not ended. */
+  /** Number of calls in progress. */
   #waiting = 0;
   #failure: { readonly reason: unknown } | undefined;
   #isFinished = false;
-  /** Where the archive is a file, and entries are stored. */
+  /** Present if the sink has synchronous writes and entries are stored. */
   readonly setSync?: (key: string, bytes: Uint8Array) => boolean;
 
-  /** @param description the archive in words, such as `zip era5.zarr.zip`. */
+  /** @param description describes the archive, such as `zip era5.zarr.zip`. */
   constructor(sink: ByteSink, description: string, options: ZipWriterOptions = {}) {
     assertKnown(options, ZIP_WRITER_OPTIONS);
     const { deflate, comment, isOme = false, written, onEntry } = options;
@@ -88,7 +89,7 @@ export class ZipWriter implements WritableStore {
     if (this.#encoder.addSync) this.setSync = (key, bytes) => this.#setSync(key, bytes);
   }
 
-  /** @throws `target-not-empty` when the key was written before. */
+  /** @throws `target-not-empty` if the key was written before. */
   async set(key: string, bytes: Uint8Array, { signal }: StoreOptions = {}): Promise<void> {
     assertKey(key);
     const release = await this.#turn(signal);
@@ -101,7 +102,7 @@ export class ZipWriter implements WritableStore {
     }
   }
 
-  /** @throws `target-not-empty` when the key was written before. */
+  /** @throws `target-not-empty` if the key was written before. */
   async openWriter(key: string, { signal }: StoreOptions = {}): Promise<StoreWriter> {
     assertKey(key);
     const release = await this.#turn(signal);
@@ -147,7 +148,7 @@ export class ZipWriter implements WritableStore {
     );
   }
 
-  /** @throws `unsupported-operation` when the key was written: an archive only grows. */
+  /** @throws `unsupported-operation` if the key was written: an archive only grows. */
   async delete(key: string, { signal }: StoreOptions = {}): Promise<void> {
     throwIfAborted(signal);
     assertKey(key);
@@ -165,7 +166,7 @@ export class ZipWriter implements WritableStore {
     throw this.#unsupported("a zip archive cannot be read while it is being written", key);
   }
 
-  /** Writes the directory and closes the sink, after all calls before; a second time, it does nothing. */
+  /** Writes the directory and closes the sink, after all earlier calls. Has no effect the second time. */
   async finish(): Promise<void> {
     const release = await this.#turn(undefined);
     try {
@@ -180,7 +181,7 @@ export class ZipWriter implements WritableStore {
     }
   }
 
-  /** Notes the document of the root, which is written, or was before: the version of an image becomes the comment. */
+  /** Reads the version of an image from the root document, new or existing, for the comment. */
   noteRoot(key: string, document: Uint8Array): void {
     if (!this.#isOme || key !== "zarr.json") return;
     const version = omeVersion(document);
@@ -188,7 +189,7 @@ export class ZipWriter implements WritableStore {
     this.#comment = new TextEncoder().encode(JSON.stringify({ ome: { version } }));
   }
 
-  /** Gives the archive up: later calls fail with `reason`. Does nothing after `finish`. */
+  /** Aborts the archive: later calls fail with `reason`. Has no effect after `finish`. */
   async abort(reason: unknown): Promise<void> {
     if (this.#isFinished) return;
     this.#fail(reason);
@@ -210,7 +211,7 @@ export class ZipWriter implements WritableStore {
     return true;
   }
 
-  /** Waits for the calls before; the next ones wait until the answer is called. */
+  /** Waits for earlier calls. Later ones wait until the returned function is called. */
   async #turn(signal: AbortSignal | undefined): Promise<() => void> {
     const before = this.#last;
     let release = () => {};
@@ -249,7 +250,7 @@ export class ZipWriter implements WritableStore {
     this.#keys.add(key);
   }
 
-  /** Once the sink failed, nothing is known of what it holds. */
+  /** Runs a step. After a failure of the sink, its contents are unknown, so all later steps fail. */
   async #attempt(step: () => Promise<void>): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.reason;
     try {
@@ -259,7 +260,7 @@ export class ZipWriter implements WritableStore {
     }
   }
 
-  /** The reason why all later calls fail: the first one given. */
+  /** Records the first failure, and returns the reason with which all later calls fail. */
   #fail(reason: unknown): unknown {
     this.#failure ??= { reason };
     return this.#failure.reason;
@@ -270,17 +271,17 @@ export class ZipWriter implements WritableStore {
   }
 }
 
-/** Whether a zip of this name is an OME-Zarr file. */
+/** True if the name is of an OME-Zarr file. */
 export function isOmeZip(name: string): boolean {
   return name.toLowerCase().endsWith(".ozx");
 }
 
-/** The version of the image that a document of the root describes. */
+/** Returns the version of the image that a root document describes. */
 function omeVersion(document: Uint8Array): string | undefined {
   return versionIn(parsed(document)?.attributes);
 }
 
-/** The version that a comment states. */
+/** Returns the version that a comment states. */
 function omeVersionOf(comment: Uint8Array | undefined): string | undefined {
   return comment && versionIn(parsed(comment));
 }
