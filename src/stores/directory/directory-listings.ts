@@ -10,11 +10,11 @@ import { type Listing, namesIn, walkKeys } from "./listing.ts";
 export interface DirectoryListingsOptions {
   readonly folders: DirectoryTree;
   readonly files: FileCalls;
-  /** The error for a failure at a key, or a prefix. */
+  /** Makes the error for a failure at a key or a prefix. */
   readonly failure: (error: unknown, key: string | undefined) => unknown;
 }
 
-/** The listings of a store that is a folder. */
+/** The listings of a directory store. */
 export class DirectoryListings {
   readonly #options: DirectoryListingsOptions;
 
@@ -22,7 +22,7 @@ export class DirectoryListings {
     this.#options = options;
   }
 
-  /** As `list` of a store. */
+  /** Implements `list` of a store. */
   keys(prefix: string, { signal, onUnreadable, onFolder }: ListOptions): ReadableStream<KeyEntry> {
     assertPrefix(prefix);
     const keys = walkKeys({ ...this.#listing(onUnreadable), onFolder }, prefix, signal);
@@ -32,7 +32,7 @@ export class DirectoryListings {
     );
   }
 
-  /** As `listDirectory` of a store. */
+  /** Implements `listDirectory` of a store. */
   level(prefix: string, { signal, onUnreadable }: ListOptions): ReadableStream<ListedEntry> {
     assertPrefix(prefix);
     const names = async function* (listing: Listing) {
@@ -44,7 +44,7 @@ export class DirectoryListings {
     return streamFromPages(this.#pages(prefix, names(this.#listing(onUnreadable)), entryOf), signal);
   }
 
-  /** As `listRuns` of a store. */
+  /** Implements `listRuns` of a store. */
   runs({ signal }: StoreOptions): ReadableStream<ListedRun> {
     return streamFrom(this.#runs(signal));
   }
@@ -81,7 +81,7 @@ export class DirectoryListings {
   }
 }
 
-/** Whether a failure is that of one file or folder, and not of the disk or the process. */
+/** True if a failure concerns one file or folder, not the disk or the process. */
 function isOfEntry(error: unknown): error is ZarrflowError {
   const codes = ["corrupt-store", "path-not-allowed", "access-denied", "resource-limit"];
   return error instanceof ZarrflowError && codes.includes(error.code);

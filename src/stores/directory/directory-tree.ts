@@ -8,12 +8,15 @@ import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { folderVersion } from "../files/file-version.ts";
 import { syncFolder, type ValueFiles } from "./value-file.ts";
 
-/** Folders that are taken to be there, some 10 MB of names: to look at each again takes longer than to read what is in it. */
+/**
+ * Folders that are assumed to exist, some 10 MB of names: checking each again takes longer than reading its
+ * contents.
+ */
 const MAX_REMEMBERED = 100_000;
-/** Symbolic links below others that may lead to one folder. */
+/** Most symbolic links below other links that may lead to one folder. */
 const MAX_LINKS = 64;
 
-/** @throws `corrupt-store` for a pipe, a socket or a device, which is not taken for a missing value. */
+/** @throws `corrupt-store` for a pipe, a socket or a device, which is not a missing value. */
 export function assertFileOrFolder(info: FileStats): void {
   if (info.isFile() || info.isDirectory()) return;
   throw new ZarrflowError("corrupt-store", "this is neither a file nor a folder", {
@@ -22,8 +25,8 @@ export function assertFileOrFolder(info: FileStats): void {
 }
 
 /**
- * The folders below a root, named by key ("" is the root). Each is looked at once, so that no key is reached through
- * a symbolic link that leaves the root.
+ * The folders below a root, named by key ("" is the root). Each is checked once, so that no key is reached through
+ * a symbolic link to outside the root.
  */
 export class DirectoryTree {
   readonly #root: string;
@@ -31,11 +34,11 @@ export class DirectoryTree {
   readonly #fsync: boolean;
   readonly #isMade: boolean;
   readonly #known = new Set<string>();
-  /** The links below other links that lead to each folder, by its path. */
+  /** Links below other links, by the path of the folder to which they lead. */
   readonly #links = new Map<string, Set<string>>();
   #realRoot: string | undefined;
 
-  /** @param isMade whether the root is there, or must not be made */
+  /** @param isMade true if the root exists, or must not be created */
   constructor(root: string, { files, fsync, isMade = false }: ValueFiles & { readonly isMade?: boolean }) {
     this.#root = root;
     this.#isMade = isMade;
@@ -47,7 +50,7 @@ export class DirectoryTree {
     return key === "" ? this.#root : `${this.#root}/${key}`;
   }
 
-  /** Whether `folder` is there; the root is taken to be. */
+  /** Returns true if `folder` exists. The root is assumed to exist. */
   async has(folder: string): Promise<boolean> {
     if (this.isKnown(folder)) return true;
     if (!(await this.has(folderOf(folder)))) return false;
@@ -64,7 +67,7 @@ export class DirectoryTree {
     return true;
   }
 
-  /** As `has`, looked up before it returns; undefined where that does not tell it for certain. */
+  /** Like `has`, but finished when it returns. Returns undefined if that is uncertain. */
   hasSync(folder: string): boolean | undefined {
     if (this.isKnown(folder)) return true;
     const isAboveThere = this.hasSync(folderOf(folder));
@@ -78,7 +81,7 @@ export class DirectoryTree {
     return true;
   }
 
-  /** What distinguishes the root from a folder that takes its place; undefined where there is none. */
+  /** Identifies the root, so that a folder that replaces it is noticed; undefined if it does not exist. */
   async version(): Promise<string | undefined> {
     try {
       return folderVersion(await stat(this.#root));
@@ -88,12 +91,15 @@ export class DirectoryTree {
     }
   }
 
-  /** Whether `folder` is there, as far as that is known without looking; the root is taken to be. */
+  /** True if `folder` is known to exist without a check. The root is assumed to exist. */
   isKnown(folder: string): boolean {
     return folder === "" || this.#known.has(folder);
   }
 
-  /** Makes `folder` below one that is known, before it returns; false where that cannot be done. */
+  /**
+   * Creates `folder` before it returns, in a parent that exists or can be created. Returns false if that is not
+   * possible.
+   */
   makeSync(folder: string): boolean {
     if (this.#known.has(folder)) return true;
     if (folder === "" || !this.makeSync(folderOf(folder))) return false;
@@ -106,7 +112,7 @@ export class DirectoryTree {
     return true;
   }
 
-  /** Makes `folder` and those above it where they are missing. */
+  /** Creates `folder` and its missing parents. */
   async make(folder: string): Promise<void> {
     if (this.#known.has(folder)) return;
     if (folder === "" && !this.#isMade) await mkdir(this.#root, { recursive: true });
@@ -122,12 +128,12 @@ export class DirectoryTree {
     this.remember(folder);
   }
 
-  /** Resolves when what is in `folder` would outlive a loss of power, where that was asked for. */
+  /** Flushes the entries of `folder` to the disk, if that was requested. */
   async sync(folder: string): Promise<void> {
     if (this.#fsync) await syncFolder(this.#files, this.pathOf(folder));
   }
 
-  /** Removes `folder` and those above it as far as they are empty; the root stays. */
+  /** Removes `folder` and its parents as far as they are empty, except the root. */
   async prune(folder: string): Promise<void> {
     for (let empty = folder; empty !== ""; empty = folderOf(empty)) {
       this.#known.delete(empty);
@@ -139,15 +145,15 @@ export class DirectoryTree {
     }
   }
 
-  /** Looks at every folder again: somebody removed one. */
+  /** Forgets the known folders, because someone removed one. */
   forget(): void {
     this.#known.clear();
   }
 
   /**
-   * The path at the end of the symbolic link at `key`.
+   * Returns the path at the end of the symbolic link at `key`.
    *
-   * @throws `path-not-allowed` when that is outside the root; `corrupt-store` when nothing is there.
+   * @throws `path-not-allowed` if it is outside the root; `corrupt-store` if nothing is there.
    */
   async follow(key: string): Promise<string> {
     this.#realRoot ??= await this.#files.realpath(this.#root);
@@ -162,14 +168,14 @@ export class DirectoryTree {
     return path;
   }
 
-  /** A link that is there and points to nothing is no missing key. */
+  /** Resolves a link. A broken link is not a missing key. */
   async #endOfLink(key: string): Promise<string> {
     const path = this.pathOf(key);
     try {
       return await this.#files.realpath(path);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      await this.#files.lstat(path); // fails where the link itself is gone, too
+      await this.#files.lstat(path); // fails if the link itself is gone
       throw new ZarrflowError(
         "corrupt-store",
         "a symbolic link is broken",
@@ -180,9 +186,9 @@ export class DirectoryTree {
   }
 
   /**
-   * Notes that the symbolic link at `key` leads to the folder `target`.
+   * Records that the symbolic link at `key` leads to the folder `target`.
    *
-   * @throws `resource-limit` when links below links have led there too often: they would make folders without number.
+   * @throws `resource-limit` if too many links below other links lead there: they would create endless paths.
    */
   async noteLink(key: string, target: string): Promise<void> {
     const above = folderOf(key);
@@ -201,7 +207,7 @@ export class DirectoryTree {
     });
   }
 
-  /** Takes `folder` to be there, as something that is no symbolic link. */
+  /** Records that `folder` exists and is not a symbolic link. */
   remember(folder: string): void {
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     this.#known.add(folder);

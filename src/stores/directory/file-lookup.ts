@@ -14,24 +14,24 @@ import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
 import { isWatched, noteMissing } from "./missing-values.ts";
 import { readIntoSync, readValueSync } from "./sync-values.ts";
 
-/** Makes `open` fail on a symbolic link; absent on Windows, where every path is resolved first. */
+/** Makes `open` fail on a symbolic link. Absent on Windows, where every path is resolved first. */
 const NO_LINK: number | undefined = constants.O_NOFOLLOW;
-/** Does not wait for the other end of a pipe. */
+/** Opens for reading, without waiting for the other end of a pipe. */
 const READ = constants.O_RDONLY | (NO_LINK ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 export interface FileLookupOptions {
   readonly files: FileCalls;
-  /** No symbolic links are looked for: nobody else writes below the root. */
+  /** True to skip checks for symbolic links, because nobody else writes below the root. */
   readonly exclusive: boolean;
 }
 
-/** A file, and what the system knows of it. */
+/** A file, with its state. */
 export interface FoundFile {
   readonly path: string;
   readonly info: FileStats;
 }
 
-/** The files at keys, none of which is reached through a symbolic link that leaves the root. */
+/** Finds the files of keys. None is reached through a symbolic link to outside the root. */
 export class FileLookup {
   readonly #folders: DirectoryTree;
   readonly #files: FileCalls;
@@ -43,17 +43,17 @@ export class FileLookup {
     this.#exclusive = exclusive;
   }
 
-  /** Whether a file is known to be no symbolic link without looking. */
+  /** True if opening a file rejects symbolic links, or there are none. */
   get canReadSync(): boolean {
     return this.#exclusive || NO_LINK !== undefined;
   }
 
-  /** Whether the folder of `key` is there, inside the root. */
+  /** Returns true if the folder of `key` exists inside the root. */
   isReachable(key: string): boolean | Promise<boolean> {
     return this.#exclusive || this.#folders.has(folderOf(key));
   }
 
-  /** The file at `key`, or at the end of a symbolic link there; undefined where there is none. */
+  /** Finds the file at `key`, or at the end of a symbolic link there; undefined if there is none. */
   async find(key: string): Promise<FoundFile | undefined> {
     try {
       if (!(await this.isReachable(key))) return undefined;
@@ -71,7 +71,7 @@ export class FileLookup {
     }
   }
 
-  /** Opens what is at `key`, to be read; undefined where nothing is. */
+  /** Opens the file at `key` for reading; undefined if there is none. */
   async #open(key: string): Promise<number | undefined> {
     try {
       if (!(await this.isReachable(key))) return undefined;
@@ -90,9 +90,9 @@ export class FileLookup {
   }
 
   /**
-   * Reads a value, or a range of it, by calls that block: no bytes where there is no file.
+   * Reads a value, or a range of it, synchronously. The result has no bytes if the file is missing.
    *
-   * @returns undefined where that cannot be done: `read` then says why
+   * @returns undefined if that is not possible: `read` then throws the reason
    */
   readSync(key: string, options: GetSyncOptions): SyncRead | undefined {
     const isFolderThere = this.#exclusive || this.#folders.hasSync(folderOf(key));
@@ -109,7 +109,7 @@ export class FileLookup {
     return found;
   }
 
-  /** Reads a value, or a range of it; undefined where there is none. */
+  /** Reads a value, or a range of it; undefined if it is missing. */
   async read(key: string, options: GetOptions): Promise<Uint8Array | undefined> {
     const { range, allocate = plainBuffers.take, signal } = options;
     const fd = await this.#open(key);
@@ -139,7 +139,9 @@ export class FileLookup {
     }
   }
 
-  /** Reports to those who watch in which folder, of those that are there, a value that is no document is missing. */
+  /**
+   * Reports a missing value to the watches, with its nearest existing folder. Missing documents are not reported.
+   */
   #noteMissing(key: string): void {
     if (!isWatched() || isNamedDocument(key)) return;
     let folder = folderOf(key);
@@ -148,7 +150,7 @@ export class FileLookup {
   }
 }
 
-/** Checks and reports the version of a file; undefined where nobody asks for it. */
+/** Returns a function that checks and reports the version of a file; undefined if the caller uses no versions. */
 function versionCheck(options: GetOptions): ((info: FileStats) => void) | undefined {
   if (options.ifVersion === undefined && options.onVersion === undefined) return undefined;
   return (info) => assertVersion(options, fileVersion(info));

@@ -11,24 +11,26 @@ import { isOwnName, isReservedKey } from "../reserved-names.ts";
 import type { ListOptions } from "../store.ts";
 import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";
 
-/** Keys are given so many at a time, */
+/** Number of keys in a page of a listing. */
 const PAGE_KEYS = 256;
-/** and read in steps of so many names, between which others may run. */
+/** Number of names that are read before other tasks get a turn. */
 const NAMES_AT_ONCE = 4096;
 
-/** A folder that is listed. */
+/** Context of a listing. */
 export interface Listing {
   readonly folders: DirectoryTree;
   readonly files: FileCalls;
-  /** Called for what is there and cannot be read, by its key, or its prefix (ending in `/`); the listing ends where it throws. */
+  /**
+   * Called for each unreadable entry with its key, or its prefix (ending in `/`); if it throws, the listing ends.
+   */
   readonly onUnreadable: (name: string, error: unknown) => void;
-  /** Called for each folder, with its prefix. */
+  /** Called for each folder with its prefix. */
   readonly onFolder?: ListOptions["onFolder"];
 }
 
 /**
- * Pages of all keys below `prefix`, sorted by UTF-8 bytes. Holds the names in the folders on the way to the current key,
- * no more.
+ * Yields pages of all keys below `prefix`, sorted by UTF-8 bytes. Holds only the names in the folders above the
+ * current key in memory.
  */
 export async function* walkKeys(
   listing: Listing,
@@ -57,19 +59,19 @@ export async function* walkKeys(
 }
 
 /**
- * What is in the folder at `prefix`, sorted by UTF-8 bytes: names of files, and names of folders with `/` at the end.
- * Empty where there is no folder.
+ * Lists the folder at `prefix`, sorted by UTF-8 bytes: names of files, and names of folders with `/` at the end.
+ * Empty if there is no folder.
  */
 export async function namesIn(listing: Listing, prefix: string): Promise<string[]> {
   const folder = await openFolder(listing, prefix);
   return folder ? namesOf(listing, folder, prefix) : [];
 }
 
-/** The folder at `prefix`; undefined where there is none. */
+/** Opens the folder at `prefix`; undefined if there is none. */
 async function openFolder({ folders }: Listing, prefix: string): Promise<Dir | undefined> {
   const key = prefix.slice(0, -1);
   try {
-    // Each entry that is waited for takes a microsecond more than one that is not.
+    // Reading entries asynchronously costs a microsecond more for each.
     return (await folders.has(key)) ? opendirSync(folders.pathOf(key), { bufferSize: 1024 }) : undefined;
   } catch (error) {
     if (isMissing(error)) return undefined;
@@ -100,7 +102,10 @@ async function namesOf(listing: Listing, folder: Dir, prefix: string): Promise<s
   return sortUtf8(names);
 }
 
-/** Symbolic links are what they point to, if that is inside; undefined for what is gone, or cannot be read. */
+/**
+ * Returns the kind of an entry, for a symbolic link inside the root that of its target; undefined if it is gone or
+ * unreadable.
+ */
 async function lookAt(
   { folders, files, onUnreadable }: Listing,
   key: string,
@@ -121,13 +126,13 @@ async function lookAt(
   }
 }
 
-/** @throws `corrupt-store` for what is neither. */
+/** @throws `corrupt-store` for anything else. */
 function kindOf(info: FileStats): "file" | "folder" {
   assertFileOrFolder(info);
   return info.isFile() ? "file" : "folder";
 }
 
-/** Refuses a link to a folder that holds one of the folders on the way to the link: a walk would never end. */
+/** Rejects a link to a folder above the link, which would make a listing endless. */
 async function assertNoCycle(folders: DirectoryTree, link: string): Promise<void> {
   const target = await folders.follow(link);
   for (let above = link; above !== ""; ) {

@@ -5,7 +5,7 @@ import type { ValueFiles } from "./value-file.ts";
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 
-/** Writes a file that is not there yet; false, and nothing is changed, where it is. */
+/** Writes a file that does not exist yet. Returns false, with nothing changed, if it exists. */
 export async function writeNewFile(
   { files, fsync }: ValueFiles,
   path: string,
@@ -22,7 +22,7 @@ export async function writeNewFile(
     await writeFully(files, fd, bytes, 0);
     if (fsync) await files.sync(fd);
   } catch (error) {
-    // one that is empty, or cut, would stand in the way of all
+    // an empty or incomplete file would block everyone
     await files.unlink(path).catch(() => {});
     throw error;
   } finally {
@@ -32,8 +32,8 @@ export async function writeNewFile(
 }
 
 /**
- * Milliseconds since a file was written, by the clock of its file system, which dates the new file `temporary`; by this
- * machine's where none can be made. Undefined where there is no such file.
+ * Returns the milliseconds since a file was written. The clock is that of the file system, which dates the new
+ * file `temporary`, or this machine's if none can be created. Undefined if the file does not exist.
  */
 export async function fileAge(
   files: FileCalls,

@@ -6,33 +6,36 @@ import { isMissing } from "../files/file-error.ts";
 import type { MissingWatch, StoreOptions } from "../store.ts";
 import { sourceChanged } from "../version.ts";
 
-/** A folder, as it was when a value was first found missing in it. Times are in milliseconds. */
+/** A folder in the state in which a value was first found missing in it. Times are in milliseconds. */
 export interface MissingNote {
-  /** Its path. */
+  /** Path of the folder. */
   readonly folder: string;
-  /** When it was changed last, by the clock of its file system. */
+  /** Time of its last change, by the clock of its file system. */
   readonly changedAt: number;
-  /** When that was looked up. */
+  /** Time when that was looked up. */
   readonly seenAt: number;
 }
 
-/** Folders that a watch remembers. Of those beyond, changes count that took place before they were looked at. */
+/** Folders that a watch remembers. In further ones, only changes before they were first looked up count. */
 const MAX_REMEMBERED = 100_000;
 
-/** The watches of this thread. One that is forgotten without its end is collected. */
+/** The watches of this thread. A watch that is dropped without `end` is garbage-collected. */
 const watches = new Set<WeakRef<FolderWatch>>();
 
-/** Whether anybody wants to know which values are missing. */
+/** True if there is a watch for missing values. */
 export function isWatched(): boolean {
   return watches.size > 0;
 }
 
-/** Reports to the watches of this thread that a value is missing in a folder, or, given a note, that another thread found so. */
+/**
+ * Reports to the watches of this thread that a value is missing in a folder, or, with a note, that another thread
+ * found that.
+ */
 export function noteMissing(found: string | MissingNote): void {
   for (const watch of active()) watch.note(found);
 }
 
-/** Reports to the watches of this thread that some keys below a folder were missing in a listing. */
+/** Reports to the watches of this thread that a listing lacked some keys below a folder. */
 export function noteMissingBelow(folder: string): void {
   for (const watch of active()) watch.noteBelow(folder);
 }
@@ -46,18 +49,20 @@ function* active(): Generator<FolderWatch> {
 }
 
 export interface FolderWatchOptions {
-  /** Folders, the root or below, in which values count, and below which they do; others may change. All by default. */
+  /**
+   * The root, or folders below it, for whose values and subfolders changes count. By default, everything counts.
+   */
   readonly folders?: readonly string[];
-  /** Called for each folder in which a value is missing, once. */
+  /** Called once for each folder in which a value is missing. */
   readonly onNote?: ((note: MissingNote) => void) | undefined;
 }
 
 /**
- * The folders below a root in which values were found missing. What is removed from a folder, or added to it, changes the
- * folder: where that happens after the watch began, what was missing may have been there.
+ * The folders below a root in which values were found missing. Removing or adding a value changes its folder. If a
+ * folder changed after the watch began, the missing values may have been there.
  *
- * Times are those of the file system, so a folder that was changed before it was first looked at counts as changed only
- * where its time lies between the begin of the watch and that look.
+ * Times come from the file system. A folder that changed before it was first looked up counts as changed only if
+ * its time is between the start of the watch and that lookup.
  */
 export class FolderWatch implements MissingWatch {
   readonly #root: string;
@@ -111,7 +116,7 @@ export class FolderWatch implements MissingWatch {
   async #assertUnchangedBelow(folder: string, signal: AbortSignal | undefined): Promise<void> {
     throwIfAborted(signal);
     const info = await ifThere(stat(folder));
-    if (info === undefined) return; // the folder above is changed where it was there
+    if (info === undefined) return; // if it existed before, its parent has changed
     if (this.#isWithin(info.ctimeMs, Date.now())) throw this.#failure(folder);
     const entries = (await ifThere(readdir(folder, { withFileTypes: true }))) ?? [];
     for (const entry of entries) {
@@ -119,7 +124,7 @@ export class FolderWatch implements MissingWatch {
     }
   }
 
-  /** The folder as it is; of one that is gone, the folder above, which that has changed. */
+  /** Returns a note on the folder; if it is gone, notes its parent instead, which has changed. */
   #look(folder: string): MissingNote | undefined {
     try {
       const info: Stats = statSync(folder);
@@ -135,7 +140,7 @@ export class FolderWatch implements MissingWatch {
     return this.#folders.some((one) => folder === one || folder.startsWith(`${one}/`));
   }
 
-  /** Whether a time is later than the begin, and not after `seenAt`, as the times of a clock that is ahead are. */
+  /** True if a time is after the start of the watch, but not after `seenAt`, as times of a fast clock are. */
   #isWithin(time: number, seenAt: number): boolean {
     const at = Math.floor(time);
     return at > this.#began && at <= seenAt;

@@ -3,15 +3,15 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { nextTurn } from "../../util/blocking-io.ts";
 
-/** After so many milliseconds others may run. */
+/** Milliseconds after which other tasks get a turn. */
 const TURN_MS = 10;
 
 /**
- * Removes a folder with all in it, if it is there. Files go one after the other: to begin with all of them at once, as
- * `rm` does, takes kilobytes for each.
+ * Removes a folder and its contents, if it exists. Files are removed one after the other: `rm` starts with all at
+ * once, which takes kilobytes for each.
  */
 export async function removeFolder(path: string): Promise<void> {
-  // a link is removed itself, and nothing where it leads
+  // a link is removed itself, not its target
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     await emptyFolder(path, { began: performance.now() }).catch(() => {});
   }

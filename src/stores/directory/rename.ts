@@ -4,7 +4,7 @@ import { hasSystemCode, isMissing } from "../files/file-error.ts";
 
 export type Kind = "file" | "folder" | "link" | "other";
 
-/** What is at a path; undefined where there is nothing. */
+/** Returns the kind of entry at a path; undefined if there is none. */
 export async function kindAt(files: FileCalls, path: string): Promise<Kind | undefined> {
   try {
     const info = await files.lstat(path);
@@ -17,7 +17,7 @@ export async function kindAt(files: FileCalls, path: string): Promise<Kind | und
   }
 }
 
-/** Whether something of a kind is at `path`. @throws `path-not-allowed` for a symbolic link. */
+/** Returns true if an entry of this kind is at `path`. @throws `path-not-allowed` for a symbolic link. */
 export async function isMovable(files: FileCalls, path: string, kind: "file" | "folder"): Promise<boolean> {
   const found = await kindAt(files, path);
   if (found !== "link") return found === kind;
@@ -27,7 +27,7 @@ export async function isMovable(files: FileCalls, path: string, kind: "file" | "
   );
 }
 
-/** Renames a file, or a folder with all in it. An empty folder gives way. @throws `target-exists` */
+/** Renames a file, or a folder with its contents, replacing at most an empty folder. @throws `target-exists` */
 export async function moveTo(files: FileCalls, from: string, to: string): Promise<void> {
   const there = await kindAt(files, to);
   if (there !== undefined && there !== "folder") throw renamedOnto(to);

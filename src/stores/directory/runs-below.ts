@@ -7,7 +7,10 @@ import { isOwnName, LOCK_NAME } from "../reserved-names.ts";
 import type { ListedRun } from "../store.ts";
 import { ownerOf } from "../target/owner-record.ts";
 
-/** Locks below a folder, and folders in which runs build what lies there. Symbolic links are not followed. */
+/**
+ * Lists locks below a folder, and control folders of runs that build something there. Symbolic links are not
+ * followed.
+ */
 export async function* runsBelow(
   root: string,
   prefix: string,
@@ -30,7 +33,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    if (isMissing(error)) return []; // gone since the folder above was read
+    if (isMissing(error)) return []; // gone since its parent was listed
     throw error;
   }
 }

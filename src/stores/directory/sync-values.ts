@@ -16,13 +16,14 @@ import type { GetOptions, SyncRead } from "../store.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;
 
-/** Up to so many bytes, one read more than there are finds the end of a file for less than asking for its size. */
+/** Up to this many bytes, reading past the end of a file is cheaper than looking up its size. */
 const SMALL_BYTES = 32 * 1024;
 
 /**
- * Reads the file at `path`, opened with `flags`, into the begin of `into`: no bytes where there is no file.
+ * Reads the file at `path`, opened with `flags`, into the start of `into`. The result has no bytes if the file is
+ * missing.
  *
- * @returns undefined where that fails, or it does not fit
+ * @returns undefined if reading fails, or the file does not fit
  */
 export function readIntoSync(path: string, flags: number, into: Uint8Array): SyncRead | undefined {
   try {
@@ -30,7 +31,7 @@ export function readIntoSync(path: string, flags: number, into: Uint8Array): Syn
     try {
       const few = Math.min(SMALL_BYTES, into.length);
       let done = readUpTo(fd, into, 0, few);
-      // A pipe without a writer reads as an empty file.
+      // A pipe without a writer reads like an empty file.
       if (done === 0 && !fstatSync(fd).isFile()) return undefined;
       if (done === few) {
         if (fstatSync(fd).size > into.length) return undefined;
@@ -46,10 +47,10 @@ export function readIntoSync(path: string, flags: number, into: Uint8Array): Syn
 }
 
 /**
- * Reads the file at `path`, opened with `flags`, or a range of it: no bytes where there is no file.
+ * Reads the file at `path`, opened with `flags`, or a range of it. The result has no bytes if the file is missing.
  *
- * @param check called with what the system knows of the file, before it is read
- * @returns undefined where that fails, or there are more than `maxBytes`
+ * @param check called with the state of the file before it is read
+ * @returns undefined if reading fails, or there are more than `maxBytes`
  */
 export function readValueSync(
   path: string,
@@ -79,12 +80,18 @@ function afterFailure(error: unknown): SyncRead | undefined {
   return hasSystemCode(error, "ENOENT") ? { bytes: undefined } : undefined;
 }
 
-/** Writes `bytes` to `path`, in place of what is there. Whether that was done; if not, anything may be there. */
+/**
+ * Writes `bytes` to `path`, replacing an existing file. Returns false on failure; the file may then contain
+ * anything.
+ */
 export function writeValueSync(path: string, bytes: Uint8Array): boolean {
   return writeNewFile(path, O_WRONLY | O_CREAT | O_TRUNC, bytes);
 }
 
-/** Writes `bytes` to a new file `temporary`, then renames it to `path`. Whether that was done; if not, all is as it was. */
+/**
+ * Writes `bytes` to a new file `temporary`, then renames it to `path`. Returns false on failure, with `path`
+ * unchanged.
+ */
 export function replaceValueSync(temporary: string, path: string, bytes: Uint8Array): boolean {
   try {
     if (writeNewFile(temporary, O_WRONLY | O_CREAT | O_EXCL, bytes)) {
@@ -98,7 +105,10 @@ export function replaceValueSync(temporary: string, path: string, bytes: Uint8Ar
   return false;
 }
 
-/** Reads the bytes from `from` to `end` of what begins at `offset` of a file. @returns where they end. */
+/**
+ * Reads the bytes from `from` to `end` of the data that start at `offset` in a file. @returns the end of the bytes
+ * read.
+ */
 function readUpTo(fd: number, into: Uint8Array, from: number, end: number, offset = 0): number {
   let done = from;
   while (done < end) {
@@ -109,7 +119,7 @@ function readUpTo(fd: number, into: Uint8Array, from: number, end: number, offse
   return done;
 }
 
-/** Writes `bytes` at a position of an open file. Whether that was done; if not, a part may be there. */
+/** Writes `bytes` at a position of an open file. Returns false on failure; a part may then be written. */
 export function writePieceSync(fd: number, bytes: Uint8Array, position: number): boolean {
   try {
     for (let done = 0; done < bytes.length; ) {

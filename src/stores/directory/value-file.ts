@@ -5,14 +5,14 @@ import { writePieceSync } from "./sync-values.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY, S_IWUSR: OWNER_WRITES } = constants;
 
-/** How files that hold values are written. */
+/** Options for writing files of values. */
 export interface ValueFiles {
   readonly files: FileCalls;
-  /** Whether each is on the disk before it counts as written. */
+  /** True to flush each file to the disk before it counts as written. */
   readonly fsync: boolean;
 }
 
-/** Writes `bytes` to `path`, in place of what is there; after a failure nothing is there. */
+/** Writes `bytes` to `path`, replacing an existing file. After a failure, no file is there. */
 export async function writeFile(
   { files, fsync }: ValueFiles,
   path: string,
@@ -32,7 +32,7 @@ export async function writeFile(
   }
 }
 
-/** Writes `bytes` to a new file `temporary`, then renames it to `path`; after a failure `path` is as it was. */
+/** Writes `bytes` to a new file `temporary`, then renames it to `path`. After a failure, `path` is unchanged. */
 export async function replaceFile(
   values: ValueFiles,
   temporary: string,
@@ -49,7 +49,7 @@ export async function replaceFile(
   }
 }
 
-/** Writes to a new file `temporary`, which `commit` renames to `path` and `abort` removes. */
+/** Opens a writer to a new file `temporary`, which `commit` renames to `path` and `abort` removes. */
 export async function openFileWriter(
   { files, fsync }: ValueFiles,
   temporary: string,
@@ -91,10 +91,10 @@ export async function openFileWriter(
 }
 
 /**
- * Copies the file at `from` to `path`, by way of `temporary` where there is one; afterwards its owner can write it,
- * whatever holds for the original. After a failure nothing of it is left.
+ * Copies the file at `from` to `path`, through `temporary` if there is one. The copy is writable for its owner,
+ * even if the original is not. After a failure, no copy is left.
  *
- * @returns its size
+ * @returns the size of the file
  */
 export async function copyFile(
   { files, fsync }: ValueFiles,
@@ -104,7 +104,7 @@ export async function copyFile(
 ): Promise<number> {
   try {
     await files.copyFile(from, temporary);
-    // Known to the system from just now, so this never waits.
+    // The system has just written this file's state, so this call does not wait.
     const { size, mode } = lstatSync(temporary);
     if ((mode & OWNER_WRITES) === 0) await files.chmod(temporary, mode | OWNER_WRITES);
     if (fsync) await syncPath(files, temporary);
@@ -116,15 +116,15 @@ export async function copyFile(
   }
 }
 
-/** Windows opens no folders. */
+/** Folders cannot be opened on Windows. */
 const CAN_SYNC_FOLDERS = process.platform !== "win32";
 
-/** Resolves when the names in the folder at `path` are on the disk, where the system can tell. */
+/** Flushes the entries of the folder at `path` to the disk, if the system supports that. */
 export async function syncFolder(files: FileCalls, path: string): Promise<void> {
   if (CAN_SYNC_FOLDERS) await syncPath(files, path);
 }
 
-/** Puts a file, or the names in a folder, on the disk. */
+/** Flushes a file, or the entries of a folder, to the disk. */
 export async function syncPath(files: FileCalls, path: string): Promise<void> {
   const fd = await files.open(path, constants.O_RDONLY);
   try {
@@ -134,7 +134,7 @@ export async function syncPath(files: FileCalls, path: string): Promise<void> {
   }
 }
 
-/** Tidies up after a failure, which is what the caller hears of. */
+/** Cleans up after a failure, and ignores errors in doing so: the caller gets the first one. */
 async function ignoringFailure(step: () => void | Promise<void>): Promise<void> {
   try {
     await step();

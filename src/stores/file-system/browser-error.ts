@@ -49,12 +49,12 @@ const meanings = new Map<string, Meaning>([
   ],
 ]);
 
-/** Whether a call of the browser failed so, such as `NotFoundError`. */
+/** True for an error of the browser with one of these names, such as `NotFoundError`. */
 export function isBrowserError(error: unknown, ...names: readonly string[]): boolean {
   return error instanceof Error && names.includes(error.name);
 }
 
-/** What to throw for the failure of a call of the browser: as an error of ours, with `details`. */
+/** Converts an error of the browser to a `ZarrflowError` with `details`. */
 export function browserError(error: unknown, details: ErrorDetails): unknown {
   if (isZarrflowError(error)) return error.addContext(details);
   if (!(error instanceof DOMException) && !(error instanceof TypeError)) return error;

@@ -19,8 +19,8 @@ import type { BlobLike } from "./handles.ts";
 import { blobVersion, readBlob } from "./read-blob.ts";
 
 /**
- * Files that the user has chosen or dropped, by key, to be read: for browsers that hand out files, and no folder. All
- * methods throw `source-changed` where a file is no longer what was chosen.
+ * A read-only store of files that the user chose or dropped, by key, for browsers that give access to files but
+ * not to folders. All methods throw `source-changed` if a file has changed since it was chosen.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export class FilesStore implements ListableStore {
   }
 
   readonly description: string;
-  /** Files whose paths are no keys. */
+  /** Files whose paths are not keys. */
   readonly findings: readonly StoreFinding[];
   readonly #files: ReadonlyMap<string, BlobLike>;
   readonly #index: KeyIndex;
@@ -52,7 +52,10 @@ export class FilesStore implements ListableStore {
     this.#index = { sortedKeys: () => sorted, sizeOf: (key) => this.#files.get(key)?.size };
   }
 
-  /** The files of `<input type="file" webkitdirectory>`: keys are their paths without the name of the chosen folder. */
+  /**
+   * Makes a store of the files of `<input type="file" webkitdirectory>`. Keys are their paths without the name of
+   * the chosen folder.
+   */
   static ofInput(
     files: Iterable<BlobLike & { readonly name: string; readonly webkitRelativePath: string }>,
   ): FilesStore {

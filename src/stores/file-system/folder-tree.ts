@@ -7,26 +7,26 @@ import type { ListOptions } from "../store.ts";
 import { isBrowserError } from "./browser-error.ts";
 import type { FolderHandle } from "./handles.ts";
 
-/** Folders that are kept in mind. */
+/** Most folders that are remembered. */
 const MAX_KNOWN = 4096;
-/** A folder that others remove while it is being written to is made again so often. */
+/** Attempts to write in a folder that others keep removing. */
 const ATTEMPTS = 5;
 /** In milliseconds. */
 const LONGEST_PAUSE = 500;
-/** What Chromium writes the bytes of a file to until it is closed. */
+/** Suffix of the file that Chromium writes to until a file is closed. */
 const SWAP = ".crswap";
 
 /** The folders below a handle, by their keys. */
 export class FolderTree {
   readonly #root: FolderHandle;
-  /** Handles are names: one that was removed and made again is as good as before. */
+  /** Handles are names: they stay valid if a folder is removed and created again. */
   readonly #known = new Map<string, FolderHandle>();
 
   constructor(root: FolderHandle) {
     this.#root = root;
   }
 
-  /** The folder with a key, "" for the root; undefined where there is none. */
+  /** Finds the folder with a key, "" for the root; undefined if there is none. */
   async find(key: string): Promise<FolderHandle | undefined> {
     try {
       return await this.#at(key, false);
@@ -36,7 +36,10 @@ export class FolderTree {
     }
   }
 
-  /** Does something in the folder with a key, which is made where it is missing, and again where others remove it meanwhile. */
+  /**
+   * Runs `act` in the folder with a key, which is created if it is missing. Tries again if others remove the
+   * folder in the meantime.
+   */
   async inFolder<T>(key: string, act: (folder: FolderHandle) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -49,14 +52,14 @@ export class FolderTree {
     }
   }
 
-  /** Removes a folder and those above it, as far as they are empty. */
+  /** Removes a folder and its parents as far as they are empty. */
   async prune(key: string): Promise<void> {
     for (let here = key; here !== ""; here = folderOf(here)) {
       const above = await this.find(folderOf(here));
       try {
         await above?.removeEntry(lastName(here));
       } catch (error) {
-        // it is not empty, or something is being written there
+        // not empty, or something is being written there
         if (isBrowserError(error, "InvalidModificationError", "NoModificationAllowedError")) return;
         if (!isBrowserError(error, "NotFoundError")) throw error;
       }
@@ -64,7 +67,10 @@ export class FolderTree {
     }
   }
 
-  /** Keys below `prefix`, sorted by UTF-8 bytes; holds the names in the folders on the way to the current one. */
+  /**
+   * Lists the keys below `prefix`, sorted by UTF-8 bytes. Holds only the names in the folders above the current
+   * key in memory.
+   */
   async *keys(
     prefix: string,
     options: Pick<ListOptions, "signal" | "onFolder">,
@@ -79,7 +85,9 @@ export class FolderTree {
     }
   }
 
-  /** What is in the folder at `prefix`, sorted by UTF-8 bytes: names of files, and of folders with `/` at the end. */
+  /**
+   * Lists the folder at `prefix`, sorted by UTF-8 bytes: names of files, and names of folders with `/` at the end.
+   */
   async namesIn(prefix: string, signal: AbortSignal | undefined): Promise<string[]> {
     throwIfAborted(signal);
     const folder = await this.find(prefix.slice(0, -1));
@@ -108,7 +116,7 @@ export class FolderTree {
   }
 }
 
-/** Does something again while the browser has not yet let go of a file that was closed, or of a folder around it. */
+/** Repeats a call while the browser has not yet released a closed file or its folder. */
 export async function whenFree<T>(act: () => Promise<T>): Promise<T> {
   for (let milliseconds = 1; ; milliseconds *= 2) {
     try {

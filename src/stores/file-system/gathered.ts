@@ -1,20 +1,20 @@
-/** Bytes that are handed over at a time: each call of a stream of the browser takes as long as copying so many. */
+/** Bytes that are passed on at a time: each call to a stream of the browser takes as long as copying this many. */
 const PIECE = 256 * 1024;
 
-/** Takes pieces of any size, and hands them on in few. */
+/** Collects pieces of any size and passes them on in larger ones. */
 export class Gathered {
   readonly #handOver: (bytes: Uint8Array) => Promise<void>;
   readonly #areKept: boolean;
   #piece = new Uint8Array(PIECE);
   #used = 0;
 
-  /** @param areKept whether what is handed over stays in use, so that each piece needs a buffer of its own */
+  /** @param areKept true if the receiver keeps the bytes, so that each piece needs its own buffer */
   constructor(handOver: (bytes: Uint8Array) => Promise<void>, { areKept }: { readonly areKept: boolean }) {
     this.#handOver = handOver;
     this.#areKept = areKept;
   }
 
-  /** Resolves when more can be taken; `bytes` are the caller's again from then on. */
+  /** Resolves when more can be taken; the caller may then reuse `bytes`. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
       const part = bytes.subarray(at, at + PIECE - this.#used);

@@ -1,15 +1,17 @@
 import type { OwnBytes } from "../../util/platform-types.ts";
 
-/** A file's bytes as browsers hand them out: a `Blob`, or a `File`. */
+/** The bytes of a file in a browser: a `Blob` or a `File`. */
 export interface BlobLike {
   readonly size: number;
-  /** Milliseconds since 1970; absent where that is unknown. */
+  /** Milliseconds since 1970; absent if unknown. */
   readonly lastModified?: number;
   slice(start: number, end: number): BlobLike;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** What takes the bytes of a file, which has them once it is closed: a `FileSystemWritableFileStream`. */
+/**
+ * A writable stream to a file, a `FileSystemWritableFileStream`. The file contains the bytes once it is closed.
+ */
 export interface FileWritable {
   write(bytes: OwnBytes): Promise<void>;
   close(): Promise<void>;
@@ -22,7 +24,10 @@ export interface FileHandle {
   readonly name: string;
   getFile(): Promise<BlobLike>;
   createWritable(): Promise<FileWritable>;
-  /** Takes the place of a file of that name. Absent in some browsers, and fails outside of their own files. */
+  /**
+   * Moves the file, replacing one of that name. Absent in some browsers, and fails in others outside the site's
+   * own files.
+   */
   move?(folder: FolderHandle, name: string): Promise<void>;
 }
 

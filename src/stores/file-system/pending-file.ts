@@ -9,7 +9,10 @@ import { readBlob } from "./read-blob.ts";
 /** Bytes of a file that are copied at a time. */
 const STEP = 4 * 2 ** 20;
 
-/** The bytes of a value that nobody sees yet: browsers show an empty file from when a new one is opened for writing. */
+/**
+ * The bytes of a value before it is published. They go to a temporary file, because browsers show a new file as
+ * empty as soon as it is opened for writing.
+ */
 export class PendingFile {
   readonly #folders: FolderTree;
   readonly #folder: FolderHandle;
@@ -41,14 +44,14 @@ export class PendingFile {
     });
   }
 
-  /** `bytes` are the caller's again when it resolves. */
+  /** The caller may reuse `bytes` when it resolves. */
   async write(bytes: Uint8Array): Promise<void> {
-    // browsers write no shared memory
+    // browsers do not write shared memory
     const isOwn = bytes.buffer instanceof ArrayBuffer;
     await this.#writable.write(isOwn ? (bytes as OwnBytes) : new Uint8Array(bytes));
   }
 
-  /** Makes it the value; where that fails, nothing is left. */
+  /** Publishes the value; after a failure, nothing is left. */
   async publish(): Promise<void> {
     try {
       await this.#writable.close();
@@ -71,7 +74,7 @@ export class PendingFile {
       const isMoved = await whenFree(async () => this.#file.move?.(this.#folder, name).then(() => true));
       if (isMoved) return;
     } catch {
-      // outside of their own files some cannot: copying fails with what is wrong
+      // some browsers cannot move files outside the site's own; if the cause is another, copying fails with it
     }
     const target = await this.#folder.getFileHandle(name, { create: true });
     const writable = await target.createWritable();

@@ -6,15 +6,15 @@ import type { GetOptions } from "../store.ts";
 import { browserError } from "./browser-error.ts";
 import type { BlobLike } from "./handles.ts";
 
-/** Bytes that the browser holds besides the buffer that they are read into, at most. */
+/** Most bytes that the browser holds in addition to the buffer that they are read into. */
 const STEP = 4 * 2 ** 20;
 
-/** What distinguishes the bytes of a file from others, as far as the browser tells. */
+/** Returns the version of a file's bytes, as far as the browser shows it. */
 export function blobVersion({ size, lastModified }: BlobLike): string | undefined {
   return lastModified === undefined ? undefined : `${size}-${lastModified}`;
 }
 
-/** As `get` of a store, of a value that is a blob. */
+/** Implements `get` of a store for a value that is a blob. */
 export async function readBlob(
   blob: BlobLike,
   { range, allocate = plainBuffers.take, signal }: GetOptions,
@@ -44,20 +44,20 @@ async function fill(
   throwIfAborted(signal);
 }
 
-/** A blob, read in part. */
+/** Reads ranges of a blob. */
 export class BlobReader implements RangeReader {
   readonly size: number;
   readonly #blob: BlobLike;
   readonly #description: string;
 
-  /** @param description the blob in words, such as `file era5.zarr.zip` */
+  /** @param description describes the blob, such as `file era5.zarr.zip` */
   constructor(blob: BlobLike, description: string) {
     this.#blob = blob;
     this.#description = description;
     this.size = blob.size;
   }
 
-  /** @throws `source-changed` where the file is no longer what was chosen; `short-read` */
+  /** @throws `source-changed` if the file has changed since it was chosen; `short-read` */
   async read(offset: number, length: number, { signal, into }: RangeReadOptions = {}): Promise<Uint8Array> {
     const bytes = into ?? new Uint8Array(length);
     try {

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { promisify } from "node:util";
 
-/** What stores ask of a file's state: a part of Node's `Stats`. */
+/** The part of Node's `Stats` that stores use. */
 export interface FileStats {
   readonly dev: number;
   readonly ino: number;
@@ -14,16 +14,16 @@ export interface FileStats {
 }
 
 /**
- * The file calls that stores make and that leave the thread free. Reads and writes may be partial, as the system's are.
- * Calls that block are made by `getSync` and `setSync` of a store alone.
+ * The file calls that stores make without blocking the thread. Reads and writes may be partial, like those of the
+ * system. Only `getSync` and `setSync` of a store make blocking calls.
  */
 export interface FileCalls {
   open(path: string, flags: number): Promise<number>;
-  /** Of an open file: answered from memory, so never waits. */
+  /** Returns the state of an open file, which is in memory, so the call does not wait. */
   stat(fd: number): FileStats;
   read(fd: number, into: Uint8Array, offset: number, length: number, position: number): Promise<number>;
   write(fd: number, bytes: Uint8Array, offset: number, length: number, position: number): Promise<number>;
-  /** Closes a file that was only read: never waits. */
+  /** Closes a file that was only read, which does not wait. */
   release(fd: number): void;
   close(fd: number): Promise<void>;
   lstat(path: string): Promise<FileStats>;
@@ -33,16 +33,16 @@ export interface FileCalls {
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
   chmod(path: string, mode: number): Promise<void>;
-  /** Copies to a new file, by the file system itself: without copying blocks where it can share them. */
+  /** Copies to a new file with a call of the file system, which shares blocks if it can. */
   copyFile(from: string, to: string): Promise<void>;
-  /** Resolves when the file, or folder, would outlive a loss of power. */
+  /** Flushes the file or folder to the disk, so that it survives a loss of power. */
   sync(fd: number): Promise<void>;
 }
 
 const read = promisify(fs.read);
 const write = promisify(fs.write);
 
-/** Those of Node. */
+/** The file calls of Node. */
 export const asyncFileCalls: FileCalls = {
   open: promisify(fs.open),
   stat: fs.fstatSync,
@@ -65,7 +65,7 @@ export const asyncFileCalls: FileCalls = {
   sync: promisify(fs.fsync),
 };
 
-/** Fills `into` from `position`; the count is smaller only where the file ends. */
+/** Fills `into` from `position`. Returns a smaller count only if the file ends. */
 export async function readFully(
   files: FileCalls,
   fd: number,

@@ -25,22 +25,22 @@ const codes = new Map<string, readonly [PlainCode, string]>([
   ["ENOTEMPTY", ["path-not-allowed", "a folder is in the place of a file"]],
 ]);
 
-/** Whether a file call failed because nothing, or no file, is at the path. Nothing else means missing. */
+/** True if a file call failed because the path does not exist or is not a file. No other failure means missing. */
 export function isMissing(error: unknown): boolean {
   return isSystemError(error) && ["ENOENT", "ENOTDIR", "EISDIR"].includes(error.code);
 }
 
-/** Whether a file call failed because this user may not do that. */
+/** True if a file call failed because this user lacks the permission. */
 export function isDenied(error: unknown): boolean {
   return hasSystemCode(error, "EACCES", "EPERM");
 }
 
-/** Whether `error` is of the system and has this code, such as `EEXIST`. */
+/** True if `error` is from the system and has one of these codes, such as `EEXIST`. */
 export function hasSystemCode(error: unknown, ...codes: readonly string[]): boolean {
   return isSystemError(error) && codes.includes(error.code);
 }
 
-/** What to throw for the failure of a file call: system errors as ours, with `details`; all else as it is. */
+/** Converts a system error to a `ZarrflowError` with `details`; returns other errors unchanged. */
 export function fileError(error: unknown, details: ErrorDetails): unknown {
   if (!isSystemError(error)) return error;
   const known = codes.get(error.code);

@@ -7,14 +7,14 @@ import { asyncFileCalls, type FileCalls, type FileStats, readFully } from "./fil
 import { fileError, isMissing } from "./file-error.ts";
 import { fileVersion } from "./file-version.ts";
 
-/** Files of readers that nobody can use any more, and nobody has closed. */
+/** Closes files of readers that were garbage-collected without being closed. */
 const dropped = new FinalizationRegistry<() => void>((close) => close());
 
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
- * A file, read in part. It is closed when nobody holds the reader any more, too. One that was closed is opened again when it
- * is read, and must be the same then.
+ * Reads ranges of a file. The file is also closed when the reader is garbage-collected. If a closed reader is used
+ * again, it reopens the file, which must not have changed.
  */
 export class FileReader implements RangeReader {
   readonly size: number;
@@ -23,7 +23,7 @@ export class FileReader implements RangeReader {
   readonly #version: string;
   #fd: number | undefined;
   #opening: Promise<number> | undefined;
-  /** Reads under way, after the last of which a file is closed. */
+  /** Reads in flight; a file is closed after the last one. */
   #reads = 0;
   #onIdle: (() => void) | undefined;
   readonly readSync?: (offset: number, into: Uint8Array) => boolean;
@@ -38,7 +38,7 @@ export class FileReader implements RangeReader {
     if (files === asyncFileCalls) this.readSync = (offset, into) => this.#readSync(offset, into);
   }
 
-  /** @throws `not-found` where no file is at `path`; `access-denied`, `too-many-files`. */
+  /** @throws `not-found` if there is no file at `path`; `access-denied`, `too-many-files`. */
   static async open(path: string, files: FileCalls = asyncFileCalls): Promise<FileReader> {
     let fd: number | undefined;
     try {
@@ -54,7 +54,7 @@ export class FileReader implements RangeReader {
     }
   }
 
-  /** @throws `short-read` when the file ends before. */
+  /** @throws `short-read` if the file ends before. */
   async read(offset: number, length: number, { signal, into }: RangeReadOptions = {}): Promise<Uint8Array> {
     throwIfAborted(signal);
     const bytes = into ?? new Uint8Array(length);
@@ -74,7 +74,7 @@ export class FileReader implements RangeReader {
     }
   }
 
-  /** @throws `source-changed` for another file than was opened at first */
+  /** @throws `source-changed` if it is not the file that was opened at first */
   async #open(): Promise<number> {
     if (this.#fd !== undefined) return this.#fd;
     this.#opening ??= this.#openAgain().finally(() => {
@@ -120,7 +120,7 @@ export class FileReader implements RangeReader {
     }
   }
 
-  /** Closes the file, when all reads that are under way have ended. */
+  /** Closes the file after all reads in flight have ended. */
   async close(): Promise<void> {
     if (!dropped.unregister(this)) return; // closed before
     while (this.#reads > 0) {
@@ -133,7 +133,7 @@ export class FileReader implements RangeReader {
   }
 }
 
-/** Apart from the reader, which must not be held by what closes its file. */
+/** Outside the class, because the callback must not keep the reader alive. */
 function closer(files: FileCalls, fd: number): () => void {
   return () => files.release(fd);
 }

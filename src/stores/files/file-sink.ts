@@ -7,7 +7,7 @@ import { fileError } from "./file-error.ts";
 
 const BUFFER_BYTES = 256 * 1024;
 
-/** A new file, written from begin to end; small writes are gathered into one of 256 KiB. */
+/** A new file that is written in order. Small writes are combined into blocks of 256 KiB. */
 export class FileSink implements ByteSink {
   readonly #files: FileCalls;
   readonly #fd: number;
@@ -15,11 +15,11 @@ export class FileSink implements ByteSink {
   readonly #fsync: boolean;
   readonly #buffer = new Uint8Array(BUFFER_BYTES);
   #buffered = 0;
-  /** Bytes that are in the file, before those in the buffer. */
+  /** Bytes in the file, without those in the buffer. */
   #written = 0;
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = true;
-  /** Steps that were asked for and have not ended. */
+  /** Steps that were requested and have not ended. */
   #waiting = 0;
 
   private constructor(fd: number, path: string, { files, fsync }: ValueFiles) {
@@ -29,7 +29,7 @@ export class FileSink implements ByteSink {
     this.#fsync = fsync;
   }
 
-  /** @throws `path-not-allowed` when something is at `path`; `access-denied`, `no-space`, `too-many-files`. */
+  /** @throws `path-not-allowed` if something is at `path`; `access-denied`, `no-space`, `too-many-files`. */
   static async create(
     path: string,
     { files = asyncFileCalls, fsync = false }: Partial<ValueFiles> = {},
@@ -42,7 +42,7 @@ export class FileSink implements ByteSink {
     }
   }
 
-  /** Opens a file to be gone on with after its first `length` bytes; what follows them is cut off. */
+  /** Opens a file to continue after its first `length` bytes; the rest is truncated. */
   static async resume(
     path: string,
     length: number,
@@ -72,7 +72,7 @@ export class FileSink implements ByteSink {
     });
   }
 
-  /** Takes none while other calls go on. */
+  /** Returns false while other calls are in progress. */
   writeSync(...pieces: readonly Uint8Array[]): boolean {
     if (this.#waiting > 0 || !this.#isOpen) return false;
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -101,7 +101,7 @@ export class FileSink implements ByteSink {
     });
   }
 
-  /** Closes the file, in whatever state its content is, for somebody to go on with it. */
+  /** Closes the file with its current contents, so that another run can continue it. */
   async keep(): Promise<void> {
     await this.#last;
     if (this.#isOpen) await this.close();
@@ -117,7 +117,7 @@ export class FileSink implements ByteSink {
     });
   }
 
-  /** Takes the steps one after the other: a file must not be closed, and its number reused, under a write. */
+  /** Runs the steps one after the other: a file must not be closed, and its descriptor reused, during a write. */
   #next(step: () => Promise<void>): Promise<void> {
     this.#waiting++;
     const turn = this.#last.then(async () => {
@@ -135,14 +135,14 @@ export class FileSink implements ByteSink {
     return turn;
   }
 
-  /** Whether the buffer is empty now. */
+  /** Returns true if the buffer is empty afterwards. */
   #flushSync(): boolean {
     if (!this.#appendSync([this.#buffer.subarray(0, this.#buffered)])) return false;
     this.#buffered = 0;
     return true;
   }
 
-  /** Whether all was written; what was of it before a failure is written again at its place. */
+  /** Returns true if everything was written. After a failure, the same bytes are written again at their place. */
   #appendSync(pieces: readonly Uint8Array[]): boolean {
     let end = this.#written;
     try {

@@ -1,11 +1,13 @@
 import type { FileStats } from "./file-calls.ts";
 
-/** The version of a file: another file at its path, another size or a later write make another one. */
+/** Returns the version of a file, which changes if the file is replaced, resized or written to. */
 export function fileVersion({ dev, ino, size, mtimeMs }: FileStats): string {
   return `${dev}-${ino}-${size}-${mtimeMs}`;
 }
 
-/** The version of a folder: another one at its path makes another one, whatever is written in it does not. */
+/**
+ * Returns the version of a folder, which changes if the folder is replaced, but not if something is written in it.
+ */
 export function folderVersion({ dev, ino, birthtimeMs }: FileStats): string {
   return `${dev}-${ino}-${birthtimeMs}`;
 }

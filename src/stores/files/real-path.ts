@@ -2,7 +2,10 @@ import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { slashed } from "../url/local-path.ts";
 
-/** The real path of what need not exist yet: of its nearest ancestor that does; with `/` between its segments. */
+/**
+ * Returns the real path of a place that need not exist, based on its nearest existing ancestor, with `/` as the
+ * separator.
+ */
 export async function realPath(path: string): Promise<string> {
   return slashed(await realPathOf(path));
 }

@@ -2,18 +2,21 @@ import { type ErrorCode, isZarrflowError } from "../../util/errors.ts";
 import type { ListedEntry } from "../store.ts";
 import { callOf, show } from "./recorded-calls.ts";
 
-/** A promise of the store interfaces that was not kept; the message names the call, what was expected and what was found. */
+/**
+ * A rule of the store interfaces that was broken. The message names the call, the expected result, and the actual
+ * one.
+ */
 export class BrokenPromise extends Error {}
 
-/** What helps whoever reads that a check failed. */
+/** Details that make a failed check easier to understand. */
 export interface Reading {
-  /** The value that the bytes are a part of. */
+  /** The value that contains the bytes. */
   readonly of?: Uint8Array;
-  /** The way out, as a sentence. */
+  /** Advice on how to fix the store, as a sentence. */
   readonly hint?: string | undefined;
 }
 
-/** Fails unless a call returns what is expected; bytes count by content. */
+/** Asserts that a call returns the expected result; bytes are compared by content. */
 export async function returns<T>(result: Promise<T>, expected: T, { of, hint }: Reading = {}): Promise<void> {
   const found = await settled(result, describe(expected, of), hint);
   const isSame =
@@ -28,7 +31,7 @@ export async function returns<T>(result: Promise<T>, expected: T, { of, hint }: 
   broken(callOf(result), describe(expected, of), describe(found, of) + place, hint);
 }
 
-/** Fails unless a listing has exactly these keys and prefixes, in this order. */
+/** Asserts that a listing has exactly these keys and prefixes, in this order. */
 export async function lists(entries: AsyncIterable<ListedEntry>, expected: readonly string[]): Promise<void> {
   const call = callOf(entries);
   const found = await settled(namesOf(entries), show(expected), undefined, call);
@@ -47,19 +50,19 @@ export async function lists(entries: AsyncIterable<ListedEntry>, expected: reado
   if (wrong !== false) broken(call, show(expected), wrong);
 }
 
-/** The names of a listing: keys, and prefixes, which end in `/`. */
+/** Returns the names of a listing: keys, and prefixes, which end in `/`. */
 export async function namesOf(entries: AsyncIterable<ListedEntry>): Promise<string[]> {
   const names: string[] = [];
   for await (const entry of entries) names.push("key" in entry ? entry.key : entry.prefix);
   return names;
 }
 
-/** Fails unless a value is the expected one. */
+/** Asserts that a value is the expected one. */
 export function equal<T>(found: T, expected: T, what: string, hint?: string): void {
   if (!Object.is(found, expected)) broken(what, describe(expected), describe(found), hint);
 }
 
-/** Fails unless a call rejects with `reason`, as it is or as the cause of `aborted`. */
+/** Asserts that a call rejects with `reason`, directly or as the cause of `aborted`. */
 export async function rejectsWith(
   result: Promise<unknown>,
   reason: unknown,
@@ -76,7 +79,7 @@ export async function rejectsWith(
   );
 }
 
-/** Fails unless a call rejects with an error of this code, or, without one, any `ZarrflowError`. */
+/** Asserts that a call rejects with an error of this code, or, without a code, with any `ZarrflowError`. */
 export async function refuses(
   result: Promise<unknown>,
   code: ErrorCode | undefined,
@@ -127,13 +130,13 @@ function broken(
   throw new BrokenPromise(words, { cause });
 }
 
-/** An error in words. */
+/** Describes an error. */
 export function describeError(error: unknown): string {
   if (isZarrflowError(error)) return `the error ${error.code}: ${error.message}`;
   return error instanceof Error ? `the error ${error}` : `the thrown ${show(error)}`;
 }
 
-/** A value in words: bytes by their place in the value that they are a part of, or by their first ones. */
+/** Describes a value: bytes by their place in the value that contains them, or by the first ones. */
 function describe(value: unknown, of?: Uint8Array): string {
   if (!(value instanceof Uint8Array)) return show(value);
   const { length } = value;
@@ -146,7 +149,7 @@ function describe(value: unknown, of?: Uint8Array): string {
   return `${size} (${shown}${length > 16 ? " …" : ""})`;
 }
 
-/** Where a value, which has every byte once, has some of its bytes; -1 for others. */
+/** Returns the place of a part in a value without repeated bytes; -1 if it is not in it. */
 function placeOf(part: Uint8Array, value: Uint8Array): number {
   const at = value.indexOf(part[0] ?? -1);
   return at >= 0 && firstDifference(part, value.subarray(at, at + part.length)) === undefined ? at : -1;

@@ -2,34 +2,34 @@ import type { Store, WritableStore } from "../store.ts";
 import { BrokenPromise, describeError } from "./assert.ts";
 import { callOf, recorded } from "./recorded-calls.ts";
 
-/** How the checks come by stores of the kind that is to be checked: `filled`, `empty` or both. */
+/** Makes stores of the kind to check: `filled`, `empty` or both. */
 export interface StoreHarness {
-  /** A store that holds exactly `values`, whatever way they came there. By default they are set in one of `empty`. */
+  /** Makes a store with exactly these `values`, in any way. By default they are set in a store from `empty`. */
   readonly filled?: Filled | undefined;
-  /** Whether the kind can list. */
+  /** True if this kind of store can list. */
   readonly lists: boolean;
-  /** A store without keys, to be written; absent for a kind that cannot be written. */
+  /** Makes a writable store without keys; absent for a read-only kind. */
   readonly empty?: (() => Promise<WritableStore>) | undefined;
-  /** What was written to a store of `empty`, to be read; absent where that store itself can be read. */
+  /** Opens what was written to a store from `empty` for reading; absent if that store itself can be read. */
   readonly reopened?: ((store: WritableStore) => Promise<Store>) | undefined;
 }
 
-/** Makes a store that holds exactly some values. */
+/** Makes a store that contains exactly these values. */
 export type Filled = (values: ReadonlyMap<string, Uint8Array>) => Promise<Store>;
 
-/** One promise of the store interfaces. */
+/** A check of one rule of the store interfaces. */
 export interface StoreCheck {
-  /** The promise, in words. */
+  /** The rule, in words. */
   readonly name: string;
   /**
-   * Rejects if the promise is not kept, with an error that names the check, the call, what was expected and what was found:
-   * `ranges are cut at the end of the value: get("ten", { range: { offset: 2, length: 3 } }): expected 3 bytes (from byte
-   * 2 of the value on), found 10 bytes (the whole value)`.
+   * Rejects if the rule is broken, with an error that names the check, the call, the expected result and the
+   * actual one: `ranges are cut at the end of the value: get("ten", { range: { offset: 2, length: 3 } }): expected
+   * 3 bytes (from byte 2 of the value on), found 10 bytes (the whole value)`.
    */
   run(): Promise<void>;
 }
 
-/** A check of a store that `open` gives, which is closed afterwards. */
+/** Makes a check that opens a store with `open` and closes it afterwards. */
 export function check<S extends Store>(
   name: string,
   open: () => Promise<S>,
@@ -55,13 +55,13 @@ export function check<S extends Store>(
   };
 }
 
-/** `length` bytes that differ from key to key and from place to place. */
+/** Returns `length` bytes that depend on the position and on `seed`. */
 export function sample(length: number, seed = 1): Uint8Array {
   return new Uint8Array(length).map((_, i) => i * 31 + (i >> 8) * 7 + seed);
 }
 
-/** What must never be a key. */
+/** Invalid keys. */
 export const BAD_KEYS = ["", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/./b", "a\\b", "..\\a", "a\0b"];
 
-/** The way out for stores that take what is no key, or no notice of a signal. */
+/** Hint for stores that accept invalid keys or ignore signals. */
 export const DEFINED = "`defineStore` takes care of that.";

@@ -3,7 +3,7 @@ import { equal, lists, namesOf, refuses, rejectsWith } from "./assert.ts";
 import { BAD_KEYS, check, DEFINED, type Filled, type StoreCheck, sample } from "./harness.ts";
 import { show } from "./recorded-calls.ts";
 
-/** In the order of their UTF-8 bytes; the last two are the other way round as JavaScript orders strings. */
+/** Sorted by UTF-8 bytes; JavaScript would sort the last two the other way round. */
 const KEYS = [
   ".zgroup",
   "a-b",

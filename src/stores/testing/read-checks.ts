@@ -12,7 +12,7 @@ const VALUES = new Map([
   ["group/deep/c/0/0", LONG],
 ]);
 
-/** Each range of the value "ten", and what it gives. */
+/** Ranges of the value "ten", with their bytes. */
 const RANGES: readonly (readonly [ByteRange, Uint8Array])[] = [
   [{ offset: 2, length: 3 }, TEN.subarray(2, 5)],
   [{ offset: 4 }, TEN.subarray(4)],

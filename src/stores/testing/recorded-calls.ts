@@ -1,19 +1,24 @@
-/** Calls as they would be written, by what they returned or threw: a check that fails names its call. */
+/** Source text of calls, by their results or errors, so that a failed check can name its call. */
 const texts = new WeakMap<object, string>();
 
-/** The call that returned or threw `outcome`, such as `get("a/0", { range: { offset: 2 } })`. */
+/**
+ * Returns the text of the call that returned or threw `outcome`, such as `get("a/0", { range: { offset: 2 } })`.
+ */
 export function callOf(outcome: unknown): string | undefined {
   return isObject(outcome) ? texts.get(outcome) : undefined;
 }
 
 const targets = new WeakMap<object, object>();
 
-/** What `recorded` was given. */
+/** Returns the store that was passed to `recorded`. */
 export function unrecorded<T extends object>(store: T): T {
   return (targets.get(store) as T | undefined) ?? store;
 }
 
-/** The same store, or writer of one, with calls that are recorded. Its calls return promises, but for listings. */
+/**
+ * Wraps a store, or one of its writers, so that its calls are recorded. All its calls return promises, except
+ * listings.
+ */
 export function recorded<T extends object>(target: T, prefix = ""): T {
   const proxy = new Proxy(target, {
     get(_, name) {
@@ -48,7 +53,7 @@ function noteThrown(call: () => unknown, note: <O>(outcome: O) => O): unknown {
   }
 }
 
-/** A value in words, as an argument. */
+/** Writes a value as an argument. */
 export function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Uint8Array) return `${value.length} bytes`;

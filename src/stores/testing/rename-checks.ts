@@ -4,7 +4,7 @@ import { check, type StoreCheck, sample } from "./harness.ts";
 
 type RenamingStore = WritableStore & Required<Pick<WritableStore, "rename">>;
 
-/** Checks of stores that can rename; others pass them. */
+/** Makes checks of stores that can rename; other stores pass them. */
 export function renameChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
   const renaming = (name: string, body: (store: RenamingStore) => Promise<void>) =>
     check(name, empty, async (store) => {

@@ -114,7 +114,7 @@ export function writeChecks(harness: StoreHarness, empty: () => Promise<Writable
   ];
 }
 
-/** Checks of stores whose values can be read, written again and deleted at any time. */
+/** Makes checks of stores whose values can be read, replaced and deleted at any time. */
 function rewriteChecks(empty: () => Promise<WritableStore>): StoreCheck[] {
   return [
     check("set replaces a value, also with a shorter one", empty, async (store) => {
