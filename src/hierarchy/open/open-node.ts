@@ -17,7 +17,7 @@ export type NodeKind = "array" | "group";
 export interface OpenNodeOptions extends NodeOptions {
   /** True if the documents shared by the whole hierarchy were already read, with a node above. */
   readonly isInside?: boolean;
-  /** Requests the document of a group only if there is none of an array. */
+  /** Requests the document of a group only after finding no document of an array. */
   readonly isSparing?: boolean;
   /**
    * Expected kind of the node, whose v2 documents are requested first; by default both kinds are requested together.

@@ -218,7 +218,7 @@ function* pathsBelow(documents: Documents, path: string, levels: number): Genera
   }
 }
 
-/** Orders parents before children, and siblings by name. */
+/** Orders parents before children, and sorts siblings. */
 function comparePaths(a: string, b: string): number {
   const [x, y] = [a.split("/"), b.split("/")];
   const at = x.findIndex((name, i) => name !== y[i]);

@@ -25,7 +25,7 @@ type SliceFormatEntry = {
       readonly pieces: (slice: Slice, options: FormatSliceOptions) => Awaitable<Pieces>;
     }
   | {
-      /** A file contains several arrays by name, or they are columns of one table. */
+      /** A file contains several named arrays, or these are columns of one table. */
       readonly holds: "arrays" | "columns";
       /** @throws `unsupported-operation` for a data type that the format cannot represent. */
       readonly piecesOfAll: (slices: readonly Slice[], options: FormatSliceOptions) => Awaitable<Pieces>;
