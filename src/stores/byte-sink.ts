@@ -11,6 +11,6 @@ export interface ByteSink {
   patch?(offset: number, bytes: Uint8Array): Promise<void>;
   /** Resolves when everything is written. */
   close(): Promise<void>;
-  /** Stops and leaves nothing behind. Has no effect after `close`. */
+  /** Stops and discards what was written. Has no effect after `close`. */
   abort(reason: unknown): Promise<void>;
 }

@@ -1,9 +1,6 @@
 import { lastName } from "../util/node-path.ts";
 
-/**
- * Names of documents in all formats that store them below a node's path. No key with another name is read as data
- * before one of these was found.
- */
+/** Names of documents in all formats that store them below a node's path. Without one of them, no other key is read. */
 export const DOCUMENT_NAMES: readonly string[] = [
   "zarr.json",
   ".zmetadata",

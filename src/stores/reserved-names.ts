@@ -7,7 +7,7 @@ import { lastName } from "../util/node-path.ts";
  */
 const own = /^\.(?:.+\.)?zarrflow-[0-9a-f]{12}(?:-[0-9a-z]+)?$/;
 
-/** Longest name in bytes that file systems allow. */
+/** Maximum length of a file name in bytes. */
 const LONGEST_NAME = 255;
 
 /** Name of the lock in the root of a target that is built in place. It is not a key either. */

@@ -4,7 +4,7 @@ import type { StoreSpec } from "./store.ts";
 /** Size of the first parts of an S3 upload of unknown size. S3 accepts only the last part below 5 MiB. */
 export const S3_PART_BYTES = 8 * 2 ** 20;
 
-/** Most parts that S3 accepts for one value. */
+/** Maximum number of parts that S3 accepts for one value. */
 export const MAX_S3_PARTS = 10_000;
 
 /** Returns the part size for an S3 value of the expected size, with room for 10% more. */
@@ -30,7 +30,7 @@ export function buildMemory(spec: StoreSpec, expectedSize: number, most: number)
   return part === 0 ? 0 : part * Math.max(1, Math.min(ZIP_PARTS, Math.floor(most / part)));
 }
 
-/** Most bytes in flight for coalesced reads of a zip. */
+/** Maximum number of bytes in flight for coalesced reads of a zip. */
 export const MAX_HELD = 2 * MAX_TOGETHER;
 
 /** Returns the bytes that reading the store of `spec` takes, in addition to the readers' buffers. */

@@ -37,8 +37,8 @@ export interface GetOptions extends VersionOptions {
   /** Returns the buffer to read the value into, once its size is known. By default, a new one. */
   readonly allocate?: ((byteLength: number) => Uint8Array) | undefined;
   /**
-   * Most bytes that the caller can use. If the size of a value is unknown, reading stops there, and the call fails
-   * with `resource-limit`. If the size is known, `allocate` is called first, and may throw.
+   * Maximum number of bytes that the caller can use. If the size of a value is unknown, reading stops there, and the
+   * call fails with `resource-limit`. If the size is known, `allocate` is called first, and may throw.
    */
   readonly maxBytes?: number | undefined;
 }
@@ -69,8 +69,8 @@ export type ListedEntry = KeyEntry | { readonly prefix: string };
 
 export interface ListOptions extends StoreOptions {
   /**
-   * Lists keys in the order of their values in storage, in stores that have one, such as a zip. Otherwise the
-   * order is by name.
+   * Lists keys in the order of their values in storage, in stores that have one, such as a zip. Otherwise
+   * keys are sorted by name.
    */
   readonly asStored?: boolean | undefined;
   /**
@@ -184,8 +184,8 @@ export interface ListableStore extends Store {
   /** Lists keys and prefixes one level below `prefix`. */
   listDirectory(prefix: string, options?: ListOptions): ReadableStream<ListedEntry>;
   /**
-   * Lists unfinished uploads below `prefix`, neither committed nor aborted. Absent if such uploads leave nothing
-   * behind.
+   * Lists unfinished uploads below `prefix`, neither committed nor aborted. Absent if such uploads leave no
+   * parts.
    */
   listUploads?(prefix: string, options?: StoreOptions): ReadableStream<OpenUpload>;
   /** Lists locks and folders of runs anywhere in the store. Absent if `list` contains them. */
@@ -232,7 +232,7 @@ export interface StoreWriter {
    */
   writeSync?(bytes: Uint8Array): boolean;
   commit(): Promise<void>;
-  /** Leaves nothing behind. May be called at any time before `commit` resolves. */
+  /** Discards what was written. May be called at any time before `commit` resolves. */
   abort(reason?: unknown): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ import { syncFolder, type ValueFiles } from "./value-file.ts";
  * contents.
  */
 const MAX_REMEMBERED = 100_000;
-/** Most symbolic links below other links that may lead to one folder. */
+/** Maximum number of symbolic links below other links that may lead to one folder. */
 const MAX_LINKS = 64;
 
 /** @throws `corrupt-store` for a pipe, a socket or a device, which is not a missing value. */

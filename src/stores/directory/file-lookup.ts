@@ -43,7 +43,7 @@ export class FileLookup {
     this.#exclusive = exclusive;
   }
 
-  /** True if opening a file rejects symbolic links, or there are none. */
+  /** True if opening a file rejects symbolic links, or they need no check. */
   get canReadSync(): boolean {
     return this.#exclusive || NO_LINK !== undefined;
   }
@@ -53,7 +53,7 @@ export class FileLookup {
     return this.#exclusive || this.#folders.has(folderOf(key));
   }
 
-  /** Finds the file at `key`, or at the end of a symbolic link there; undefined if there is none. */
+  /** Finds the file at `key`, or at the end of a symbolic link there; undefined if it does not exist. */
   async find(key: string): Promise<FoundFile | undefined> {
     try {
       if (!(await this.isReachable(key))) return undefined;
@@ -71,7 +71,7 @@ export class FileLookup {
     }
   }
 
-  /** Opens the file at `key` for reading; undefined if there is none. */
+  /** Opens the file at `key` for reading; undefined if it does not exist. */
   async #open(key: string): Promise<number | undefined> {
     try {
       if (!(await this.isReachable(key))) return undefined;

@@ -67,7 +67,7 @@ export async function namesIn(listing: Listing, prefix: string): Promise<string[
   return folder ? namesOf(listing, folder, prefix) : [];
 }
 
-/** Opens the folder at `prefix`; undefined if there is none. */
+/** Opens the folder at `prefix`; undefined if it does not exist. */
 async function openFolder({ folders }: Listing, prefix: string): Promise<Dir | undefined> {
   const key = prefix.slice(0, -1);
   try {

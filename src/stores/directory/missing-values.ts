@@ -49,9 +49,7 @@ function* active(): Generator<FolderWatch> {
 }
 
 export interface FolderWatchOptions {
-  /**
-   * The root, or folders below it, for whose values and subfolders changes count. By default, everything counts.
-   */
+  /** Folders in which changes count, with everything below them. By default, the root. */
   readonly folders?: readonly string[];
   /** Called once for each folder in which a value is missing. */
   readonly onNote?: ((note: MissingNote) => void) | undefined;

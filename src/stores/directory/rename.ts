@@ -4,7 +4,7 @@ import { hasSystemCode, isMissing } from "../files/file-error.ts";
 
 export type Kind = "file" | "folder" | "link" | "other";
 
-/** Returns the kind of entry at a path; undefined if there is none. */
+/** Returns the kind of entry at a path; undefined if nothing is there. */
 export async function kindAt(files: FileCalls, path: string): Promise<Kind | undefined> {
   try {
     const info = await files.lstat(path);

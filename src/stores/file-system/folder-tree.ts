@@ -7,7 +7,7 @@ import type { ListOptions } from "../store.ts";
 import { isBrowserError } from "./browser-error.ts";
 import type { FolderHandle } from "./handles.ts";
 
-/** Most folders that are remembered. */
+/** Maximum number of remembered folders. */
 const MAX_KNOWN = 4096;
 /** Attempts to write in a folder that others keep removing. */
 const ATTEMPTS = 5;
@@ -26,7 +26,7 @@ export class FolderTree {
     this.#root = root;
   }
 
-  /** Finds the folder with a key, "" for the root; undefined if there is none. */
+  /** Finds the folder with a key, "" for the root; undefined if it does not exist. */
   async find(key: string): Promise<FolderHandle | undefined> {
     try {
       return await this.#at(key, false);

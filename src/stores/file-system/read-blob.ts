@@ -6,7 +6,7 @@ import type { GetOptions } from "../store.ts";
 import { browserError } from "./browser-error.ts";
 import type { BlobLike } from "./handles.ts";
 
-/** Most bytes that the browser holds in addition to the buffer that they are read into. */
+/** Maximum number of bytes that the browser holds in addition to the target buffer. */
 const STEP = 4 * 2 ** 20;
 
 /** Returns the version of a file's bytes, as far as the browser shows it. */

@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { HttpResponse, PlainFetch, SentCredentials } from "./http-response.ts";
 import type { Resolve } from "./redirect-target.ts";
 
-/** Most redirects that a request follows. */
+/** Maximum number of redirects that a request follows. */
 const MOST = 10;
 
 const DENIALS = [401, 403];

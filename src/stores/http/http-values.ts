@@ -38,7 +38,7 @@ const NOT_THE_SAME = 412;
 /** Keys of values that are web pages. */
 const PAGE_KEY = /\.x?html?$/i;
 
-/** Longest web page in bytes that is read to its end so that the connection can be reused. */
+/** Maximum size in bytes of a web page that is read to its end, so that the connection can be reused. */
 const LONGEST_PAGE = 64 * 1024;
 
 export interface ServerManners {

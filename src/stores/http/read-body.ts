@@ -11,7 +11,7 @@ export interface BodyPart {
   readonly length: number;
 }
 
-/** Most bytes that are read of a body of unknown length, if the caller sets no limit. */
+/** Maximum number of bytes read from a body of unknown length, if the caller sets no limit. */
 const LONGEST_BODY = 2 ** 31 - 1;
 
 /**

@@ -28,7 +28,7 @@ export function secretHeaders(headers: Readonly<Record<string, string>> = {}): R
 }
 
 /**
- * Parses headers from text, one `NAME: VALUE` a line; undefined if there are none. Values of the same name are
+ * Parses headers from text, one `NAME: VALUE` a line; undefined without any. Values of the same name are
  * joined.
  *
  * @throws `invalid-option`, without showing the text.

@@ -1,10 +1,10 @@
 /** Requests in flight at the start: enough for a short run, and harmless for any server. */
 export const FIRST_ALLOWED = 64;
-/** Most requests in flight that are tried unless the user asks for more. */
+/** Maximum number of requests in flight, unless the user asks for more. */
 export const MAX_ALLOWED = 256;
-/** Fewest requests in flight, unless the server reports an overload. */
+/** Minimum number of requests in flight, unless the server reports an overload. */
 const MIN_ALLOWED = 4;
-/** Fewest under overload: one request in flight for this fraction of the time. */
+/** Minimum under overload: one request in flight for this fraction of the time. */
 const LEAST_ALLOWED = 1 / 1024;
 
 /** Factor of a step up or down. */
@@ -25,7 +25,7 @@ const WORTH_DOUBLING = 0.5;
  */
 const MAX_MISSES = 1;
 /**
- * Least difference between numbers of requests in flight, as a natural logarithm, for which rates are compared.
+ * Minimum difference between numbers of requests in flight, as a natural logarithm, for which rates are compared.
  */
 const LEAST_CONTRAST = 0.05;
 /** Rounds without a trial: after a change, and at most after several trials without one. */

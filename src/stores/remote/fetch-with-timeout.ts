@@ -5,9 +5,9 @@ import type { RequestHook } from "./private-access.ts";
 import { emitRetry } from "./retry-events.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 
-/** Most attempts of a late request. */
+/** Maximum number of attempts for a late request. */
 const MOST_ATTEMPTS = 3;
-/** Largest range in bytes that is retried when late. A larger one takes long, and is expensive to read twice. */
+/** Maximum size in bytes of a range that is retried when late. Larger ones take long and are expensive to repeat. */
 const LARGE_RANGE = 2 ** 20;
 /** Slowest upload in bytes a second; silence may last as long as the body takes at this speed. */
 const SLOWEST_UPLOAD = 64 * 1024;

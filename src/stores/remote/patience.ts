@@ -89,7 +89,7 @@ export class Patience {
   }
 }
 
-/** Most servers that are remembered. */
+/** Maximum number of remembered servers. */
 const MOST_SERVERS = 512;
 const known = new Map<string, Patience>();
 

@@ -40,9 +40,9 @@ const LATENCY_UNIT = 10;
 const WORK_UNIT = 16;
 /** Bytes whose transfer counts as much work as a request. */
 const WORK_BYTES = 2 ** 16;
-/** Fewest requests in a round: with fewer, each would weigh too much. */
+/** Minimum number of requests in a round: with fewer, each would weigh too much. */
 const LEAST_ROUND = 32;
-/** Longest time in milliseconds between two requests, however often a server reported an overload. */
+/** Maximum time in milliseconds between two requests, however often a server reported an overload. */
 const LONGEST_GAP = 1000;
 /** Milliseconds for which a server counts as in use after a request. */
 const IN_USE_MS = 1000;

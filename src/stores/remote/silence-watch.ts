@@ -2,7 +2,7 @@ import { type Abortable, abortError, onAbort, RequestEnd, throwIfAborted } from 
 import { ZarrflowError } from "../../util/errors.ts";
 import type { Patience } from "./patience.ts";
 
-/** Most time that all waits for a body may take, as a multiple of the longest silence. */
+/** Maximum total time of all waits for a body, as a multiple of the longest silence. */
 const PATIENCE = 10;
 /** Bytes that extend that time by a second. */
 const SLOWEST_BODY = 1024;

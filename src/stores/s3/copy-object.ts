@@ -18,7 +18,7 @@ export interface CopyObjectOptions {
   readonly largest?: number;
 }
 
-/** Most bytes that S3 copies in one request. */
+/** Maximum number of bytes that S3 copies in one request. */
 const LARGEST = 5 * 2 ** 30;
 /** Milliseconds for which a server may be silent while it copies. */
 const COPYING_TIMEOUT = 300_000;

@@ -82,7 +82,7 @@ export const HOW_TO_SIGN =
 /** Environment variables, or settings of a profile under the same names. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Returns the credentials in `AWS_*` variables; undefined if there are none. */
+/** Returns the credentials in `AWS_*` variables; undefined without any. */
 export function credentialsOf(variables: Variables): S3Credentials | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = variables;
   if (!accessKeyId || !secretAccessKey) return undefined;

@@ -4,7 +4,7 @@ import type { S3Client } from "./s3-client.ts";
 import { s3Failure } from "./s3-failure.ts";
 import { elements, escaped, textOf } from "./xml.ts";
 
-/** Most objects that S3 removes in one request. */
+/** Maximum number of objects that S3 removes in one request. */
 const MAX_DELETED = 1000;
 /** Concurrent requests if each removes one object. */
 const AT_ONCE = 16;

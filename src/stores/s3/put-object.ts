@@ -15,7 +15,7 @@ export function checksummed(body: Uint8Array): {
 }
 
 /**
- * Writes an object if there is none. Returns false if there is one, even from an attempt whose response was lost.
+ * Writes an object if the key is missing. Returns false if it exists, even from an attempt whose response was lost.
  */
 export async function putIfAbsent(
   client: S3Client,

@@ -104,11 +104,11 @@ const LONG_BODY = 2 ** 20;
 const BEGINS_AS_ERROR = /^\s*(?:<\?xml[^>]*>\s*)?<Error>/;
 /** Default statuses that are answers: the object is missing, or ends before the range. */
 const ANSWERS = { GET: [404, 416], HEAD: [404, 416], DELETE: [404], PUT: [], POST: [] } as const;
-/** Longest response in bytes: 1,000 keys of 1,024 bytes, each of which may be encoded as three. */
+/** Maximum size in bytes of a response: 1,000 keys of 1,024 bytes, each encoded as up to three. */
 const LONGEST_ANSWER = 16 * 2 ** 20;
-/** Longest error response in bytes that is read. */
+/** Maximum size in bytes of an error response that is read. */
 const LONGEST_ERROR = 64 * 1024;
-/** Most regions in which a bucket is looked for. */
+/** Maximum number of regions in which a bucket is looked for. */
 const MAX_REGIONS = 4;
 
 /**
@@ -259,7 +259,7 @@ export class S3Client {
   }
 
   /**
-   * Returns true if the bucket exists, which is asked once: a HEAD does not tell a missing object from a missing
+   * Returns true if the bucket exists, which is asked once: a HEAD does not distinguish a missing object from a missing
    * bucket.
    */
   async #hasBucket({ signal }: S3Request): Promise<boolean> {

@@ -96,7 +96,7 @@ async function signingKey(
 
 function canonicalQuery(query: URLSearchParams): string {
   const encoded = [...query].map((pair) => pair.map((text) => quoted(encodeURIComponent(text))));
-  // By name only: `=` sorts after some characters of names.
+  // Sorted by names alone: `=` sorts after some characters of names.
   return encoded
     .sort(([a = ""], [b = ""]) => (a < b ? -1 : 1))
     .map((pair) => pair.join("="))

@@ -94,7 +94,7 @@ export async function openInPlaceBuild(
 /** A place that this run alone writes to. */
 interface TakenPlace {
   /**
-   * Absent without a lock: then another run could write there too, and nobody could tell whose values they are.
+   * Absent without a lock: then another run could write there too, and the values of both could not be distinguished.
    */
   readonly journal?: ValueJournal;
   readonly holds?: TargetBuild["holds"];

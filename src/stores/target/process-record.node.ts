@@ -31,7 +31,7 @@ export function processState({
 let tag: string | undefined;
 
 /**
- * Identifies this process in letters and digits, for names of its files. Empty if the system cannot tell it from
+ * Identifies this process in letters and digits, for names of its files. Empty if the system cannot distinguish it from
  * all others.
  */
 export function processTag(): string {

@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { PrefixLock } from "./prefix-lock.ts";
 import type { ValueJournal } from "./value-journal.ts";
 
-/** Error: the place is not free because of an unfinished run's work. */
+/** Makes the error for a place that contains the work of an unfinished run. */
 export function unfinishedThere(store: string, key?: string): ZarrflowError {
   return new ZarrflowError("target-not-empty", "an unfinished run left its work at the target", {
     store,

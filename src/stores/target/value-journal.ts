@@ -14,7 +14,7 @@ const WRITE_AFTER = 5000;
 const PART_OF_RUN = 0.01;
 /** Characters of lines that are written without waiting for that time. */
 const GATHERED = 4 * 1024 * 1024;
-/** Largest value in bytes that is read. */
+/** Maximum size in bytes of a value that is read. */
 const MAX_VALUE = 64 * 1024 * 1024;
 
 /** A store that can contain a journal. */
@@ -63,7 +63,7 @@ export class ValueJournal implements Journal {
     return new ValueJournal(store, keyOf, { name: randomName(), next: 0, boot: await bootNow() });
   }
 
-  /** Finds the journal that a run has left; undefined if there is none. */
+  /** Finds the journal that a run has left; undefined without one. */
   static async find(
     store: JournalStore,
     { keyOf = ledgerKey, ...options }: StoreOptions & { readonly keyOf?: (number: number) => string } = {},

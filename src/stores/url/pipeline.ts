@@ -36,7 +36,7 @@ export function applyStage({ spec, path, zarrFormat }: StoreUrl, stage: string):
   });
 }
 
-/** Returns the zip that a stage `zip:` means after a store and a path in it; undefined if there is none. */
+/** Returns the zip that a stage `zip:` means after a store and a path in it; undefined without one. */
 function zipOf(spec: StoreSpec, path: string): StoreSpec | undefined {
   if (path !== "") return zipValue(spec, path);
   if (spec.kind === "directory" || spec.kind === "zip") return { kind: "zip", path: spec.path };

@@ -9,7 +9,7 @@ import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface CacheOptions {
   /**
-   * Most bytes of values to keep, as a number or as `256MB`.
+   * Maximum number of bytes of values to keep, as a number or as `256MB`.
    *
    * @default 64MB
    */

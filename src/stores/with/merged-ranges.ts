@@ -8,13 +8,13 @@ import { type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface MergeOptions {
   /**
-   * Most bytes between two ranges that are read and discarded.
+   * Maximum number of bytes between two ranges that are read and discarded.
    *
    * @default 65,536
    */
   readonly mostBetween?: number | undefined;
   /**
-   * Most bytes that are read in one request.
+   * Maximum number of bytes that are read in one request.
    *
    * @default 1,048,576
    */

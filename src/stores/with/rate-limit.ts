@@ -6,9 +6,9 @@ import type { Store } from "../store.ts";
 import { type StoreCall, type Wrapped, wrapStore } from "./wrap-store.ts";
 
 export interface RateLimits {
-  /** Most requests that may start in a second. A listing, or a value that is written piece by piece, is one. */
+  /** Maximum number of requests that start in a second. A listing or a streamed value counts as one. */
   readonly requestsPerSecond?: number | undefined;
-  /** Most bytes of values that may be read and written in a second. */
+  /** Maximum number of bytes of values that are read and written in a second. */
   readonly bytesPerSecond?: number | undefined;
 }
 

@@ -10,7 +10,7 @@ const PIECE_BYTES = 64 * 1024;
 
 /** Deflates entries with yazl. Bytes are copied, and may reach the sink later, before `finish` resolves. */
 export class DeflatingEncoder implements EntryEncoder {
-  /** Loaded on construction. */
+  /** A promise, because yazl is loaded only if something is deflated. */
   readonly #zip: Promise<ZipFile>;
   readonly #level: number;
   /** Rejects when the sink fails. */

@@ -2,7 +2,7 @@ import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { viewOf } from "./directory-reader.ts";
 
-/** Most folders above an entry: more than file systems allow, and few enough to walk one by one. */
+/** Maximum number of folders above an entry: more than file systems allow, and few enough to walk one by one. */
 const MAX_DEPTH = 1000;
 const UTF8 = 0x800;
 const UNICODE_PATH = 0x7075;

@@ -12,7 +12,7 @@ const HEADER_SIGNATURE = 0x04034b50;
 const SMALL_BYTES = 32 * 1024;
 const SMALL_REMOTE_BYTES = 256 * 1024;
 const MAX_REMEMBERED = 10_000;
-/** Longest gap between an entry and the next that is read with it, for a local extra field of unknown length. */
+/** Maximum gap after an entry that is read with it, because its local extra field has an unknown length. */
 const MAX_EXTRA_BYTES = 256;
 
 /** Options for reading an entry. */

@@ -12,7 +12,7 @@ export interface Inflater {
 
 /** Packed bytes up to which inflating here costs less than passing them to another thread. */
 const SMALL_BYTES = 64 * 1024;
-/** Most bytes that a byte of deflated data can expand to. */
+/** Maximum number of bytes that one byte of deflated data can expand to. */
 const MAX_RATIO = 1032;
 /** Packed data may have twice the size of the value and this many bytes more. */
 const MAX_ADDED = 64 * 1024;

@@ -1,6 +1,6 @@
 import type { Inflation } from "./inflation.ts";
 
-/** Most inflations that are kept for later reads: as many values as a copy reads at a time. */
+/** Maximum number of inflations kept for later reads: as many values as a copy reads at a time. */
 const MAX_OPEN = 16;
 
 interface OpenInflation {

@@ -1,7 +1,7 @@
 import { crc32, crc32OfBoth } from "../../util/crc32.ts";
 import type { ReadPart } from "../store.ts";
 
-/** Most ranges of all entries that are remembered: more would take more memory than a directory. */
+/** Maximum number of remembered ranges, of all entries: more would take more memory than a directory. */
 const MAX_RANGES = 200_000;
 
 /** Bytes of a value that were read, with their CRC-32. */

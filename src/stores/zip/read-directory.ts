@@ -7,7 +7,7 @@ import { type DirectoryEntry, directoryEntries } from "./directory-entries.ts";
 import { DirectoryReader } from "./directory-reader.ts";
 import { ENCRYPTED, LINK, ZipIndex } from "./zip-index.ts";
 
-/** Most entries that are reported one by one. */
+/** Maximum number of entries that are reported individually. */
 const MAX_FINDINGS = 1000;
 
 export interface ZipDirectory {

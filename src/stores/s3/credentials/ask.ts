@@ -17,7 +17,7 @@ export interface Question {
   readonly timeout: number;
 }
 
-/** Longest response of these services in bytes. */
+/** Maximum size in bytes of a response of these services. */
 const LONGEST_ANSWER = 100_000;
 
 export interface TextAnswer {

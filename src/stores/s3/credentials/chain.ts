@@ -22,7 +22,7 @@ export interface CredentialPlaces {
  * instance. Credentials are fetched on first use, once for all stores of this process, and renewed before they
  * expire.
  *
- * @throws `access-denied` if there are none, `unsupported-operation` for a kind of profile that is not supported.
+ * @throws `access-denied` without any credentials, `unsupported-operation` for a kind of profile that is not supported.
  */
 export function findCredentials({ env, profile }: CredentialPlaces): S3CredentialSource {
   const settings = { ...profile, ...env };

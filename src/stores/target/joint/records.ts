@@ -65,7 +65,7 @@ export function joinedJournal(others: Pick<Journal, "lines">, own: Journal): Jou
   };
 }
 
-/** Error: the work of a joint run is no longer where this process had it. */
+/** Makes the error for work of a joint run that is no longer where this process had it. */
 export function jointRunGone(store: string): ZarrflowError {
   return new ZarrflowError("locked", "the run that this process has a share of was finished or removed", {
     store,
@@ -80,7 +80,7 @@ export function jointRunClosed(store: string): ZarrflowError {
   });
 }
 
-/** Error: no run of the plan is active, and the target exists. Most likely, the plan is finished. */
+/** Makes the error for a target that exists although no run of the plan is active. Most likely, the plan is finished. */
 export function targetIsThere(store: string): ZarrflowError {
   return new ZarrflowError("target-exists", "the target exists, and no run of this plan is at work there", {
     store,
@@ -88,7 +88,7 @@ export function targetIsThere(store: string): ZarrflowError {
   });
 }
 
-/** Error: there is no work of a run to finish. */
+/** Makes the error for a run that cannot be finished because it has left no work. */
 export function notBegun(store: string): ZarrflowError {
   return new ZarrflowError("not-found", "no process of this plan has left any work at the target", {
     store,
