@@ -22,7 +22,7 @@ export interface ChunkRef {
   readonly part?: ChunkPart;
   /** The key that the chunk was read from; absent before the chunk is stored. */
   readonly key?: string;
-  /** Ends the chunk's time in flight. The last stage that handles the chunk calls it, once. */
+  /** Releases the chunk's lease in flight. The last stage that handles the chunk calls it, once. */
   readonly release?: () => void;
 }
 

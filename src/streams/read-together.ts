@@ -9,7 +9,7 @@ export const MAX_CHUNKS = 256;
 const MAX_FAR_TOGETHER = 8 * 2 ** 20;
 /** The most chunks of a request of more than `MAX_TOGETHER` bytes; beyond that, more concurrent requests are faster. */
 const MAX_FAR_CHUNKS = 16;
-/** Requests above `MAX_TOGETHER` take at most this fraction of the budget, so that others can run beside them. */
+/** Requests above `MAX_TOGETHER` take at most the budget divided by this, so that others can run beside them. */
 const REQUESTS_AT_ONCE = 4;
 
 interface TogetherOptions<T> {

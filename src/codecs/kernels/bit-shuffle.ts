@@ -1,12 +1,12 @@
 import { wordsOf } from "./words.ts";
 
 /**
- * Bit shuffle, the second half: each plane of a byte shuffle becomes eight planes of bits, the least bit first, packed
- * least bit first. Byte shuffle and this together are the bit shuffle of blosc.
+ * The second half of bit shuffle: splits each plane of a byte shuffle into eight planes of bits, the lowest bit first,
+ * packed lowest bit first. Both halves together are the bit shuffle of blosc.
  */
 
 /**
- * Splits `planes` planes of `items` bytes each, one after the other at `start`, into their bits at `targetStart`.
+ * Splits `planes` consecutive planes of `items` bytes each, from `start` on, into planes of bits at `targetStart`.
  * `items` is a multiple of 8.
  */
 export function splitBits(
@@ -74,7 +74,7 @@ export function joinBits(
   }
 }
 
-/** Turns the 4 x 4 bit squares of four rows of eight bits about their diagonals. */
+/** Transposes the 4 x 4 bit squares in four rows of eight bits. */
 function swapSquares(rows: number): number {
   const ones = (rows ^ (rows >>> 7)) & 0x00aa_00aa;
   const once = rows ^ ones ^ (ones << 7);

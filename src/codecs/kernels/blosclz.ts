@@ -3,23 +3,23 @@ import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
 import { wordsOf } from "./words.ts";
 
 /**
- * BloscLZ in TypeScript, for streams of blocks that the kernels do not take: above 256 MiB, and broken ones.
+ * BloscLZ in TypeScript, for streams of blocks that the kernels do not handle: blocks above 256 MiB, and broken ones.
  *
- * BloscLZ streams: a control byte below 32 counts literals (less one); otherwise its upper three bits are a match
- * length and its lower five, with the next byte, a distance. The first control byte is always literals.
+ * A control byte below 32 is the number of literals, minus one. Otherwise its upper three bits are a match length, and
+ * its lower five with the next byte a distance. The first control byte always counts literals.
  */
 
 const MIN_MATCH = 3;
 const MAX_RUN = 32;
-/** The largest distance of two bytes less one; farther ones follow as two bytes more. */
+/** The largest two-byte distance, minus one; for longer distances two more bytes follow. */
 const NEAR = 8191;
 const MAX_DISTANCE = 65_535 + NEAR;
 
 /**
- * Decodes `source[start, end)` into `target[targetStart, targetEnd)`; bytes of that range behind the result are left
- * undefined, none outside it is touched.
+ * Decodes `source[start, end)` into `target[targetStart, targetEnd)`. May overwrite bytes of that range after the
+ * result, but nothing outside it.
  *
- * @returns the bytes written, or -1 where the stream is broken or would give more than the range holds.
+ * @returns the bytes written, or -1 if the stream is broken or decodes to more than the range holds.
  */
 export function blosclzDecode(
   source: Uint8Array,
@@ -75,7 +75,7 @@ export function blosclzDecode(
 /**
  * Encodes `source[start, end)` into `target[targetStart, targetEnd)`.
  *
- * @returns the bytes written, or 0 where they do not fit.
+ * @returns the bytes written, or 0 if they do not fit.
  */
 export function blosclzEncode(
   source: Uint8Array,
@@ -87,7 +87,7 @@ export function blosclzEncode(
 ): number {
   const words = wordsOf(source);
   const shift = raiseBase(end - start) - start;
-  // The stream ends with a literal too: decoders count on it.
+  // Decoders require that the stream ends with a literal.
   const searchEnd = end - 5;
   let t = targetStart;
   let anchor = start;
@@ -117,7 +117,9 @@ export function blosclzEncode(
   return t === 0 ? 0 : t - targetStart;
 }
 
-/** Literals in runs of at most 32, each behind its count less one; 0 where they do not fit. */
+/**
+ * Writes literals in runs of at most 32, each after its count minus one. Returns their end, or 0 if they do not fit.
+ */
 function writeRuns(
   source: Uint8Array,
   start: number,
@@ -136,7 +138,7 @@ function writeRuns(
   return t;
 }
 
-/** A match of four bytes at least; 0 where it does not fit. */
+/** Writes a match of at least four bytes. Returns its end, or 0 if it does not fit. */
 function writeMatch(
   target: Uint8Array,
   start: number,

@@ -3,7 +3,7 @@ import { wordsOf } from "./words.ts";
 /** The most words whose sums stay below 2^32. */
 const FLETCHER_RUN = 360;
 
-/** Fletcher-32 as in HDF5: over big-endian 16-bit words, an odd last byte being the high half of one. */
+/** Fletcher-32 as in HDF5: over big-endian 16-bit words; an odd last byte is the high half of a word. */
 export function fletcher32(bytes: Uint8Array): number {
   const words = wordsOf(bytes);
   const whole = bytes.length - (bytes.length % 2);
@@ -32,13 +32,13 @@ function fold(sum: number): number {
 
 const ROUND = 12;
 
-/** Bob Jenkins' lookup3 (`hashlittle`), as HDF5 has it. */
+/** Bob Jenkins' lookup3 (`hashlittle`) as in HDF5. */
 export function lookup3(bytes: Uint8Array, initial: number): number {
   const { length } = bytes;
   const start = (0xdeadbeef + length + initial) | 0;
   if (length === 0) return start >>> 0;
 
-  // All rounds but the last, which may be a whole one, too.
+  // The last round, possibly a complete one, is handled below.
   const last = Math.floor((length - 1) / ROUND) * ROUND;
   const words = wordsOf(bytes);
   let a = start;

@@ -2,25 +2,25 @@ import type { CopyRows } from "./kernel-types.ts";
 import { kernels } from "./kernels.ts";
 import { type Loop, transposeTiles } from "./transpose-tiles.ts";
 
-/** A box inside a buffer of items: where its first item lies and how far apart neighbours are, all in items. */
+/** A box in a buffer of items: the offset of its first item and the distances between neighbours, all in items. */
 export interface BoxLayout {
   readonly offset: number;
   readonly strides: readonly number[];
 }
 
-/** What is no multiple of a word, or not aligned as one. Never floats: a copy through them may change a NaN's bits. */
+/** Items that are not made of aligned 4-byte words. Never floats: copying through them may change the bits of a NaN. */
 type SmallItems = Uint8Array | Uint16Array;
 
-/** From this many bytes on a memmove beats a loop over items. */
+/** From this many bytes on, memmove is faster than a loop over items. */
 const LONG_RUN_BYTES = 256;
 /** Words of the widest item that is moved word by word. */
 const WIDE_ITEM = 4;
-/** Items on a side of a tile. */
+/** Items per side of a tile. */
 const TILE = 32;
 
 /**
- * The loops of the copy under way, innermost first: how often, and how far on either side a step goes, in words. Boxes
- * are often small and many, so that a call makes none of its own.
+ * The loops of the current copy, innermost first: the number of steps, and the words of a step on either side. Boxes
+ * are often small and many, so calls reuse these arrays.
  */
 const counts: number[] = [];
 const fromSteps: number[] = [];
@@ -29,7 +29,7 @@ const toSteps: number[] = [];
 const wordViews = new WeakMap<Uint8Array, Uint32Array>();
 
 /**
- * Copies a box of items between two buffers. Values are never looked at: an item is `itemSize` bytes.
+ * Copies a box of items between two buffers. Treats an item as `itemSize` bytes and never looks at its value.
  *
  * @param shape shape of the box in items
  */
@@ -57,9 +57,9 @@ export function copyBox(
 }
 
 /**
- * Where the loops are those of one plane without gaps, rows on one side and columns on the other, hands it to a kernel.
+ * Lets a kernel transpose if the loops form one plane without gaps, with rows on one side and columns on the other.
  *
- * @returns whether that did it.
+ * @returns true if it did
  */
 function copyPlane(
   source: Uint8Array,
@@ -86,12 +86,12 @@ function copyPlane(
   return transpose(rowsAsTheyLie, partOf(target, to * word, size), rowCount, columnCount, width * word);
 }
 
-/** Another view takes as long as a small copy, and is seldom needed. */
+/** Returns the view itself if possible, because creating another takes as long as a small copy. */
 function partOf(bytes: Uint8Array, start: number, length: number): Uint8Array {
   return start === 0 && length === bytes.length ? bytes : bytes.subarray(start, start + length);
 }
 
-/** Sets every item of a box to `item` (its bytes; zero where null). */
+/** Sets every item of a box to the bytes of `item`, or to zeros if it is null. */
 export function fillBox(
   target: Uint8Array,
   to: BoxLayout,
@@ -104,10 +104,10 @@ export function fillBox(
 }
 
 /**
- * The box as nested loops: none of one step, neighbours that are contiguous on both sides merged.
+ * Converts the box to nested loops. Leaves out loops of one step and merges loops that are contiguous on both sides.
  *
- * @param scale words an item
- * @returns how many there are; none where the box has no items.
+ * @param scale words per item
+ * @returns the number of loops; 0 if the box has no items.
  */
 function findLoops(
   shape: readonly number[],
@@ -124,7 +124,11 @@ function findLoops(
   return depth > 0 ? depth : addLoop(0, 1, 1, 1);
 }
 
-/** Puts a loop around those there are, or makes the outermost of them longer. @returns how many there are then. */
+/**
+ * Adds an outermost loop, or extends the outermost one if the steps continue it.
+ *
+ * @returns the number of loops.
+ */
 function addLoop(depth: number, count: number, fromStep: number, toStep: number): number {
   if (depth > 0) {
     const inner = depth - 1;
@@ -141,14 +145,14 @@ function addLoop(depth: number, count: number, fromStep: number, toStep: number)
   return depth + 1;
 }
 
-/** The widest word, in bytes, that divides the item and fits the alignment of both buffers. */
+/** The widest word, in bytes, that divides the item and matches the alignment of both buffers. */
 function wordSize(source: Uint8Array, target: Uint8Array, itemSize: number): 1 | 2 | 4 {
   const bits = itemSize | source.byteOffset | target.byteOffset;
   if (bits % 4 === 0) return 4;
   return bits % 2 === 0 ? 2 : 1;
 }
 
-/** Made once for each buffer: a box of some items is copied in the time that another view takes. */
+/** Creates the word view of a buffer once, because creating a view takes as long as copying a small box. */
 function wordsOf(bytes: Uint8Array): Uint32Array {
   const known = wordViews.get(bytes);
   if (known) return known;
@@ -161,7 +165,7 @@ function view(bytes: Uint8Array, word: 1 | 2): SmallItems {
   return word === 1 ? bytes : new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 1);
 }
 
-/** Runs between buffers that both lie where the kernels see them: as many as the kernel takes in one call. */
+/** Copies runs between two buffers in the memory of the kernels, as many in one call as the kernel supports. */
 function copyInHeap(copyRows: CopyRows, source: number, target: number, depth: number, word: number): void {
   if (depth > 2) {
     const { count, from, to } = loopAt(depth);
@@ -177,7 +181,7 @@ function copyInHeap(copyRows: CopyRows, source: number, target: number, depth: n
   copyRows(source, target, length, rows, fromRow, toRow, planes, fromPlane, toPlane);
 }
 
-/** As `copyLoops`, for words alone: code that meets one kind of array runs several times faster. */
+/** As `copyLoops`, but for words only: code that sees one kind of array runs several times faster. */
 function copyWords(source: Uint32Array, from: number, target: Uint32Array, to: number, depth: number): void {
   const width = isRun() ? (counts[0] ?? 0) : WIDE_ITEM + 1;
   if (depth === 2 && width <= WIDE_ITEM && turns(2)) {
@@ -200,19 +204,19 @@ function loopAt(depth: number): Loop {
   return { count: counts[depth] ?? 0, from: fromSteps[depth] ?? 0, to: toSteps[depth] ?? 0 };
 }
 
-/** Whether the innermost loop goes through neighbours on both sides. */
+/** True if the innermost loop visits neighbours on both sides. */
 function isRun(): boolean {
   return fromSteps[0] === 1 && toSteps[0] === 1;
 }
 
-/** Whether what lies together on one side lies apart on the other, in the loop at `depth` and the one in it. */
+/** True if the loop at `depth` and the loop within it have opposite orders of step size on the two sides. */
 function turns(depth: number): boolean {
   const outer = loopAt(depth);
   const inner = loopAt(depth - 1);
   return outer.from < inner.from !== outer.to < inner.to;
 }
 
-/** The innermost loop, `rows` times. */
+/** Runs the innermost loop `rows` times. */
 function copyRuns(
   source: Uint32Array,
   from: number,
@@ -252,7 +256,7 @@ function copyRuns(
   }
 }
 
-/** Loops over items that are no words. */
+/** Copies items that are not words. */
 function copyLoops(source: SmallItems, from: number, target: SmallItems, to: number, depth: number): void {
   const { count, from: fromStep, to: toStep } = loopAt(depth);
   if (depth > 1 || (depth === 1 && !turns(1))) {
@@ -270,7 +274,7 @@ function copyLoops(source: SmallItems, from: number, target: SmallItems, to: num
   }
 }
 
-/** Rows to columns, tile by tile. */
+/** Copies rows to columns, tile by tile. */
 function copyTurned(source: SmallItems, from: number, target: SmallItems, to: number): void {
   const [columns = 0, rows = 0] = counts;
   const [fromColumn = 0, fromRow = 0] = fromSteps;

@@ -3,11 +3,11 @@ import type { HeapBox } from "./kernel-types.ts";
 import { kernels } from "./kernels.ts";
 
 /**
- * Where the items of a region of an array lie in a buffer, for a kernel that copies to many boxes in one call.
+ * Describes the items of a region of an array in a buffer, for a kernel that copies to many boxes in one call.
  *
- * @param layout of the region: `offset` is that of its first item.
- * @returns undefined where no kernel does that with this buffer, or where items are not in order of their places: rows
- *   that become columns are worth a way of their own.
+ * @param layout layout of the region; `offset` is the position of its first item.
+ * @returns undefined if no kernel supports this buffer, or if strides increase from one dimension to the next.
+ *   Transposing such rows to columns has a faster method.
  */
 export function heapBox(
   bytes: Uint8Array,
@@ -32,7 +32,7 @@ export function heapBox(
   return box;
 }
 
-/** Copies the items that `source` shares with each of `targets`, boxes of its rank that follow one another. */
+/** Copies the items that `source` shares with each of `targets`, which are consecutive boxes of the same rank. */
 export function copyShared(source: HeapBox, targets: HeapBox, itemSize: number): void {
   kernels().heapBoxes.copyShared(source, targets, itemSize);
 }

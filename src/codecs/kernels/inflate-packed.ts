@@ -1,20 +1,20 @@
-/** Codes of Huffman: how many there are of each length, and what they stand for, in their order. */
+/** A Huffman code: the number of codes of each length, and their symbols in order. */
 interface Codes {
   readonly counts: Uint16Array;
   readonly symbols: Uint16Array;
 }
 
 const MAX_LENGTH = 15;
-/** The order of the lengths of codes for lengths (RFC 1951, 3.2.7). */
+/** The order in which code lengths are stored (RFC 1951, 3.2.7). */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** Bits that follow a symbol of a length, and of a distance. */
+/** Extra bits after the symbol of a length and of a distance. */
 const lengthBits = (symbol: number) => (symbol < 8 || symbol === 28 ? 0 : (symbol >> 2) - 1);
 const distanceBits = (symbol: number) => (symbol < 4 ? 0 : (symbol >> 1) - 1);
 
 /**
- * Inflates raw deflate data (RFC 1951) of blocks with codes of their own, which the build has made: nothing is checked.
- * It is small, and takes a millisecond for the kernels.
+ * Inflates raw deflate data (RFC 1951) made of dynamic blocks. The data come from the build, so nothing is checked.
+ * This code is small and takes a millisecond for the kernels.
  */
 export function inflatePacked(packed: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const output = new Uint8Array(size);
@@ -43,7 +43,7 @@ export function inflatePacked(packed: Uint8Array, size: number): Uint8Array<Arra
     }
   }
 
-  /** Lengths of codes, as they stand in front of a block. */
+  /** Reads the code lengths at the start of a block. */
   function lengthsBy(codes: Codes, count: number): number[] {
     const lengths: number[] = [];
     while (lengths.length < count) {
@@ -84,7 +84,7 @@ function repeat(values: number[], value: number, count: number): void {
   for (let i = 0; i < count; i++) values.push(value);
 }
 
-/** The least value that a symbol stands for. */
+/** The smallest value that a symbol stands for. */
 function baseOf(symbol: number, least: number, bitsOf: (symbol: number) => number): number {
   if (least === 3 && symbol === 28) return 258;
   let base = least;
@@ -92,7 +92,7 @@ function baseOf(symbol: number, least: number, bitsOf: (symbol: number) => numbe
   return base;
 }
 
-/** The codes of symbols by the lengths of these. */
+/** Builds the canonical codes from the code length of each symbol. */
 function codesOf(lengths: readonly number[]): Codes {
   const counts = new Uint16Array(MAX_LENGTH + 1);
   const symbols: number[] = [];

@@ -1,50 +1,65 @@
 import type { WasmHeap } from "./wasm-heap.ts";
 
 /**
- * The hot loops that arrays of any codec need; codecs have others beside. Sources and targets are whole views; they must not overlap. Every kernel reads and
- * writes within them alone; behind a buffer of the heap, in the room that it keeps there, too.
+ * The hot loops that arrays of all codecs need; codecs have their own in addition. Sources and targets are whole views
+ * that must not overlap. A kernel reads and writes only these, and the free room after a buffer of the heap.
  */
 export interface Kernels {
-  /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` hold whole units. */
+  /** Reverses the bytes of every `unit` (2, 4 or 8) bytes, in place; `bytes` must be whole units. */
   swapBytes(bytes: Uint8Array, unit: number): void;
   crc32c(bytes: Uint8Array): number;
-  /** Rows of items to columns. */
+  /** Transposes rows of items. */
   readonly transpose: TransposeKernel;
-  /** Copies rows between two buffers of the heap; undefined where either lies elsewhere. */
+  /** Copies rows between two buffers of the heap; undefined if either buffer is elsewhere. */
   copyRowsOf(source: Uint8Array, target: Uint8Array): CopyRows | undefined;
-  /** Boxes of items in the heap. */
+  /** Copies boxes of items in the heap. */
   readonly heapBoxes: HeapBoxes;
-  /** Opens the heap in the kernels' memory; undefined where its addresses cannot be had. */
+  /** Opens the heap in the memory of the kernels; undefined if there are not enough addresses. */
   openHeap(): OpenHeap | undefined;
 }
 
 export interface ShuffleKernels {
-  /** Byte 0 of all items to the begin of `target`, then byte 1, and so on; bytes past the last item stay at the end. */
+  /**
+   * Stores byte 0 of all items at the beginning of `target`, then byte 1, and so on; bytes after the last item stay at
+   * the end.
+   */
   shuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
   /** The inverse of `shuffle`. */
   unshuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
 }
 
 export interface Lz4Kernels {
-  /** Encodes one raw LZ4 block. @returns the bytes written, or 0 where they do not fit. */
+  /**
+   * Encodes one raw LZ4 block.
+   *
+   * @returns the bytes written, or 0 if they do not fit.
+   */
   lz4Encode(source: Uint8Array, target: Uint8Array, acceleration: number): number;
-  /** Decodes one raw LZ4 block. @returns the bytes written, or -1 where it is broken or gives more than fits. */
+  /**
+   * Decodes one raw LZ4 block.
+   *
+   * @returns the bytes written, or -1 if it is broken or decodes to more than fits.
+   */
   lz4Decode(source: Uint8Array, target: Uint8Array): number;
   /**
-   * Fills `target` with the bytes from `offset` on of one raw LZ4 block; what of the block lies behind them is not looked
-   * at. @returns whether it has them.
+   * Fills `target` with the decoded bytes of one raw LZ4 block from `offset` on. Does not check the block beyond them.
+   *
+   * @returns true if the block contains them.
    */
   lz4DecodePart(source: Uint8Array, target: Uint8Array, offset: number): boolean;
 }
 
 export interface DeltaKernels {
-  /** The first number of `source`, then each less the one before it; both hold whole numbers of the format. */
+  /**
+   * Stores the first number of `source`, then each number minus the previous one; both views hold whole numbers of the
+   * format.
+   */
   deltaEncode(source: Uint8Array, target: Uint8Array, format: NumberFormat): void;
-  /** The inverse of `differences`, in place. */
+  /** The inverse of `deltaEncode`, in place. */
   deltaDecode(bytes: Uint8Array, format: NumberFormat): void;
 }
 
-/** Copies `planes` of `rows` runs of `length` bytes; addresses in the heap's memory, steps in bytes. */
+/** Copies `planes` of `rows` runs of `length` bytes; addresses in the memory of the heap, steps in bytes. */
 export type CopyRows = (
   source: number,
   target: number,
@@ -58,30 +73,30 @@ export type CopyRows = (
 ) => void;
 
 /**
- * Where items of an array lie in a buffer of the heap: the address of the first of them; then for each dimension their
- * first place in the array, the one behind the last, and the bytes from one place to the next. Several follow one another.
+ * A box of array items in a buffer of the heap: the address of its first item; then for each dimension the start and
+ * end of the box in the array, and the bytes between neighbours. May hold several boxes one after another.
  */
 export type HeapBox = Float64Array;
 
 export interface HeapBoxes {
-  /** Whether boxes in a buffer can be copied. */
+  /** True if boxes in this buffer can be copied. */
   holds(bytes: Uint8Array): boolean;
-  /** Copies the items that `source` shares with each of `targets`, boxes of its rank that follow one another. */
+  /** Copies the items that `source` shares with each of `targets`, which are consecutive boxes of the same rank. */
   copyShared(source: HeapBox, targets: HeapBox, itemSize: number): void;
 }
 
-/** A heap while somebody uses it. */
+/** A heap that is in use. */
 export interface OpenHeap {
   readonly heap: WasmHeap;
-  /** Lets its memory go, once all have closed it and nobody holds a view of it. */
+  /** Frees its memory once all users have closed it and nobody holds a view of it. */
   close(): void;
 }
 
 /**
- * Item `(row, column)` of `source`, rows without gaps, becomes item `(column, row)` of `target`. Sizes that gain nothing
- * are left alone.
+ * Item `(row, column)` of `source`, whose rows have no gaps, becomes item `(column, row)` of `target`. Does nothing for
+ * sizes that would not gain.
  *
- * @returns whether it was done.
+ * @returns true if it was done.
  */
 export type TransposeKernel = (
   source: Uint8Array,
@@ -91,54 +106,65 @@ export type TransposeKernel = (
   itemSize: number,
 ) => boolean;
 
-/** Little-endian numbers that are computed with: integers, whatever their sign, wrap; floats round. */
+/** Little-endian numbers for arithmetic: integers, signed or not, wrap; floats round. */
 export type NumberFormat = "i8" | "i16" | "i32" | "i64" | "f32" | "f64";
 
-/** How the items of a blosc block are shuffled, split and encoded; shared by both directions. */
+/** Describes how the items of a blosc block are shuffled, split and encoded, for both directions. */
 export interface BlockLayout {
   readonly inner: string;
   readonly mode: "noshuffle" | "shuffle" | "bitshuffle";
   readonly itemSize: number;
-  /** Streams of equal length that the block is split into. */
+  /** Number of streams of equal length that the block is split into. */
   readonly streams: number;
 }
 
-/** Whole blocks of blosc. */
+/** Encodes and decodes whole blocks of blosc. */
 export interface BlockKernels {
-  /** The inner codecs that there are kernels for. */
+  /** The inner codecs that the kernels support. */
   readonly inner: readonly string[];
-  /** The longest block that is taken. */
+  /** Bytes of the longest supported block. */
   readonly maxSize: number;
   /**
-   * Shuffles and encodes.
+   * Shuffles and encodes a block.
    *
-   * @param effort of lz4 the acceleration, of zstd the level.
-   * @returns the bytes written, or 0 where they do not fit.
+   * @param effort the acceleration of lz4, the level of zstd.
+   * @returns the bytes written, or 0 if they do not fit.
    */
   encode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, effort: number): number;
   /**
-   * Fills `target` with the bytes from `offset` on of one block that has `size` decoded: decodes its streams, LZ4 no
-   * further than that takes, and undoes the shuffle.
+   * Fills `target` with the bytes from `offset` on of a block of `size` decoded bytes. Decodes its streams, LZ4 only as
+   * far as needed, and reverses the shuffle.
    *
-   * @returns whether they gave exactly that.
+   * @returns true if the streams decoded to exactly the expected bytes.
    */
   decode(source: Uint8Array, target: Uint8Array, layout: BlockLayout, size: number, offset: number): boolean;
 }
 
-/** Decode frames of zstd. */
+/** Decodes frames of zstd. */
 export interface ZstdKernels {
-  /** The most bytes of source and target together that are taken. */
+  /** The most bytes of source and target together. */
   readonly maxSize: number;
-  /** Decodes one whole frame. @returns the bytes written, or -1 where it is broken or gives more than fits. */
+  /**
+   * Decodes one whole frame.
+   *
+   * @returns the bytes written, or -1 if it is broken or decodes to more than fits.
+   */
   decode(frame: Uint8Array, target: Uint8Array): number;
 }
 
-/** Encode frames of zstd. */
+/** Encodes frames of zstd. */
 export interface ZstdEncoderKernels {
-  /** The most bytes of source and target together that are taken. */
+  /** The most bytes of source and target together. */
   readonly maxSize: number;
-  /** The levels that `encode` distinguishes: those above are as the last, and those below 0 as fast as they say. */
+  /**
+   * The levels that `encode` distinguishes. Higher levels act as the highest; levels below 0 are faster the lower they
+   * are.
+   */
   readonly levels: { readonly least: number; readonly most: number };
-  /** Encodes all of `source` as one frame. @returns the bytes written, or 0 where they do not fit. */
+  /**
+   * Encodes all of `source` as one frame.
+   *
+   * @returns the bytes written, or 0 if they do not fit.
+   */
   encode(source: Uint8Array, target: Uint8Array, level: number, checksum: boolean): number;
 }

@@ -4,18 +4,19 @@ import { wasmKernels } from "./wasm-kernels.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 
 /**
- * From so many decoded bytes on, it pays to open the heap: its two gigabytes of addresses make V8 collect all garbage
- * twice, which takes 15 ms.
+ * From this many decoded bytes on, opening the heap pays off. Its two gigabytes of addresses make V8 collect all
+ * garbage twice, which takes 15 ms.
  */
 export const WORTH_A_HEAP = 2 ** 24;
 
 let memory: WasmMemory | undefined;
 
 /**
- * Kernels in the memory of this thread, made when they are first asked for: who needs some that others do not brings how
- * they are made.
+ * Creates kernels in the memory of this thread on first use. `make` keeps kernels that not everybody needs in their own
+ * modules.
  *
- * @returns what gives them. It throws `unsupported-codec` where WebAssembly or its SIMD is missing or blocked.
+ * @returns a function that returns the kernels. It throws `unsupported-codec` if WebAssembly or its SIMD is missing or
+ *   blocked.
  */
 export function kernelsOfThread<T>(make: (wasm: WasmMemory) => T): () => T {
   let made: T | undefined;
@@ -40,10 +41,10 @@ function createMemory(): WasmMemory {
 }
 
 /**
- * Opens the heap in the memory of this thread's kernels, or shares the one that is open: buffers of it are worked on
- * where they lie.
+ * Opens the heap in the memory of this thread's kernels, or shares it if it is open. Kernels work on buffers of the
+ * heap in place.
  *
- * @returns undefined where there is no room for its addresses.
+ * @returns undefined if there is no room for its addresses.
  */
 export function openKernelHeap(): OpenHeap | undefined {
   return kernels().openHeap();

@@ -1,9 +1,9 @@
-/** The two copies that all LZ formats are made of. Both work in words and keep within the stated bounds. */
+/** The two copies that all LZ formats are made of. Both work in words and stay within the stated bounds. */
 
-/** From this length on the engine's own memmove is faster than words. */
+/** From this length on, the engine's own memmove is faster than copying words. */
 const LONG_COPY = 128;
 
-/** Copies `length` bytes; may write up to three bytes more below `targetEnd`, and needs no room for them. */
+/** Copies `length` bytes. May write up to three more bytes below `targetEnd`, but needs no room for them. */
 export function copyLiterals(
   source: Uint8Array,
   words: DataView,
@@ -27,8 +27,8 @@ export function copyLiterals(
 }
 
 /**
- * Writes `length` bytes at `start` that repeat those `distance` before, however they overlap; may write up to three
- * bytes more below `targetEnd`, and needs no room for them.
+ * Writes `length` bytes at `start` that repeat the bytes `distance` before; the ranges may overlap. May write up to
+ * three more bytes below `targetEnd`, but needs no room for them.
  */
 export function copyMatch(
   target: Uint8Array,
@@ -52,7 +52,7 @@ export function copyMatch(
     }
   }
   if (distance < 4) {
-    // Four bytes one by one; from there on words repeat at the next multiple of the distance.
+    // Copy four bytes one by one; after that, words repeat at a multiple of the distance.
     for (const wordsStart = Math.min(t + 4, end); t < wordsStart; t++)
       target[t] = target[t - distance] as number;
     back = distance === 3 ? 6 : 4;

@@ -3,16 +3,16 @@ import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
 import { wordsOf } from "./words.ts";
 
 /**
- * LZ4 in TypeScript, for blocks that the kernels' memory has no room for, and for streams of blosc that their blocks do
- * not take.
+ * LZ4 in TypeScript, for blocks that do not fit in the memory of the kernels, and for blosc streams that the block
+ * kernels do not handle.
  *
- * Raw LZ4 blocks: sequences of a token, literals, and a match of at least four bytes at most 65,535 back.
- * Words are read and written unaligned, four bytes a step, never outside the stated bounds.
+ * Raw LZ4 blocks: sequences of a token, literals, and a match of at least four bytes, at most 65,535 bytes back. Words
+ * are read and written unaligned, four bytes per step, never outside the stated bounds.
  */
 
 const MIN_MATCH = 4;
 const MAX_DISTANCE = 65_535;
-/** A block ends with five literals at least, and its last match begins twelve bytes before the end at least. */
+/** A block ends with at least five literals, and its last match starts at least twelve bytes before the end. */
 const LAST_LITERALS = 5;
 const MATCH_START_LIMIT = 12;
 
@@ -24,8 +24,8 @@ export function lz4MaxEncodedSize(size: number): number {
 /**
  * Encodes `source[start, end)` into `target[targetStart, targetEnd)`.
  *
- * @param acceleration 1 tries every place; a larger value skips faster over what does not compress.
- * @returns the bytes written, or 0 where they do not fit.
+ * @param acceleration 1 tries every position; a larger value skips incompressible data faster.
+ * @returns the bytes written, or 0 if they do not fit.
  */
 export function lz4Encode(
   source: Uint8Array,
@@ -92,11 +92,11 @@ export function lz4Encode(
 }
 
 /**
- * Decodes the block `source[start, end)` into `target[targetStart, targetEnd)`; bytes of that range behind the
- * result are left undefined, none outside it is touched.
+ * Decodes the block `source[start, end)` into `target[targetStart, targetEnd)`. May overwrite bytes of that range after
+ * the result, but nothing outside it.
  *
- * @param isPrefix whether it is enough to fill the range: the block then may go on, and is not looked at any further.
- * @returns the bytes written, or -1 where what is decoded is broken, or a whole block would give more than the range
+ * @param isPrefix true to stop when the range is full; the rest of the block is not checked.
+ * @returns the bytes written, or -1 if the decoded part is broken or a whole block decodes to more than the range
  *   holds.
  */
 export function lz4Decode(
@@ -169,7 +169,7 @@ export function lz4Decode(
   return -1;
 }
 
-/** The bytes that carry what of a length the token's four bits do not. */
+/** Writes the part of a length that does not fit in the four bits of the token. */
 function writeLength(target: Uint8Array, start: number, length: number): number {
   if (length < 15) return start;
   let t = start;

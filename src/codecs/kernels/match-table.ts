@@ -1,13 +1,13 @@
 /**
- * Where each hash of four bytes was last seen, shared by all LZ encoders. Places are kept as `place + base`, and
- * `base` rises with each stream, so that the table is never reset: older entries lie before the stream's start.
+ * The last position of each hash of four bytes, shared by all LZ encoders. Positions are stored as `place + base`, and
+ * `base` rises with each stream, so the table is seldom reset: older entries are before the start of the stream.
  */
 
 const HASH_BITS = 12;
 export const lastPlaces = new Int32Array(1 << HASH_BITS);
 let base = 1;
 
-/** The base of a new stream of `size` bytes, whose places count from 0. */
+/** The base of a new stream of `size` bytes, whose positions start at 0. */
 export function raiseBase(size: number): number {
   if (base + size > 0x7fff_ffff) {
     lastPlaces.fill(0);
@@ -18,12 +18,12 @@ export function raiseBase(size: number): number {
   return first;
 }
 
-/** The table's slot for four bytes read as a word. */
+/** The slot of four bytes, read as a word. */
 export function slotOf(word: number): number {
   return Math.imul(word, 0x9e37_79b1) >>> (32 - HASH_BITS);
 }
 
-/** How many bytes from `start` on, up to `end`, equal those `distance` before. */
+/** Number of bytes from `start` on, up to `end`, that equal the bytes `distance` before. */
 export function matchLength(words: DataView, start: number, distance: number, end: number): number {
   let s = start;
   for (; s <= end - 4; s += 4) {

@@ -3,20 +3,20 @@ import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
 import { wordsOf } from "./words.ts";
 
 /**
- * Raw Snappy: the decoded size as a varint, then elements tagged by their two low bits: literals, or copies whose
- * distance takes one (with three bits of the tag), two or four bytes.
+ * Raw Snappy: the decoded size as a varint, then elements whose two low tag bits select their kind: literals, or copies
+ * with a distance of one byte (plus three bits of the tag), two or four bytes.
  */
 
 const MIN_MATCH = 4;
-/** The most bytes one copy element can give, and the farthest that two bytes reach. */
+/** The most bytes of one copy element, and the longest distance in two bytes. */
 const MAX_COPY = 64;
 const MAX_DISTANCE = 65_535;
 
 /**
- * Decodes `source[start, end)` into `target[targetStart, targetEnd)`; bytes of that range behind the result are left
- * undefined, none outside it is touched.
+ * Decodes `source[start, end)` into `target[targetStart, targetEnd)`. May overwrite bytes of that range after the
+ * result, but nothing outside it.
  *
- * @returns the bytes written, or -1 where the stream is broken or would give more than the range holds.
+ * @returns the bytes written, or -1 if the stream is broken or decodes to more than the range holds.
  */
 export function snappyDecode(
   source: Uint8Array,
@@ -74,7 +74,7 @@ export function snappyDecode(
 /**
  * Encodes `source[start, end)` into `target[targetStart, targetEnd)`.
  *
- * @returns the bytes written, or 0 where they do not fit.
+ * @returns the bytes written, or 0 if they do not fit.
  */
 export function snappyEncode(
   source: Uint8Array,
@@ -123,7 +123,7 @@ export function snappyEncode(
   return t === 0 ? 0 : t - targetStart;
 }
 
-/** One literal element; 0 where it does not fit. */
+/** Writes one literal element. Returns its end, or 0 if it does not fit. */
 function writeLiterals(
   source: Uint8Array,
   start: number,

@@ -1,5 +1,5 @@
 /**
- * Reverses the bytes of every `unit` (2, 4 or 8) bytes of `words` from `start` up to `end`, in place; the range holds
+ * Reverses the bytes of every `unit` (2, 4 or 8) bytes of `words` from `start` to `end`, in place; the range must be
  * whole units.
  */
 export function swapBytes(words: DataView, start: number, end: number, unit: number): void {

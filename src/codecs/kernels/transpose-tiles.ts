@@ -1,16 +1,16 @@
-/** One loop of a copy: how often, and how far a step goes on either side, in words. */
+/** One loop of a copy: the number of steps, and the words of a step on either side. */
 export interface Loop {
   readonly count: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Items on a side of a tile. */
+/** Items per side of a tile. */
 const TILE = 32;
 
 /**
- * Copies items of `width` words so that rows become columns: tile by tile, so that the lines of cache that a tile
- * touches are used while they are there.
+ * Copies items of `width` words so that rows become columns. Works tile by tile, so that the cache lines of a tile are
+ * reused while they are in the cache.
  */
 export function transposeTiles(
   source: Uint32Array,
@@ -20,7 +20,7 @@ export function transposeTiles(
   loops: readonly [Loop, Loop],
   width: number,
 ): void {
-  // In `along`, neighbours lie together in the source, in `across` in the target.
+  // `along` visits neighbours in the source, `across` neighbours in the target.
   const [along, across] = loops[0].from < loops[1].from ? loops : [loops[1], loops[0]];
   for (let a = 0; a < along.count; a += TILE) {
     const columns = Math.min(TILE, along.count - a);
@@ -35,7 +35,7 @@ export function transposeTiles(
   }
 }
 
-/** One word of each item: of four rows at a time, column by column. */
+/** Copies one word of each item: four rows at a time, column by column. */
 function turnTile(
   source: Uint32Array,
   from: number,

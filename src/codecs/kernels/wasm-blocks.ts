@@ -6,7 +6,7 @@ import { wordsOf } from "./words.ts";
 
 const MAX_BLOCK = 256 * 1024 * 1024;
 
-/** Encodes one stream: lz4 with `effort` as the acceleration, zstd as the level, without regard to the target's end. */
+/** Encodes one stream. `effort` is the acceleration of lz4 or the level of zstd; zstd ignores `targetEnd`. */
 type EncodeStream = (
   wasm: WasmMemory,
   source: number,
@@ -23,7 +23,11 @@ const ENCODERS = {
 } satisfies Record<string, EncodeStream>;
 type InnerName = keyof typeof ENCODERS;
 
-/** Decodes the first `wanted` bytes of a stream, or more of it up to `targetEnd`. @returns whether it has them. */
+/**
+ * Decodes at least the first `wanted` bytes of a stream, at most up to `targetEnd`.
+ *
+ * @returns true if the stream contains them.
+ */
 type DecodeStream = (
   wasm: WasmMemory,
   source: number,
@@ -41,8 +45,9 @@ const DECODERS: Readonly<Record<InnerName, DecodeStream>> = {
 };
 
 /**
- * Blocks of blosc: in pieces that stay in the nearer caches they come into the kernels' memory, unless they lie there,
- * and are shuffled to their places in the block; stream by stream they leave. Decoding goes the other way round.
+ * Encodes and decodes blosc blocks. To encode, copies pieces that fit in the nearer caches into the kernels' memory,
+ * unless they are there, and shuffles them to their places in the block; then encodes the block stream by stream.
+ * Decoding is the reverse.
  */
 export function wasmBlocks(wasm: WasmMemory): BlockKernels {
   return {
@@ -104,11 +109,11 @@ export function wasmBlocks(wasm: WasmMemory): BlockKernels {
   };
 }
 
-/** Addresses within the memory. */
+/** Addresses in the memory. */
 interface Places {
   /** The whole block, shuffled. */
   readonly block: number;
-  /** A piece of items, and one of planes of bytes that are still to be split into bits. */
+  /** A piece of items, and a piece of byte planes that must still be split into bits. */
   readonly items: number;
   readonly planes: number;
   /** One encoded stream. */
@@ -119,7 +124,7 @@ function placesOf([block = 0, items = 0, planes = 0, stream = 0]: readonly numbe
   return { block, items, planes, stream };
 }
 
-/** Shuffles the block to its place, or leaves it where it is; returns its address. */
+/** Shuffles the block to its place, or leaves it where it is. Returns its address. */
 function shuffleInto(
   wasm: WasmMemory,
   source: Uint8Array,
@@ -141,7 +146,7 @@ function shuffleInto(
   return block;
 }
 
-/** Unshuffles, of a block of `size` bytes at its place, what fills the target, from `offset` on. */
+/** Unshuffles the part of a block of `size` bytes that fills the target, from `offset` on. */
 function unshuffleFrom(
   wasm: WasmMemory,
   target: Uint8Array,
@@ -151,7 +156,7 @@ function unshuffleFrom(
   offset: number,
 ): void {
   const end = offset + target.length;
-  /** Takes what is wanted of the bytes `[start, stop)` of the block, which lie at an address. */
+  /** Copies the requested part of the bytes `[start, stop)` of the block, which are at `address`. */
   const take = (start: number, stop: number, address: number) => {
     const from = Math.max(start, offset);
     const to = Math.min(stop, end);
@@ -179,7 +184,10 @@ function unshuffleFrom(
   take(whole, size, block + whole);
 }
 
-/** Items `[first, last)` in pieces; all but the last a multiple of 16, where items are small enough for as many. */
+/**
+ * Visits the items `[first, last)` in pieces. All pieces but the last are multiples of 16 items, if items are small
+ * enough.
+ */
 function forPieces(
   first: number,
   last: number,

@@ -2,7 +2,7 @@ import { compiledKernels } from "../../util/platform.node.ts";
 import { packedWasm } from "./wasm-bytes/codecs.ts";
 import { compileWasm, type WasmMemory } from "./wasm-memory.ts";
 
-/** What the module of codecs exports; addresses and lengths in bytes. */
+/** The exports of the codecs module; addresses and lengths in bytes. */
 export interface CodecExports {
   shuffle(source: number, target: number, items: number, itemSize: number, step: number): void;
   unshuffle(source: number, target: number, items: number, itemSize: number, step: number): void;
@@ -15,26 +15,26 @@ export interface CodecExports {
     targetEnd: number,
     acceleration: number,
   ): number;
-  /** Of a prefix (1) no more is decoded than fills the target. */
+  /** With `isPrefix` 1, decodes only as much as fills the target. */
   lz4Decode(source: number, sourceEnd: number, target: number, targetEnd: number, isPrefix: 0 | 1): number;
   blosclzEncode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
   blosclzDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
-  /** Reads the number before `source`, too. Formats of numbers are passed by number. */
+  /** Also reads the number before `source`. `format` is the number of a format. */
   deltaEncode(source: number, target: number, length: number, format: number): void;
-  /** Reads the number before `start`, too. */
+  /** Also reads the number before `start`. */
   deltaDecode(start: number, length: number, format: number): void;
-  /** Takes a target that has room for `zstdRoom` of the source. */
+  /** Needs a target of `zstdRoom` bytes for the size of the source. */
   zstdEncode(source: number, sourceEnd: number, target: number, level: number, checksum: number): number;
 }
 
-/** Bytes that encoding `size` bytes by zstd may touch, though the frame is never as long. */
+/** Bytes that zstd may touch while it encodes `size` bytes; the frame itself is never as long. */
 export function zstdRoom(size: number): number {
   return size + (size >>> 8) + 512 * 1024;
 }
 
 let module: WebAssembly.Module | undefined;
 
-/** The kernels of codecs, in the memory in which calls run now. */
+/** The kernels of codecs, in the memory that calls currently use. */
 export function codecsIn(wasm: WasmMemory): CodecExports {
   module ??= compiledKernels?.codecs ?? compileWasm(packedWasm);
   return wasm.exportsOf(module) as unknown as CodecExports;

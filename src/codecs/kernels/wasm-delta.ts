@@ -2,14 +2,16 @@ import type { DeltaKernels, NumberFormat } from "./kernel-types.ts";
 import { codecsIn } from "./wasm-codecs.ts";
 import { isWhole, PIECE, type WasmMemory } from "./wasm-memory.ts";
 
-/** In the order of their numbers. */
+/** Formats in the order of their numbers. */
 const NUMBER_FORMATS: readonly NumberFormat[] = ["i8", "i16", "i32", "i64", "f32", "f64"];
-/** Room in front of a piece for the number before it; a line of cache, so that the piece lies at the begin of one. */
+/**
+ * Room before a piece for the previous number: a whole cache line, so that the piece starts at the beginning of one.
+ */
 const BEFORE = 64;
 
 export function wasmDelta(wasm: WasmMemory): DeltaKernels {
   return {
-    // In both, the first number stays as it is, and each piece takes the number before it along.
+    // Both directions keep the first number, and each piece includes the number before it.
     deltaEncode(source, target, format) {
       const size = sizeOf(format);
       const [room = 0, to = 0] = wasm.allocate(BEFORE + PIECE, PIECE);

@@ -1,7 +1,7 @@
-/** Kernels may touch this many bytes behind each buffer. */
+/** Kernels may touch this many bytes after each buffer. */
 export const SLACK = 64;
 
-/** Buffers begin at multiples of so many bytes. */
+/** Buffers start at multiples of this many bytes. */
 const UNIT = 1024;
 
 interface FreeRange {
@@ -10,17 +10,17 @@ interface FreeRange {
 }
 
 /**
- * Buffers inside a kernels' memory, which then need not be copied there and back. The memory has its full size from the
- * begin, so that its buffer stays the same; pages that nobody touches cost nothing.
+ * Buffers in the memory of the kernels, which need not be copied there and back. The memory has its full size from the
+ * start, so that its `ArrayBuffer` never changes; pages that nobody touches cost nothing.
  */
 export class WasmHeap {
   readonly #bytes: Uint8Array;
-  /** In order, and never two that touch. */
+  /** Free ranges in order; no two are adjacent. */
   readonly #free: FreeRange[];
-  /** Of each unit of memory: in which the buffer begins that it is a part of. */
+  /** For each unit of memory: the unit in which its buffer starts. */
   readonly #begins: Int32Array;
 
-  /** @param start where the part of `memory` begins that is given away */
+  /** @param start start of the part of `memory` that can be allocated */
   constructor(memory: ArrayBuffer, start: number) {
     this.#bytes = new Uint8Array(memory);
     this.#free = [{ start: Math.ceil(start / UNIT) * UNIT, end: memory.byteLength }];
@@ -32,7 +32,7 @@ export class WasmHeap {
     return this.#bytes.buffer;
   }
 
-  /** A buffer, at the lowest place where there is room; undefined where there is none. */
+  /** Allocates a buffer at the lowest address with enough room; undefined if there is none. */
   allocate(byteLength: number): Uint8Array | undefined {
     const length = Math.ceil((byteLength + SLACK) / UNIT) * UNIT;
     const place = this.#free.findIndex(({ start, end }) => end - start >= length);
@@ -45,7 +45,7 @@ export class WasmHeap {
     return this.#bytes.subarray(start, start + byteLength);
   }
 
-  /** Where the buffer begins that `view` shows a part of. */
+  /** Start of the buffer that `view` belongs to. */
   beginOf({ byteOffset }: Uint8Array): number {
     return (this.#begins[Math.floor(byteOffset / UNIT)] ?? 0) * UNIT;
   }

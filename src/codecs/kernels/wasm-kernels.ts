@@ -2,7 +2,7 @@ import type { HeapBoxes, Kernels } from "./kernel-types.ts";
 import { isWhole, PIECE, type WasmMemory } from "./wasm-memory.ts";
 import { wasmTranspose } from "./wasm-transpose.ts";
 
-/** What arrays of any codec need. */
+/** The kernels that arrays of all codecs need. */
 export function wasmKernels(wasm: WasmMemory): Kernels {
   return {
     swapBytes(bytes, unit) {
@@ -42,10 +42,10 @@ export function wasmKernels(wasm: WasmMemory): Kernels {
   };
 }
 
-/** Targets that are copied to in one call. */
+/** Targets that one call copies to. */
 const MAX_TARGETS = 1024;
 
-/** Boxes are laid out one after the other, the source first. */
+/** Passes boxes to the kernel one after another, the source first. */
 function wasmHeapBoxes(wasm: WasmMemory): HeapBoxes {
   return {
     holds: (bytes) => wasm.inHeap(bytes, bytes) !== undefined,

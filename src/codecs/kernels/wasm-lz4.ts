@@ -3,7 +3,7 @@ import { lz4Decode, lz4Encode } from "./lz4-block.ts";
 import { codecsIn } from "./wasm-codecs.ts";
 import { MAX_MEMORY, type WasmMemory } from "./wasm-memory.ts";
 
-/** Blocks of LZ4; what the memory has no room for is left to TypeScript. */
+/** Blocks of LZ4; blocks that do not fit in the memory are handled in TypeScript. */
 export function wasmLz4(wasm: WasmMemory): Lz4Kernels {
   return {
     lz4Encode(source, target, acceleration) {
@@ -44,7 +44,7 @@ export function wasmLz4(wasm: WasmMemory): Lz4Kernels {
   };
 }
 
-/** Of a block that the kernels' memory has no room for: decodes all that lies before the part, too. */
+/** Decodes a part of a block that does not fit in the memory of the kernels, including all bytes before the part. */
 function decodeLargePart(source: Uint8Array, target: Uint8Array, offset: number): boolean {
   const end = offset + target.length;
   const prefix = offset === 0 ? target : new Uint8Array(end);

@@ -4,14 +4,14 @@ import type { CopyRows } from "./kernel-types.ts";
 import { HEAP_BASE, packedWasm } from "./wasm-bytes/reading.ts";
 import { SLACK, WasmHeap } from "./wasm-heap.ts";
 
-/** What the module exports that reading needs; addresses and lengths in bytes. */
+/** The exports of the reading module; addresses and lengths in bytes. */
 export interface WasmExports {
   readonly memory: WebAssembly.Memory;
   swapBytes(start: number, length: number, unit: number): void;
   readonly copyRows: CopyRows;
   copyShared(source: number, targets: number, count: number, rank: number, itemSize: number): void;
   crc32c(crc: number, source: number, length: number): number;
-  /** Rows lie steps apart, in bytes. Takes 16 bytes of rows and of columns at least, of items of 1, 2, 4 or 8. */
+  /** Steps between rows are in bytes. Needs at least 16 bytes of rows and of columns; items have 1, 2, 4 or 8 bytes. */
   transpose(
     source: number,
     target: number,
@@ -24,10 +24,10 @@ export interface WasmExports {
   zstdDecode(source: number, sourceEnd: number, target: number, targetEnd: number): number;
 }
 
-/** What is done piece by piece takes pieces that stay in the processor's nearer caches. */
+/** Size of pieces for work in pieces; they stay in the nearer caches of the processor. */
 export const PIECE = 64 * 1024;
 
-/** Whether what works in place, 16 bytes a step, touches nothing behind so many bytes. */
+/** True if kernels that work in place, 16 bytes per step, touch nothing after this many bytes. */
 export function isWhole(length: number): boolean {
   return length > 0 && length % 16 === 0;
 }
@@ -36,27 +36,27 @@ export function isWhole(length: number): boolean {
 export const MAX_MEMORY = 1024 * 1024 * 1024;
 
 const PAGE = 65_536;
-/** Memory beyond this is let go after use. */
+/** Memory beyond this is freed after use. */
 const MAX_KEPT = 48 * 1024 * 1024;
 
-/** Bytes of a memory with a heap in it: addresses stay below 2^31. */
+/** Bytes of a memory that contains a heap; its addresses stay below 2^31. */
 const HEAP_MEMORY = 0x7fff_0000;
 
 /**
- * The memory in which the kernels run. Buffers are laid out in it anew for each call, and views that lie elsewhere are
- * copied there and back; it grows to what the largest call needs, and is replaced after a call that needed very much.
+ * The memory in which the kernels run. Each call lays out its buffers in it, and views in other memory are copied there
+ * and back. It grows to the needs of the largest call and is replaced after a call that needed very much.
  *
- * While a heap is open, calls run in the heap's memory, where buffers that it gave away are worked on in place.
+ * While a heap is open, calls run in the memory of the heap, and kernels work on its buffers in place.
  */
 export class WasmMemory {
   readonly #module: WebAssembly.Module;
   #own: Instance;
   #heap: (Instance & { readonly heap: WasmHeap }) | undefined;
   #heapUsers = 0;
-  /** The one in which calls run. */
+  /** The instance in which calls currently run. */
   #now: Instance;
 
-  /** @throws where WebAssembly or its SIMD is missing or blocked. */
+  /** @throws if WebAssembly or its SIMD is missing or blocked. */
   constructor() {
     this.#module = compiledKernels?.reading ?? compileWasm(packedWasm);
     this.#own = instantiate(this.#module);
@@ -67,7 +67,7 @@ export class WasmMemory {
     return this.#now.exports;
   }
 
-  /** What another module exports, in the memory in which calls run: those of codecs. */
+  /** The exports of another module, the codecs, in the memory that calls currently use. */
   exportsOf(module: WebAssembly.Module): WebAssembly.Exports {
     const now = this.#now;
     now.others ??= new WebAssembly.Instance(module, { env: { memory: now.exports.memory } }).exports;
@@ -80,9 +80,9 @@ export class WasmMemory {
   }
 
   /**
-   * Opens the heap of this thread, or shares the one that is open.
+   * Opens the heap of this thread, or shares it if it is open.
    *
-   * @returns undefined where there is no room for its addresses.
+   * @returns undefined if there is no room for its addresses.
    */
   openHeap(): WasmHeap | undefined {
     try {
@@ -94,14 +94,14 @@ export class WasmMemory {
     }
   }
 
-  /** Lets the memory of the heap go, once all who opened it have closed it. */
+  /** Frees the memory of the heap once all users have closed it. */
   closeHeap(): void {
     this.#heapUsers--;
     if (this.#heapUsers === 0) this.#heap = undefined;
     this.#now = this.#own;
   }
 
-  /** The kernels of the heap's memory, where both views lie in it. */
+  /** The kernels in the memory of the heap, if both views are in it. */
   inHeap(source: Uint8Array, target: Uint8Array): WasmExports | undefined {
     const heap = this.#heap;
     return heap && source.buffer === heap.bytes.buffer && target.buffer === source.buffer
@@ -109,24 +109,24 @@ export class WasmMemory {
       : undefined;
   }
 
-  /** Whether a view lies in the memory in which calls run. */
+  /** True if a view is in the memory that calls currently use. */
   holds(view: Uint8Array): boolean {
     return view.buffer === this.#now.bytes.buffer;
   }
 
-  /** Where a view lies in the memory, if it does; else it is copied to `place`. */
+  /** The address of a view in the memory; copies the view to `place` if it is elsewhere. */
   copyIn(view: Uint8Array, place: number): number {
     if (view.buffer === this.#now.bytes.buffer) return view.byteOffset;
     this.#now.bytes.set(view, place);
     return place;
   }
 
-  /** Where what becomes the content of a view is written: at its own address where it has one, else at `place`. */
+  /** The address to write the content of a view to: its own address if it is in the memory, otherwise `place`. */
   placeFor(view: Uint8Array, place: number): number {
     return view.buffer === this.#now.bytes.buffer ? view.byteOffset : place;
   }
 
-  /** Copies what was written at `place` into the view, unless it was written there. */
+  /** Copies the bytes written at `place` to the view, unless they were written there. */
   fetch(view: Uint8Array, place: number, length: number): void {
     const { bytes } = this.#now;
     if (view.buffer !== bytes.buffer || view.byteOffset !== place)
@@ -134,8 +134,8 @@ export class WasmMemory {
   }
 
   /**
-   * Addresses of buffers of these sizes, or for these views, with room behind each; those of the call before are gone.
-   * A view that lies in the memory in which the call runs needs none.
+   * Addresses of buffers of these sizes, or for these views, with room after each. Buffers of earlier calls become
+   * invalid. A view that is already in the memory needs no room.
    */
   allocate(...needs: (number | Uint8Array)[]): number[] {
     if (this.#own.bytes.length > MAX_KEPT) this.#own = instantiate(this.#module);
@@ -147,7 +147,7 @@ export class WasmMemory {
       places[i] = next;
       next = firstPlace(next + roomFor(needs[i] ?? 0, now) + SLACK);
     }
-    // Only here does the memory grow; to ask it for its buffer takes longer than a small call.
+    // The memory grows only here: to ask it for its buffer takes longer than a small call.
     const missing = next - now.bytes.length;
     if (missing > 0) {
       const { memory } = now.exports;
@@ -162,11 +162,11 @@ interface Instance {
   readonly exports: WasmExports;
   others?: WebAssembly.Exports;
   bytes: Uint8Array;
-  /** Where buffers may begin. */
+  /** Start of the memory for buffers. */
   readonly start: number;
 }
 
-/** Each thread compiles modules anew. */
+/** Compiles a module; each thread compiles its own. */
 export function compileWasm({ base64, size }: typeof packedWasm): WebAssembly.Module {
   const packed = bytesOfBase64(base64);
   const zlib = builtin("node:zlib");
@@ -174,7 +174,7 @@ export function compileWasm({ base64, size }: typeof packedWasm): WebAssembly.Mo
   return new WebAssembly.Module(bytes);
 }
 
-/** Where there is no `Buffer`, by a loop: `Uint8Array.from` takes milliseconds. */
+/** Decodes Base64 with a loop if there is no `Buffer`, because `Uint8Array.from` takes milliseconds. */
 function bytesOfBase64(base64: string): Uint8Array {
   if (globalThis.Buffer) return globalThis.Buffer.from(base64, "base64");
   const text = atob(base64);
@@ -192,7 +192,7 @@ function instantiate(module: WebAssembly.Module): Instance {
   };
 }
 
-/** In front of the heap there is room for what calls lay out. */
+/** Creates a heap and leaves room before it for the buffers of calls. */
 function withHeap(module: WebAssembly.Module): Instance & { readonly heap: WasmHeap } {
   const { exports, start } = instantiate(module);
   const { memory } = exports;
@@ -201,7 +201,7 @@ function withHeap(module: WebAssembly.Module): Instance & { readonly heap: WasmH
   return { exports, start, bytes: new Uint8Array(memory.buffer), heap };
 }
 
-/** Whether what is needed fits in front of the heap. */
+/** True if buffers of these sizes fit before the heap. */
 function fits(needs: readonly (number | Uint8Array)[], heap: Instance): boolean {
   let total = 0;
   for (const need of needs) total += roomFor(need, heap) + 2 * SLACK;
@@ -213,7 +213,7 @@ function roomFor(need: number | Uint8Array, { bytes }: Instance): number {
   return need.buffer === bytes.buffer ? 0 : need.length;
 }
 
-/** The first address from `end` on at which a line of cache begins. */
+/** The first address from `end` on at which a cache line starts. */
 function firstPlace(end: number): number {
   return Math.ceil(end / SLACK) * SLACK;
 }

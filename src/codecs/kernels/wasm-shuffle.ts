@@ -2,7 +2,7 @@ import type { ShuffleKernels } from "./kernel-types.ts";
 import { codecsIn } from "./wasm-codecs.ts";
 import { PIECE, type WasmMemory } from "./wasm-memory.ts";
 
-/** Larger items leave too few in a piece: they are shuffled byte by byte. */
+/** Larger items are shuffled byte by byte, because a piece holds too few of them. */
 const LARGE_ITEM = 64;
 
 export function wasmShuffle(wasm: WasmMemory): ShuffleKernels {

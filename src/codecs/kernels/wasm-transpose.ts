@@ -1,13 +1,13 @@
 import type { TransposeKernel } from "./kernel-types.ts";
 import { PIECE, type WasmMemory } from "./wasm-memory.ts";
 
-/** Fewer bytes are moved before they would be copied in, and more fall out of the nearer caches. */
+/** Smaller arrays are moved faster than they could be copied in; larger ones exceed the nearer caches. */
 const MIN_SIZE = 512;
 const MAX_SIZE = 4 * 1024 * 1024;
-/** Columns that the kernel goes through together. */
+/** Columns that the kernel processes together. */
 const BLOCK = 16;
 
-/** Copied in as a whole; as many columns as are a piece leave at a time, as rows. */
+/** Copies the source in as a whole, and the target out in pieces of columns, which are rows of the target. */
 export function wasmTranspose(wasm: WasmMemory): TransposeKernel {
   return (source, target, rows, columns, itemSize) => {
     const size = rows * columns * itemSize;
@@ -20,7 +20,7 @@ export function wasmTranspose(wasm: WasmMemory): TransposeKernel {
     const [room = 0, to = 0] = wasm.allocate(source, Math.min(size, (most + BLOCK) * targetStep));
     const from = wasm.copyIn(source, room);
     for (let first = 0; first < columns; ) {
-      // The last columns, where fewer than a tile, go with those before.
+      // If the last columns are fewer than a block, they join the columns before.
       const left = columns - first;
       const count = left < most + BLOCK ? left : most;
       wasm.exports.transpose(from + first * itemSize, to, rows, count, itemSize, sourceStep, targetStep);

@@ -2,10 +2,13 @@ import type { ZstdEncoderKernels } from "./kernel-types.ts";
 import { codecsIn, zstdRoom } from "./wasm-codecs.ts";
 import { MAX_MEMORY, type WasmMemory } from "./wasm-memory.ts";
 
-/** The levels that the kernels have searches for. Below them the first takes longer steps. */
+/** The levels that the kernels have searches for. Levels below take longer steps with the first search. */
 export const ZSTD_KERNEL_LEVELS = { least: 1, most: 9 } as const;
 
-/** Encodes whole frames of zstd, which are copied to their place: on the way there they need more room than that has. */
+/**
+ * Encodes whole frames of zstd. Frames are copied to their target, because encoding needs more room than the target
+ * has.
+ */
 export function wasmZstdEncoder(wasm: WasmMemory): ZstdEncoderKernels {
   return {
     maxSize: MAX_MEMORY,

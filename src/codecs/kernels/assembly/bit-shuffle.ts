@@ -1,13 +1,13 @@
 import { partEight, unshuffle } from "./shuffle";
 
 /**
- * Bit shuffle, the second half: each plane of a byte shuffle becomes eight planes of bits, the least bit first, packed
- * least bit first. The 8 x 8 bits of eight items turn about their diagonal; then a byte shuffle of such groups follows.
+ * The second half of bit shuffle: splits each plane of a byte shuffle into eight planes of bits, the lowest bit first,
+ * packed lowest bit first. Transposes the 8 x 8 bits of eight items, then shuffles the bytes of such groups.
  */
 
 /**
- * Splits `planes` planes of `items` bytes each, one after the other, into their bits, in rows that lie `step` bytes
- * apart. `items` is a multiple of 8.
+ * Splits `planes` consecutive planes of `items` bytes each into planes of bits, which are `step` bytes apart. `items`
+ * is a multiple of 8.
  */
 export function splitBits(source: usize, target: usize, planes: usize, items: usize, step: usize): void {
   for (; planes > 0; planes--) {
@@ -49,7 +49,7 @@ export function joinBits(source: usize, target: usize, planes: usize, items: usi
   }
 }
 
-/** Turns two squares of 8 x 8 bits about their diagonals. */
+/** Transposes two squares of 8 x 8 bits. */
 // @ts-ignore: decorator
 @inline
 function turn(rows: v128): v128 {

@@ -1,4 +1,7 @@
-/** Bits of zstd as they are written: from the lowest upwards, whole bytes leaving eight at a time. */
+/**
+ * The bits of a zstd stream being written, from the lowest up. Each flush writes a word and keeps the bits after the
+ * last whole byte.
+ */
 
 let word: u64 = 0;
 let held: u64 = 0;
@@ -10,7 +13,7 @@ export function startBits(at: usize): void {
   place = at;
 }
 
-/** Adds the low `count` bits of `value`, which has no others; up to 57 between two flushes. */
+/** Adds the low `count` bits of `value`, whose other bits must be 0. At most 57 bits between two flushes. */
 // @ts-ignore: decorator
 @inline
 export function addBits(value: u64, count: u64): void {
@@ -27,7 +30,7 @@ export function flushBits(): void {
   held &= 7;
 }
 
-/** Sets the mark at the end. Returns the place behind it. */
+/** Writes the end mark. Returns the end of the stream. */
 export function endBits(): usize {
   addBits(1, 1);
   flushBits();

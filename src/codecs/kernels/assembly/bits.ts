@@ -1,9 +1,9 @@
 /**
- * Bits of zstd are read from the last byte of a stream to its first. A reader holds `left`, how many bits are still to
- * be read; the byte at the stream's end has a 1 above its highest bit.
+ * Reads the bits of zstd streams, from the last byte to the first. `left` is the number of bits still to read. In the
+ * last byte, a 1 above the highest bit marks the end.
  */
 
-/** How many bits the stream at `start` holds; 0 where it has no end mark. */
+/** Number of bits in the stream at `start`; 0 if it has no end mark. */
 export function bitCount(start: usize, end: usize): i32 {
   if (end <= start) return 0;
   const last = <u32>load<u8>(end - 1);
@@ -11,7 +11,7 @@ export function bitCount(start: usize, end: usize): i32 {
   return (<i32>(end - start - 1) << 3) + 31 - <i32>clz(last);
 }
 
-/** The next 56 bits or more of the stream at `start`, from the highest bit of the word downwards. */
+/** The next 56 bits or more of the stream at `start`, from the highest bit of the word down. */
 // @ts-ignore: decorator
 @inline
 export function nextBits(start: usize, left: i32): u64 {
@@ -25,7 +25,7 @@ export function top(word: u64, count: u64): u64 {
   return (word >> 1) >> (63 - count);
 }
 
-/** The number of the highest bit that is set; `value` is not 0. */
+/** Index of the highest bit that is set; `value` is not 0. */
 // @ts-ignore: decorator
 @inline
 export function highBit(value: u32): u32 {

@@ -2,17 +2,17 @@ import { copyLiterals, copyMatch, matchLength } from "./copy";
 import { distanceTo, hashAt, hasTag, keepPlace, lastPlace, raiseBase } from "./match-table";
 
 /**
- * BloscLZ streams: a control byte below 32 counts literals (less one); otherwise its upper three bits are a match
- * length and its lower five, with the next byte, a distance. The first control byte is always literals.
+ * BloscLZ streams. A control byte below 32 is the number of literals, minus one. Otherwise its upper three bits are a
+ * match length, and its lower five with the next byte a distance. The first control byte always counts literals.
  */
 
 const MIN_MATCH: usize = 3;
 const MAX_RUN: usize = 32;
-/** The largest distance of two bytes less one; farther ones follow as two bytes more. */
+/** The largest two-byte distance, minus one; for longer distances two more bytes follow. */
 const NEAR: usize = 8191;
 const MAX_DISTANCE: u32 = 65_535 + 8191;
 
-/** Decodes a stream. Returns the bytes written, or -1 where it is broken or would give more than the target holds. */
+/** Decodes a stream. Returns the bytes written, or -1 if it is broken or decodes to more than the target holds. */
 export function blosclzDecode(source: usize, sourceEnd: usize, target: usize, targetEnd: usize): i32 {
   let s = source;
   let t = target;
@@ -56,13 +56,13 @@ export function blosclzDecode(source: usize, sourceEnd: usize, target: usize, ta
   return <i32>(t - target);
 }
 
-/** Encodes a stream. Returns the bytes written, or 0 where they do not fit. */
+/** Encodes a stream. Returns the bytes written, or 0 if they do not fit. */
 export function blosclzEncode(source: usize, sourceEnd: usize, target: usize, targetEnd: usize): u32 {
   const shift = raiseBase(<u32>(sourceEnd - source)) - <u32>source;
   let t = target;
   let anchor = source;
   if (sourceEnd - source > 6) {
-    // The stream ends with a literal too: decoders count on it.
+    // Decoders require that the stream ends with a literal.
     const searchEnd = sourceEnd - 5;
     let s = source + 1;
     while (true) {
@@ -100,7 +100,7 @@ export function blosclzEncode(source: usize, sourceEnd: usize, target: usize, ta
   return t == 0 ? 0 : <u32>(t - target);
 }
 
-/** Literals in runs, each behind its count less one. Returns the place behind them, or 0 where they do not fit. */
+/** Writes literals in runs, each after its count minus one. Returns their end, or 0 if they do not fit. */
 function writeRuns(t: usize, targetEnd: usize, s: usize, end: usize): usize {
   while (s < end) {
     const run = min(MAX_RUN, end - s);
@@ -113,7 +113,7 @@ function writeRuns(t: usize, targetEnd: usize, s: usize, end: usize): usize {
   return t;
 }
 
-/** A match, by its distance less one and its length code. Returns the place behind it, or 0 where it does not fit. */
+/** Writes a match, given its distance minus one and its length code. Returns its end, or 0 if it does not fit. */
 function writeMatch(t: usize, targetEnd: usize, distance: usize, code: usize): usize {
   if (t + 5 + code / 255 > targetEnd) return 0;
   const reach = min(distance, NEAR);

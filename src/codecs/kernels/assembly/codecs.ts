@@ -1,4 +1,7 @@
-/** What other codecs need, in the same memory. All addresses are of buffers with 64 bytes of room behind them. */
+/**
+ * The kernels of all codecs that are not in `reading`; they share its memory. All addresses are of buffers with 64 free
+ * bytes after them.
+ */
 export { splitBits, joinBits } from "./bit-shuffle";
 export { blosclzDecode, blosclzEncode } from "./blosclz";
 export { deltaDecode, deltaEncode } from "./delta";
@@ -7,5 +10,5 @@ export { lz4Encode } from "./lz4-encode";
 export { shuffle, unshuffle } from "./shuffle";
 export { zstdEncode } from "./zstd-encode";
 
-/** Where the memory begins that neither module uses itself. */
+/** Start of the memory that neither module uses itself. */
 export const heapBase: usize = __heap_base;

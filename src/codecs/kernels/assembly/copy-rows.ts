@@ -1,9 +1,9 @@
-/** From so many bytes on `memory.copy` beats a loop: it is a call out of WebAssembly. */
+/** From this many bytes on, `memory.copy` is faster than a loop; it is a call out of WebAssembly. */
 const LONG_RUN: usize = 1024;
 
 /**
- * Copies planes of runs: each of `rows` runs of `length` bytes. Runs and planes lie so many bytes apart on either side;
- * nothing between them is touched.
+ * Copies planes of runs: in each plane, `rows` runs of `length` bytes. The steps between runs and between planes are in
+ * bytes and differ by side. Touches nothing between the runs.
  */
 export function copyRows(
   source: usize,
@@ -49,7 +49,7 @@ function copyPlane(
       t += targetStep;
     }
   } else if (length >= 16) {
-    // The last 16 bytes of a run overlap those before.
+    // The last 16 bytes of a run overlap the bytes before.
     const last = length - 16;
     for (let row: usize = 0; row < rows; row++) {
       for (let i: usize = 0; i < last; i += 16) v128.store(t + i, v128.load(s + i));
@@ -70,7 +70,7 @@ function copyPlane(
   }
 }
 
-/** Copies each run as its first word and its last, which overlap. */
+/** Copies each run as its first and its last word, which may overlap. */
 // @ts-ignore: decorator
 @inline
 function copyEnds<T>(

@@ -3,15 +3,14 @@ import { copyRows } from "./copy-rows";
 /** The most dimensions that an array may have. */
 const MAX_DIMENSIONS = 64;
 
-/** The loops of the copy under way, innermost first: how often, and how many bytes on either side a step goes. */
+/** The loops of the current copy, innermost first: the number of steps, and the bytes of a step on either side. */
 const COUNTS = memory.data(4 * (MAX_DIMENSIONS + 1), 16);
 const SOURCE_STEPS = memory.data(4 * (MAX_DIMENSIONS + 1), 16);
 const TARGET_STEPS = memory.data(4 * (MAX_DIMENSIONS + 1), 16);
 
 /**
- * Copies the items that a box shares with each of `count` others, which follow one another. A box is numbers of 64 bits:
- * the address of its first item; then for each dimension the first place, the one behind the last, and the bytes from one
- * place to the next.
+ * Copies the items that a box shares with each of `count` consecutive other boxes. A box consists of 64-bit numbers:
+ * the address of its first item; then for each dimension its start, its end, and the bytes between neighbours.
  */
 export function copyShared(source: usize, targets: usize, count: usize, rank: i32, itemSize: i32): void {
   const size: usize = 8 * (1 + 3 * rank);
@@ -36,7 +35,10 @@ function copyOne(source: usize, target: usize, rank: i32, itemSize: i32): void {
   copyLoops(depth, <usize>s, <usize>t);
 }
 
-/** Puts a loop around those there are, or makes the outermost of them longer. Returns the place of the outermost. */
+/**
+ * Adds an outermost loop, or extends the outermost one if the steps continue it. Returns the index of the outermost
+ * loop.
+ */
 // @ts-ignore: decorator
 @inline
 function addLoop(depth: usize, count: i32, sourceStep: i32, targetStep: i32): usize {

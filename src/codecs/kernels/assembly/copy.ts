@@ -1,11 +1,11 @@
 /**
- * Copies in steps of 16 bytes, the base of all LZ kernels. They may read and write up to 64 bytes behind what they
- * are asked for: the host keeps that much room free behind every buffer.
+ * Copies in steps of 16 bytes, the base of all LZ kernels. They may read and write up to 64 bytes beyond the requested
+ * range; the host keeps that much room free after every buffer.
  */
 
 /**
- * For each distance below 16: which of the last bytes come next, and, in the second half, how far 16 bytes so made can
- * be stepped for the pattern to go on.
+ * For each distance below 16: which of the last bytes come next. The second half contains how far to advance after
+ * writing 16 such bytes, so that the pattern continues.
  */
 const PATTERNS = memory.data(16 * 17, 16);
 
@@ -15,7 +15,7 @@ for (let distance = 1; distance < 16; distance++) {
   store<u8>(PATTERNS + 256 + distance, <u8>(16 - (16 % distance)));
 }
 
-/** The next 16 bytes of what repeats those `distance` before `to`. */
+/** The next 16 bytes of a repetition of the bytes `distance` before `to`. */
 // @ts-ignore: decorator
 @inline
 export function nextUnit(to: usize, distance: usize): v128 {
@@ -35,7 +35,7 @@ export function copyLiterals(to: usize, from: usize, length: usize): void {
   } while (to < end);
 }
 
-/** Writes `length` bytes that repeat those `distance` before, however they overlap. */
+/** Writes `length` bytes that repeat the bytes `distance` before; the ranges may overlap. */
 // @ts-ignore: decorator
 @inline
 export function copyMatch(to: usize, distance: usize, length: usize): void {
@@ -57,7 +57,7 @@ export function copyMatch(to: usize, distance: usize, length: usize): void {
   }
 }
 
-/** How many bytes from `at` on, up to `end`, equal those from `earlier` on. Those behind `end` may be looked at. */
+/** Number of bytes from `at` on, up to `end`, that equal the bytes from `earlier` on. May read beyond `end`. */
 // @ts-ignore: decorator
 @inline
 export function matchLength(at: usize, earlier: usize, end: usize): usize {

@@ -1,6 +1,6 @@
-/** CRC-32C, reflected polynomial 0x82f63b78, sixteen bytes a step. */
+/** CRC-32C, reflected polynomial 0x82f63b78, sixteen bytes per step. */
 
-/** Sixteen tables of 256: the CRC of each byte followed by 0 to 15 zero bytes. */
+/** Sixteen tables of 256 entries: the CRC of each byte followed by 0 to 15 zero bytes. */
 const TABLES = memory.data(16 * 1024, 16);
 
 for (let byte: u32 = 0; byte < 256; byte++) {
@@ -25,7 +25,7 @@ export function crc32c(crc: u32, source: usize, length: usize): u32 {
   return crc;
 }
 
-/** The share of four bytes that are followed by `behind` others. */
+/** The contribution of four bytes that are followed by `behind` other bytes. */
 // @ts-ignore: decorator
 @inline
 function four(word: u32, behind: usize): u32 {

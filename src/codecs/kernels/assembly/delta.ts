@@ -1,13 +1,13 @@
-/** Differences of neighbouring numbers, and sums of all up to each. May write up to 15 bytes after the end, too. */
+/** Differences of neighbouring numbers, and running sums. May also write up to 15 bytes after the end. */
 
-/** Formats of numbers, by the number that the host passes. */
+/** Formats of numbers, as the host passes them. */
 const I8 = 0;
 const I16 = 1;
 const I32 = 2;
 const I64 = 3;
 const F32 = 4;
 
-/** Each number of `source` less the one before it, the first one less what lies before `source`. */
+/** Stores each number of `source` minus the previous one; the number before `source` precedes the first. */
 export function deltaEncode(source: usize, target: usize, length: usize, format: i32): void {
   const end = source + length;
   if (format == I8) differencesOf<i8>(source, target, end);
@@ -18,7 +18,7 @@ export function deltaEncode(source: usize, target: usize, length: usize, format:
   else differencesOf<f64>(source, target, end);
 }
 
-/** In place, each number plus all before it and the one that lies before `start`. */
+/** Computes running sums in place, starting from the number before `start`. */
 export function deltaDecode(start: usize, length: usize, format: i32): void {
   const end = start + length;
   if (format == I8) intSums<i8>(start, end);
@@ -36,7 +36,7 @@ function differencesOf<T>(source: usize, target: usize, end: usize): void {
   }
 }
 
-/** Sums within 16 bytes by doubling steps; only their last one waits for the 16 bytes before. */
+/** Computes sums within 16 bytes in doubling steps; only the last step waits for the previous 16 bytes. */
 function intSums<T>(start: usize, end: usize): void {
   const zero = i64x2.splat(0);
   let total = v128.splat<T>(load<T>(start - sizeof<T>()));
@@ -54,7 +54,7 @@ function intSums<T>(start: usize, end: usize): void {
   }
 }
 
-/** One by one: sums of floats depend on their order. */
+/** One by one, because sums of floats depend on their order. */
 function floatSums<T>(start: usize, end: usize): void {
   let total = load<T>(start - sizeof<T>());
   for (let s = start; s < end; s += sizeof<T>()) {

@@ -1,20 +1,23 @@
 import { highBit } from "./bits";
 import { COUNTS, SPREAD, spreadSymbols } from "./fse-table";
 
-/** Finite state entropy tables for encoding. */
+/** Finite state entropy (FSE) tables for encoding. */
 
-/** A table: for 64 symbols what to add to a state (two u32 each), then 512 states (u16). */
+/** Bytes of a table: for each of 64 symbols two u32 to add to a state, then 512 states (u16). */
 export const TABLE_SIZE = 8 * 64 + 2 * 512;
 const STATES = 8 * 64;
 
-/** Bits of states that suit `total` symbols, of which `symbols` differ. */
+/** A suitable number of state bits for `total` symbols with `symbols` different values. */
 export function suitableLog(maxLog: u32, total: u32, symbols: u32): u32 {
   const bySize = highBit(total - 1) - 2;
   const least = min(highBit(total) + 1, highBit(symbols) + 2);
   return max(max(min(maxLog, total > 8 ? bySize : 5), least), 5);
 }
 
-/** Scales `symbols` counts (u32) of `total` to `COUNTS`, whose sum is 2^`log`. */
+/**
+ * Scales the counts (u32) of `symbols` symbols, which sum to `total`, so that they sum to 2^`log`. Writes them to
+ * `COUNTS`.
+ */
 export function scaleCounts(histogram: usize, symbols: u32, total: u32, log: u32): void {
   let left = <i32>1 << log;
   let largest: u32 = 0;
@@ -37,7 +40,7 @@ export function scaleCounts(histogram: usize, symbols: u32, total: u32, log: u32
     store<i16>(COUNTS + (largest << 1), <i16>(most + left));
     return;
   }
-  // Too much was given away: all that have some give back one at a time.
+  // Too many states were assigned: take them back one at a time from all symbols that have more than one.
   for (let symbol: u32 = 0; left < 0; symbol = symbol + 1 == symbols ? 0 : symbol + 1) {
     const share = load<i16>(COUNTS + (symbol << 1));
     if (share > 1) {
@@ -47,7 +50,7 @@ export function scaleCounts(histogram: usize, symbols: u32, total: u32, log: u32
   }
 }
 
-/** Writes the description of `COUNTS`. Returns the place behind it. */
+/** Writes the description of `COUNTS`. Returns its end. */
 export function writeCounts(target: usize, symbols: u32, log: u32): usize {
   let word: u32 = log - 5;
   let held: u32 = 4;
@@ -96,7 +99,7 @@ export function writeCounts(target: usize, symbols: u32, log: u32): usize {
   return target;
 }
 
-/** Makes the table of `COUNTS`. */
+/** Builds the table of `COUNTS`. */
 export function makeTable(table: usize, symbols: u32, log: u32): void {
   spreadSymbols(log, symbols);
   const size: u32 = 1 << log;
@@ -108,7 +111,7 @@ export function makeTable(table: usize, symbols: u32, log: u32): void {
     const states = <u32>abs(count);
     const bits = states == 1 ? log : log - highBit(states - 1);
     store<u32>(entry, (bits << 16) - (states << bits));
-    // Where its states begin, for now; they are counted up below.
+    // The start of the symbol's states, for now; counted up below.
     store<u32>(entry, total, 4);
     total += states;
   }
@@ -126,13 +129,13 @@ export function makeTable(table: usize, symbols: u32, log: u32): void {
   }
 }
 
-/** Makes the table of a single symbol, which takes no bits. */
+/** Builds the table of a single symbol, which takes no bits. */
 export function makeSingleTable(table: usize, symbol: u32): void {
   store<u64>(table + (symbol << 3), 0);
   store<u16>(table + STATES, 0);
 }
 
-/** The state to begin with, which is that of the last symbol. */
+/** The initial state, which encodes the last symbol. */
 // @ts-ignore: decorator
 @inline
 export function firstState(table: usize, symbol: u32): u32 {
@@ -142,7 +145,7 @@ export function firstState(table: usize, symbol: u32): u32 {
   return stateAt(table, (((bits << 16) - delta) >> bits) + load<u32>(entry, 4));
 }
 
-/** The bits that leave `state` when `symbol` comes in front. */
+/** Number of bits that leave `state` when `symbol` is put before it. */
 // @ts-ignore: decorator
 @inline
 export function bitsOut(table: usize, symbol: u32, state: u32): u32 {

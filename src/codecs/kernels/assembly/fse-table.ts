@@ -1,6 +1,6 @@
 import { highBit } from "./bits";
 
-/** Finite state entropy tables of zstd: how their counts are stored, and how they become states. */
+/** Finite state entropy (FSE) tables of zstd: reads stored counts and converts them to states. */
 
 const MAX_SYMBOLS = 256;
 
@@ -10,13 +10,11 @@ export const COUNTS = memory.data(2 * MAX_SYMBOLS, 16);
 export const SPREAD = memory.data(512, 16);
 const NEXT = memory.data(2 * MAX_SYMBOLS, 16);
 
-/** Of the counts read last. */
+/** Describe the counts read last. */
 export let tableLog: u32 = 0;
 export let symbolCount: u32 = 0;
 
-/**
- * Reads counts to `COUNTS`, `tableLog` and `symbolCount`. Returns the bytes that they take, or 0 where they are broken.
- */
+/** Reads counts to `COUNTS`, `tableLog` and `symbolCount`. Returns the bytes read, or 0 if they are broken. */
 export function readCounts(source: usize, sourceEnd: usize, maxLog: u32, maxSymbol: u32): usize {
   if (source >= sourceEnd) return 0;
   const log = <u32>(load<u8>(source) & 15) + 5;
@@ -64,7 +62,7 @@ export function readCounts(source: usize, sourceEnd: usize, maxLog: u32, maxSymb
   return bytes;
 }
 
-/** Gives each of the 2^`log` states its symbol, by `COUNTS` of `symbols` symbols. */
+/** Assigns a symbol to each of the 2^`log` states, using the `COUNTS` of `symbols` symbols. */
 export function spreadSymbols(log: u32, symbols: u32): void {
   const size: u32 = 1 << log;
   const mask = size - 1;
@@ -84,7 +82,7 @@ export function spreadSymbols(log: u32, symbols: u32): void {
   }
 }
 
-/** Starts the counting of each symbol's states, for `nextState`. */
+/** Starts counting the states of each symbol, for `nextState`. */
 export function startStates(symbols: u32): void {
   for (let symbol: u32 = 0; symbol < symbols; symbol++) {
     const count = load<i16>(COUNTS + (symbol << 1));
@@ -93,8 +91,8 @@ export function startStates(symbols: u32): void {
 }
 
 /**
- * What a state of `symbol` leads to, states being asked for in order: the bits to be read in the upper half, the state
- * that these are added to in the lower.
+ * The transition from the next state of `symbol`; call it for states in order. The upper half is the number of bits to
+ * read, the lower half the state to add them to.
  */
 // @ts-ignore: decorator
 @inline

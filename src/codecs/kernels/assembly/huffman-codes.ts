@@ -1,24 +1,24 @@
 import { highBit } from "./bits";
 
-/** Counts literals and makes a Huffman code for them, of at most 11 bits a symbol. */
+/** Counts literals and builds a Huffman code for them, with at most 11 bits per symbol. */
 
 const MAX_LOG: u32 = 11;
 const SYMBOLS: u32 = 256;
 
 const HISTOGRAM = memory.data(4 * 256 * 4, 16);
-/** Symbols by count, the least first, as count << 8 | symbol; then depths in the same order. */
+/** Symbols by count, the least frequent first, as count << 8 | symbol; later depths in the same order. */
 const SORTED = memory.data(4 * 257, 16);
 const BUCKETS = memory.data(4 * 224, 16);
 const RANKS = memory.data(4 * 16, 16);
 export let symbols: u32 = 0;
 export let log: u32 = 0;
 
-/** Counts bytes to `HISTOGRAM`. Returns the largest count; `symbols` is one above the highest byte. */
+/** Counts bytes to `HISTOGRAM`. Returns the largest count; `symbols` is one more than the highest byte. */
 export function count(source: usize, size: usize): u32 {
   memory.fill(HISTOGRAM, 0, 4 * 1024);
   let s = source;
   const end = source + size;
-  // Four tables: runs do not wait for the count before.
+  // Four tables, so that equal bytes in a row do not wait for the previous count.
   for (const wide = source + (size & ~7); s < wide; s += 8) {
     const word = load<u64>(s);
     countOne(<u32>word & 255, 0);
@@ -56,7 +56,9 @@ function countOne(symbol: u32, table: usize): void {
   store<u32>(at, load<u32>(at) + 1);
 }
 
-/** Makes, to `codes`, codes of at most `MAX_LOG` bits for the symbols that occur, of which there are two or more. */
+/**
+ * Writes to `codes` codes of at most `MAX_LOG` bits for the symbols that occur, of which there must be at least two.
+ */
 export function makeCodes(codes: usize, size: u32, most: u32): void {
   const used = sortByCount(most);
   measureDepths(used);
@@ -94,7 +96,7 @@ export function makeCodes(codes: usize, size: u32, most: u32): void {
   }
 }
 
-/** Sorts the symbols that occur: roughly by buckets up to the largest count, then exactly. Returns how many they are. */
+/** Sorts the symbols that occur: first into buckets by count, then exactly. Returns their number. */
 function sortByCount(most: u32): u32 {
   const buckets = bucketOf(most) + 1;
   memory.fill(BUCKETS, 0, <usize>buckets << 2);
@@ -130,7 +132,7 @@ function sortByCount(most: u32): u32 {
   return used;
 }
 
-/** One each for counts below 128, eight for each power of two above. */
+/** One bucket for each count below 128, eight for each power of two above. */
 // @ts-ignore: decorator
 @inline
 function bucketOf(count: u32): u32 {
@@ -142,8 +144,8 @@ function bucketOf(count: u32): u32 {
 const TREE = memory.data(4 * 257, 16);
 
 /**
- * Replaces the counts in `SORTED` by depths in the tree of Huffman, computed in place: first sums and parents, then
- * depths of inner nodes, then those of leaves.
+ * Replaces the counts in `SORTED` by depths in the Huffman tree, computed in place: first sums and parents, then depths
+ * of inner nodes, then depths of leaves.
  */
 function measureDepths(used: u32): void {
   for (let i: u32 = 0; i < used; i++) store<u32>(TREE + (i << 2), load<u32>(SORTED + (i << 2)) >> 8);
@@ -187,7 +189,7 @@ function measureDepths(used: u32): void {
   }
 }
 
-/** Shortens codes to `most` bits, at the cost of the least frequent ones that can be longer. */
+/** Shortens codes to `most` bits and in return lengthens the least frequent symbols that can be longer. */
 function limitDepths(used: u32, most: u32): void {
   if (load<u32>(SORTED) >> 8 <= most) return;
   let excess: i32 = -(<i32>1 << most);
@@ -207,7 +209,7 @@ function limitDepths(used: u32, most: u32): void {
     store<u32>(at, entry + 256);
     excess -= gain;
   }
-  // What was gained too much goes to the most frequent that can take it.
+  // If too much was gained, shorten the codes of the most frequent symbols that fit.
   for (let i = <i32>used - 1; i >= 0 && excess < 0; i--) {
     const at = SORTED + (i << 2);
     const entry = load<u32>(at);
@@ -221,7 +223,7 @@ function limitDepths(used: u32, most: u32): void {
   }
 }
 
-/** Bits of all literals with these codes; the largest number where a symbol has none. */
+/** Bits of all literals with these codes; the largest number if a symbol has no code. */
 export function bitsWith(codes: usize): u64 {
   let bits: u64 = 0;
   for (let symbol: u32 = 0; symbol < symbols; symbol++) {

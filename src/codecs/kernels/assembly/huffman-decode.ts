@@ -1,25 +1,25 @@
 import { bitCount, highBit, nextBits, top } from "./bits";
 import { nextState, readCounts, SPREAD, spreadSymbols, startStates, symbolCount, tableLog } from "./fse-table";
 
-/** Huffman coded literals of zstd: one stream, or four that are read in turns. */
+/** Huffman-coded literals of zstd: one stream, or four that are decoded alternately. */
 
 const MAX_LOG: u32 = 11;
 const MAX_WEIGHT: u32 = 11;
-/** Weights are themselves coded by tables of 2^6 states at most. */
+/** Weights are themselves encoded, with tables of at most 2^6 states. */
 const WEIGHTS_LOG: u32 = 6;
 const SYMBOLS_A_WORD = 5;
 const FIRST: u64 = 64 - <u64>MAX_LOG;
 const WEIGHTS = memory.data(256 + 8, 16);
 const WEIGHT_STATES = memory.data(4 << WEIGHTS_LOG, 16);
 const RANKS = memory.data(4 * 16, 16);
-/** For each word of `log` bits its first symbol, and the bits that it takes. */
+/** The first symbol of each word of `MAX_LOG` bits, and the bits that it takes. */
 const SYMBOLS = memory.data(1 << MAX_LOG, 16);
 const LENGTHS = memory.data(1 << MAX_LOG, 16);
 
-/** Bits of the table at hand; 0 when there is none. */
+/** Bits of the current table; 0 if there is none. */
 let log: u32 = 0;
 
-/** Forgets the table: another frame begins. */
+/** Forgets the table at the start of a frame. */
 export function forgetHuffman(): void {
   log = 0;
 }
@@ -28,7 +28,7 @@ export function hasHuffman(): bool {
   return log != 0;
 }
 
-/** Reads a table. Returns the bytes that it takes, or 0 where it is broken. */
+/** Reads a table. Returns the bytes read, or 0 if they are broken. */
 export function readHuffman(source: usize, sourceEnd: usize): usize {
   log = 0;
   if (source >= sourceEnd) return 0;
@@ -53,7 +53,7 @@ export function readHuffman(source: usize, sourceEnd: usize): usize {
   return fillSingles(weights) ? size : 0;
 }
 
-/** Decodes weights by two states that take turns. Returns how many they are, or 0. */
+/** Decodes weights with two alternating states. Returns the number of weights, or 0 if they are broken. */
 function decodeWeights(source: usize, sourceEnd: usize): u32 {
   const countsSize = readCounts(source, sourceEnd, WEIGHTS_LOG, MAX_WEIGHT + 1);
   if (countsSize == 0) return 0;
@@ -89,7 +89,7 @@ function decodeWeights(source: usize, sourceEnd: usize): u32 {
   }
 }
 
-/** The table of single symbols. Returns whether the weights make a whole code. */
+/** Fills the table of single symbols. Returns true if the weights form a complete code. */
 function fillSingles(weights: u32): bool {
   memory.fill(RANKS, 0, 4 * 16);
   let sum: u32 = 0;
@@ -103,7 +103,7 @@ function fillSingles(weights: u32): bool {
   const bits = highBit(sum) + 1;
   const rest: u32 = (1 << bits) - sum;
   if (bits > MAX_LOG || (rest & (rest - 1)) != 0) return false;
-  // The last weight is what makes the sum whole.
+  // The last weight is implied: it completes the sum.
   const lastWeight = highBit(rest) + 1;
   store<u8>(WEIGHTS + weights, <u8>lastWeight);
   countRank(lastWeight);
@@ -136,7 +136,10 @@ function countRank(weight: u32): void {
   store<u32>(RANKS + (weight << 2), load<u32>(RANKS + (weight << 2)) + 1);
 }
 
-/** Decodes exactly `size` literals from one stream, or from four behind their sizes. Returns whether they were whole. */
+/**
+ * Decodes exactly `size` literals from one stream, or from four streams after their sizes. Returns true if all streams
+ * were complete.
+ */
 export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, size: usize, streams: u32): bool {
   if (streams == 1) {
     const left = bitCount(source, sourceEnd);
@@ -171,7 +174,7 @@ export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, si
   let taken1 = takenOf(left1);
   let taken2 = takenOf(left2);
   let taken3 = takenOf(left3);
-  // What lies in front of a stream may be read, but nothing comes of it.
+  // This may read bytes before a stream; they do not affect the result.
   for (; t3 + SYMBOLS_A_WORD <= end3; t3 += SYMBOLS_A_WORD) {
     taken0 = fiveSingles(load<u64>(place0), taken0, t0);
     place0 -= <usize>(taken0 >> 3);
@@ -220,8 +223,8 @@ function leftAt(start: usize, place: usize, taken: u64): i32 {
 }
 
 /**
- * Decodes five symbols. Returns the bits taken. One stream after the other needs few registers; the processor finds
- * what can be done at once.
+ * Decodes five symbols. Returns the bits taken. Decoding one stream after another needs few registers, and the
+ * processor finds the independent instructions.
  */
 // @ts-ignore: decorator
 @inline
@@ -248,7 +251,7 @@ function fiveSingles(word: u64, taken: u64, t: usize): u64 {
   return taken + aBits + bBits + cBits + dBits + <u64>load<u8>(e, LENGTHS);
 }
 
-/** Decodes one stream, or what is left of it, up to `end`. Returns whether that took all of its bits. */
+/** Decodes the rest of a stream up to `end`. Returns true if that took all of its bits. */
 function decodeStream(start: usize, left: i32, t: usize, end: usize): bool {
   while (t + SYMBOLS_A_WORD <= end && left >= 64) {
     const taken = takenOf(left);

@@ -11,11 +11,14 @@ import {
 } from "./fse-encode";
 import { bitsWith, count, log, makeCodes, symbols } from "./huffman-codes";
 
-/** Huffman coding of literals as zstd has it: codes of 11 bits at most, in one stream or four. */
+/** Huffman coding of zstd literals: codes of at most 11 bits, in one stream or four. */
 
 const WEIGHTS_LOG: u32 = 6;
 
-/** Codes as u32: bits in the low byte, the code above. One table is being made, the other was written last. */
+/**
+ * Codes as u32: the number of bits in the low byte, the code above. One table is being built, the other was written
+ * last.
+ */
 const CODES_A = memory.data(4 * 256, 16);
 const CODES_B = memory.data(4 * 256, 16);
 const WEIGHTS = memory.data(256, 16);
@@ -27,14 +30,12 @@ let made: usize = CODES_A;
 let written: usize = CODES_B;
 let hasWritten = false;
 
-/** Forgets the table written last: another frame begins. */
+/** Forgets the table written last, at the start of a frame. */
 export function forgetCodes(): void {
   hasWritten = false;
 }
 
-/**
- * Writes a section of literals, coded where that makes it smaller. Returns the place after it.
- */
+/** Writes a section of literals, encoded if that makes it smaller. Returns its end. */
 export function writeLiterals(target: usize, source: usize, size: usize): usize {
   if (size < 64) return writePlain(target, source, size);
   const most = count(source, size);
@@ -43,7 +44,7 @@ export function writeLiterals(target: usize, source: usize, size: usize): usize 
     store<u8>(t, load<u8>(source));
     return t + 1;
   }
-  // Nearly even: not worth a try.
+  // The counts are nearly equal, so encoding would gain little.
   if (most <= <u32>(size >> 7) + 4) return writePlain(target, source, size);
 
   makeCodes(made, <u32>size, most);
@@ -91,14 +92,14 @@ export function writeLiterals(target: usize, source: usize, size: usize): usize 
   return t;
 }
 
-/** Writes a section of literals as they are. Returns the place after it. */
+/** Writes a section of unencoded literals. Returns its end. */
 export function writePlain(target: usize, source: usize, size: usize): usize {
   const t = writeHeader(target, 0, size);
   memory.copy(t, source, size);
   return t + size;
 }
 
-/** The header of literals that are stored plainly (kind 0), or are all the same (1). */
+/** Writes the header of literals that are unencoded (kind 0) or all the same (kind 1). */
 function writeHeader(target: usize, kind: u32, size: usize): usize {
   if (size < 32) {
     store<u8>(target, <u8>(kind | (<u32>size << 3)));
@@ -114,7 +115,9 @@ function writeHeader(target: usize, kind: u32, size: usize): usize {
   return target + 3;
 }
 
-/** Describes the codes made, to `DESCRIPTION`. Returns the bytes, or 0 where that cannot be done. */
+/**
+ * Writes the description of the codes in `made` to `DESCRIPTION`. Returns its size, or 0 if they cannot be described.
+ */
 function describe(): usize {
   const weights = symbols - 1;
   memory.fill(WEIGHT_COUNTS, 0, 4 * 16);
@@ -141,7 +144,9 @@ function describe(): usize {
   return plain + 1;
 }
 
-/** Codes the weights by two states that take turns, behind the first byte. Returns the bytes, or 0. */
+/**
+ * Encodes the weights with two alternating states, after the first byte. Returns the bytes, or 0 if it is not possible.
+ */
 function codeWeights(weights: u32): usize {
   let differing: u32 = 0;
   let highest: u32 = 0;
@@ -158,7 +163,7 @@ function codeWeights(weights: u32): usize {
   const start = writeCounts(DESCRIPTION + 1, highest + 1, states);
   makeTable(WEIGHT_TABLE, highest + 1, states);
   startBits(start);
-  // The last weights are written first; the states of even and odd places take turns.
+  // Writes the last weights first. The states of even and odd positions alternate.
   let i = weights - 1;
   let a = firstState(WEIGHT_TABLE, <u32>load<u8>(WEIGHTS + i));
   i--;
@@ -179,14 +184,17 @@ function codeWeights(weights: u32): usize {
   return endBits() - DESCRIPTION - 1;
 }
 
-/** Writes `source` to `sourceEnd`, the last byte first, by the codes written last. Returns the place behind. */
+/**
+ * Writes the bytes from `source` to `sourceEnd`, the last byte first, with the codes written last. Returns the end of
+ * the stream.
+ */
 function writeStream(target: usize, source: usize, sourceEnd: usize): usize {
   const codes = written;
   let t = target;
   let s = sourceEnd;
   let word: u64 = 0;
   let held: u64 = 0;
-  // Shifts look at six bits only, and five codes take fewer than 64: what lies above the lengths does no harm.
+  // `held` may contain code bits above the lengths: shifts use only six bits, and five codes take fewer than 64 bits.
   for (; s >= source + 5; s -= 5) {
     const a = load<u32>(codes + (<usize>load<u8>(s - 1) << 2));
     word |= <u64>(a >> 8) << held;

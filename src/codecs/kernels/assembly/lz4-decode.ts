@@ -1,17 +1,17 @@
 import { copyLiterals, copyMatch, nextUnit } from "./copy";
 
-/** Raw LZ4 blocks: sequences of a token, literals, and a match of at least four bytes at most 65,535 back. */
+/** Raw LZ4 blocks: sequences of a token, literals, and a match of at least four bytes, at most 65,535 bytes back. */
 
 const MIN_MATCH: usize = 4;
 /** A token and a distance. */
 const FIXED_BYTES: usize = 3;
-/** Within these of the ends copies of 16 bytes are looked at one by one. */
+/** This close to the end of source or target, copies of 16 bytes are checked one by one. */
 const LAST_SOURCE: usize = 32;
 const LAST_TARGET: usize = 64;
 
 /**
- * Decodes a block, or, of a prefix, no more of it than fills the target. Returns the bytes written, or -1 where what is
- * decoded is broken, or a whole block would give more than the target holds.
+ * Decodes a block or, with `isPrefix`, only as much as fills the target. Returns the bytes written, or -1 if the
+ * decoded part is broken or a whole block decodes to more than the target holds.
  */
 export function lz4Decode(
   source: usize,
@@ -26,7 +26,8 @@ export function lz4Decode(
     const swiftSource = sourceEnd - LAST_SOURCE + FIXED_BYTES;
     const swiftTarget = targetEnd - LAST_TARGET;
     while (t < swiftTarget) {
-      // The place of the next token is what every sequence waits for: one addition behind the load of this one.
+      // Every sequence waits for the position of the next token, so compute it with one addition after this token is
+      // loaded.
       let next = s + FIXED_BYTES;
       if (next >= swiftSource) break;
       const token = <usize>load<u8>(s);
@@ -73,7 +74,7 @@ export function lz4Decode(
   return decodeRest(s, sourceEnd, target, t, targetEnd, isPrefix);
 }
 
-/** The sequences from `s` on, each copy looked at. */
+/** Decodes the sequences from `s` on and checks each copy. */
 function decodeRest(
   s: usize,
   sourceEnd: usize,
@@ -83,7 +84,7 @@ function decodeRest(
   isPrefix: bool,
 ): i32 {
   while (s < sourceEnd) {
-    // A short match behind long literals was not held against the end.
+    // A short match after long literals was not checked against the end.
     if (t >= targetEnd) {
       if (isPrefix) return <i32>(targetEnd - target);
       if (t > targetEnd) return -1;
@@ -91,7 +92,7 @@ function decodeRest(
     const token = <usize>load<u8>(s++);
     let literals = token >> 4;
     if (literals < 15) {
-      // No check before the copy: both ends have room for 16 bytes more. Where it went too far shows below.
+      // Copy before checking: both ends have room for 16 more bytes. The checks follow below.
       v128.store(t, v128.load(s));
     } else {
       let more: usize;

@@ -13,17 +13,17 @@ import {
   SHORT_STREAM,
 } from "./match-table";
 
-/** Encodes raw LZ4 blocks, whose sequences `lz4-decode.ts` describes. */
+/** Encodes raw LZ4 blocks, as described in `lz4-decode.ts`. */
 
 const MIN_MATCH: usize = 4;
 const MAX_DISTANCE: u32 = 65_535;
-/** A block ends with five literals at least, and its last match begins twelve bytes before the end at least. */
+/** A block ends with at least five literals, and its last match starts at least twelve bytes before the end. */
 const LAST_LITERALS: usize = 5;
 const MATCH_START_LIMIT: usize = 12;
 
 /**
- * Encodes a block; a larger `acceleration` skips faster over what does not compress. Returns the bytes written, or 0
- * where they do not fit.
+ * Encodes a block; a larger `acceleration` skips incompressible data faster. Returns the bytes written, or 0 if they do
+ * not fit.
  */
 export function lz4Encode(
   source: usize,
@@ -127,7 +127,7 @@ function encode(
   return <u32>(t + literals - target);
 }
 
-/** The bytes that carry what of a length the token's four bits do not. */
+/** Writes the part of a length that does not fit in the four bits of the token. */
 function writeLength(t: usize, rest: usize): usize {
   while (rest >= 255) {
     store<u8>(t++, 255);

@@ -1,12 +1,12 @@
 /**
- * Where each hash was last seen, shared by the LZ encoders.
+ * The last position of each hash, shared by the LZ encoders.
  *
- * Streams of any length: an entry is a place and, in the low byte, a tag of the hash, which spares most looks at bytes
- * that do not match. Places are kept as `place + base`, modulo 2^24, and `base` rises with each stream, so that the
- * table is seldom reset: older entries lie before the stream's start.
+ * Streams of any length: an entry is a position and, in the low byte, a tag of the hash, which avoids most comparisons
+ * of bytes that do not match. Positions are stored as `place + base`, modulo 2^24. `base` rises with each stream, so
+ * the table is seldom reset: older entries are before the start of the stream.
  *
- * Short streams: an entry is a place of 16 bits from the stream's start. The table is no larger than the stream and
- * reset for each; what it gives is looked at without further checks.
+ * Short streams: an entry is a 16-bit position relative to the start of the stream. The table is no larger than the
+ * stream and is reset for each one; its entries are used without further checks.
  */
 
 const LONG_BITS = 12;
@@ -18,7 +18,7 @@ const MAX_PLACE: u32 = 0xff_ffff;
 const LAST_PLACES = memory.data(SIZE, 16);
 let base: u32 = 1;
 
-/** The base of a new stream of `size` bytes, whose places count from 0. */
+/** The base of a new stream of `size` bytes, whose positions start at 0. */
 export function raiseBase(size: u32): u32 {
   if (base > MAX_PLACE || size > MAX_PLACE - base) {
     memory.fill(LAST_PLACES, 0, SIZE);
@@ -36,7 +36,7 @@ export function hashAt(at: usize): u32 {
   return <u32>(((load<u64>(at) << 24) * LONG_PRIME) >> (64 - LONG_BITS - TAG_BITS));
 }
 
-/** The entry of a hash: a place shifted by 8, and a tag. */
+/** The entry of a hash: a position shifted by 8, and a tag. */
 // @ts-ignore: decorator
 @inline
 export function lastPlace(hash: u32): u32 {
@@ -55,14 +55,14 @@ export function hasTag(entry: u32, hash: u32): bool {
   return ((entry ^ hash) & 255) == 0;
 }
 
-/** How far `place` lies behind that of the entry. */
+/** Distance from the position of the entry to `place`. */
 // @ts-ignore: decorator
 @inline
 export function distanceTo(place: u32, entry: u32): u32 {
   return (place - (entry >> TAG_BITS)) & MAX_PLACE;
 }
 
-/** Streams below this have near places; those of a last match begin 12 bytes before the end. */
+/** Shorter streams have 16-bit positions; their last match starts 12 bytes before the end. */
 export const SHORT_STREAM: usize = 65_547;
 const NEAR_BITS = 13;
 const MIN_NEAR_BITS = 8;
@@ -70,7 +70,9 @@ const NEAR_PRIME: u32 = 2654435761;
 
 const NEAR_PLACES = memory.data(2 << NEAR_BITS, 16);
 
-/** Resets the table for a short stream of `size` bytes. Returns how many bits of a product its slots leave out. */
+/**
+ * Resets the table for a short stream of `size` bytes. Returns the number of low product bits that its slots leave out.
+ */
 export function clearNearPlaces(size: u32): u32 {
   const bits = min(max(32 - clz(size), MIN_NEAR_BITS), NEAR_BITS);
   memory.fill(NEAR_PLACES, 0, <usize>2 << bits);

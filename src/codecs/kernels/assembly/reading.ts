@@ -1,4 +1,7 @@
-/** What arrays of any codec need, and decoding zstd. All addresses are of buffers with 64 bytes of room behind them. */
+/**
+ * The kernels that arrays of all codecs need, and the zstd decoder. All addresses are of buffers with 64 free bytes
+ * after them.
+ */
 export { copyRows } from "./copy-rows";
 export { copyShared } from "./copy-shared";
 export { crc32c } from "./crc32c";
@@ -6,5 +9,5 @@ export { swapBytes } from "./swap";
 export { transpose } from "./transpose";
 export { zstdDecode } from "./zstd-decode";
 
-/** Where the memory begins that this module does not use itself. */
+/** Start of the memory that this module does not use itself. */
 export const heapBase: usize = __heap_base;

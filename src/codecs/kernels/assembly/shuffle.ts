@@ -1,6 +1,7 @@
 /**
- * Byte shuffle: byte 0 of every item, then byte 1 of every item, and so on. Items of 2, 4, 8 and 16 bytes go 16 at a time, through rounds that zip pairs of vectors: these are
- * single instructions, other than those that would take every second byte.
+ * Byte shuffle: byte 0 of every item, then byte 1 of every item, and so on. Items of 2, 4, 8 and 16 bytes are handled
+ * 16 at a time, in rounds that interleave pairs of vectors. Interleaving is a single instruction; taking every second
+ * byte is not.
  */
 
 // @ts-ignore: decorator
@@ -15,7 +16,10 @@ function zipHigh(a: v128, b: v128): v128 {
   return i8x16.shuffle(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
-/** Shuffles `items` items of `itemSize` bytes from `source` to planes that lie `step` bytes apart, the first at `target`. */
+/**
+ * Shuffles `items` items of `itemSize` bytes from `source` to planes that are `step` bytes apart, the first at
+ * `target`.
+ */
 export function shuffle(source: usize, target: usize, items: usize, itemSize: usize, step: usize): void {
   const wide = isWide(itemSize) ? items & ~15 : 0;
   if (itemSize == 2) shuffle2(source, target, wide, step);
@@ -29,7 +33,7 @@ export function shuffle(source: usize, target: usize, items: usize, itemSize: us
   }
 }
 
-/** The inverse of `shuffle`: from planes that lie `step` apart to items. */
+/** The inverse of `shuffle`: from planes that are `step` bytes apart to items. */
 export function unshuffle(source: usize, target: usize, items: usize, itemSize: usize, step: usize): void {
   const wide = isWide(itemSize) ? items & ~15 : 0;
   if (itemSize == 2) unshuffle2(source, target, wide, step);
@@ -118,7 +122,7 @@ function unshuffle8(s: usize, t: usize, wide: usize, step: usize): void {
   for (const end = s + wide; s < end; s += 16, t += 128) unshuffleEight(s, step, t);
 }
 
-/** 16 items of 8 bytes to 8 planes that lie `step` apart. */
+/** Shuffles 16 items of 8 bytes to 8 planes that are `step` bytes apart. */
 // @ts-ignore: decorator
 @inline
 function shuffleEight(s: usize, t: usize, step: usize): void {
@@ -214,7 +218,7 @@ function joinHalf(ae: v128, bf: v128, cg: v128, dh: v128, t: usize): void {
   v128.store(t, zipHigh(acegHigh, bdfhHigh), 48);
 }
 
-/** Items of 16 bytes: each half is one of 8 bytes, at a distance. */
+/** Items of 16 bytes: handles each half like an item of 8 bytes, with larger steps. */
 function shuffle16(s: usize, t: usize, wide: usize, step: usize): void {
   for (const end = t + wide; t < end; t += 16, s += 256) {
     for (let half: usize = 0; half < 16; half += 8) {
@@ -235,7 +239,7 @@ function shuffle16(s: usize, t: usize, wide: usize, step: usize): void {
   }
 }
 
-/** Eight bytes, and eight 16 behind them. */
+/** Eight bytes, and the eight bytes 16 after them. */
 // @ts-ignore: decorator
 @inline
 function pair(from: usize): v128 {

@@ -1,4 +1,4 @@
-/** Reverses the bytes of every `unit` (2, 4 or 8) bytes in place; may do so up to 15 bytes behind the end, too. */
+/** Reverses the bytes of every `unit` (2, 4 or 8) bytes in place; may also reverse up to 15 bytes after the end. */
 export function swapBytes(start: usize, length: usize, unit: usize): void {
   const end = start + length;
   if (unit == 2) {

@@ -1,16 +1,16 @@
 import { partEight } from "./shuffle";
 
 /**
- * Rows of items to columns, in tiles as high as 16 bytes have items, and as wide, but for single bytes, of which eight
- * columns are a tile. The last tiles of a row and of a column overlap those before.
+ * Transposes rows of items in square tiles; a side has as many items as fit in 16 bytes. Tiles of single bytes have
+ * only eight columns. The last tiles of a row and of a column overlap the tiles before.
  */
 
-/** Columns that are gone through together: so many lines of cache of the target are written to by turns. */
+/** Columns processed together, which is the number of target cache lines written alternately. */
 const BLOCK: usize = 16;
 
 /**
- * Item `column` of row `row`, of rows that lie `sourceStep` bytes apart, becomes item `row` of row `column`, of rows
- * that lie `targetStep` bytes apart. Items have 1, 2, 4 or 8 bytes; there are rows and columns for a tile at least.
+ * Item `column` of row `row` becomes item `row` of row `column`. Source rows are `sourceStep` bytes apart, target rows
+ * `targetStep` bytes. Items have 1, 2, 4 or 8 bytes; rows and columns must fill at least one tile.
  */
 export function transpose(
   source: usize,
@@ -40,7 +40,7 @@ export function transpose(
   }
 }
 
-/** 16 rows of 8 single bytes. */
+/** Transposes 16 rows of 8 single bytes. */
 // @ts-ignore: decorator
 @inline
 function turn1(s: usize, step: usize, t: usize, targetStep: usize): void {
@@ -58,7 +58,7 @@ function turn1(s: usize, step: usize, t: usize, targetStep: usize): void {
   );
 }
 
-/** Eight bytes, and eight of the row below. */
+/** Eight bytes, and the eight bytes of the row below. */
 // @ts-ignore: decorator
 @inline
 function pair(s: usize, step: usize): v128 {
@@ -81,7 +81,7 @@ function zipHigh<T>(a: v128, b: v128): v128 {
   return v128.shuffle<u64>(a, b, 1, 3);
 }
 
-/** Eight rows of eight items of 2 bytes. */
+/** Transposes eight rows of eight items of 2 bytes. */
 // @ts-ignore: decorator
 @inline
 function turn2(s: usize, step: usize, t: usize, targetStep: usize): void {
@@ -104,7 +104,7 @@ function turn2(s: usize, step: usize, t: usize, targetStep: usize): void {
   );
 }
 
-/** Four rows of four items of 4 bytes. */
+/** Transposes four rows of four items of 4 bytes. */
 // @ts-ignore: decorator
 @inline
 function turn4(s: usize, step: usize, t: usize, targetStep: usize): void {
@@ -115,7 +115,7 @@ function turn4(s: usize, step: usize, t: usize, targetStep: usize): void {
   zipFour<u32>(a, b, c, d, t, targetStep);
 }
 
-/** Stores items of four rows as four columns: those of `a`, `b`, `c` and `d` by turns. */
+/** Stores items of the rows `a`, `b`, `c` and `d` as four columns. */
 // @ts-ignore: decorator
 @inline
 function zipFour<T>(a: v128, b: v128, c: v128, d: v128, t: usize, step: usize): void {
@@ -129,7 +129,7 @@ function zipFour<T>(a: v128, b: v128, c: v128, d: v128, t: usize, step: usize): 
   v128.store(t + 3 * step, zipHigh<T>(acHigh, bdHigh));
 }
 
-/** Two rows of two items of 8 bytes. */
+/** Transposes two rows of two items of 8 bytes. */
 // @ts-ignore: decorator
 @inline
 function turn8(s: usize, step: usize, t: usize, targetStep: usize): void {

@@ -1,4 +1,4 @@
-/** XXH64 with seed 0, whose low 32 bits zstd frames carry as their checksum. */
+/** XXH64 with seed 0; zstd frames store its low 32 bits as their checksum. */
 
 const P1: u64 = 0x9e37_79b1_85eb_ca87;
 const P2: u64 = 0xc2b2_ae3d_27d4_eb4f;

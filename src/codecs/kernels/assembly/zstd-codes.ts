@@ -1,4 +1,7 @@
-/** The codes of zstd's sequences: what each adds its extra bits to, and the tables that hold where a frame has none. */
+/**
+ * The codes of zstd sequences: their base values, their extra bits, and the default tables for frames without their
+ * own.
+ */
 
 export const MAX_LITERAL_CODE: u32 = 35;
 export const MAX_MATCH_CODE: u32 = 52;
@@ -10,7 +13,7 @@ export const DEFAULT_LITERAL_LOG: u32 = 6;
 export const DEFAULT_MATCH_LOG: u32 = 6;
 export const DEFAULT_OFFSET_LOG: u32 = 5;
 
-/** Of each code: the base value as u32, and the extra bits as u8. */
+/** For each code: the base value as u32, and the number of extra bits as u8. */
 export const LITERAL_BASES = memory.data(4 * 36, 16);
 export const LITERAL_BITS = memory.data<u8>([
   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,

@@ -2,12 +2,12 @@ import { bitCount, nextBits, top } from "./bits";
 import { copyLiterals, copyMatch } from "./copy";
 import { LITERAL_STATES, literalLog, MATCH_STATES, matchLog, OFFSET_STATES, offsetLog } from "./zstd-states";
 
-/** Sequences of one block: decoded so many at a time, and then carried out. */
+/** Sequences of a block that are decoded together before they are executed. */
 
 const BATCH: u32 = 512;
-/** Literal length, match length, offset or which recent one: u32 each, and as many unused. */
+/** Literal length, match length, and offset or index of a recent offset, u32 each; the fourth u32 is unused. */
 const SEQUENCES = memory.data(16 * 512, 16);
-/** Bits of one sequence that a word yields, of which the lowest four serve only to read states times 16. */
+/** Bits of a sequence that one word provides; the lowest four bits only serve to read states times 16. */
 const WORD_BITS: u64 = 52;
 
 /** The last three offsets. */
@@ -15,7 +15,7 @@ let recent1: u32 = 1;
 let recent2: u32 = 4;
 let recent3: u32 = 8;
 
-/** Sets the last offsets as they are where a frame begins. */
+/** Resets the last offsets at the start of a frame. */
 export function forgetOffsets(): void {
   recent1 = 1;
   recent2 = 4;
@@ -23,8 +23,8 @@ export function forgetOffsets(): void {
 }
 
 /**
- * Decodes and carries out `count` sequences, whose literals are `literal` to `literalsEnd`. Returns the place behind what
- * they give, or 0.
+ * Decodes and executes `count` sequences with the literals from `literal` to `literalsEnd`. Returns the end of the
+ * output, or 0 if they are broken.
  */
 export function decodeSequences(
   source: usize,
@@ -47,12 +47,12 @@ export function decodeSequences(
   let offset1 = recent1;
   let offset2 = recent2;
   let offset3 = recent3;
-  // What is next lies below bit `bit + 4` of the word at `place`.
+  // The next bits are below bit `bit + 4` of the word at `place`.
   let place = source + (left >> 3) - 7;
   let bit = (<u64>(left & 7) | 56) - 4;
 
   while (count > 0) {
-    // The last sequence makes a batch of its own, as no states are stored behind it.
+    // The last sequence is a batch of its own, because no states are stored after it.
     const batch = count == 1 ? 1 : min(count - 1, BATCH);
     count -= batch;
     const stateBits = bitsOfStates(literalState, matchState, offsetState);
@@ -61,7 +61,8 @@ export function decodeSequences(
     let allLiterals: usize = 0;
     let allMatches: usize = 0;
     while (sequence < batchEnd) {
-      // The states wait for little, the values for what they like; stores keep the compiler from moving loads ahead.
+      // The states have short dependencies, the values may take their time. The stores keep the compiler from moving
+      // loads up.
       for (; sequence < batchEnd; sequence += 16) {
         const all =
           <u64>load<u8>(literalState, LITERAL_STATES + 14) +
@@ -104,7 +105,7 @@ export function decodeSequences(
       }
       if (sequence == batchEnd) break;
 
-      // One that takes two words.
+      // A sequence that takes two words.
       let word = load<u64>(place);
       bit -= <u64>load<u8>(offsetState, OFFSET_STATES + 12);
       const offset = load<u32>(offsetState, OFFSET_STATES) + (<u32>(word >> bit) & load<u32>(offsetState, OFFSET_STATES + 4));
@@ -139,7 +140,7 @@ export function decodeSequences(
     }
     left = (<i32>(place + 7 - source) << 3) + <i32>((bit + 4) & 7);
     if (count == 0) left += stateBits;
-    // Not looked at before: what lies in front of the stream may be read, but nothing comes of it.
+    // Checked only here: bytes before the stream may be read, but they do not affect the result.
     if (left < 0 || allLiterals > literalsEnd - literal || allLiterals + allMatches > targetEnd - t) return 0;
 
     for (sequence = SEQUENCES; sequence < batchEnd; sequence += 16) {
@@ -185,7 +186,7 @@ export function decodeSequences(
   return t + rest;
 }
 
-/** The bits that follow these states. */
+/** Number of bits that follow these states. */
 function bitsOfStates(literalState: usize, matchState: usize, offsetState: usize): i32 {
   return (
     <i32>load<u8>(literalState, LITERAL_STATES + 13) +

@@ -3,19 +3,19 @@ import { checksum } from "./xxh64";
 import { decodeSequences, forgetOffsets } from "./zstd-decode-sequences";
 import { forgetTables, LITERAL_KIND, MATCH_KIND, OFFSET_KIND, readTable } from "./zstd-states";
 
-/** Frames of zstd (RFC 8878), decoded in one go: what was decoded before is the window. */
+/** Frames of zstd (RFC 8878), decoded in one pass; the output so far is the window. */
 
 const MAGIC: u32 = 0xfd2f_b528;
 const MAX_BLOCK: usize = 128 * 1024;
 const LITERALS = memory.data(128 * 1024 + 64, 16);
 
-/** The literals of the block at hand. */
+/** The literals of the current block. */
 let literals: usize = 0;
 let literalsSize: usize = 0;
 
 /**
- * Decodes one frame, whose bytes are exactly `source` to `sourceEnd`. Returns the bytes written, or -1 where it is
- * broken or would give more than the target holds.
+ * Decodes one frame, which is exactly the bytes from `source` to `sourceEnd`. Returns the bytes written, or -1 if it is
+ * broken or decodes to more than the target holds.
  */
 export function zstdDecode(source: usize, sourceEnd: usize, target: usize, targetEnd: usize): i32 {
   if (sourceEnd - source < 9 || load<u32>(source) != MAGIC) return -1;
@@ -64,7 +64,7 @@ export function zstdDecode(source: usize, sourceEnd: usize, target: usize, targe
   return s == sourceEnd ? <i32>(t - target) : -1;
 }
 
-/** Decodes one compressed block to `t`. Returns the place behind its content, or 0. */
+/** Decodes one compressed block to `t`. Returns the end of its content, or 0 if it is broken. */
 function decodeBlock(source: usize, sourceEnd: usize, t: usize, target: usize, targetEnd: usize): usize {
   let s = readLiterals(source, sourceEnd);
   if (s == 0 || s >= sourceEnd) return 0;
@@ -92,7 +92,7 @@ function decodeBlock(source: usize, sourceEnd: usize, t: usize, target: usize, t
   return decodeSequences(s, sourceEnd, sequences, literals, literals + literalsSize, t, target, targetEnd);
 }
 
-/** Finds or decodes the block's literals. Returns the place behind their section, or 0. */
+/** Finds or decodes the literals of a block. Returns the end of their section, or 0 if it is broken. */
 function readLiterals(source: usize, sourceEnd: usize): usize {
   if (source >= sourceEnd) return 0;
   const header = load<u64>(source);

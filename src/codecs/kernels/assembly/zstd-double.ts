@@ -3,8 +3,9 @@ import { aboveLow, findLong, findShort, hashOf, hashOfBytes, keepLong, keepShort
 import { addSequence, keepRecent, recent1, recent2 } from "./zstd-sequences";
 
 /**
- * Looks for matches of eight bytes first, then of those that `bytes` selects. Without one, steps grow by one after
- * `firstPatience` bytes, and then after `patience` each. Other arguments and result are as those of `searchFast`.
+ * Searches for matches of eight bytes first, then of the bytes that `bytes` selects. Without a match, steps grow by one
+ * after `firstPatience` bytes and then after every `patience` bytes. Other arguments and the result are as for
+ * `searchFast`.
  */
 export function searchDouble(
   source: usize,

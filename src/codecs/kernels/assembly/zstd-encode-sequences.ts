@@ -27,20 +27,23 @@ import {
 } from "./zstd-codes";
 import { SEQUENCES, sequencesEnd } from "./zstd-sequences";
 
-/** The section of a block that holds its sequences, as codes by finite state entropy and extra bits. */
+/**
+ * Writes the section of a block that contains its sequences, as codes in finite state entropy (FSE) coding and extra
+ * bits.
+ */
 
-/** Offsets that the default table has codes for. */
+/** Number of offset codes in the default table. */
 const DEFAULT_OFFSET_CODES: u32 = 29;
 const CODES: u32 = 64;
 
-/** Codes by value: literal lengths below 64, match lengths (less 3) below 128; above them by their logarithm. */
+/** Codes by value: literal lengths below 64, match lengths (minus 3) below 128. Larger values use their logarithm. */
 const LITERAL_CODES = memory.data(64, 16);
 const MATCH_CODES = memory.data(128, 16);
 const HISTOGRAMS = memory.data(3 * 4 * 64, 16);
 const TABLES = memory.data(3 * TABLE_SIZE, 16);
 const DEFAULT_TABLES = memory.data(3 * TABLE_SIZE, 16);
 
-/** Where each kind of code lies in the arrays above; the order is that of the format. */
+/** Index of each kind of code in the arrays above, in the order of the format. */
 const LITERAL_KIND: usize = 0;
 const OFFSET_KIND: usize = 1;
 const MATCH_KIND: usize = 2;
@@ -51,7 +54,7 @@ makeDefault(LITERAL_KIND, DEFAULT_LITERAL_COUNTS, 36, DEFAULT_LITERAL_LOG);
 makeDefault(OFFSET_KIND, DEFAULT_OFFSET_COUNTS, DEFAULT_OFFSET_CODES, DEFAULT_OFFSET_LOG);
 makeDefault(MATCH_KIND, DEFAULT_MATCH_COUNTS, 53, DEFAULT_LITERAL_LOG);
 
-/** The table chosen last, how it is chosen, and its log. */
+/** The table chosen last, its mode, and its log. */
 let chosen: usize = 0;
 let chosenMode: u32 = 0;
 let chosenLog: u32 = 0;
@@ -75,14 +78,14 @@ function literalCode(length: u32): u32 {
   return length < 64 ? <u32>load<u8>(LITERAL_CODES + length) : highBit(length) + 19;
 }
 
-/** Of a match length less 3. */
+/** Takes a match length minus 3. */
 // @ts-ignore: decorator
 @inline
 function matchCode(length: u32): u32 {
   return length < 128 ? <u32>load<u8>(MATCH_CODES + length) : highBit(length) + 36;
 }
 
-/** Writes the sequences found. Returns the place behind them. */
+/** Writes the sequences that were found. Returns the end of their section. */
 export function writeSequences(target: usize): usize {
   const count = <u32>((sequencesEnd - SEQUENCES) >> 4);
   let t = target;
@@ -117,7 +120,7 @@ export function writeSequences(target: usize): usize {
   return writeCodes(t, last, literalTable, literalLog, offsetTable, offsetLog, matchTable, matchLog);
 }
 
-/** Writes the states and extra bits of all sequences, the last first. Returns the place behind them. */
+/** Writes the states and extra bits of all sequences, the last one first. Returns their end. */
 function writeCodes(
   t: usize,
   last: usize,
@@ -188,7 +191,7 @@ function writeCodes(
   held += <u64>offsetLog;
   word |= lowBits(literalState, <u64>literalLog) << held;
   held += <u64>literalLog;
-  // The mark at the end.
+  // The end mark.
   word |= <u64>1 << held;
   store<u64>(t, word);
   return t + <usize>((held + 8) >> 3);
@@ -200,7 +203,7 @@ function lowBits(value: u32, count: u64): u64 {
   return <u64>value & ((<u64>1 << count) - 1);
 }
 
-/** Notes the codes of all sequences behind their values, and counts them. */
+/** Stores the codes of all sequences after their values, and counts them. */
 function countCodes(): void {
   memory.fill(HISTOGRAMS, 0, 3 * 4 * CODES);
   for (let sequence = SEQUENCES; sequence < sequencesEnd; sequence += 16) {
@@ -222,7 +225,7 @@ function addOne(at: usize): void {
   store<u32>(at, load<u32>(at) + 1);
 }
 
-/** Chooses how one kind of code is coded, and describes it. Returns the place behind the description. */
+/** Chooses the table for one kind of code and writes its description. Returns the end of the description. */
 function chooseTable(
   target: usize,
   kind: usize,

@@ -4,18 +4,18 @@ import { writeSequences } from "./zstd-encode-sequences";
 import { searchBlock, startSearch } from "./zstd-match";
 import { dropBlock, LITERALS, literalsEnd } from "./zstd-sequences";
 
-/** Frames of zstd (RFC 8878), with the content size and, where wanted, a checksum. */
+/** Frames of zstd (RFC 8878), with the content size and optionally a checksum. */
 
 const MAGIC: u32 = 0xfd2f_b528;
 const MAX_BLOCK: usize = 128 * 1024;
 const WINDOW_LOG: u32 = 21;
 
-/** Speed before size: literals are not coded. */
+/** True to favour speed over size: literals are not encoded. */
 let hasPlainLiterals = false;
 
 /**
- * Encodes `source` to `sourceEnd` as one frame at `target`, which has room for the content, an eighth of a percent
- * more and 512 KiB. Levels below 0 step faster, 1 and 2 search by one hash, 3 by two, 4 to 9 by rows. Returns the size
+ * Encodes the bytes from `source` to `sourceEnd` as one frame at `target`, which has room for the content, 1/256 more,
+ * and 512 KiB. Levels below 0 take larger steps, 1 and 2 search by one hash, 3 by two, 4 to 9 by rows. Returns the size
  * of the frame.
  */
 export function zstdEncode(source: usize, sourceEnd: usize, target: usize, level: i32, hasChecksum: bool): u32 {
@@ -56,7 +56,7 @@ function writeFrameHeader(target: usize, size: u32, isSingle: bool, hasChecksum:
   return t;
 }
 
-/** Writes one block: of one byte only, encoded, or as it is. */
+/** Writes one block: as a run of one byte, encoded, or uncompressed. */
 function writeBlock(source: usize, size: usize, target: usize, isLast: bool): usize {
   const content = target + 3;
   if (size > 4 && isRun(source, size)) {

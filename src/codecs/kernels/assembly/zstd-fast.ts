@@ -2,12 +2,13 @@ import { matchLength } from "./copy";
 import { aboveLow, findShort, hashOf, keepShort, shift, spanAbove } from "./zstd-places";
 import { addSequence, keepRecent, recent1, recent2 } from "./zstd-sequences";
 
-/** Steps grow by one after so many bytes without a match. */
+/** Bytes without a match after which steps grow by one. */
 const PATIENCE: usize = 128;
 
 /**
- * Looks for matches by one hash each at two places side by side, then `firstStep` further on. Returns where the last one
- * ends. Matches begin at `lowest` or above, those tried first at `start`, and `limit` is the last place that is hashed.
+ * Searches for matches at two adjacent positions by one hash each, then `firstStep` further on. Returns the end of the
+ * last match. Matches start at `lowest` or above; `start` is the first position to try, `limit` the last position to
+ * hash.
  */
 export function searchFast(
   source: usize,
@@ -71,7 +72,7 @@ export function searchFast(
     if (match == 0) break;
 
     let length = matchLength(s + 4, match + 4, sourceEnd) + 4;
-    // Without literals, a recent offset would be another.
+    // Without literals, the code of a recent offset has another meaning.
     const floor = anchor + <usize>isRecent;
     while (s > floor && match > lowest && load<u8>(s - 1) == load<u8>(match - 1)) {
       s--;

@@ -3,12 +3,12 @@ import { matchLength } from "./copy";
 import { foundOffset, longestMatch, skipTo } from "./zstd-rows";
 import { addSequence, keepRecent, recent1, recent2 } from "./zstd-sequences";
 
-/** Places that are left out by longer steps are not kept. */
+/** After steps longer than this, skipped positions are not kept. */
 const PATIENCE: usize = 8;
 
 /**
- * Looks for the longest match at each place and, before taking it, for a better one at up to `depth` places behind.
- * Arguments and result are else as those of `searchFast`.
+ * Searches for the longest match at each position and, before using it, for a better match at up to `depth` following
+ * positions. Otherwise arguments and result are as for `searchFast`.
  */
 export function searchLazy(
   source: usize,
@@ -25,7 +25,7 @@ export function searchLazy(
 
   while (s < limit) {
     let at = s;
-    // An offset of 0 stands for the one before.
+    // An offset of 0 stands for the previous offset.
     let offset: u32 = 0;
     let length = recentLength(s + 1, offset1, sourceEnd);
     if (length > 0) at = s + 1;
@@ -92,14 +92,14 @@ export function searchLazy(
   return anchor;
 }
 
-/** The length of the match at `s` by a recent offset, or 0 where it has not four bytes. */
+/** Length of the match at `s` with a recent offset, or 0 if it is shorter than four bytes. */
 // @ts-ignore: decorator
 @inline
 function recentLength(s: usize, offset: u32, sourceEnd: usize): usize {
   return load<u32>(s) == load<u32>(s - offset) ? matchLength(s + 4, s + 4 - offset, sourceEnd) + 4 : 0;
 }
 
-/** About the bits that an offset takes. */
+/** Approximate bits of an offset. */
 // @ts-ignore: decorator
 @inline
 function costOf(offset: u32): i32 {

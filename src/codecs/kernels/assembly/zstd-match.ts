@@ -6,18 +6,18 @@ import { firstPlaced, indexMask, placeBlock, PRIME, startPlaces } from "./zstd-p
 import { startRows } from "./zstd-rows";
 import { addLiterals, startBlock, startFrame } from "./zstd-sequences";
 
-/** The search for matches: which one a level has, and its settings for a frame. */
+/** The match search: selects the search of a level and its settings for a frame. */
 
 /** Bytes that a hash reads. */
 const READ: usize = 8;
 
-/** Levels up to these search by one hash, by two, and else by rows. */
+/** Levels up to these search by one hash and by two hashes; higher levels search by rows. */
 const LAST_FAST: i32 = 2;
 const LAST_DOUBLE: i32 = 3;
 
 let level: i32 = 0;
 let prime: u64 = 0;
-/** Selects those that the search by two hashes looks at. */
+/** Mask of the bytes that the search by two hashes uses. */
 let bytes: u64 = 0;
 let mask: u32 = 0;
 let longMask: u32 = 0;
@@ -28,7 +28,7 @@ let depth: u32 = 0;
 let window: usize = 0;
 let frame: usize = 0;
 
-/** Sets out on a frame of `size` bytes at `source`. */
+/** Starts a frame of `size` bytes at `source`. */
 export function startSearch(source: usize, size: usize, frameLevel: i32, windowSize: usize): void {
   startFrame();
   level = frameLevel;
@@ -37,7 +37,7 @@ export function startSearch(source: usize, size: usize, frameLevel: i32, windowS
   const isSmall = size <= 16 * 1024;
   const isMiddle = size <= 256 * 1024;
   if (level > LAST_DOUBLE) {
-    // Greedy up to 5, lazy from 6, lazier from 8 on.
+    // Greedy up to level 5, lazy from 6, lazier from 8.
     depth = level < 6 ? 0 : level < 8 ? 1 : 2;
     const hashed: u64 = size <= 128 * 1024 || (isMiddle && level > 6) ? 4 : 5;
     startRows(source, size, rowBits(size), primeOf(hashed), level == 4 ? 4 : level < 7 ? 8 : 16);
@@ -46,7 +46,7 @@ export function startSearch(source: usize, size: usize, frameLevel: i32, windowS
   startPlaces(source, size);
   if (level > LAST_FAST) {
     bytes = isSmall || (isMiddle && size > 128 * 1024) ? 0xffff_ffff : 0xff_ffff_ffff;
-    // Small tables stay in the processor's caches.
+    // Small tables stay in the caches of the processor.
     const placeBits = highBit(<u32>size | 255) + 1;
     longMask = indexMask(min(placeBits, isMiddle ? 16 : 17));
     mask = indexMask(min(placeBits + 1, 16));
@@ -59,12 +59,12 @@ export function startSearch(source: usize, size: usize, frameLevel: i32, windowS
   }
 }
 
-/** What hashes so many bytes. */
+/** The factor that hashes this many bytes. */
 function primeOf(bytes: u64): u64 {
   return PRIME << (64 - 8 * bytes);
 }
 
-/** Rows that have a place for each byte. */
+/** Bits of the row index for rows with room for every byte. */
 function rowBits(size: usize): u32 {
   return max(highBit(<u32>size | 255) - 3, 5);
 }

@@ -2,34 +2,34 @@ import { matchLength } from "./copy";
 import { hashOf } from "./zstd-places";
 
 /**
- * Where bytes were seen before, as rows of sixteen places by hash, the newest first from the row's head on. All tags of
- * a row are compared at once.
+ * Earlier positions of bytes: for each hash a row of sixteen, the newest first, starting at the head of the row. All
+ * tags of a row are compared at once.
  */
 
 const ROW_BITS: u32 = 16;
-/** Of a long match only the first and the last places are kept. */
+/** Within a long match only the first and the last positions are kept. */
 const MAX_KEPT: usize = 384;
 const FIRST_KEPT: usize = 96;
 const LAST_KEPT: usize = 32;
-/** Places are counted on from frame to frame; once beyond this the rows are reset. */
+/** Positions continue from frame to frame; above this the rows are reset. */
 const MAX_PLACE: u32 = 0x4000_0000;
 const TAGS = memory.data(16 << ROW_BITS, 16);
 const PLACES = memory.data(64 << ROW_BITS, 16);
 const HEADS = memory.data(1 << ROW_BITS, 16);
 let nextPlace: u32 = 1;
 
-/** What is added to an address to make it a place. */
+/** Added to an address to get its position. */
 let shift: u32 = 0;
-/** All addresses of the frame below are kept. */
+/** All addresses of the frame below this are kept. */
 let kept: usize = 0;
 let prime: u64 = 0;
 let right: u32 = 0;
 let tries: u32 = 0;
 
-/** How far before `s` the match that `longestMatch` has found begins. */
+/** Distance from `s` back to the match that `longestMatch` found. */
 export let foundOffset: u32 = 0;
 
-/** Gives places to a frame of `size` bytes at `source`; rows are searched for `most` matches each. */
+/** Assigns positions to a frame of `size` bytes at `source`; a search tries up to `most` matches of a row. */
 export function startRows(source: usize, size: usize, bits: u32, framePrime: u64, most: u32): void {
   if (nextPlace > MAX_PLACE) {
     memory.fill(PLACES, 0, 64 << ROW_BITS);
@@ -54,7 +54,7 @@ function keep(s: usize): void {
   store<u32>((row << 6) + (slot << 2), <u32>s + shift, PLACES);
 }
 
-/** Keeps all places before `s`. */
+/** Keeps all positions before `s`. */
 function keepBefore(s: usize): void {
   let at = kept;
   if (s - at > MAX_KEPT) {
@@ -65,12 +65,14 @@ function keepBefore(s: usize): void {
   kept = s;
 }
 
-/** Leaves out the places before `s` that are not kept yet. */
+/** Skips the positions before `s` that are not kept yet. */
 export function skipTo(s: usize): void {
   kept = s;
 }
 
-/** The length of the longest match at `s` that begins at `lowest` or above, or 3 where there is none of four bytes. */
+/**
+ * Length of the longest match at `s` that starts at `lowest` or above, or 3 if there is none of at least four bytes.
+ */
 export function longestMatch(s: usize, sourceEnd: usize, lowest: usize): usize {
   keepBefore(s);
   const hash = hashOf(s, prime);
@@ -83,7 +85,7 @@ export function longestMatch(s: usize, sourceEnd: usize, lowest: usize): usize {
   for (let found = ((equal | (equal << 16)) >> head) & 0xffff; found != 0 && left > 0; found &= found - 1) {
     const slot = (ctz(found) + head) & 15;
     const place = load<u32>((row << 6) + (<usize>slot << 2), PLACES);
-    // Those that follow are older still.
+    // The following entries are older still.
     if (place < low) break;
     left--;
     const match = <usize>(place - shift);

@@ -1,8 +1,11 @@
 import { copyLiterals } from "./copy";
 
-/** What the search for matches gives: the sequences of a block, and the literals between them. */
+/** The result of the match search: the sequences of a block, and the literals between them. */
 
-/** Sequences as literal length, match length, and offset + 3 or 1 for the offset before: u32 each, and as many unused. */
+/**
+ * Sequences as literal length, match length, and offset + 3 (or 1 for the previous offset), u32 each; the fourth u32 is
+ * unused.
+ */
 export const SEQUENCES = memory.data(16 * (32 * 1024 + 2), 16);
 export const LITERALS = memory.data(128 * 1024 + 64, 16);
 
@@ -12,7 +15,7 @@ export let literalsEnd: usize = 0;
 /** The last two offsets. */
 export let recent1: u32 = 1;
 export let recent2: u32 = 4;
-/** The same before the block at hand. */
+/** The last two offsets before the current block. */
 let before1: u32 = 1;
 let before2: u32 = 4;
 
@@ -33,7 +36,7 @@ export function keepRecent(offset1: u32, offset2: u32): void {
   recent2 = offset2;
 }
 
-/** Takes back the last two offsets: the block is not written as sequences. */
+/** Restores the last two offsets if the block is not written as sequences. */
 export function dropBlock(): void {
   recent1 = before1;
   recent2 = before2;
@@ -52,7 +55,7 @@ export function addSequence(anchor: usize, s: usize, code: u32, length: usize): 
   literalsEnd += literals;
 }
 
-/** Adds what follows the last sequence. */
+/** Adds the literals after the last sequence. */
 export function addLiterals(anchor: usize, sourceEnd: usize): void {
   const rest = sourceEnd - anchor;
   memory.copy(literalsEnd, anchor, rest);

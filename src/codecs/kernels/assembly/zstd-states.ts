@@ -27,12 +27,12 @@ import {
   OFFSET_LOG,
 } from "./zstd-codes";
 
-/** The tables by which the codes of sequences are decoded. */
+/** The tables that decode the codes of sequences. */
 
 /**
- * States of 16 bytes: the base value and the mask of its extra bits (u32 each); the next state and the mask of the bits
- * to be added to that (u16 each, both times 16); the extra bits, the state's, and both together (u8 each). Offsets, which
- * are read first, state four extra bits less, modulo 64: who reads them counts from four bits further below.
+ * Bytes of a state: the base value and the mask of its extra bits (u32 each); the next state and the mask of the bits
+ * to add to it (u16 each, both times 16); the number of extra bits, of state bits, and of both together (u8 each).
+ * Offsets are read first and state four extra bits fewer, modulo 64: the reader counts from four bits further down.
  */
 const STATE_SIZE: usize = 16;
 export const LITERAL_STATES = memory.data(16 << LITERAL_LOG, 16);
@@ -51,17 +51,19 @@ makeDefault(LITERAL_KIND, DEFAULT_LITERAL_COUNTS, MAX_LITERAL_CODE + 1, DEFAULT_
 makeDefault(MATCH_KIND, DEFAULT_MATCH_COUNTS, MAX_MATCH_CODE + 1, DEFAULT_MATCH_STATES, DEFAULT_MATCH_LOG);
 makeDefault(OFFSET_KIND, DEFAULT_OFFSET_COUNTS, 29, DEFAULT_OFFSET_STATES, DEFAULT_OFFSET_LOG);
 
-/** Bits of the states of each table; `NO_TABLE` before a frame has had one. */
+/** State bits of each table; `NO_TABLE` until the frame has one. */
 export let literalLog: u32 = NO_TABLE;
 export let matchLog: u32 = NO_TABLE;
 export let offsetLog: u32 = NO_TABLE;
 
-/** Forgets all tables: another frame begins. */
+/** Forgets all tables at the start of a frame. */
 export function forgetTables(): void {
   literalLog = matchLog = offsetLog = NO_TABLE;
 }
 
-/** Makes the table of one kind of code the one at hand. Returns the place behind its description, or 0. */
+/**
+ * Reads the table for one kind of code and makes it current. Returns the end of its description, or 0 if it is broken.
+ */
 export function readTable(kind: i32, mode: u32, s: usize, sourceEnd: usize): usize {
   const maxCode = kind == LITERAL_KIND ? MAX_LITERAL_CODE : kind == MATCH_KIND ? MAX_MATCH_CODE : MAX_OFFSET_CODE;
   const own = kind == LITERAL_KIND ? LITERAL_STATES : kind == MATCH_KIND ? MATCH_STATES : OFFSET_STATES;
