@@ -56,9 +56,7 @@ export interface ArrayToBytesCodec {
   readonly maxEncodedSize?: number;
   /** Decodes a run of whole items in place; absent if items are not stored one after another. */
   decodeItems?(bytes: Uint8Array): void;
-  /**
-   * Number of items that `bytes` state, for callers who do not know the shape; absent if the format does not state it.
-   */
+  /** Number of items that `bytes` state, for callers without a shape; absent if the format does not state it. */
   statedItems?(bytes: Uint8Array): number;
   /** The most bytes that the codec itself holds besides its input and output; absent if none. */
   readonly scratchSize?: number;

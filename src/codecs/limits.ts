@@ -4,9 +4,7 @@ import type { CodecPipeline } from "./codec.ts";
 /** The most bytes of one chunk, between any two codecs. */
 export const MAX_CHUNK_SIZE = 2 ** 31 - 1;
 
-/**
- * The most bytes accepted from other encoders, which may write more frames or padding than ours, whose limit is `ours`.
- */
+/** The most bytes accepted from other encoders, which may write more frames or padding than our limit, `ours`. */
 export function foreignSizeBound(ours: number): number {
   return Math.min(2 * ours + 65_536, MAX_CHUNK_SIZE);
 }

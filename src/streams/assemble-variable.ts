@@ -23,9 +23,7 @@ interface Part {
   readonly places: Uint32Array;
 }
 
-/**
- * A target chunk of items of varying size. Keeps a compact copy of the items of each piece and merges them at the end.
- */
+/** A target chunk of items of varying size. Keeps a compact copy of each piece's items and merges them at the end. */
 export class VariableAssembly implements Assembly {
   readonly #options: VariableAssemblyOptions;
   readonly #parts: Part[] = [];

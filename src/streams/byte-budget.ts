@@ -98,9 +98,7 @@ export class ByteBudget implements Admission {
     }
   }
 
-  /**
-   * Releases the leases of the shared budget that are still held. Call it when the work has ended, even by an error.
-   */
+  /** Releases the leases of the shared budget that are still held. Call it when the work has ended or failed. */
   close(): void {
     this.#isClosed = true;
     for (const lease of this.#held) lease.release();

@@ -55,9 +55,7 @@ export function decodedChunk(
   return { index, coords, region, key, release, data };
 }
 
-/**
- * The chunks of an array in a store: `readChunks` reads from it, `writeChunks` writes to it. Every opened array is one.
- */
+/** An array's chunks in a store: `readChunks` reads from it, `writeChunks` writes to it. Every opened array is one. */
 export interface ChunkStore<S extends Store = Store> {
   readonly store: S;
   /** The array's path, for messages. */
@@ -127,15 +125,14 @@ export interface ChunkCodec {
   /** The array's store, for messages. */
   readonly store?: Pick<Store, "description"> | undefined;
   /**
-   * True if the codecs compute the items of missing chunks (`decodeMissing`), which may then differ from the fill
-   * value.
+   * True if codecs compute the items of missing chunks (`decodeMissing`), which may then differ from the fill value.
    */
   readonly computesMissing?: boolean;
   pipeline(): Promise<CodecPipeline>;
 }
 
 /**
- * The error to throw after a failure in a chunk: a `ZarrflowError` gets the store, the path, the coords and the key.
+ * The error to throw after a failure in a chunk. Adds the store, the path, the coords and the key to a `ZarrflowError`.
  */
 export function withChunkContext(
   error: unknown,

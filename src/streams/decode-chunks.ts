@@ -25,8 +25,7 @@ export const CODING_OPTIONS: OptionNames<CodingOptions> = {
 
 export interface DecodeOptions extends CodingOptions {
   /**
-   * Replaces missing chunks by items of the array's fill value. They are then written even if the target's fill value
-   * differs.
+   * Replaces missing chunks by items of the fill value, which are then written even if the target's fill value differs.
    */
   readonly fillMissing?: boolean | undefined;
 }

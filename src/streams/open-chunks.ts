@@ -19,10 +19,7 @@ export interface OpenBox {
 export class OpenChunks<B extends OpenBox> {
   readonly boxes: readonly B[];
   readonly #coords: Region;
-  /**
-   * Targets of all boxes, one after another, for items of one size; undefined if the kernels cannot copy to all of
-   * them.
-   */
+  /** Targets of all boxes, for items of one size; undefined if the kernels cannot copy to all of them. */
   #targets: HeapBox | undefined;
   #itemSize = 0;
 

@@ -1,6 +1,4 @@
-/**
- * Bytes that a pool uses for a buffer of `byteLength`: rounded up to 4, 5, 6 or 7 times a power of two, at least 4 KiB.
- */
+/** Bytes that a pool uses for a buffer: at least 4 KiB, rounded up to 4, 5, 6 or 7 times a power of two. */
 export function pooledSize(byteLength: number): number {
   if (byteLength <= SMALLEST_CLASS) return SMALLEST_CLASS;
   const quarter = 2 ** (Math.ceil(Math.log2(byteLength)) - 3);

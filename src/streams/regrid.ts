@@ -39,8 +39,8 @@ export interface RegridOptions {
   /** The part of the target to assemble, in whole chunks; items outside are ignored. All of the target by default. */
   readonly window?: Region | undefined;
   /**
-   * The target's first dimension grows with its input: the last chunks are cut where the stream ends and padded with
-   * the fill value.
+   * The target's first dimension grows with its input. Where the stream ends, the last chunks are padded with the fill
+   * value.
    */
   readonly growing?: boolean | undefined;
   readonly buffers?: Buffers | undefined;
@@ -117,9 +117,7 @@ export function regridStage(
   let index = 0;
   let length = 0;
 
-  /**
-   * The boxes that the last piece touched; reset when one of them is complete, because its buffer is then passed on.
-   */
+  /** The boxes that the last piece touched. Reset when one of them is complete and its buffer is passed on. */
   let touched: OpenChunks<OpenChunk> | undefined;
 
   const chunkAt = (coords: readonly number[]): OpenChunk => {

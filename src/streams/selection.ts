@@ -10,9 +10,7 @@ export interface Selection {
   readonly step: readonly number[];
   /** Shape of the result. */
   readonly shape: readonly number[];
-  /**
-   * Length of each cyclic dimension, after which the first item follows again; 0 for dimensions without wrap-around.
-   */
+  /** Length of each cyclic dimension, after which its first item follows again; 0 if it does not wrap around. */
   readonly cycle?: readonly number[];
   /** Added to the numbers that are taken; nothing by default. */
   readonly shift?: Shift;
@@ -48,9 +46,7 @@ export function itemAt(selection: Selection, d: number, result: number): number 
   return cycle > 0 ? item % cycle : item;
 }
 
-/**
- * The results along one dimension that fall into source items `[from, from + length)`: at most two runs, none empty.
- */
+/** The results along one dimension that fall into items `[from, from + length)`: at most two runs, none empty. */
 function selectedRuns(selection: Selection, d: number, from: number, length: number): Run[] {
   const { start, step, count, cycle } = along(selection, d);
   const runFrom = (at: number, items: number): Run => {

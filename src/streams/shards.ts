@@ -24,10 +24,7 @@ interface ReadIndex {
   readonly version: string | undefined;
 }
 
-/**
- * Keeps shard indexes of an array from one reading to the next: the most recently used, up to a megabyte, but at least
- * one.
- */
+/** Keeps an array's shard indexes between readings: the most recently used, up to a megabyte, but at least one. */
 export class ShardIndexes {
   readonly #kept = new Map<string, ReadIndex>();
   #bytes = 0;

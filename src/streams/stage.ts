@@ -2,8 +2,8 @@ import { type Awaitable, isPromise } from "../util/awaitable.ts";
 import { TransformStream } from "./web.ts";
 
 /**
- * One step of a flow, without a stream around it. A task composes its stages once; `stageStream` or a plain loop runs
- * them.
+ * One step of a flow, without a stream around it. Run it in a plain loop or with `stageStream`; a task composes its
+ * stages once.
  */
 export interface Stage<In, Out> {
   /**

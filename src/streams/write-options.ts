@@ -25,8 +25,7 @@ export interface WriteChunksOptions {
    */
   readonly shardBuffer?: number | undefined;
   /**
-   * Called for each chunk after it was written and before its bytes are given back; `bytes` is undefined for a chunk
-   * that was left out.
+   * Called for each written chunk before its bytes are given back; `bytes` is undefined for a chunk that was left out.
    */
   readonly onWritten?: ((chunk: EncodedChunk & { readonly key: string }) => void) | undefined;
   /** Called for each stored value, a chunk or a shard. */

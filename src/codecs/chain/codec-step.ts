@@ -97,10 +97,7 @@ function bytesStep(
   });
 }
 
-/**
- * Decodes into a buffer of the size that the chain promises; without one, into a buffer large enough for the actual
- * size.
- */
+/** Decodes into a buffer of the size that the chain promises; without one, into a buffer of sufficient size. */
 function decodeBytesStep(
   { codec, decodedSize, maxDecodedSize }: PlacedCodec<BytesToBytesCodec>,
   source: Uint8Array,

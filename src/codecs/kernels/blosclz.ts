@@ -117,9 +117,7 @@ export function blosclzEncode(
   return t === 0 ? 0 : t - targetStart;
 }
 
-/**
- * Writes literals in runs of at most 32, each after its count minus one. Returns their end, or 0 if they do not fit.
- */
+/** Writes literals in runs of at most 32, each after its count minus one. Returns the end, or 0 if they do not fit. */
 function writeRuns(
   source: Uint8Array,
   start: number,

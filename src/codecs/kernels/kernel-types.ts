@@ -19,10 +19,7 @@ export interface Kernels {
 }
 
 export interface ShuffleKernels {
-  /**
-   * Stores byte 0 of all items at the beginning of `target`, then byte 1, and so on; bytes after the last item stay at
-   * the end.
-   */
+  /** Stores byte 0 of all items in `target`, then byte 1, and so on; bytes after the last item stay at the end. */
   shuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
   /** The inverse of `shuffle`. */
   unshuffle(source: Uint8Array, target: Uint8Array, itemSize: number): void;
@@ -50,10 +47,7 @@ export interface Lz4Kernels {
 }
 
 export interface DeltaKernels {
-  /**
-   * Stores the first number of `source`, then each number minus the previous one; both views hold whole numbers of the
-   * format.
-   */
+  /** Stores the first number of `source`, then each number minus the previous one. No number may be cut off. */
   deltaEncode(source: Uint8Array, target: Uint8Array, format: NumberFormat): void;
   /** The inverse of `deltaEncode`, in place. */
   deltaDecode(bytes: Uint8Array, format: NumberFormat): void;
@@ -156,10 +150,7 @@ export interface ZstdKernels {
 export interface ZstdEncoderKernels {
   /** The most bytes of source and target together. */
   readonly maxSize: number;
-  /**
-   * The levels that `encode` distinguishes. Higher levels act as the highest; levels below 0 are faster the lower they
-   * are.
-   */
+  /** The levels that `encode` distinguishes. Higher levels act as the highest; below 0, lower levels are faster. */
   readonly levels: { readonly least: number; readonly most: number };
   /**
    * Encodes all of `source` as one frame.

@@ -185,8 +185,7 @@ function unshuffleFrom(
 }
 
 /**
- * Visits the items `[first, last)` in pieces. All pieces but the last are multiples of 16 items, if items are small
- * enough.
+ * Visits items `[first, last)` in pieces. If items are small enough, all pieces but the last are multiples of 16 items.
  */
 function forPieces(
   first: number,

@@ -4,9 +4,7 @@ import { isWhole, PIECE, type WasmMemory } from "./wasm-memory.ts";
 
 /** Formats in the order of their numbers. */
 const NUMBER_FORMATS: readonly NumberFormat[] = ["i8", "i16", "i32", "i64", "f32", "f64"];
-/**
- * Room before a piece for the previous number: a whole cache line, so that the piece starts at the beginning of one.
- */
+/** Room before a piece for the previous number: a whole cache line, so that the piece is aligned to one. */
 const BEFORE = 64;
 
 export function wasmDelta(wasm: WasmMemory): DeltaKernels {

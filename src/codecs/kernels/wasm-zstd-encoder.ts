@@ -5,10 +5,7 @@ import { MAX_MEMORY, type WasmMemory } from "./wasm-memory.ts";
 /** The levels that the kernels have searches for. Levels below take longer steps with the first search. */
 export const ZSTD_KERNEL_LEVELS = { least: 1, most: 9 } as const;
 
-/**
- * Encodes whole frames of zstd. Frames are copied to their target, because encoding needs more room than the target
- * has.
- */
+/** Encodes whole frames of zstd, then copies them to the target: encoding needs more room than the target has. */
 export function wasmZstdEncoder(wasm: WasmMemory): ZstdEncoderKernels {
   return {
     maxSize: MAX_MEMORY,

@@ -61,10 +61,7 @@ export function writeNumbers(
   }
 }
 
-/**
- * Returns a function that brings an arithmetic result into the range of `type`: integers wrap, floats round. Not for
- * 64-bit integers.
- */
+/** Returns a function that converts results to `type`: integers wrap, floats round. Not for 64-bit integers. */
 export function keeper({ kind, size }: NumberType): (value: number) => number {
   if (kind === "float") {
     if (size === 2) return (value) => fromFloat16Bits(toFloat16Bits(value));

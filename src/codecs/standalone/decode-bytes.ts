@@ -15,9 +15,7 @@ import { ITEM_OPTIONS, type ItemOptions, standaloneCodec } from "./standalone-co
 export type EncodeBytesOptions = ItemOptions;
 
 export interface DecodeBytesOptions extends ItemOptions {
-  /**
-   * Expected number of decoded bytes or values; by default the number that the codec states or returns, up to 2 GiB.
-   */
+  /** Expected number of decoded bytes or values; by default as many as the codec states or returns, up to 2 GiB. */
   readonly size?: number | undefined;
 }
 

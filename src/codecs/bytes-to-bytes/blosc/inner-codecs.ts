@@ -119,9 +119,7 @@ function zstdLevel(level: number): number {
   return level === 8 ? 20 : 2 * level - 1;
 }
 
-/**
- * Returns -1 instead of throwing an overrun: a larger target would not help, because the size of the stream is known.
- */
+/** Returns -1 in place of an overrun: a larger target would not help, because the size of the stream is known. */
 function orTooLarge(decode: () => number): number {
   try {
     return decode();

@@ -28,9 +28,7 @@ export function sortBlock(block: Uint8Array, order: Int32Array, column: Uint8Arr
   return origin;
 }
 
-/**
- * Finds the start of the least rotation. Two candidates race; the one that loses moves past the bytes it has compared.
- */
+/** Finds the start of the least rotation. Two candidates race; the loser moves past the bytes it has compared. */
 function leastRotation(block: Uint8Array): number {
   const size = block.length;
   let a = 0;

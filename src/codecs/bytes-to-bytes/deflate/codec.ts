@@ -44,8 +44,8 @@ export const loadGzip = () => loadDeflateCodec({ name: "gzip", writes: "gzip", l
 export const loadZlib = () => loadDeflateCodec({ name: "zlib", writes: "zlib", leastLevel: -1 });
 
 /**
- * `v1.gzip`: the codec `gzip` of Zarr v1. Zarr v1 software wrote zlib streams under this name, its specification says
- * gzip. Reading detects the container by its first bytes; writing uses zlib.
+ * `v1.gzip`: the codec `gzip` of Zarr v1. The writer of v1 used the name as an alias of zlib; taken literally it means
+ * gzip files. Reading detects the container by its first bytes; writing uses zlib.
  */
 export const loadV1Gzip = () =>
   loadDeflateCodec({

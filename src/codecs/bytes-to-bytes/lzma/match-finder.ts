@@ -36,10 +36,7 @@ export class MatchFinder {
     this.#before = new Int32Array(windowFor(source.length, dictionarySize));
   }
 
-  /**
-   * Finds the longest match for the bytes at `place` and returns its length, or 0. Calls must not go back to a lower
-   * `place`.
-   */
+  /** Finds the longest match for the bytes at `place` and returns its length, or 0. `place` must not decrease. */
   find(place: number): number {
     const most = Math.min(MAX_MATCH, this.#source.length - place);
     if (most < MIN_FOUND) return 0;

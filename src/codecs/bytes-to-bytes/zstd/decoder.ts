@@ -9,8 +9,7 @@ import { zstdFrames } from "./frames.ts";
 import { zstdLibrary } from "./library.node.ts";
 
 /**
- * Chunks of these sizes decode faster with the library; beyond them, the cost of the buffer that each call allocates is
- * higher than the gain.
+ * Chunks of these sizes decode faster with the library; for others, allocating its output buffer costs more than that.
  */
 const DECODED_BY_LIBRARY = { least: 128 * 1024, most: 8 * 1024 * 1024 };
 

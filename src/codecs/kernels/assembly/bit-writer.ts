@@ -1,7 +1,4 @@
-/**
- * The bits of a zstd stream being written, from the lowest up. Each flush writes a word and keeps the bits after the
- * last whole byte.
- */
+/** The bits of a zstd stream being written, from the lowest up. Each flush writes all whole bytes. */
 
 let word: u64 = 0;
 let held: u64 = 0;

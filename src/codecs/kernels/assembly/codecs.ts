@@ -1,7 +1,4 @@
-/**
- * The kernels of all codecs that are not in `reading`; they share its memory. All addresses are of buffers with 64 free
- * bytes after them.
- */
+/** The kernels that are not in `reading`; they share its memory. All buffers must have 64 free bytes after them. */
 export { splitBits, joinBits } from "./bit-shuffle";
 export { blosclzDecode, blosclzEncode } from "./blosclz";
 export { deltaDecode, deltaEncode } from "./delta";

@@ -35,10 +35,7 @@ function copyOne(source: usize, target: usize, rank: i32, itemSize: i32): void {
   copyLoops(depth, <usize>s, <usize>t);
 }
 
-/**
- * Adds an outermost loop, or extends the outermost one if the steps continue it. Returns the index of the outermost
- * loop.
- */
+/** Adds an outermost loop, or extends the outermost one if the steps continue it. Returns the index of the loop. */
 // @ts-ignore: decorator
 @inline
 function addLoop(depth: usize, count: i32, sourceStep: i32, targetStep: i32): usize {

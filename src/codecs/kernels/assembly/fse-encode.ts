@@ -15,8 +15,7 @@ export function suitableLog(maxLog: u32, total: u32, symbols: u32): u32 {
 }
 
 /**
- * Scales the counts (u32) of `symbols` symbols, which sum to `total`, so that they sum to 2^`log`. Writes them to
- * `COUNTS`.
+ * Scales the counts (u32) of `symbols` symbols from a sum of `total` to a sum of 2^`log`, and writes them to `COUNTS`.
  */
 export function scaleCounts(histogram: usize, symbols: u32, total: u32, log: u32): void {
   let left = <i32>1 << log;

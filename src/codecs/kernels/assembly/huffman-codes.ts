@@ -56,9 +56,7 @@ function countOne(symbol: u32, table: usize): void {
   store<u32>(at, load<u32>(at) + 1);
 }
 
-/**
- * Writes to `codes` codes of at most `MAX_LOG` bits for the symbols that occur, of which there must be at least two.
- */
+/** Writes codes of at most `MAX_LOG` bits to `codes`, for the symbols that occur. At least two symbols must occur. */
 export function makeCodes(codes: usize, size: u32, most: u32): void {
   const used = sortByCount(most);
   measureDepths(used);

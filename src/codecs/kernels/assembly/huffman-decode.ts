@@ -137,8 +137,7 @@ function countRank(weight: u32): void {
 }
 
 /**
- * Decodes exactly `size` literals from one stream, or from four streams after their sizes. Returns true if all streams
- * were complete.
+ * Decodes exactly `size` literals from one stream, or from four after their sizes. Returns true if all were complete.
  */
 export function decodeHuffman(source: usize, sourceEnd: usize, target: usize, size: usize, streams: u32): bool {
   if (streams == 1) {

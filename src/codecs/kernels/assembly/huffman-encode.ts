@@ -15,10 +15,7 @@ import { bitsWith, count, log, makeCodes, symbols } from "./huffman-codes";
 
 const WEIGHTS_LOG: u32 = 6;
 
-/**
- * Codes as u32: the number of bits in the low byte, the code above. One table is being built, the other was written
- * last.
- */
+/** Codes as u32: the number of bits in the low byte, the code above. One table is being built, one was written last. */
 const CODES_A = memory.data(4 * 256, 16);
 const CODES_B = memory.data(4 * 256, 16);
 const WEIGHTS = memory.data(256, 16);
@@ -115,9 +112,7 @@ function writeHeader(target: usize, kind: u32, size: usize): usize {
   return target + 3;
 }
 
-/**
- * Writes the description of the codes in `made` to `DESCRIPTION`. Returns its size, or 0 if they cannot be described.
- */
+/** Writes the description of the codes in `made` to `DESCRIPTION`. Returns its size, or 0 if there is none. */
 function describe(): usize {
   const weights = symbols - 1;
   memory.fill(WEIGHT_COUNTS, 0, 4 * 16);
@@ -144,9 +139,7 @@ function describe(): usize {
   return plain + 1;
 }
 
-/**
- * Encodes the weights with two alternating states, after the first byte. Returns the bytes, or 0 if it is not possible.
- */
+/** Encodes the weights with two alternating states, after the first byte. Returns the bytes, or 0 if not possible. */
 function codeWeights(weights: u32): usize {
   let differing: u32 = 0;
   let highest: u32 = 0;
@@ -185,8 +178,7 @@ function codeWeights(weights: u32): usize {
 }
 
 /**
- * Writes the bytes from `source` to `sourceEnd`, the last byte first, with the codes written last. Returns the end of
- * the stream.
+ * Writes the bytes `[source, sourceEnd)`, the last one first, with the codes written last. Returns the stream's end.
  */
 function writeStream(target: usize, source: usize, sourceEnd: usize): usize {
   const codes = written;

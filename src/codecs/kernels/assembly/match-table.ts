@@ -70,9 +70,7 @@ const NEAR_PRIME: u32 = 2654435761;
 
 const NEAR_PLACES = memory.data(2 << NEAR_BITS, 16);
 
-/**
- * Resets the table for a short stream of `size` bytes. Returns the number of low product bits that its slots leave out.
- */
+/** Resets the table for a short stream of `size` bytes. Returns the number of low product bits that slots leave out. */
 export function clearNearPlaces(size: u32): u32 {
   const bits = min(max(32 - clz(size), MIN_NEAR_BITS), NEAR_BITS);
   memory.fill(NEAR_PLACES, 0, <usize>2 << bits);

@@ -1,7 +1,4 @@
-/**
- * The kernels that arrays of all codecs need, and the zstd decoder. All addresses are of buffers with 64 free bytes
- * after them.
- */
+/** The kernels that arrays of all codecs need, and the zstd decoder. All buffers must have 64 free bytes after them. */
 export { copyRows } from "./copy-rows";
 export { copyShared } from "./copy-shared";
 export { crc32c } from "./crc32c";

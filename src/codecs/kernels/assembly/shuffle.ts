@@ -16,10 +16,7 @@ function zipHigh(a: v128, b: v128): v128 {
   return i8x16.shuffle(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
-/**
- * Shuffles `items` items of `itemSize` bytes from `source` to planes that are `step` bytes apart, the first at
- * `target`.
- */
+/** Shuffles `items` items of `itemSize` bytes to planes that are `step` bytes apart, the first at `target`. */
 export function shuffle(source: usize, target: usize, items: usize, itemSize: usize, step: usize): void {
   const wide = isWide(itemSize) ? items & ~15 : 0;
   if (itemSize == 2) shuffle2(source, target, wide, step);

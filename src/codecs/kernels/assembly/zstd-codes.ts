@@ -1,7 +1,4 @@
-/**
- * The codes of zstd sequences: their base values, their extra bits, and the default tables for frames without their
- * own.
- */
+/** The codes of zstd sequences: base values, extra bits, and the default tables for frames without their own. */
 
 export const MAX_LITERAL_CODE: u32 = 35;
 export const MAX_MATCH_CODE: u32 = 52;

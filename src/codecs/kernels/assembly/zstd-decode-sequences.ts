@@ -61,8 +61,7 @@ export function decodeSequences(
     let allLiterals: usize = 0;
     let allMatches: usize = 0;
     while (sequence < batchEnd) {
-      // The states have short dependencies, the values may take their time. The stores keep the compiler from moving
-      // loads up.
+      // A state waits only for the previous state, not for the values. Stores keep the compiler from moving loads up.
       for (; sequence < batchEnd; sequence += 16) {
         const all =
           <u64>load<u8>(literalState, LITERAL_STATES + 14) +

@@ -27,10 +27,7 @@ import {
 } from "./zstd-codes";
 import { SEQUENCES, sequencesEnd } from "./zstd-sequences";
 
-/**
- * Writes the section of a block that contains its sequences, as codes in finite state entropy (FSE) coding and extra
- * bits.
- */
+/** Writes the section of a block with its sequences: codes in finite state entropy (FSE) coding, and extra bits. */
 
 /** Number of offset codes in the default table. */
 const DEFAULT_OFFSET_CODES: u32 = 29;

@@ -70,9 +70,7 @@ export function skipTo(s: usize): void {
   kept = s;
 }
 
-/**
- * Length of the longest match at `s` that starts at `lowest` or above, or 3 if there is none of at least four bytes.
- */
+/** Length of the longest match at `s` that starts at `lowest` or above, or 3 if none has at least four bytes. */
 export function longestMatch(s: usize, sourceEnd: usize, lowest: usize): usize {
   keepBefore(s);
   const hash = hashOf(s, prime);

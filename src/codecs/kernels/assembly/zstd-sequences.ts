@@ -2,10 +2,7 @@ import { copyLiterals } from "./copy";
 
 /** The result of the match search: the sequences of a block, and the literals between them. */
 
-/**
- * Sequences as literal length, match length, and offset + 3 (or 1 for the previous offset), u32 each; the fourth u32 is
- * unused.
- */
+/** Sequences: literal length, match length, and offset + 3 (or 1 for the previous offset); u32 each, and one unused. */
 export const SEQUENCES = memory.data(16 * (32 * 1024 + 2), 16);
 export const LITERALS = memory.data(128 * 1024 + 64, 16);
 

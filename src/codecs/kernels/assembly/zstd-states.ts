@@ -61,9 +61,7 @@ export function forgetTables(): void {
   literalLog = matchLog = offsetLog = NO_TABLE;
 }
 
-/**
- * Reads the table for one kind of code and makes it current. Returns the end of its description, or 0 if it is broken.
- */
+/** Reads the table for one kind of code and makes it current. Returns the end of its description, or 0 if broken. */
 export function readTable(kind: i32, mode: u32, s: usize, sourceEnd: usize): usize {
   const maxCode = kind == LITERAL_KIND ? MAX_LITERAL_CODE : kind == MATCH_KIND ? MAX_MATCH_CODE : MAX_OFFSET_CODE;
   const own = kind == LITERAL_KIND ? LITERAL_STATES : kind == MATCH_KIND ? MATCH_STATES : OFFSET_STATES;
