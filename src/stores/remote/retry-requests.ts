@@ -51,7 +51,7 @@ export type Retrier = <T>(
 
 /** Number of attempts in all. */
 const MAX_ATTEMPTS = 9;
-/** Milliseconds for which calls to a server are retried that may not exist at all. */
+/** Milliseconds for which calls are retried to a server that may not exist at all. */
 const UNKNOWN_MS = 3000;
 /**
  * The same for a server that has only failed, or that first succeeded a short time ago, so that little work is

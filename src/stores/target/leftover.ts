@@ -12,7 +12,7 @@ export interface Leftover {
   /**
    * - `build`: a new or an old target beside the target's name
    * - `file`: a value that is being written
-   * - `lock`: a lock
+   * - `lock`: a lock or a ledger
    * - `half-target`: locked keys that no document makes visible, or some parts of a zip
    * - `scratch`: scratch objects
    * - `upload`: parts of a value

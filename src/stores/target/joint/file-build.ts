@@ -139,8 +139,8 @@ async function beginRun(target: string, folder: string, { id, header }: JointRun
 }
 
 /**
- * The run's own record has the name of any ledger, so that other runs recognize unfinished work, although they
- * cannot resume it.
+ * The run's record has the file name of any run's ledger, so that other runs recognize unfinished work. They cannot
+ * resume it.
  */
 function ledgerFile(name: string): string {
   return name === RUN_RECORD ? "ledger.jsonl" : `${name}.jsonl`;
