@@ -2,7 +2,6 @@ import { abortError, onAbort } from "../util/abort.ts";
 /** Runs a step after the reads that are requested in the current turn of the event loop. */
 export const soon: (step: () => void) => void = globalThis.setImmediate ?? ((step) => setTimeout(step, 0));
 
-/** A caller that waits for a shared read. */
 interface Waiter {
   readonly signal: AbortSignal | undefined;
   readonly reject: (reason: unknown) => void;

@@ -16,7 +16,6 @@ const PAGE_KEYS = 256;
 /** Number of names that are read before other tasks get a turn. */
 const NAMES_AT_ONCE = 4096;
 
-/** Context of a listing. */
 export interface Listing {
   readonly folders: DirectoryTree;
   readonly files: FileCalls;

@@ -8,7 +8,6 @@ import { sourceChanged } from "../version.ts";
 
 /** A folder in the state in which a value was first found missing in it. Times are in milliseconds. */
 export interface MissingNote {
-  /** Path of the folder. */
   readonly folder: string;
   /** Time of its last change, by the clock of its file system. */
   readonly changedAt: number;

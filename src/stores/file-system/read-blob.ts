@@ -44,7 +44,6 @@ async function fill(
   throwIfAborted(signal);
 }
 
-/** Reads ranges of a blob. */
 export class BlobReader implements RangeReader {
   readonly size: number;
   readonly #blob: BlobLike;

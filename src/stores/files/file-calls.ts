@@ -42,7 +42,6 @@ export interface FileCalls {
 const read = promisify(fs.read);
 const write = promisify(fs.write);
 
-/** The file calls of Node. */
 export const asyncFileCalls: FileCalls = {
   open: promisify(fs.open),
   stat: fs.fstatSync,
@@ -81,7 +80,6 @@ export async function readFully(
   return done;
 }
 
-/** Writes all of `bytes` at `position`. */
 export async function writeFully(
   files: FileCalls,
   fd: number,

@@ -7,7 +7,6 @@ const PIECE = 64 * 1024;
 const spare: ArrayBuffer[] = [];
 const MAX_SPARE = 2;
 
-/** Makes a body from a stream. */
 export function bodyOfStream(stream: ReadableStream<Uint8Array>): HttpBody {
   return {
     async read(take) {
@@ -28,7 +27,6 @@ export function bodyOfStream(stream: ReadableStream<Uint8Array>): HttpBody {
 interface PieceReader {
   /** Returns the next piece, which is valid until the next call; undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
-  /** Cancels the rest. */
   end(): Promise<void>;
 }
 

@@ -76,7 +76,6 @@ export class ConcurrencyControl {
     this.#numbers = numbers;
   }
 
-  /** Returns the limit at the start. */
   static first(most: number): number {
     return Math.min(FIRST_ALLOWED, most);
   }

@@ -17,7 +17,6 @@ export interface TimedRequest {
   readonly silence: number;
   /** Milliseconds after which a request that its caller aborts is ended. @default 0 */
   readonly linger?: number;
-  /** Called before each retry. */
   readonly beforeRequest?: RequestHook | undefined;
 }
 

@@ -61,7 +61,6 @@ Atomics.store(ints, THREADS_USED, 1);
 /** Numbers of the threads that share the counters; 0 is the main one. */
 const threads = new Set([0]);
 
-/** Counters to pass to another thread. */
 export interface ThreadCounters {
   readonly memory: ServerCounters;
   readonly thread: number;
@@ -152,7 +151,7 @@ export interface RequestsNow {
   readonly allowed: number;
 }
 
-/** Undefined if no server is in use. */
+/** Undefined if no server was used recently. */
 export function requestsNow(): RequestsNow | undefined {
   let [inFlight, allowed] = [0, 0];
   const now = milliseconds();
@@ -212,7 +211,6 @@ export class ServerShare {
     return this.#load(LATENCY) / LATENCY_UNIT;
   }
 
-  /** Starts a request, if one may start now. */
   tryStart(): StartedRequest | undefined {
     const allowed = this.allowed;
     if (this.#othersAreFirst(allowed) || this.wait > 0) return undefined;

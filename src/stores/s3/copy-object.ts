@@ -3,7 +3,6 @@ import { abortUpload, beginUpload, completeUpload } from "./multipart-upload.ts"
 import type { S3Client } from "./s3-client.ts";
 import { textOf } from "./xml.ts";
 
-/** An object that the server copies. */
 export interface CopiedObject {
   readonly bucket: string;
   readonly key: string;

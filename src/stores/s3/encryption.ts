@@ -10,7 +10,6 @@ export type S3Encryption =
   /** A key of 32 bytes and its MD5, in base64; never shown. Without the key nobody can read the objects again. */
   | { readonly customerKey: string; readonly customerKeyMd5: string };
 
-/** Kinds of access to an object. */
 export type ObjectAccess = "create" | "part" | "read" | "other";
 
 /** Returns the kind of access of a request, by its method and query. */

@@ -93,7 +93,6 @@ export interface RefusedRequest {
 const DENIED_HINT =
   "If the bucket may be read but not listed, it answers so for keys that are missing: use `missing403`, or `--missing-403` of the command. If its readers pay, set AWS_REQUEST_PAYER=requester.";
 
-/** Makes the error for a failed response. */
 export function s3Failure(
   response: Parameters<typeof failureOf>[0],
   code: string | undefined,

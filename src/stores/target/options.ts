@@ -113,7 +113,6 @@ export interface TargetBuildOptions extends TargetPlaceOptions, ReplacementOptio
   readonly memory?: number | undefined;
 }
 
-/** The place where a target is built. */
 export interface TargetPlace {
   /** Throws the errors of `open` that can be found without writing. */
   check(options: TargetPlaceOptions): Promise<void>;

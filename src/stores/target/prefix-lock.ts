@@ -41,7 +41,6 @@ interface JointLock {
   readonly joint?: string | undefined;
 }
 
-/** A store that can contain a lock. */
 export type LockStore = Pick<
   WritableStore,
   "description" | "folder" | "get" | "ageOf" | "set" | "setIfAbsent" | "delete"

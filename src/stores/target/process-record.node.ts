@@ -3,7 +3,6 @@ import { hostname } from "node:os";
 import { textHash } from "../../util/text-hash.ts";
 import type { ProcessRecord } from "./process-record.ts";
 
-/** Returns the record of this process. */
 export function thisProcess(): ProcessRecord {
   const started = startOf("self");
   return { host: hostname(), pid: process.pid, ...bootRecord(), ...(started !== undefined && { started }) };

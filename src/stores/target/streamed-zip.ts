@@ -16,7 +16,6 @@ export interface StreamedZip {
   finish(): Promise<void>;
   /** Leaves the uploaded parts to a run that continues them. Absent if none can. */
   leave?(): Promise<void>;
-  /** Removes everything. */
   abort(reason: unknown): Promise<void>;
 }
 

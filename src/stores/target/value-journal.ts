@@ -17,7 +17,6 @@ const GATHERED = 4 * 1024 * 1024;
 /** Maximum size in bytes of a value that is read. */
 const MAX_VALUE = 64 * 1024 * 1024;
 
-/** A store that can contain a journal. */
 export type JournalStore = Pick<
   WritableStore,
   "description" | "folder" | "get" | "set" | "delete" | "deleteMany"

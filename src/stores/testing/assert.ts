@@ -57,7 +57,6 @@ export async function namesOf(entries: AsyncIterable<ListedEntry>): Promise<stri
   return names;
 }
 
-/** Asserts that a value is the expected one. */
 export function equal<T>(found: T, expected: T, what: string, hint?: string): void {
   if (!Object.is(found, expected)) broken(what, describe(expected), describe(found), hint);
 }
@@ -130,7 +129,6 @@ function broken(
   throw new BrokenPromise(words, { cause });
 }
 
-/** Describes an error. */
 export function describeError(error: unknown): string {
   if (isZarrflowError(error)) return `the error ${error.code}: ${error.message}`;
   return error instanceof Error ? `the error ${error}` : `the thrown ${show(error)}`;

@@ -63,7 +63,6 @@ export function fragment(base: string, inside: string, text: string): ZarrflowEr
   );
 }
 
-/** Makes the error for an unknown scheme. */
 export function unknownScheme(scheme: string, text: string): ZarrflowError {
   const rest = text.slice(text.indexOf("://") + 3);
   const advice = Object.hasOwn(SCHEMES, scheme) ? SCHEMES[scheme]?.(rest) : undefined;

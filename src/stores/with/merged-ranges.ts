@@ -26,7 +26,6 @@ const MERGE_OPTIONS: OptionNames<MergeOptions> = {
   mostTogether: true,
 };
 
-/** A requested range. */
 interface Part {
   readonly range: { readonly offset: number; readonly length: number };
   readonly options: GetOptions;

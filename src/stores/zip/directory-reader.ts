@@ -34,7 +34,6 @@ export interface DirectoryEnd {
   readonly offset: number;
   /** Stated length of the directory in bytes. */
   readonly size: number;
-  /** Stated number of entries. */
   readonly entries: number;
   /** True if the number of entries has 64 bits. A number of 16 bits may be stored modulo 65,536. */
   readonly isZip64: boolean;
@@ -116,7 +115,6 @@ export class DirectoryReader {
     return { at, offset, size, entries: view.getUint16(end + 10, true), isZip64: false };
   }
 
-  /** Comment of the archive. */
   get comment(): Uint8Array {
     return this.#tail.bytes.slice(this.#endRecord + END_BYTES);
   }

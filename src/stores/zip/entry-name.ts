@@ -7,7 +7,6 @@ const MAX_DEPTH = 1000;
 const UTF8 = 0x800;
 const UNICODE_PATH = 0x7075;
 
-/** An extra field of an entry. */
 export interface ExtraField {
   readonly id: number;
   readonly data: Uint8Array;

@@ -15,7 +15,6 @@ const MAX_REMEMBERED = 10_000;
 /** Maximum gap after an entry that is read with it, because its local extra field has an unknown length. */
 const MAX_EXTRA_BYTES = 256;
 
-/** Options for reading an entry. */
 export interface EntryAccess {
   /** True if the caller checks the CRC: only then may the start of the data be guessed from the next entry. */
   readonly isChecked: boolean;

@@ -22,7 +22,6 @@ export class Inflation {
     return this.#inflated - this.#rest.length;
   }
 
-  /** True if the whole value has been taken. */
   get isOver(): boolean {
     return this.position === this.#size;
   }

@@ -50,7 +50,6 @@ export class OpenInflations {
     await this.#endOldest();
   }
 
-  /** Ends all inflations. */
   async end(): Promise<void> {
     await Promise.all([...this.#open].map((open) => this.#end(open)));
   }

@@ -174,7 +174,6 @@ class ByteLog {
     }
   }
 
-  /** Returns all bytes, in order. */
   *blocks(): Generator<Uint8Array> {
     yield* this.#blocks.slice(0, -1);
     const last = this.#blocks.at(-1);

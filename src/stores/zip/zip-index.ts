@@ -94,7 +94,6 @@ export class ZipIndex {
     return undefined;
   }
 
-  /** Adds a folder that has its own entry. */
   addFolder(key: string): void {
     this.#empty.add(key);
     this.#folders = undefined;

@@ -60,7 +60,6 @@ export class ZipWriter implements WritableStore {
   readonly #isOme: boolean;
   #comment: Uint8Array | undefined;
   #last: Promise<void> = Promise.resolve();
-  /** Number of calls in progress. */
   #waiting = 0;
   #failure: { readonly reason: unknown } | undefined;
   #isFinished = false;

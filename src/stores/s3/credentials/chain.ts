@@ -11,7 +11,6 @@ import {
   type Variables,
 } from "../credentials.ts";
 
-/** Places in which credentials are looked for. */
 export interface CredentialPlaces {
   readonly env: Variables;
   readonly profile: Variables;
