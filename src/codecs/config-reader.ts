@@ -2,8 +2,7 @@ import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
 
 /**
- * Reads the settings of a codec's configuration by name. A `fallback` makes a setting optional; `null` counts as
- * absent.
+ * Reads single settings of a codec's configuration. A `fallback` makes a setting optional; `null` counts as absent.
  *
  * Every method throws `invalid-metadata` with the name, what is valid, and what was found.
  */

@@ -75,7 +75,7 @@ export function codecNamed(name: string): KnownCodec | undefined {
   return known.get(name);
 }
 
-/** The normal name of the codec with this v2 `id`; undefined if there is none. */
+/** The normal name of the codec with this v2 `id`; undefined if it is not known. */
 export function nameOfV2(id: string): string | undefined {
   return v2Ids.get(id);
 }

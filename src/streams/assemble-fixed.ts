@@ -19,7 +19,7 @@ export interface FixedAssemblyOptions {
   readonly buffers: Buffers;
 }
 
-/** A target chunk of items of fixed size. Its one buffer is taken when the first data arrive that are not missing. */
+/** A target chunk of items of fixed size. Takes its one buffer with the first piece that is not missing. */
 export class FixedAssembly implements Assembly {
   readonly #options: FixedAssemblyOptions;
   readonly #itemSize: number;

@@ -25,7 +25,7 @@ export function axesOver({ start, step, shape, cycle }: Selection, chunkShape: r
 
 /**
  * Splits an axis where its cycle ends: the results before the seam, and those after, which start from the first item
- * again. Undefined if there are none after.
+ * again. Undefined if no results follow the seam.
  */
 export function atSeam({
   cycle,

@@ -5,7 +5,7 @@ export function pooledSize(byteLength: number): number {
   return Math.ceil(byteLength / quarter) * quarter;
 }
 
-/** Size of the largest buffer that uses at most `bytes` of a pool; 0 if there is none. */
+/** Size of the largest buffer that uses at most `bytes` of a pool; 0 if no buffer fits. */
 export function largestPooled(bytes: number): number {
   if (bytes < SMALLEST_CLASS) return 0;
   const quarter = 2 ** (Math.floor(Math.log2(bytes)) - 2);

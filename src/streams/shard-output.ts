@@ -14,7 +14,7 @@ export interface ShardOutput {
   append(bytes: Uint8Array): Promise<number>;
   /** Stores the shard. */
   finish(index: ShardIndex): Promise<StoredValue>;
-  /** Ends the shard and leaves nothing behind. */
+  /** Stops writing and removes what was written. */
   abort(reason: unknown): Promise<void>;
 }
 

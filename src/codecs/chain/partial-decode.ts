@@ -9,7 +9,7 @@ import { codecFailure, corrupt } from "../failures.ts";
 const MIN_SPARED = { reading: 128 * 1024, decoding: 16 * 1024 };
 
 /**
- * Finds out how parts of chunks can be decoded. Possible for items stored plainly, or behind one codec that decodes
+ * Returns a finder of parts that can be decoded alone. Works for items stored plainly or after one codec that decodes
  * ranges; undefined for all other chains.
  *
  * @param strides layout of a decoded chunk, in items

@@ -12,9 +12,9 @@ export const WORTH_A_HEAP = 2 ** 24;
 let memory: WasmMemory | undefined;
 
 /**
- * Creates kernels in the memory of this thread on first use. `make` keeps kernels that not everybody needs in their own
- * modules.
+ * Creates kernels in the memory of this thread on first use.
  *
+ * @param make creates the kernels; codecs pass their own, so that unused kernels are not loaded
  * @returns a function that returns the kernels. It throws `unsupported-codec` if WebAssembly or its SIMD is missing or
  *   blocked.
  */

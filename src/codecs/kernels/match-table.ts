@@ -1,6 +1,6 @@
 /**
- * The last position of each hash of four bytes, shared by all LZ encoders. Positions are stored as `place + base`, and
- * `base` rises with each stream, so the table is seldom reset: older entries are before the start of the stream.
+ * The last position of each hash of four bytes, shared by all LZ encoders. Positions are stored as `place + base`.
+ * `base` rises with each stream, so older entries are before the start of the stream and the table is seldom reset.
  */
 
 const HASH_BITS = 12;

@@ -3,7 +3,7 @@ import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
 import { wordsOf } from "./words.ts";
 
 /**
- * Raw Snappy: the decoded size as a varint, then elements whose two low tag bits select their kind: literals, or copies
+ * Raw Snappy: the decoded size as a varint, then elements. The two low tag bits select their kind: literals, or copies
  * with a distance of one byte (plus three bits of the tag), two or four bytes.
  */
 

@@ -45,9 +45,9 @@ const DECODERS: Readonly<Record<InnerName, DecodeStream>> = {
 };
 
 /**
- * Encodes and decodes blosc blocks. To encode, copies pieces that fit in the nearer caches into the kernels' memory,
- * unless they are there, and shuffles them to their places in the block; then encodes the block stream by stream.
- * Decoding is the reverse.
+ * Encodes and decodes blosc blocks. To encode, it copies pieces that fit in the nearer caches into the kernels' memory,
+ * unless they are there already. It shuffles each piece to its place in the block, then encodes the block stream by
+ * stream. Decoding is the reverse.
  */
 export function wasmBlocks(wasm: WasmMemory): BlockKernels {
   return {

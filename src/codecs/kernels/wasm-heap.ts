@@ -32,7 +32,7 @@ export class WasmHeap {
     return this.#bytes.buffer;
   }
 
-  /** Allocates a buffer at the lowest address with enough room; undefined if there is none. */
+  /** Allocates a buffer at the lowest free address; undefined if no free range is large enough. */
   allocate(byteLength: number): Uint8Array | undefined {
     const length = Math.ceil((byteLength + SLACK) / UNIT) * UNIT;
     const place = this.#free.findIndex(({ start, end }) => end - start >= length);

@@ -14,9 +14,13 @@ const ALIGNMENT = 64;
 const MAX_OFFSET = 2 ** 31 - 1;
 
 /**
- * The layout of ZEP 7 for strings and bytes of any length: the start of each item and the end of the last one as signed
- * integers of `offset_size` bytes, zeros up to a multiple of 64, then the items. Checks all offsets before it returns
- * any item.
+ * The layout of ZEP 7 for strings and bytes of any length:
+ *
+ * - the start of each item and the end of the last one, as signed integers of `offset_size` bytes
+ * - zeros up to a multiple of 64
+ * - the items
+ *
+ * Checks all offsets before it returns any item.
  */
 export const createZep0007: CodecFactory = (configuration, { spec: { dataType, shape } }) => {
   const width = new ConfigReader(configuration).integer("offset_size", 4, 8, 4);

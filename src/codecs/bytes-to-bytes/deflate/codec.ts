@@ -60,7 +60,7 @@ function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b;
 }
 
-/** Loads Node's zlib, or fflate if there is none. */
+/** Loads Node's zlib or, without it, fflate. */
 export async function loadDeflate(): Promise<Deflate> {
   const zlib = builtin("node:zlib");
   if (zlib) return (await import("./node-deflate.ts")).nodeDeflate(zlib);

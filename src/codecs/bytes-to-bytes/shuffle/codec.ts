@@ -9,7 +9,8 @@ const shuffleKernels = kernelsOfThread(wasmShuffle);
 
 /**
  * `shuffle` of numcodecs: the first bytes of all items of `elementsize` bytes, then all second bytes, and so on.
- * numcodecs leaves bytes unchanged if the size is 1 or less; a size below 1 is accepted for reading, but not for
+ *
+ * If the size is 1 or less, numcodecs leaves bytes unchanged. A size below 1 is accepted for reading, but not for
  * writing.
  */
 export const createShuffle: CodecFactory = (configuration) => {

@@ -110,7 +110,7 @@ export function makeTable(table: usize, symbols: u32, log: u32): void {
     const states = <u32>abs(count);
     const bits = states == 1 ? log : log - highBit(states - 1);
     store<u32>(entry, (bits << 16) - (states << bits));
-    // The start of the symbol's states, for now; counted up below.
+    // The start of the symbol's states; counted up below.
     store<u32>(entry, total, 4);
     total += states;
   }

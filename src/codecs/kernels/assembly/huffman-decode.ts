@@ -16,7 +16,7 @@ const RANKS = memory.data(4 * 16, 16);
 const SYMBOLS = memory.data(1 << MAX_LOG, 16);
 const LENGTHS = memory.data(1 << MAX_LOG, 16);
 
-/** Bits of the current table; 0 if there is none. */
+/** Bits of the current table; 0 without a table. */
 let log: u32 = 0;
 
 /** Forgets the table at the start of a frame. */

@@ -112,7 +112,7 @@ function writeHeader(target: usize, kind: u32, size: usize): usize {
   return target + 3;
 }
 
-/** Writes the description of the codes in `made` to `DESCRIPTION`. Returns its size, or 0 if there is none. */
+/** Writes the description of the codes in `made` to `DESCRIPTION`. Returns its size, or 0 if that is not possible. */
 function describe(): usize {
   const weights = symbols - 1;
   memory.fill(WEIGHT_COUNTS, 0, 4 * 16);

@@ -1,9 +1,9 @@
 /**
  * The last position of each hash, shared by the LZ encoders.
  *
- * Streams of any length: an entry is a position and, in the low byte, a tag of the hash, which avoids most comparisons
- * of bytes that do not match. Positions are stored as `place + base`, modulo 2^24. `base` rises with each stream, so
- * the table is seldom reset: older entries are before the start of the stream.
+ * Streams of any length: an entry is a position and, in the low byte, a tag of the hash. Comparing tags avoids most
+ * comparisons of bytes that do not match. Positions are stored as `place + base`, modulo 2^24. `base` rises with each
+ * stream, so older entries are before the start of the stream and the table is seldom reset.
  *
  * Short streams: an entry is a 16-bit position relative to the start of the stream. The table is no larger than the
  * stream and is reset for each one; its entries are used without further checks.

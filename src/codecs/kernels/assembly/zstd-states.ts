@@ -30,8 +30,12 @@ import {
 /** The tables that decode the codes of sequences. */
 
 /**
- * Bytes of a state: the base value and the mask of its extra bits (u32 each); the next state and the mask of the bits
- * to add to it (u16 each, both times 16); the number of extra bits, of state bits, and of both together (u8 each).
+ * Fields of a state:
+ *
+ * - the base value and the mask of its extra bits (u32 each)
+ * - the next state and the mask of the bits to add to it (u16 each, both times 16)
+ * - the number of extra bits, of state bits, and of both together (u8 each)
+ *
  * Offsets are read first and state four extra bits fewer, modulo 64: the reader counts from four bits further down.
  */
 const STATE_SIZE: usize = 16;
