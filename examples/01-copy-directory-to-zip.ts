@@ -1,4 +1,4 @@
-// Copies a hierarchy, byte for byte, into a zip, and reads every key back before the zip gets its name.
+// Copies a hierarchy byte for byte into a zip, and reads every key back before the zip gets its name.
 import { join } from "node:path";
 import { copy } from "zarrflow";
 import { makeInput } from "./make-input.ts";

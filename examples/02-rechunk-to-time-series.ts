@@ -1,5 +1,5 @@
-// Rechunks maps (24 hours by the whole area) into time series (the whole month by 11 x 7 places), then proves
-// that the values are the same.
+// Rechunks maps (24 hours by the whole area) into time series (the whole month by 11 x 7 places), then compares
+// digests to prove that the values are the same.
 import { join } from "node:path";
 import { digest, open, rechunk } from "zarrflow";
 import { makeInput } from "./make-input.ts";

@@ -1,4 +1,4 @@
-// Connects stages by hand, with one of its own in the middle: Kelvin to Celsius while rechunking.
+// Connects stages by hand, with a custom one in the middle: converts Kelvin to Celsius while rechunking.
 import { join } from "node:path";
 import { create, type DecodedChunk, like, openArray, readDecoded } from "zarrflow";
 import { makeInput } from "./make-input.ts";
@@ -16,7 +16,7 @@ const toCelsius = new TransformStream<DecodedChunk, DecodedChunk>({
   },
 });
 
-// The source has a chunk a day, the target one a month. Nobody sees the target before its stream is closed.
+// The source has one chunk per day, the target one per month. The target is not visible until its stream is closed.
 const chunks = { chunks: [744, 11, 7], attributes: { ...source.attributes, units: "degC" } };
 const out = await create(target, { ...like(source), ...chunks }, { maxMemory: "64MB" });
 await readDecoded(source, {}, { maxMemory: "64MB" }).pipeThrough(toCelsius).pipeTo(out.writable);

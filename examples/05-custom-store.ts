@@ -1,4 +1,4 @@
-// A store of your own: `get` is all it takes to read, `size` spares reading a value to find its size. This one reads over HTTP.
+// A custom store that reads over HTTP. Reading needs only `get`; `size` avoids reading a value to find its size.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

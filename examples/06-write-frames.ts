@@ -1,4 +1,4 @@
-// Writes frames as they come, of a number that nobody knows before, into a zip; then their times, and reads both.
+// Writes frames to a zip as they arrive, without knowing their number; then writes their times, and reads both.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { createGroup, slice } from "zarrflow";
 
 const [height, width] = [48, 64];
 
-/** A light that goes round until it is back. */
+/** Yields frames of a light that moves once around a circle. */
 async function* camera(): AsyncGenerator<Uint8Array> {
   for (let angle = 0; angle < 2 * Math.PI; angle += 0.02) {
     const [x, y] = [width / 2 + 20 * Math.cos(angle), height / 2 + 20 * Math.sin(angle)];
@@ -17,11 +17,11 @@ async function* camera(): AsyncGenerator<Uint8Array> {
   }
 }
 
-// All of the group appears at once, when it is closed.
+// The whole group appears at once, when it is closed.
 const target = join(await mkdtemp(join(tmpdir(), "zarrflow-example-")), "movie.zarr.zip");
 const group = await createGroup(target, { attributes: { title: "a light that goes round" } });
 try {
-  // The first dimension grows; one row of chunks is all that is in memory.
+  // The first dimension grows; only one row of chunks is in memory.
   const frames = await group.create("frames", {
     shape: [0, height, width],
     dataType: "uint8",

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Rechunks an array by SLURM: plans here, submits an array job for each stage, and waits until the target is there.
+# Rechunks an array on SLURM: plans here, submits an array job for each stage, and waits until the target is complete.
 #   rechunk-slurm.sh SRC DST SCRATCH JOBS [FLAGS OF RECHUNK...]
-# SRC, DST and SCRATCH are folders that all nodes reach, or places in a bucket. ZARRFLOW is the command, zarrflow by default.
+# SRC, DST and SCRATCH are folders that all nodes can reach, or places in a bucket. ZARRFLOW sets the command (default: zarrflow).
 set -euo pipefail
 source=$1 target=$2 scratch=$3 jobs=$4
 shift 4

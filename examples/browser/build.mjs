@@ -1,4 +1,4 @@
-// Bundles the page of this folder: node examples/browser/build.mjs FOLDER; any web server can serve what it writes.
+// Bundles the page of this folder: node examples/browser/build.mjs FOLDER; any web server can serve the result.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ const [, , target = join(here, "dist")] = process.argv;
 
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-/** What stands in a browser for modules of Node. */
+/** Replaces Node modules by their browser versions. */
 const platform = {
   name: "platform",
   resolveId(id, importer) {

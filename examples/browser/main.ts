@@ -9,7 +9,7 @@ import { TakeAway } from "./take-away.ts";
 
 declare const VERSION: string;
 
-/** Bytes that reading for the page may take. */
+/** Memory budget of the page's reads. */
 const VIEW_MEMORY = "256MB";
 
 const view = el("div", { class: "view" });
@@ -17,11 +17,11 @@ const status = el("p", { class: "status", role: "status" });
 const url = el("input", { type: "url", required: true, placeholder: "https://…/data.zarr" });
 const zip = el("input", { type: "file", accept: ".zip,.ozx" });
 const folder = el("input", { type: "file", webkitdirectory: true });
-/** Ends what is shown now. */
+/** Closes the current view. */
 let close = async () => {};
 let opening = 0;
 
-/** Shows what is opened, unless something else is opened meanwhile. */
+/** Opens data and shows them, unless the user opens something else in the meantime. */
 async function show(open: () => Promise<Opened>): Promise<void> {
   const turn = ++opening;
   fill(status, "opening …");
@@ -52,7 +52,7 @@ async function show(open: () => Promise<Opened>): Promise<void> {
   }
 }
 
-/** The name of the zip of an array. */
+/** The file name for the zip of an array. */
 function zipName(name: string, path: string): string {
   const [base = "data"] = name.replace(/\/$/, "").split("/").slice(-1);
   return `${[base.replace(/\.(?:zip|ozx|zarr)$/gi, "").replace(/\.zarr$/i, ""), ...path.split("/").filter(Boolean)].join("-")}.zarr.zip`;

@@ -2,28 +2,28 @@ import type { OpenSource } from "../../src/index.ts";
 import { type BlobLike, FileSystemStore, FilesStore, openZipBlob } from "../../src/stores/file-system.ts";
 import type { Store } from "../../src/stores/store.ts";
 
-/** What the page is about: its name, and as `open` takes it. */
+/** The data that the page shows: their name, and a source for `open`. */
 export interface Opened {
   readonly name: string;
   readonly source: string | Store;
 }
 
-/** A node below what was opened. */
+/** The source of a node below the opened data. */
 export function sourceAt({ source }: Opened, path: string): OpenSource {
   if (typeof source === "string") return path === "" ? source : `${source.replace(/\/$/, "")}/${path}`;
   return { store: source, path };
 }
 
-/** A zip that was chosen. */
+/** Opens a zip that the user chose. */
 export async function openZip(file: File): Promise<Opened> {
   return { name: file.name, source: await openZipBlob(file) };
 }
 
-/** The zip or the folder that was dropped first. Must be called in the event itself: what was dropped is gone afterwards. */
+/** Opens the first dropped zip or folder. Call it in the event itself: the dropped items are gone afterwards. */
 export async function openDropped({ items }: DataTransfer): Promise<Opened> {
   const item = [...items].find(({ kind }) => kind === "file");
   if (item === undefined) throw new Error("Drop a zip or a folder.");
-  // nothing can be taken from the item once anything was waited for
+  // after the first `await`, the item is empty
   const [entry, file] = [item.webkitGetAsEntry(), item.getAsFile()];
   const handle = await (item as Partial<HandleItem>).getAsFileSystemHandle?.();
   if (handle?.kind === "directory") {
@@ -38,7 +38,7 @@ export async function openDropped({ items }: DataTransfer): Promise<Opened> {
   return openZip(file);
 }
 
-/** As Chromium has items of what is dropped. */
+/** A dropped item in Chromium. */
 type HandleItem = DataTransferItem & { getAsFileSystemHandle(): Promise<FileSystemHandle | null> };
 
 async function collect(
@@ -48,7 +48,7 @@ async function collect(
 ): Promise<void> {
   const reader = folder.createReader();
   for (;;) {
-    // it gives a part at a time, and none at the end
+    // returns the entries in batches, and an empty one at the end
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );

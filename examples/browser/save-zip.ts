@@ -1,19 +1,19 @@
 import { FileSystemStore } from "../../src/stores/file-system.ts";
 import { type ZipPlace, zipInStore, zipIntoStream } from "../../src/stores/zip.ts";
 
-/** Where a zip is built that the user takes away. */
+/** A zip being built for the user, and how to deliver it. */
 export interface SavedZip {
   readonly target: ZipPlace;
-  /** Hands over what was built; returns how, as a sentence. */
+  /** Delivers the zip; returns a sentence that says how. */
   finish(): Promise<string>;
-  /** Removes what is left after a failure. */
+  /** Removes leftovers after a failure. */
   giveUp(): Promise<void>;
 }
 
-/** As browsers have it that let a page write to the disk. */
+/** The picker of browsers that let a page write to the disk. */
 type Picker = (options: object) => Promise<FileSystemFileHandle & { remove?(): Promise<void> }>;
 
-/** A file of the disk that the user chooses, where the browser has that; else one of the site, which is downloaded. */
+/** Builds the zip in a file that the user chooses if the browser supports it, otherwise in the site's folder for download. */
 export async function saveZip(name: string): Promise<SavedZip> {
   const picker = (globalThis as { showSaveFilePicker?: Picker }).showSaveFilePicker;
   return picker ? onDisk(await picker({ suggestedName: name })) : inSite(name);
@@ -24,7 +24,7 @@ async function onDisk(file: Awaited<ReturnType<Picker>>): Promise<SavedZip> {
   return {
     target: zipIntoStream(stream, file.name),
     finish: async () => `Saved as ${file.name}.`,
-    // the browser has made an empty file
+    // the browser has created an empty file
     giveUp: async () => file.remove?.().catch(() => {}),
   };
 }
@@ -39,7 +39,7 @@ async function inSite(name: string): Promise<SavedZip> {
       const url = URL.createObjectURL(await (await folder.getFileHandle(name)).getFile());
       const link = Object.assign(document.createElement("a"), { href: url, download: name });
       link.click();
-      // the file has to stay until the browser has copied it, which it does not tell
+      // the file must stay until the browser has copied it, which it does not report
       addEventListener("pagehide", () => void store.delete(name), { once: true });
       return `Downloaded as ${name}.`;
     },

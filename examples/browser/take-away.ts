@@ -11,14 +11,14 @@ import { saveZip } from "./save-zip.ts";
 const STOPPING = "Stopping …";
 const BUDGETS = ["16MB", "64MB", "256MB", "1GB"].map((text) => [text, text] as const);
 
-/** What is taken of a dimension, and its new chunk length. */
+/** The range of a dimension, and its new chunk size. */
 interface Row {
   readonly from: HTMLInputElement;
   readonly to: HTMLInputElement;
   readonly chunk: HTMLInputElement;
 }
 
-/** Takes an array, or a part of it, away as a zip with other chunks. */
+/** A form that saves an array, or a part of it, as a zip with other chunks. */
 export class TakeAway implements Reading {
   readonly root = el("section", { class: "card", "aria-label": "Take away" });
   readonly #source: OpenSource;
@@ -132,7 +132,7 @@ export class TakeAway implements Reading {
       },
       (error) => {
         this.#setRunning(false);
-        if (error.name !== "AbortError") this.#fail(error); // no file was chosen
+        if (error.name !== "AbortError") this.#fail(error); // not if the user chose no file
       },
     );
   }

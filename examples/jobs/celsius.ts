@@ -1,4 +1,4 @@
-// Writes an array of Kelvin as one of degrees Celsius, in chunks that hold all of the time.
+// Converts an array from Kelvin to degrees Celsius, in chunks that span all times.
 import { type RunReport, rechunk } from "zarrflow";
 
 export function toCelsius(source: string, target: string): Promise<RunReport> {

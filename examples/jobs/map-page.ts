@@ -1,4 +1,4 @@
-// The pixels of a map, one step of an array over time, for `ImageData`: cold is blue, warm is red, missing is clear.
+// Pixels for `ImageData` of one time step of an array: cold is blue, warm is red, missing is transparent.
 import { openArray } from "zarrflow/read";
 
 export async function mapPixels(url: string, time: number): Promise<Uint8ClampedArray> {

@@ -1,4 +1,4 @@
-// What is measured over time at the place that is nearest to a latitude and a longitude.
+// The time series at the grid point nearest to a latitude and a longitude.
 import { openArray } from "zarrflow/read";
 
 export async function pointSeries(url: string, latitude: number, longitude: number) {

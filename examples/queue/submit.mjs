@@ -1,4 +1,4 @@
-// Submits a plan, and waits until its run has ended: node submit.mjs plan.json [JOBS]
+// Submits a plan, and waits until its run ends: node submit.mjs plan.json [JOBS]
 import { readFile } from "node:fs/promises";
 import { follow, status, submit } from "zarrflow/bullmq";
 
