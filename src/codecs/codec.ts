@@ -15,7 +15,7 @@ export interface ChunkSpec {
 /** Identifies the chunk that is decoded. */
 export interface ChunkPlace {
   readonly coords: readonly number[];
-  /** The chunk's items of the array, in items: ends at the array's edge. */
+  /** The part of the array that the chunk covers, in items, cut at the array's edge. */
   readonly region: { readonly start: readonly number[]; readonly shape: readonly number[] };
 }
 

@@ -16,7 +16,7 @@ export interface ChunkRef {
   /** Position in the order of the requested chunks, from 0. */
   readonly index: number;
   readonly coords: readonly number[];
-  /** The chunk's items of the array: ends at the array's edge. */
+  /** The part of the array that the chunk covers, cut at the array's edge. */
   readonly region: Region;
   /** Present if only a part of the chunk is read; `region` is then the region of this part. */
   readonly part?: ChunkPart;

@@ -9,7 +9,7 @@ import { beginAssembly } from "./regrid.ts";
 import { type Selection, wholeSelection } from "./selection.ts";
 
 export interface DenseDataOptions {
-  /** The items to take, in coordinates of `selection`; by default the chunk's items of the array. */
+  /** The items to take, in coordinates of `selection`; by default all items of the chunk that belong to the array. */
   readonly region?: Region | undefined;
   /** The selection that `region` is part of; the whole array by default. */
   readonly selection?: Selection | undefined;

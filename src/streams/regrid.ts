@@ -53,7 +53,7 @@ const REGRID_OPTIONS: OptionNames<RegridOptions> = {
   buffers: true,
 };
 
-/** Starts a target chunk whose items of the array are `region`. Each item must be added once. */
+/** Starts a target chunk that covers `region` of the array. Each item must be added once. */
 export function beginAssembly(
   { chunk, strides = cStrides(chunk.shape) }: Pick<RegridTarget, "chunk" | "strides">,
   region: Region,

@@ -2,7 +2,7 @@ import { ZarrflowError } from "../../../util/errors.ts";
 import { corrupt } from "../../failures.ts";
 
 /**
- * The model of LZMA: its adaptive probabilities, all in one array, and its states. Each is the probability of a zero
+ * The model of LZMA: its states and its adaptive probabilities, all in one array. Each is the probability of a zero
  * bit, in 2048ths.
  */
 
