@@ -70,7 +70,7 @@ export type ListedEntry = KeyEntry | { readonly prefix: string };
 export interface ListOptions extends StoreOptions {
   /**
    * Lists keys in the order of their values in storage, in stores that have one, such as a zip. Otherwise
-   * keys are sorted by name.
+   * keys are sorted.
    */
   readonly asStored?: boolean | undefined;
   /**

@@ -71,6 +71,7 @@ export async function transcript(
   return text
     .replace(/\b\d+(?:\.\d+)? [kMG]?B\b/g, "SIZE")
     .replace(/\b(at least|found) \d+ bytes\b/g, "$1 N bytes")
+    .replace(/\b\d+ attempts in \d+(?:\.\d+)? s\b/g, "N attempts in TIME")
     .replace(/\bin \d+(?:\.\d+)? s\b/g, "in TIME")
     .replace(/"(storedBytes|logicalBytes|ratio)":[\d.]+/g, '"$1":N')
     .replace(/ratio [\d.]+/g, "ratio N");

@@ -60,7 +60,7 @@ async function goRound({ source, stops }: Ring): Promise<void> {
   }
 }
 
-describe.runIf(hasShared).each(servers)("the ring through $name", ({ openBucket }) => {
+describe.runIf(hasShared).each(servers)("the ring through $name", ({ name: server, openBucket }) => {
   let bucket: Bucket;
 
   beforeAll(async () => {
@@ -75,7 +75,7 @@ describe.runIf(hasShared).each(servers)("the ring through $name", ({ openBucket 
   describe.each(dataSets)("%s", (name) => {
     let ring: Ring;
     beforeAll(async () => {
-      ring = ringOf(name, { bucket: bucket.name, folder: folder.path });
+      ring = ringOf(name, { bucket: bucket.name, folder: join(folder.path, server) });
       await goRound(ring);
     });
 

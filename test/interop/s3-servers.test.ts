@@ -177,6 +177,7 @@ describe.each(servers.map((server) => [server.name, server] as const))("%s", (se
 });
 
 const folder = temporaryFolder();
+let tests = 0;
 const data = `${shared}data/basin-mask.zarr`;
 
 describe.runIf(hasShared).each(servers)("copies to and in $name", ({ openBucket }) => {
@@ -184,7 +185,6 @@ describe.runIf(hasShared).each(servers)("copies to and in $name", ({ openBucket 
   let proxy: FaultProxy;
   let source: string;
   let remote: string;
-  let tests = 0;
 
   beforeAll(async () => {
     bucket = await openBucket();

@@ -50,7 +50,7 @@ export interface Plan {
   readonly warnings: readonly NodeWarning[];
   /**
    * Arrays that keep their chunks because they have only some of the dimensions that new chunks name; absent if
-   * there are none.
+   * every array changes.
    */
   readonly chunksKept?: readonly KeptChunks[];
 }
@@ -139,11 +139,11 @@ export interface ArrayJob {
   readonly window: readonly number[];
   /** Shape of the part of a window that is made at a time, in target chunks; absent if the whole window is. */
   readonly step?: readonly number[];
-  /** Bytes of the buffer that collects a shard; absent if shards are streamed or there are none. */
+  /** Bytes of the buffer that collects a shard; absent without shards, or if they are streamed. */
   readonly shardBuffer?: number;
   /**
-   * Passes through scratch objects before the target chunks are made, each a stage of its own; absent if there are
-   * none.
+   * Passes through scratch objects before the target chunks are made, each a stage of its own; absent
+   * without scratch objects.
    */
   readonly passes?: readonly ScratchPass[];
   /** Source chunks, or pieces of scratch objects, in flight within a task. */

@@ -65,7 +65,7 @@ export interface RunOptions extends EventOptions {
   readonly fsync?: boolean | undefined;
   /**
    * Continues an unfinished run of the same plan at the target, without repeating completed tasks. Starts a new run
-   * if there is none.
+   * otherwise.
    */
   readonly resume?: boolean | undefined;
   /**
