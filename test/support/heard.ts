@@ -1,6 +1,6 @@
 import type { FlowEvent } from "../../src/index.ts";
 
-/** The warnings of a flow that has this listener: what they say, alone, and behind the path that they name. */
+/** A listener for a flow, and the warnings it has received: their messages, and the same after the path they name. */
 export function heard() {
   const messages: string[] = [];
   const warnings: string[] = [];
