@@ -1,4 +1,4 @@
-// Measures what the planner counts with: `COSTS` in src/flows/plan/costs.ts. `npm run calibrate` prints the table of this
+// Measures what the planner counts with: `COSTS` in src/plan/costs.ts. `npm run calibrate` prints the table of this
 // machine; what is committed are figures of an ordinary one, since only ratios matter to the choice of a strategy.
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";

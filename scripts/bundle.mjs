@@ -18,7 +18,7 @@ const entries = Object.values(exports).flatMap(
 );
 
 /** The script of worker threads, and the module that finds it beside itself: what runs load at once never imports that. */
-const THREADS = ["node-thread", "worker"].map((name) => `flows/run/executors/${name}`);
+const THREADS = ["node-thread", "worker"].map((name) => `run/threads/${name}`);
 
 /** The script of threads that do jobs of BullMQ, beside its entry. */
 const JOB_THREAD = "bullmq/thread";
@@ -30,30 +30,32 @@ const ITSELF = ["util/package-version.node", "cli/command-list", "cli/text/help"
 const RUNS = [
   "cli/dispatch",
   ...["copy", "rechunk", "slice"].map((name) => `cli/commands/${name}`),
-  ...["copy", "slice", "request/flow", "slabs/formats/slice-format"].map((name) => `flows/${name}`),
+  ...["copy", "slice", "request/flow"].map((name) => `flows/${name}`),
+  "tables/slice-format",
   ...THREADS,
-  "flows/run/executors/threads",
-  ...["directory", "target/file-build"].map((name) => `stores/${name}`),
-  ...["array-to-bytes/bytes/codec", "bytes-to-bytes/blosc/codec"].map((name) => `codecs/${name}`),
+  "run/threads/threads",
+  "stores/directory",
+  "targets/file-build",
+  ...["items/bytes", "blosc/codec"].map((name) => `codecs/${name}`),
 ];
 
 /** What a page loads at once that opens an array and reads a part of it: it lies in a file of its own, with nothing else. */
 const READS = [
-  ...["hierarchy/open/open", "flows/slice", "codecs/array-to-bytes/bytes/codec"],
+  ...["hierarchy/open/open", "flows/slice", "codecs/items/bytes"],
   // loaded on use, by most arrays of v3: in a file of its own it would cost a page a round trip
-  "codecs/bytes-to-bytes/zstd/codec",
+  "codecs/zstd/codec",
   // several of the files below import these at once: in one of them, they would make the others load it
-  ...["hierarchy/open/ancestors-of", "codecs/item-count", "codecs/kernels/adler32", "util/crc32"],
-  ...["sorted-keys", "writer", "reserved-names", "store-memory", "remote/server-latency"].map(
+  ...["hierarchy/open/ancestors-of", "codecs/limits", "codecs/kernels/checksums", "util/crc32"],
+  ...["sorted-keys", "writer", "reserved-names", "store-traits", "remote/server-counters"].map(
     (name) => `stores/${name}`,
   ),
 ];
 
 /** What it loads on use, by subject, the first that fits: a file for each, so that few requests load all of it. */
 const READS_ON_USE = {
-  shards: /\/(?:sharding|checksum)\//,
-  zip: /^stores\/(?:zip|target\/zip-upload-log|http\/)|foreign-file/,
-  other: /^(?:meta|hierarchy)\/|key-prefix|zarrita|\/(?:blosc|lz4|shuffle|deflate|zstd)\/|wasm-delta/,
+  shards: /\/(?:sharding\/|checksum)/,
+  zip: /^stores\/(?:zip|http\/)|^targets\/zip-upload-log|foreign-file/,
+  other: /^(?:meta|hierarchy)\/|key-prefix|zarrita|\/(?:blosc|deflate|zstd)\/|\/(?:lz4|shuffle)\.|wasm-delta/,
   codecs: /^codecs\//,
   s3: /^stores\/s3\//,
   text: /asked-slice/,
@@ -62,7 +64,7 @@ const READS_ON_USE = {
 };
 
 /** What the file of browsers imports on use. */
-const PAGE_THREAD = "flows/run/executors/page-thread";
+const PAGE_THREAD = "run/threads/page-thread";
 
 /** The entry points of pages; the command, queues, and what `#platform` reaches in Node, are none. */
 const WEB = entries.filter((entry) => !["stores/directory", "bullmq/index"].includes(entry));

@@ -100,9 +100,9 @@ export {
 } from "./hierarchy/create/create.ts";
 export { like } from "./hierarchy/create/like.ts";
 export type { FillOption, NewArray, NewGroup } from "./hierarchy/create/metadata.ts";
-export type { CreateTarget } from "./hierarchy/create/target.ts";
-export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit/attributes.ts";
+export type { CreateTarget } from "./hierarchy/create/place.ts";
 export { type DeleteOptions, deleteNode } from "./hierarchy/edit/delete.ts";
+export { type SetAttributesOptions, setAttributes } from "./hierarchy/edit/metadata.ts";
 export { type RenameOptions, renameNode } from "./hierarchy/edit/rename.ts";
 export { type ResizeOptions, resizeArray } from "./hierarchy/edit/resize.ts";
 export { type TypedZarrArray, ZarrArray, ZarrGroup, type ZarrNode } from "./hierarchy/node.ts";

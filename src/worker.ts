@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { READY } from "./flows/run/executors/registered-worker.ts";
-import { serveWorker } from "./flows/run/executors/serve-worker.ts";
+import { READY } from "./run/threads/registered-worker.ts";
+import { serveWorker } from "./run/threads/serve-worker.ts";
 
 /** Runs the work that the page's flows send to this worker. */
 export function serveThread(): void {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import * as slabs from "../src/flows/slabs/read-slabs.ts";
 import * as api from "../src/index.ts";
+import * as slabs from "../src/run/slabs/read-slabs.ts";
 import { MemoryStore, nameMemoryStore } from "../src/stores/memory.ts";
 import * as requests from "../src/stores/remote/fetch-with-timeout.ts";
-import { onRetry } from "../src/stores/remote/retry-events.ts";
+import { onRetry } from "../src/stores/remote/retry-requests.ts";
 import * as rateLimit from "../src/stores/with/rate-limit.ts";
 import * as pauses from "../src/util/pause.ts";
 import { BUCKET, type S3Server, serveBucket } from "./stores/s3-server.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as api from "../src/index.ts";
 import { type MemoryStore, nameMemoryStore } from "../src/stores/memory.ts";
-import { toHex } from "../src/util/hex.ts";
+import { toHex } from "../src/util/bytes.ts";
 import { root } from "./built-package.ts";
 import { all, valuesIn } from "./support/consume.ts";
 import { given, givenKeys } from "./support/given.ts";

@@ -1,7 +1,7 @@
-import { importPackage } from "../flows/slabs/table/load-package.ts";
+import { importPackage } from "../tables/plain-values.ts";
 import { abortError, followSignals, onAbort } from "../util/abort.ts";
-import { assertRules, checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { assertRules, checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
 import { pause } from "../util/pause.ts";
 
 /** Options to reach a queue. */

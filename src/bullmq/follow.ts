@@ -1,6 +1,6 @@
 import type { RunReport } from "../flows/events.ts";
-import { assertKnown, isObject, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { assertKnown, isObject, type OptionNames } from "../util/options.ts";
 import { pause } from "../util/pause.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { failureOf, type PlanOption, runId } from "./job-data.ts";

@@ -1,7 +1,8 @@
+import type { RunCounts, RunReport } from "../flows/events.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
 import type { Planned } from "../flows/planned.ts";
-import type { ShareName } from "../stores/target/options.ts";
+import type { ShareName } from "../targets/options.ts";
 import { type ErrorCode, EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 
 /**
@@ -98,3 +99,24 @@ export function failureOf(reason: string): ZarrflowError {
   const known = Object.hasOwn(EXIT_CODES, code) ? (code as ErrorCode) : "transient";
   return ZarrflowError.like({ code: known, reason: known === code ? words : reason, details: {} });
 }
+
+/** The work of a job: a share, or the end of the run. */
+export type Work = { readonly share: ShareName } | { readonly verify: RunData["verify"] };
+
+export type ToThread =
+  | {
+      readonly type: "work";
+      /** The text of the plan; absent if the thread's last plan is the same. */
+      readonly plan: string | undefined;
+      readonly encoders: Encoders;
+      readonly trustMap: boolean;
+      readonly work: Work;
+    }
+  /** Stops after the tasks in flight. */
+  | { readonly type: "stop" }
+  | { readonly type: "abort" };
+
+export type FromThread =
+  | { readonly type: "progress"; readonly counts: RunCounts }
+  | { readonly type: "done"; readonly report: RunReport }
+  | { readonly type: "failed"; readonly error: unknown };

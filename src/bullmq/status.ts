@@ -1,5 +1,5 @@
 import type { RunReport } from "../flows/events.ts";
-import { assertKnown } from "../util/check-options.ts";
+import { assertKnown } from "../util/options.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { type PlanOption, type RunData, runId, SHARE, type ShareData } from "./job-data.ts";
 

@@ -1,8 +1,8 @@
 import { assertEncoders } from "../flows/jobs/open-plan.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import { encodersHere } from "../flows/jobs/plan-file.ts";
-import { assertKnown, assertRules, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { assertKnown, assertRules, type OptionNames } from "../util/options.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import {
   JOB_OPTIONS,

@@ -3,8 +3,8 @@ import type { FlowEvent } from "../flows/events.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import type { PlanFile } from "../flows/jobs/plan-file.ts";
 import { finishPlan, runShare } from "../flows/jobs/run-share.ts";
-import { packError } from "../flows/run/executors/messages.ts";
-import type { FromThread, ToThread } from "./thread-messages.ts";
+import { packError } from "../run/threads/messages.ts";
+import type { FromThread, ToThread } from "./job-data.ts";
 
 /** The script of a thread that does the work of jobs, one at a time, while the main thread renews their locks. */
 

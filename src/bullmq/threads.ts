@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads";
 import type { RunCounts, RunReport } from "../flows/events.ts";
 import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
-import { unpackError } from "../flows/run/executors/messages.ts";
+import { unpackError } from "../run/threads/messages.ts";
 import { onAbort } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import type { FromThread, ToThread, Work } from "./thread-messages.ts";
+import type { FromThread, ToThread, Work } from "./job-data.ts";
 
 /** The script of the threads, next to the bundle that contains this module. */
 const SCRIPT = new URL("./thread.js", import.meta.url);

@@ -1,4 +1,4 @@
-import type { Command, CommandDefinition } from "./define-command.ts";
+import type { Command, CommandDefinition } from "./parse-arguments.ts";
 
 interface ListedCommand {
   readonly summary: string;

@@ -1,10 +1,9 @@
 import { EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { commandNames } from "./command-list.ts";
-import { listenToInterrupts } from "./interrupt.ts";
-import { loadCommand } from "./load-command.ts";
+import { nearestName } from "../util/names.ts";
+import { commandList, commandNames, loadListed } from "./command-list.ts";
 import { optimiseLater, optimiseRequests } from "./optimise-later.ts";
-import type { UnknownFlag } from "./parse-arguments.ts";
-import { ClosedPipe, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
+import type { Command, UnknownFlag } from "./parse-arguments.ts";
+import { ClosedPipe, listenToInterrupts, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
 import { failureText } from "./text/failure.ts";
 import { commandHelp } from "./text/help.ts";
 import { UnfinishedRun } from "./unfinished-run.ts";
@@ -82,4 +81,32 @@ function printFailure(
   if (requeued) return EXIT_CODES["tasks-undone"];
   if (unfinished && interruption && interruption.by !== "SIGINT") return STOPPED;
   return isZarrflowError(error) ? error.exitCode : 1;
+}
+
+/** Names that other programs give to commands, with ours. */
+const ELSEWHERE = new Map([
+  ["ls", "tree"],
+  ["list", "tree"],
+  ["cp", "copy"],
+  ["sync", "copy --update"],
+  ["cat", "slice"],
+  ["extract", "slice"],
+  ["export", "slice"],
+  ["compare", "diff"],
+  ["check", "validate"],
+  ["fsck", "validate"],
+  ["checksum", "digest"],
+  ["hash", "digest"],
+  ["downsample", "pyramid"],
+  ["version", "--version"],
+]);
+
+/** Loads the command with this name. @throws `invalid-option` with the nearest name. */
+export async function loadCommand(name: string): Promise<Command> {
+  const listed = Object.hasOwn(commandList, name) ? commandList[name] : undefined;
+  if (listed) return loadListed(listed);
+  const near = ELSEWHERE.get(name) ?? nearestName(name, [...commandNames, "help"]);
+  throw new ZarrflowError("invalid-option", `unknown command \`${name}\``, {
+    hint: near ? `Did you mean \`${near}\`?` : `The commands are ${commandNames.join(", ")} and help.`,
+  });
 }

@@ -1,9 +1,7 @@
 import { ZarrflowError } from "../util/errors.ts";
-import { listed } from "../util/name-lists.ts";
-import { nearestName } from "../util/nearest-name.ts";
+import { listed, nearestName } from "../util/names.ts";
 import { loadCommands } from "./command-list.ts";
-import type { Command } from "./define-command.ts";
-import type { UnknownFlag } from "./parse-arguments.ts";
+import type { Command, UnknownFlag } from "./parse-arguments.ts";
 
 /** Names that other programs give to flags, by our flag. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {

@@ -1,8 +1,8 @@
 import { lstat, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileError, isMissing } from "../stores/files/file-error.ts";
+import { fileError, isMissing } from "../stores/files/file-calls.ts";
+import { realPath } from "../stores/files/file-reader.ts";
 import { FileSink } from "../stores/files/file-sink.ts";
-import { realPath } from "../stores/files/real-path.ts";
 import { temporaryName } from "../stores/reserved-names.ts";
 import type { StoreSpec } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";

@@ -6,9 +6,8 @@ import type { CodecText } from "../meta/codec-option.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import type { AccessRetry } from "../stores/store.ts";
-import { parseBytes } from "../util/byte-size.ts";
-import { parseDuration } from "../util/duration.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { parseBytes, parseDuration } from "../util/units.ts";
 import type { Values } from "./parse-arguments.ts";
 import { headersOf } from "./request-headers.ts";
 import type {

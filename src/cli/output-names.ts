@@ -1,7 +1,7 @@
-import { fileEnding } from "../flows/slabs/formats/file-ending.ts";
-import { SLICE_FORMATS, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
+import { fileEnding } from "../tables/file-ending.ts";
+import { SLICE_FORMATS, type SliceFormat } from "../tables/slice-format.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { nearestName } from "../util/nearest-name.ts";
+import { nearestName } from "../util/names.ts";
 
 const DEFAULT_FORMAT = SLICE_FORMATS[0].name;
 

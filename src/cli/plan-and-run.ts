@@ -1,7 +1,7 @@
 import type { EventOptions, FlowEvent, RunReport } from "../flows/events.ts";
-import type { Plan } from "../flows/plan/plan.ts";
 import type { PlannedFlow } from "../flows/request/flow.ts";
-import { place } from "../flows/text/place.ts";
+import { place } from "../flows/text/format.ts";
+import type { Plan } from "../plan/plan.ts";
 import { packageVersion } from "../util/package-version.node.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
@@ -11,8 +11,7 @@ import { runOptions } from "./option-values.ts";
 import { assertNamedAsPage } from "./output-names.ts";
 import type { Values } from "./parse-arguments.ts";
 import { peakMemory } from "./peak-memory.ts";
-import { eventAdvance } from "./progress/flow-progress.ts";
-import { RetryLog } from "./progress/retry-log.ts";
+import { eventAdvance, RetryLog } from "./progress/event-progress.ts";
 import { progressView } from "./progress/view.ts";
 import { RunRecorder } from "./report/run-record.ts";
 import type { outputOptions, updateOption, writingOptions } from "./shared-options.ts";
@@ -81,8 +80,8 @@ async function showPlan(
   recorder: RunRecorder,
   { write, signal }: Terminal,
 ): Promise<void> {
-  const { assertFlow } = await import("../flows/run/run-flow.ts");
-  const { estimateCopy } = await import("../flows/keys/estimate-copy.ts");
+  const { assertFlow } = await import("../run/run-flow.ts");
+  const { estimateCopy } = await import("../run/keys/estimate-copy.ts");
   const { json, explain, report: page } = values;
   try {
     const { plan } = planned;
@@ -152,7 +151,7 @@ async function runShowingProgress(
   values: FlowValues,
   { errors, signal, interrupts, printLine }: Terminal,
 ) {
-  const { runFlow } = await import("../flows/run/run-flow.ts");
+  const { runFlow } = await import("../run/run-flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
   const { plan } = planned;
   const advance = eventAdvance();

@@ -1,14 +1,14 @@
 import type { TakenItems } from "../flows/request/labels/found-labels.ts";
-import type { FormatSliceOptions } from "../flows/slabs/formats/format-options.ts";
-import { entryOf, formattedPieces, type SliceFormat } from "../flows/slabs/formats/slice-format.ts";
 import { nameOf, uniqueName } from "../hierarchy/array-name.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { isFixed } from "../meta/data-type.ts";
+import type { FormatSliceOptions } from "../tables/raw.ts";
+import { entryOf, formattedPieces, type SliceFormat } from "../tables/slice-format.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
 import { writeOutputFile } from "./file-output.ts";
 import { peakMemory } from "./peak-memory.ts";
-import { bytesProgress } from "./progress/read-progress.ts";
+import { bytesProgress } from "./progress/event-progress.ts";
 import { progressView } from "./progress/view.ts";
 import type { Terminal } from "./terminal.ts";
 import { toJson } from "./text/json.ts";

@@ -1,10 +1,9 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
-import { canonicalConfiguration } from "../meta/v2/configuration.ts";
+import { canonicalConfiguration } from "../meta/v2/codecs.ts";
 import { parseV3Codec } from "../meta/v3/codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { fromPlain } from "../util/json-plain.ts";
-import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import { nameOfV2, nameOfV3, type ObjectCodecName } from "./descriptors.ts";
+import { fromPlain, type JsonObject, type JsonValue } from "../util/json-value.ts";
+import { nameOfV2, nameOfV3, type ObjectCodecName } from "./catalog.ts";
 
 /** A codec in the form of Zarr v2, `{ id, ... }`, or of v3: `{ name, configuration? }` or the bare name. */
 export type CodecJson =

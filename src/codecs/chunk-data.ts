@@ -1,4 +1,4 @@
-import type { Buffers } from "../util/buffers.ts";
+import type { Buffers } from "../util/bytes.ts";
 
 /** Decoded items of fixed size, little-endian. The item at coords c starts at `itemSize * sum(c[d] * strides[d])`. */
 export interface FixedData {

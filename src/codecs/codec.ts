@@ -1,7 +1,7 @@
-import type { CodecConfig } from "../meta/array-metadata.ts";
+import type { ArrayMetadata, CodecConfig } from "../meta/array-metadata.ts";
 import type { DataType, Endian, FixedDataType } from "../meta/data-type.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import type { Buffers } from "../util/buffers.ts";
+import type { Buffers } from "../util/bytes.ts";
 import type { ChunkData, PartFinder } from "./chunk-data.ts";
 
 /** Describes the chunks at a codec's place in the chain, before any chunk is read. */
@@ -187,4 +187,9 @@ export interface CodecPipeline {
   decode(encoded: Uint8Array, buffers: Buffers, place?: ChunkPlace): Promise<ChunkData>;
   /** Takes ownership of `data.bytes`, which came from `buffers`; the caller gives the result back. */
   encode(data: ChunkData, buffers: Buffers): Promise<Uint8Array>;
+}
+
+/** The spec of an array's chunks, for its codecs. */
+export function chunkSpecOf({ chunkGrid, dataType, fillValue }: ArrayMetadata): ChunkSpec {
+  return { shape: chunkGrid.chunkShape, dataType, fillValue: fillValue.bytes };
 }

@@ -1,5 +1,4 @@
-import { toPlain } from "../util/json-plain.ts";
-import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import { type JsonObject, type JsonValue, toPlain } from "../util/json-value.ts";
 import type { SettingPart, SettingValues } from "./option-parts.ts";
 
 /** Input and output of a codec, in encoding order. */
@@ -11,7 +10,7 @@ export type CodecKind = "array-to-array" | "array-to-bytes" | "bytes-to-bytes";
  */
 export type CodecRole = "filter" | "serializer" | "compressor" | "checksum";
 
-/** Speed classes of codecs, from fastest to slowest; `flows/plan/costs.ts` has figures for each. */
+/** Speed classes of codecs, from fastest to slowest; `plan/costs.ts` has figures for each. */
 const COST_CLASSES = ["none", "lz4", "zstd", "deflate", "other"] as const;
 export type CostClass = (typeof COST_CLASSES)[number];
 

@@ -1,5 +1,5 @@
 import { isFixed } from "../meta/data-type.ts";
-import type { Buffers } from "../util/buffers.ts";
+import type { Buffers } from "../util/bytes.ts";
 import { cStrides, product } from "../util/shape.ts";
 import type { ChunkData } from "./chunk-data.ts";
 import type { ChunkSpec } from "./codec.ts";

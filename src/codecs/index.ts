@@ -5,11 +5,11 @@
  */
 
 export type { CodecJson, ObjectCodecJson } from "./canonical-config.ts";
+export type { NewCodec } from "./catalog.ts";
 export { type ChainOptions, loadCodecs } from "./chain/codec-chain.ts";
 export { type ChunkForm, type CodecStep, codecStep, type Direction } from "./chain/codec-step.ts";
 export { createPipeline, type PipelineOptions } from "./chain/pipeline.ts";
 export type { ChunkData, FixedData, VariableData } from "./chunk-data.ts";
-export { chunkSpecOf } from "./chunk-spec.ts";
 export type {
   ArrayToArrayCodec,
   ArrayToBytesCodec,
@@ -23,6 +23,7 @@ export type {
   PipelineMaker,
   PlacedCodec,
 } from "./codec.ts";
+export { chunkSpecOf } from "./codec.ts";
 export type {
   CodecAliases,
   CodecDescriptor,
@@ -32,15 +33,14 @@ export type {
   CostClass,
   ItemFilter,
 } from "./descriptor.ts";
-export type { NewCodec } from "./descriptors.ts";
+export type { ObjectValues } from "./items/object-values.ts";
 export type { NumcodecsClass, NumcodecsCodec } from "./numcodecs-codec.ts";
-export type { ObjectValues } from "./object-values.ts";
 export { type CodecLoader, codecNames, registerCodec } from "./registry.ts";
+export type { ItemOptions } from "./standalone.ts";
 export {
   type DecodeBytesOptions,
   type DecodeValuesOptions,
   decodeBytes,
   type EncodeBytesOptions,
   encodeBytes,
-} from "./standalone/decode-bytes.ts";
-export type { ItemOptions } from "./standalone/standalone-codec.ts";
+} from "./standalone.ts";

@@ -1,9 +1,7 @@
 import { ZarrflowError } from "../util/errors.ts";
-import { toPlain } from "../util/json-plain.ts";
-import type { JsonObject } from "../util/json-value.ts";
+import { type JsonObject, toPlain } from "../util/json-value.ts";
 import type { BytesToBytesCodec } from "./codec.ts";
-import { overrun } from "./failures.ts";
-import { foreignSizeBound } from "./limits.ts";
+import { foreignSizeBound, overrun } from "./limits.ts";
 
 /** A codec with the interface of the numcodecs package: whole buffers in, whole buffers out. */
 export interface NumcodecsCodec {

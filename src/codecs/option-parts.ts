@@ -1,7 +1,6 @@
 import { ZarrflowError } from "../util/errors.ts";
-import { toPlain } from "../util/json-plain.ts";
-import type { JsonObject, JsonValue } from "../util/json-value.ts";
-import { nearestName } from "../util/nearest-name.ts";
+import { type JsonObject, type JsonValue, toPlain } from "../util/json-value.ts";
+import { nearestName } from "../util/names.ts";
 
 /** Returns a parser for the level in `NAME:LEVEL`; `setting` is the setting it sets, `usual` its default. */
 export function levelOption(usual: number, setting = "level"): (parts: readonly string[]) => JsonObject {

@@ -1,9 +1,9 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { nearestName } from "../util/nearest-name.ts";
+import { nearestName } from "../util/names.ts";
+import { addCodec, BUILTIN_CODECS, codecNamed, type NewCodec } from "./catalog.ts";
 import type { Codec, CodecContext, CodecFactory, NestingCodecFactory } from "./codec.ts";
 import type { CodecKind } from "./descriptor.ts";
-import { addCodec, BUILTIN_CODECS, codecNamed, type NewCodec } from "./descriptors.ts";
 import { fromNumcodecsClass, isNumcodecsClass, type NumcodecsClass } from "./numcodecs-codec.ts";
 
 /** Loads a factory on first use of the codec, so that unused code is not loaded. */

@@ -1,32 +1,30 @@
 import { leaseWhileOpen } from "../hierarchy/context.ts";
 import type { OpenSource } from "../hierarchy/open/open.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
+import { memoryForTasks } from "../plan/memory.ts";
+import type { ArrayJob, Plan } from "../plan/plan.ts";
+import { loadDocuments } from "../run/documents.ts";
+import { openJob } from "../run/open-job.ts";
+import { taskRunner } from "../run/task-loop.ts";
 import { MemoryStore } from "../stores/memory.ts";
 import type { ListableStore, Store } from "../stores/store.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
-import { ByteBudget } from "../streams/byte-budget.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
-import { maxShardSize } from "../streams/shard-output.ts";
-import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
+import { ByteBudget, DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import { maxShardSize } from "../streams/write-chunks.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { changedStore } from "./changed-store/changed-store.ts";
-import { consolidatedRoot } from "./changed-store/consolidated-root.ts";
-import { KeyOrigins } from "./changed-store/key-origins.ts";
-import { WindowCache } from "./changed-store/window-cache.ts";
+import { checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
+import { parseBytes } from "../util/units.ts";
 import { EVENT_OPTIONS, type EventOptions } from "./events.ts";
-import { memoryForTasks } from "./plan/expected-size.ts";
-import type { ArrayJob, Plan } from "./plan/plan.ts";
 import { CHANGES, type Changes } from "./request/changes.ts";
 import { type PlannedFlow, planFlow } from "./request/flow.ts";
 import { PLANNING_OPTIONS } from "./request/flow-options.ts";
 import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
-import { limitAdaptive } from "./request/usual-concurrency.ts";
+import { limitAdaptive } from "./request/store-settings.ts";
 import { planWarnings, sourceWarnings } from "./request/warnings.ts";
-import { loadDocuments } from "./run/documents.ts";
-import { taskRunner } from "./run/executors/task-runner.ts";
-import { openJob } from "./run/open-job.ts";
+import { changedStore, consolidatedRoot } from "./virtual-store/changed-store.ts";
+import { KeyOrigins } from "./virtual-store/key-origins.ts";
+import { WindowCache } from "./virtual-store/window-cache.ts";
 
 /** How a source is read through `asStore`, and what changes on the way. */
 export interface AsStoreOptions extends ReadOptions, Changes, KeyFilter, EventOptions {

@@ -1,11 +1,11 @@
+import { removeLeftScratch } from "../run/scratch/open-scratch.ts";
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import type { StoreSpec } from "../stores/store.ts";
-import type { Leftover } from "../stores/target/leftover.ts";
-import { leftoversAt } from "../stores/target/leftovers.ts";
+import { leftoversAt } from "../targets/leftovers.ts";
+import type { Leftover } from "../targets/upload-leftovers.ts";
 import { throwIfAborted } from "../util/abort.ts";
-import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { removeLeftScratch } from "./run/scratch/open-scratch.ts";
+import { checkedOptions, type OptionNames } from "../util/options.ts";
 import { type FlowTarget, targetSpec } from "./target/flow-target.ts";
 
 export interface CleanOptions extends StoreAccess {

@@ -4,27 +4,25 @@ import type { OpenSource } from "../hierarchy/open/open.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
+import { SourceWatch } from "../run/source-watch.ts";
+import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
 import { untilAborted } from "../util/abort.ts";
-import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { sortUtf8 } from "../util/names.ts";
 import { belowPath } from "../util/node-path.ts";
-import { sortUtf8 } from "../util/utf8-order.ts";
-import { canCompareKeys, compareKeys } from "./diff/compare-keys.ts";
-import { compareMetadata, isComparable } from "./diff/compare-metadata.ts";
-import { sameStored } from "./diff/compare-stored.ts";
+import { checkedOptions, type OptionNames } from "../util/options.ts";
+import { parseBytes } from "../util/units.ts";
+import { brokenStates, compareMetadata, type Difference, isComparable } from "./diff/compare-metadata.ts";
+import { canCompareKeys, compareKeys, sameStored } from "./diff/compare-stored.ts";
 import { compareValues } from "./diff/compare-values.ts";
-import { brokenStates, type Difference } from "./diff/difference.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { readableArray } from "./request/chunk-separators.ts";
 import { undecodable } from "./request/not-known.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
-import { usualConcurrency } from "./request/usual-concurrency.ts";
-import { SourceWatch } from "./run/source-watch.ts";
+import { usualConcurrency } from "./request/store-settings.ts";
 
-export type { Difference } from "./diff/difference.ts";
+export type { Difference } from "./diff/compare-metadata.ts";
 
 export interface DiffOptions extends ReadOptions, ReadEventOptions {
   /** If true, differences of format, chunks and codecs count as well. */

@@ -1,7 +1,7 @@
-import { onRetry, type Retry } from "../stores/remote/retry-events.ts";
+import type { Plan } from "../plan/plan.ts";
+import { onRetry, type Retry } from "../stores/remote/retry-requests.ts";
 import type { RequestsNow } from "../stores/remote/server-counters.ts";
-import type { OptionNames } from "../util/check-options.ts";
-import type { Plan } from "./plan/plan.ts";
+import type { OptionNames } from "../util/options.ts";
 import type { Warning } from "./request/warnings.ts";
 
 /** Progress counts of a run; they only grow. */

@@ -24,11 +24,31 @@ export {
   type SliceOptions,
   type SliceValues,
 } from "../hierarchy/slice.ts";
-export type { Label, Labelled, LabelOptions, LabelRange, SelOption } from "../hierarchy/slice-labels.ts";
-export type { IndexRange, MaybeYears, Range, SliceOption } from "../hierarchy/slice-option.ts";
+export type {
+  IndexRange,
+  Label,
+  Labelled,
+  LabelOptions,
+  LabelRange,
+  MaybeYears,
+  Range,
+  SelOption,
+  SliceOption,
+} from "../hierarchy/slice-option.ts";
 export type { NodeWriterOptions } from "../hierarchy/write/array.ts";
 export type { GrowingArray } from "../hierarchy/write/frames.ts";
 export type { ValueList } from "../hierarchy/write/values.ts";
+export type { ArrayJob, KeptChunks, Plan, PlanTotals, StoreProfile, StoreProfiles } from "../plan/plan.ts";
+export type { StrategyName } from "../plan/strategies.ts";
+export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "../plan/task.ts";
+export type { CopyEstimate, EstimateOptions } from "../run/keys/estimate-copy.ts";
+export type { Ledger, LedgerEntry } from "../run/ledger.ts";
+export type { ItemValues, TypedValues, ValuesOf } from "../run/slabs/typed-values.ts";
+export type { TaskContext } from "../run/tasks.ts";
+export { runTask, type TaskStages, taskSink, taskStages } from "../run/tasks.ts";
+export { type PageWorker, registerWorker } from "../run/threads/registered-worker.ts";
+export type { FormatSliceOptions } from "../tables/raw.ts";
+export { formatSlice, type SliceFormat } from "../tables/slice-format.ts";
 export type { DetailsByCode, DetailsOf, PlainCode } from "../util/errors.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
 export { type AsStoreOptions, asStore } from "./as-store.ts";
@@ -45,9 +65,16 @@ export {
 } from "./copy.ts";
 export { type Difference, type DiffOptions, diff } from "./diff.ts";
 export { mergeDigestTrees } from "./digest/merge-trees.ts";
-export type { ArrayTree, DigestTree, TreeCells } from "./digest/tree.ts";
-export { type ArrayDigest, type BrokenDigest, type DigestOptions, digest } from "./digest.ts";
-export { type DigestTreeOptions, digestTree, type TreePart } from "./digest-tree.ts";
+export type { ArrayTree, DigestTree, TreeCells } from "./digest/tree-hash.ts";
+export {
+  type ArrayDigest,
+  type BrokenDigest,
+  type DigestOptions,
+  type DigestTreeOptions,
+  digest,
+  digestTree,
+  type TreePart,
+} from "./digest.ts";
 export type {
   ArrayProgress,
   EventOptions,
@@ -73,11 +100,6 @@ export {
 } from "./info.ts";
 export { simulatePlan } from "./jobs/simulate.ts";
 export type { Prices, SimulatedStage, Simulation, SimulationOptions } from "./jobs/simulation.ts";
-export type { CopyEstimate, EstimateOptions } from "./keys/estimate-copy.ts";
-export type { ArrayJob, KeptChunks, Plan, PlanTotals } from "./plan/plan.ts";
-export type { StoreProfile, StoreProfiles } from "./plan/store-profile.ts";
-export type { StrategyName } from "./plan/strategies/strategies.ts";
-export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "./plan/task.ts";
 export { type PlanSliceOptions, planSlice, type SlicePlan } from "./plan-slice.ts";
 export { type Planned, plan } from "./planned.ts";
 export {
@@ -96,13 +118,6 @@ export type { FlowOptions, PlanningOptions, PlanOptions, RunOptions } from "./re
 export type { KeyFilter } from "./request/key-filter.ts";
 export type { TakenItems } from "./request/labels/found-labels.ts";
 export type { Warning } from "./request/warnings.ts";
-export { type PageWorker, registerWorker } from "./run/executors/registered-worker.ts";
-export type { Ledger, LedgerEntry } from "./run/ledger/ledger.ts";
-export { runTask, type TaskStages, taskSink, taskStages } from "./run/tasks/run-task.ts";
-export type { TaskContext } from "./run/tasks/task-context.ts";
-export type { FormatSliceOptions } from "./slabs/formats/format-options.ts";
-export { formatSlice, type SliceFormat } from "./slabs/formats/slice-format.ts";
-export type { ItemValues, TypedValues, ValuesOf } from "./slabs/typed-values.ts";
 export { readDecoded, slice } from "./slice.ts";
 export {
   type PlanShare,

@@ -6,23 +6,22 @@ import {
   type ReadOptions,
   type SlabOptions,
 } from "../hierarchy/read-options.ts";
-import { LABEL_OPTIONS, type LabelOptions } from "../hierarchy/slice-labels.ts";
-import type { SliceOption } from "../hierarchy/slice-option.ts";
+import { LABEL_OPTIONS, type LabelOptions, type SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
+import { planSlabs } from "../plan/slab-plan.ts";
+import type { SlabPlan } from "../plan/slabs.ts";
+import { countTouched } from "../plan/windows.ts";
+import { possibleStrategy } from "../run/scratch/open-scratch.ts";
+import { parseScratch } from "../run/scratch/scratch.ts";
+import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
 import { throwIfAborted } from "../util/abort.ts";
-import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, type OptionNames } from "../util/check-options.ts";
+import { checkedOptions, type OptionNames } from "../util/options.ts";
 import { product } from "../util/shape.ts";
-import { countTouched } from "./plan/chunk-visits.ts";
-import { planSlabs } from "./plan/slab-plan.ts";
-import type { SlabPlan } from "./plan/slabs.ts";
+import { parseBytes } from "../util/units.ts";
 import type { TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
 import { resolveLabelledSlice } from "./request/slice-indices.ts";
-import { sliceConcurrency } from "./request/usual-concurrency.ts";
-import { possibleStrategy } from "./run/scratch/open-scratch.ts";
-import { parseScratch } from "./run/scratch/parse-scratch.ts";
+import { sliceConcurrency } from "./request/store-settings.ts";
 
 /** Plan and cost of reading a part of an array in C order. */
 export interface SlicePlan extends SlabPlan {

@@ -1,14 +1,13 @@
 import type { OpenSource } from "../hierarchy/open/open.ts";
-import { asyncDispose } from "../util/async-dispose.ts";
+import type { Plan, StoreProfiles } from "../plan/plan.ts";
+import { type CopyEstimate, type EstimateOptions, estimateCopy } from "../run/keys/estimate-copy.ts";
+import { runFlow } from "../run/run-flow.ts";
+import { asyncDispose } from "../util/awaitable.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { RunReport } from "./events.ts";
 import { planFileOf, type SealedPlanFile } from "./jobs/plan-file.ts";
-import { type CopyEstimate, type EstimateOptions, estimateCopy } from "./keys/estimate-copy.ts";
-import type { Plan } from "./plan/plan.ts";
-import type { StoreProfiles } from "./plan/store-profile.ts";
 import { type PlannedFlow, planFlow } from "./request/flow.ts";
 import type { PlanningOptions, RunOptions } from "./request/flow-options.ts";
-import { runFlow } from "./run/run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
 
 /** A plan that is ready to run. What was planned is what runs. */

@@ -7,12 +7,12 @@ import { memoryOf } from "../hierarchy/context.ts";
 import { type TypedZarrArray, withKeptIndexes, type ZarrArray } from "../hierarchy/node.ts";
 import { groupInPlace, type OpenSource } from "../hierarchy/open/open.ts";
 import { type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
-import { resolveArraySlice } from "../hierarchy/resolve-array-slice.ts";
 import {
   DECODED_OPTIONS,
   type DecodedOptions,
   insideOf,
   type OpenSliceOptions,
+  resolveArraySlice,
   Slice,
   type SliceChunk,
   type SliceOptions,
@@ -22,38 +22,35 @@ import type { ResolvedSlice, SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
-import { numbersPerItem } from "../meta/typed-array.ts";
+import { numbersPerItem } from "../meta/number-kinds.ts";
+import { parseScratch } from "../run/scratch/scratch.ts";
+import type { Slab } from "../run/slabs/growing-slab.ts";
+import { numbersIn } from "../run/slabs/numbers-in.ts";
+import { chunksOf } from "../run/slabs/selected-chunks.ts";
+import type { TypedValues, ValuesOf } from "../run/slabs/typed-values.ts";
+import type { SourceWatch } from "../run/source-watch.ts";
 import type { StoreOptions } from "../stores/store.ts";
-import { ByteBudget } from "../streams/byte-budget.ts";
+import { ByteBudget, DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
 import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
 import { chunkDecoder, decodeChunks } from "../streams/decode-chunks.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
 import { denseData } from "../streams/dense-data.ts";
-import { narrowRefs } from "../streams/narrow-refs.ts";
-import { readChunks } from "../streams/read-chunks.ts";
+import { narrowRefs, readChunks } from "../streams/read-chunks.ts";
 import { regrid } from "../streams/regrid.ts";
 import { boxInPiece, chunkRegion, selectedRegions } from "../streams/selection.ts";
 import { shifted } from "../streams/shift-values.ts";
-import { type ReadableStream, streamFrom } from "../streams/web.ts";
+import { type ReadableStream, streamFrom } from "../streams/stage.ts";
+import { rawPieces } from "../tables/raw.ts";
 import { throwIfAborted, unlessAborted, untilAborted } from "../util/abort.ts";
-import { plainBuffers } from "../util/buffers.ts";
-import { formatBytes, parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
+import { plainBuffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
 import { cStrides, product } from "../util/shape.ts";
+import { formatBytes, parseBytes } from "../util/units.ts";
 import type { LookedUp, TakenItems } from "./request/labels/found-labels.ts";
 import { openSource } from "./request/open-source.ts";
-import { pacedAccess } from "./request/rate-limits.ts";
 import { aboutCoordinates, rangesAsked, sliceByIndices, takenByIndices } from "./request/slice-indices.ts";
-import { limitAdaptive, limitConcurrency, sliceConcurrency } from "./request/usual-concurrency.ts";
-import { parseScratch } from "./run/scratch/parse-scratch.ts";
-import type { SourceWatch } from "./run/source-watch.ts";
-import { rawPieces } from "./slabs/formats/raw.ts";
-import { numbersIn } from "./slabs/numbers-in.ts";
-import { chunksOf } from "./slabs/selected-chunks.ts";
-import type { Slab } from "./slabs/slab.ts";
-import type { TypedValues, ValuesOf } from "./slabs/typed-values.ts";
+import { limitAdaptive, limitConcurrency, pacedAccess, sliceConcurrency } from "./request/store-settings.ts";
 
 /** Picks the options with which a flow reads an array that it has opened itself, so that its rate limits apply. */
 export function openSliceOptions(options: ReadOptions & SlabOptions): OpenSliceOptions {
@@ -202,7 +199,7 @@ export class SliceReader {
     const { concurrency } = this.#concurrency(array);
     const scratch = parseScratch(this.#options.scratch, pacedAccess(this.#options));
     const options = { maxMemory: this.#maxMemory, concurrency, threads, strategy, scratch, context, signal };
-    const { readSlabs } = await import("./slabs/read-slabs.ts");
+    const { readSlabs } = await import("../run/slabs/read-slabs.ts");
     try {
       yield* untilAborted(readSlabs(array, resolved.selection, options), signal);
       await assertUnchanged();
@@ -323,7 +320,7 @@ export class SliceReader {
       ends.push(limitAdaptive(requests));
       let watch: SourceWatch | undefined;
       if (isRead && consistent) {
-        const { SourceWatch } = await import("./run/source-watch.ts");
+        const { SourceWatch } = await import("../run/source-watch.ts");
         watch = await SourceWatch.begin([found.root], [found.root.store], { signal });
         ends.push(() => watch?.end());
       }
@@ -547,7 +544,7 @@ function itemsOf(
 async function valuesOf(data: ChunkData, dataType: DataType): Promise<TypedValues> {
   const numbers = numbersIn(data, dataType);
   if (numbers) return numbers;
-  const { typedValues } = await import("./slabs/typed-values.ts");
+  const { typedValues } = await import("../run/slabs/typed-values.ts");
   return typedValues(data, dataType);
 }
 

@@ -4,10 +4,10 @@ import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
 import { SOURCE_OPTIONS, type SourceOptions } from "../hierarchy/read-options.ts";
 import type { Finding } from "../meta/format.ts";
-import { checkedOptions, type OptionNames } from "../util/check-options.ts";
 import type { ErrorCode } from "../util/errors.ts";
 import { belowPath } from "../util/node-path.ts";
-import { type DimensionNames, dimensionNaming } from "./request/axes-of.ts";
+import { checkedOptions, type OptionNames } from "../util/options.ts";
+import { type DimensionNames, dimensionNaming } from "./request/arrays-below.ts";
 import { openSource } from "./request/open-source.ts";
 
 /** A node of a hierarchy, described by its metadata alone. */

@@ -5,33 +5,35 @@ import type { OpenSource } from "../hierarchy/open/open.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { gridShape } from "../meta/array-metadata.ts";
-import { joinKey } from "../meta/join-key.ts";
 import { STORE_ACCESS } from "../stores/access.ts";
 import { textOfUrl } from "../stores/assertions.ts";
 import { isListable, type KeyEntry, type ListableStore } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
-import { DEFAULT_MAX_MEMORY } from "../streams/default-memory.ts";
+import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
 import { mapConcurrent } from "../streams/map-concurrent.ts";
-import { streamFrom, TransformStream } from "../streams/web.ts";
+import { streamFrom, TransformStream } from "../streams/stage.ts";
 import { untilAborted } from "../util/abort.ts";
-import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, type OptionNames, pickOptions } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { joinKey } from "../util/node-path.ts";
+import { checkedOptions, type OptionNames, pickOptions } from "../util/options.ts";
 import { coordsOf } from "../util/shape.ts";
+import { parseBytes } from "../util/units.ts";
 import type { ReadEvent } from "./events.ts";
 import { openSource } from "./request/open-source.ts";
-import { usualConcurrency } from "./request/usual-concurrency.ts";
-import { conflictsOf } from "./target/dimension-lengths.ts";
+import { usualConcurrency } from "./request/store-settings.ts";
+import { conflictsOf } from "./target/filter-plan.ts";
 import { targetSpec } from "./target/flow-target.ts";
 import { consolidatedFindings } from "./validate/consolidated.ts";
 import { decodeCheck } from "./validate/decode-check.ts";
 import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";
-import type { Fix } from "./validate/fix/fix.ts";
-import { fixInPlace, fixLeftovers, fixZip, isZipKept } from "./validate/fix/fixes.ts";
-import { withReason } from "./validate/fix/not-fixed.ts";
-import { leftoverFindings, ownLeftoverFindings } from "./validate/leftovers.ts";
+import { type Fix, fixInPlace, fixLeftovers, fixZip, isZipKept, withReason } from "./validate/fixes.ts";
 import { type ReadNodes, readNodes, walkNodes } from "./validate/nodes.ts";
-import { type StoredChunk, StoredKeys } from "./validate/stored-keys.ts";
+import {
+  leftoverFindings,
+  ownLeftoverFindings,
+  type StoredChunk,
+  StoredKeys,
+} from "./validate/stored-keys.ts";
 
 export type { ValidateFinding } from "./validate/finding.ts";
 

@@ -2,7 +2,7 @@ import { gridShape } from "../meta/array-metadata.ts";
 import { isObject } from "../meta/assert-json.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
 import type { Store } from "../stores/store.ts";
-import { foundOnce } from "../util/found-once.ts";
+import { foundOnce } from "../util/awaitable.ts";
 import { parseJson } from "../util/json-parse.ts";
 import { throughStore, type ZarrArray } from "./node.ts";
 

@@ -1,11 +1,11 @@
 import { readConsolidatedV2 } from "../meta/consolidated.ts";
 import type { DocumentLimits, Documents, NodeLayout } from "../meta/format.ts";
 import { formatNamed } from "../meta/formats.ts";
-import { joinKey } from "../meta/join-key.ts";
 import { readConsolidatedV3 } from "../meta/v3/consolidated.ts";
-import { isPageInPlace } from "../stores/http/http-failure.ts";
+import { isPageInPlace } from "../stores/http/http-response.ts";
 import type { Store } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
+import { joinKey } from "../util/node-path.ts";
 import type { ZarrGroup } from "./node.ts";
 import { type ReadDocumentOptions, readDocument, type StoredDocument } from "./stored-documents.ts";
 

@@ -1,8 +1,8 @@
 import { type Pace, paceOf } from "../stores/with/rate-limit.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
-import { formatBytes, parseBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { SHARED, type SharedOptions, withoutShared } from "../util/shared-options.ts";
+import { SHARED, type SharedOptions, withoutShared } from "../util/options.ts";
+import { formatBytes, parseBytes } from "../util/units.ts";
 
 /** Limits that apply to all calls of a context together. */
 export interface ContextLimits {

@@ -1,11 +1,11 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { packingOf } from "../meta/conventions/cf/packing.ts";
-import { FULL_TURN } from "../meta/conventions/geo/numbers.ts";
+import { packingOf } from "../meta/conventions/cf/values.ts";
+import { FULL_TURN } from "../meta/conventions/geo/raster-change.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { describeDataType } from "../meta/describe.ts";
 import type { Shift } from "../streams/selection.ts";
-import { isObject } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { isObject } from "../util/options.ts";
 
 /** Items found by labels along a cyclic dimension. The range may continue beyond the last item with the first. */
 export interface CyclicRange {

@@ -1,7 +1,7 @@
-import { outerPrefixes } from "../meta/folder-layout.ts";
 import type { Documents, NodeLayout } from "../meta/format.ts";
-import { joinKey } from "../meta/join-key.ts";
+import { outerPrefixes } from "../meta/node-layout.ts";
 import type { KeyEntry, ListableStore, ListOptions, StoreOptions } from "../stores/store.ts";
+import { joinKey } from "../util/node-path.ts";
 import type { ZarrNode } from "./node.ts";
 import { type WalkOptions, walk } from "./open/walk.ts";
 import { inOtherFormat } from "./other-format.ts";

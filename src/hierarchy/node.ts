@@ -1,6 +1,5 @@
 import { createPipeline } from "../codecs/chain/pipeline.ts";
-import { chunkSpecOf } from "../codecs/chunk-spec.ts";
-import type { CodecPipeline } from "../codecs/codec.ts";
+import { type CodecPipeline, chunkSpecOf } from "../codecs/codec.ts";
 import type { ArrayMetadata, GroupMetadata } from "../meta/array-metadata.ts";
 import {
   type DataTypeName,
@@ -11,13 +10,13 @@ import {
 import { describeDataType } from "../meta/describe.ts";
 import type { Documents, Finding, NodeLayout } from "../meta/format.ts";
 import type { FormatOptions } from "../meta/formats.ts";
-import { CONVERT_VALUES, withinShards } from "../meta/inner-array.ts";
+import { CONVERT_VALUES, withinShards } from "../meta/shards.ts";
 import type { Store, StoreOptions, StoreSpec } from "../stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore } from "../streams/chunk.ts";
 import { ShardIndexes, Shards } from "../streams/shards.ts";
-import { invalid, isObject } from "../util/check-options.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { type PlainValue, toPlain } from "../util/json-plain.ts";
+import { type PlainValue, toPlain } from "../util/json-value.ts";
+import { invalid, isObject } from "../util/options.ts";
 import { chunkAt, insideOf, type OpenSliceOptions, Slice, type SliceChunk } from "./slice.ts";
 import type { SliceOption } from "./slice-option.ts";
 import type { StoredDocuments } from "./stored-documents.ts";

@@ -1,6 +1,6 @@
 import type { ArrayMetadata, ZarrFormat } from "../meta/array-metadata.ts";
+import { sameDataType } from "../meta/data-type.ts";
 import { formatNamed } from "../meta/formats.ts";
-import { sameDataType } from "../meta/same-data-type.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ZarrArray, ZarrNode } from "./node.ts";
 import { openNode } from "./open/open-node.ts";

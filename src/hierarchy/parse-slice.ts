@@ -1,8 +1,15 @@
-import { withEqualsSigns } from "../meta/equals-signs.ts";
+import { withEqualsSigns } from "../meta/dimension-names.ts";
 import { wholeNumber } from "../util/decimal.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import type { Labelled, SelOption } from "./slice-labels.ts";
-import { backwards, type IndexRange, invalid, type Range, type SliceOption } from "./slice-option.ts";
+import {
+  backwards,
+  type IndexRange,
+  invalid,
+  type Labelled,
+  type Range,
+  type SelOption,
+  type SliceOption,
+} from "./slice-option.ts";
 
 /**
  * Merges ranges of indices and of labels into one option.

@@ -1,10 +1,10 @@
-import { joinKey } from "../meta/join-key.ts";
-import { childSpec } from "../stores/folder-spec.ts";
 import { LOCK_NAME } from "../stores/reserved-names.ts";
 import { isListable, isWritable, type StoreOptions } from "../stores/store.ts";
-import { assertUnlocked, PrefixLock } from "../stores/target/prefix-lock.ts";
-import { assertNoneInside } from "../stores/target/runs-inside.ts";
+import { childSpec } from "../stores/store-spec.ts";
 import { openStoreIfThere } from "../stores/url.ts";
+import { assertNoneInside } from "../targets/control-folder.ts";
+import { assertUnlocked, PrefixLock } from "../targets/prefix-lock.ts";
+import { joinKey } from "../util/node-path.ts";
 import type { ParentHierarchy } from "./edit/parent.ts";
 import { assertUnlockedAbove } from "./parent-hierarchy.ts";
 

@@ -1,9 +1,8 @@
 import { FORMAT_OPTIONS } from "../meta/format-on-use.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
-import { invalid, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { withoutShared } from "../util/shared-options.ts";
+import { invalid, type OptionNames, withoutShared } from "../util/options.ts";
 import type { Context } from "./context.ts";
 
 /** Maximum number of requests in flight: a fixed number per store, or adapted to the server. */

@@ -1,15 +1,14 @@
 import { isObject } from "../meta/assert-json.ts";
-import { joinKey } from "../meta/join-key.ts";
-import { DOCUMENT_NAMES } from "../stores/document-names.ts";
+import { DOCUMENT_NAMES } from "../stores/key.ts";
 import { isListable, isWritable, type ListableStore, type Store, type StoreSpec } from "../stores/store.ts";
 import { isZip } from "../stores/store-traits.ts";
-import { isOfRun, readLock } from "../stores/target/lock-record.ts";
-import { ValueJournal } from "../stores/target/value-journal.ts";
 import { openStoreIfThere } from "../stores/url.ts";
+import { isOfRun, readLock } from "../targets/lock-record.ts";
+import { ValueJournal } from "../targets/value-journal.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { parseJson } from "../util/json-parse.ts";
 import type { JsonValue } from "../util/json-value.ts";
-import { ancestorPaths } from "../util/node-path.ts";
+import { ancestorPaths, joinKey } from "../util/node-path.ts";
 import { openNode } from "./open/open-node.ts";
 import { type ReadDocumentOptions, readDocument } from "./stored-documents.ts";
 

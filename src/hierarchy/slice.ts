@@ -1,19 +1,22 @@
 import type { TakenItems } from "../flows/request/labels/found-labels.ts";
-import type { DecodedValues, DecodeOptions } from "../flows/slabs/decode/decoder.ts";
-import type { Slab } from "../flows/slabs/slab.ts";
-import type { ValuesOf } from "../flows/slabs/typed-values.ts";
 import type { OpenSlice, SliceReader, SliceSummary } from "../flows/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
+import { withAxes } from "../meta/dimension-names.ts";
+import type { Slab } from "../run/slabs/growing-slab.ts";
+import type { ValuesOf } from "../run/slabs/typed-values.ts";
 import { textOfUrl } from "../stores/assertions.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import type { ChunkRef, DecodedChunk, Region } from "../streams/chunk.ts";
-import { type ReadableStream, streamFrom } from "../streams/web.ts";
-import { parseBytes } from "../util/byte-size.ts";
-import { checkedOptions, isObject, type OptionNames, withoutEffect } from "../util/check-options.ts";
+import { type ReadableStream, streamFrom } from "../streams/stage.ts";
+import type { DecodedValues, DecodeOptions } from "../tables/decoder.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { checkedOptions, isObject, type OptionNames, withoutEffect } from "../util/options.ts";
 import type { OwnBytes } from "../util/platform-types.ts";
+import { parseBytes } from "../util/units.ts";
+import { nameOf } from "./array-name.ts";
 import type { ZarrArray } from "./node.ts";
+import { axesFromAbove } from "./open/above-on-use.ts";
 import type { OpenSource } from "./open/open.ts";
 import {
   assertGridStrategy,
@@ -24,8 +27,13 @@ import {
   SLAB_OPTIONS,
   type SlabOptions,
 } from "./read-options.ts";
-import { LABEL_OPTIONS, type LabelOptions } from "./slice-labels.ts";
-import type { SliceOption } from "./slice-option.ts";
+import {
+  LABEL_OPTIONS,
+  type LabelOptions,
+  type ResolvedSlice,
+  resolveSlice,
+  type SliceOption,
+} from "./slice-option.ts";
 
 /** Part of a slice: the items of one chunk. */
 export interface SliceChunk<Name extends DataTypeName = DataTypeName> {
@@ -229,7 +237,7 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
     if (!how.decode && how.flags)
       throw withoutEffect({ option: "flags" }, "stored values are read without `decode`");
     if (!how.decode) return (await this.#read()).read();
-    const { decodedValues } = await import("../flows/slabs/decode/decoded-slice.ts");
+    const { decodedValues } = await import("../tables/decoded-slice.ts");
     return decodedValues(this as unknown as Slice, how);
   }
 
@@ -259,4 +267,22 @@ export async function chunkAt<Name extends DataTypeName>(
 ): Promise<SliceChunk<Name>> {
   const { readChunkAt } = await import("../flows/slice.ts");
   return readChunkAt(array, coords, options);
+}
+
+/**
+ * Resolves `option` to items of an open array. Dimensions can also have the names of axes, if the array is a level of
+ * an image.
+ *
+ * @throws as `resolveSlice`
+ */
+export async function resolveArraySlice(
+  option: SliceOption,
+  array: ZarrArray,
+  signal: AbortSignal | undefined,
+): Promise<ResolvedSlice> {
+  const isByName = isObject(option) && !Array.isArray(option) && Object.keys(option).length > 0;
+  const axes = isByName ? await axesFromAbove(array, signal) : undefined;
+  return resolveSlice(option, withAxes(array.metadata, axes), array.path, {
+    name: nameOf(array),
+  });
 }

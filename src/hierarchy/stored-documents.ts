@@ -1,7 +1,6 @@
 import { DEFAULT_MAX_METADATA } from "../meta/format.ts";
-import { isOnlyDocument } from "../stores/document-names.ts";
-import type { Store, StoreOptions } from "../stores/store.ts";
-import { type TooLarge, valueAtMost } from "../stores/value-at-most.ts";
+import { isOnlyDocument } from "../stores/key.ts";
+import { type Store, type StoreOptions, type TooLarge, valueAtMost } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 
 /** A metadata document as it was read. */

@@ -1,7 +1,6 @@
 import { parseInteger } from "../util/decimal.ts";
 import { type PlainCode, ZarrflowError } from "../util/errors.ts";
-import { pointerTo } from "../util/json-pointer.ts";
-import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
+import { JsonNumber, type JsonObject, type JsonValue, pointerTo } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
 import { MAX_ITEM_SIZE } from "./data-type.ts";
 

@@ -1,5 +1,11 @@
-import type { BLOSC_SHUFFLES, INNER_CODECS } from "../codecs/bytes-to-bytes/blosc/descriptor.ts";
-import { codecNamed, knownCodecs, nameOfV2, nameOfV3 } from "../codecs/descriptors.ts";
+import {
+  type BLOSC_SHUFFLES,
+  codecNamed,
+  type INNER_CODECS,
+  knownCodecs,
+  nameOfV2,
+  nameOfV3,
+} from "../codecs/catalog.ts";
 import {
   assertNeeded,
   assertOneOf,
@@ -13,9 +19,9 @@ import type { JsonObject } from "../util/json-value.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import { assertObject, isObject } from "./assert-json.ts";
 import { parseExtension } from "./extension.ts";
-import { parseV2Codec } from "./v2/codec.ts";
+import { parseV2Codec } from "./v2/codecs.ts";
 import { parseV3Codec } from "./v3/codec.ts";
-import { assertV3Config } from "./v3/codec-settings.ts";
+import { assertV3Config } from "./v3/codecs.ts";
 
 /** Codecs that the user asked for, in order of encoding. */
 export interface AskedCodecs {

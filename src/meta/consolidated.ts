@@ -1,15 +1,13 @@
 import { ZarrflowError } from "../util/errors.ts";
 import { type JsonCut, parseJsonCut } from "../util/json-cut.ts";
-import { jsonEqual } from "../util/json-equal.ts";
 import { maxMemoryOf } from "../util/json-memory.ts";
 import { parseJson } from "../util/json-parse.ts";
-import type { JsonPath } from "../util/json-pointer.ts";
-import type { JsonObject } from "../util/json-value.ts";
+import { type JsonObject, type JsonPath, jsonEqual } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
+import { joinKey } from "../util/node-path.ts";
 import type { ZarrFormat } from "./array-metadata.ts";
 import { assertObject, integerOf, invalid, isObject, refusal, required } from "./assert-json.ts";
 import type { DocumentLimits, Documents } from "./format.ts";
-import { joinKey } from "./join-key.ts";
 import { isInside } from "./v3/consolidated.ts";
 
 /** Consolidated metadata: the documents of a group and of all nodes below it, gathered in one. */

@@ -1,7 +1,7 @@
-import { invalid, isObject } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { fromPlain } from "../util/json-plain.ts";
-import { nearestName } from "../util/nearest-name.ts";
+import { fromPlain } from "../util/json-value.ts";
+import { nearestName } from "../util/names.ts";
+import { invalid, isObject } from "../util/options.ts";
 import type { DataType, Endian } from "./data-type.ts";
 import type { DataTypeName, NumberArrays, TimeName } from "./data-type-name.ts";
 import { hasByteOrder } from "./element-order.ts";

@@ -50,3 +50,41 @@ export const VARIABLE_ITEM_SIZE = 32;
 export function expectedItemSize(dataType: DataType): number {
   return isFixed(dataType) ? dataType.size : VARIABLE_ITEM_SIZE;
 }
+
+/** True if two data types represent the same values by the same bytes; ignores the stored byte order of fields. */
+export function sameDataType(a: DataType, b: DataType): boolean {
+  if (a.kind === "struct" && b.kind === "struct") {
+    return a.fields.length === b.fields.length && a.fields.every((field, i) => sameField(field, b.fields[i]));
+  }
+  const plain = ({ kind, ...rest }: DataType) =>
+    JSON.stringify([kind, ...Object.entries(rest).sort().flat()]);
+  return plain(a) === plain(b);
+}
+
+/** True if the fields of two such data types have the same own byte orders. */
+export function sameFieldOrders(a: DataType, b: DataType): boolean {
+  if (a.kind !== "struct" || b.kind !== "struct") return true;
+  return a.fields.every((field, i) => {
+    const other = b.fields[i];
+    return field.endian === other?.endian && other && sameFieldOrders(field.dataType, other.dataType);
+  });
+}
+
+function sameField(a: Field, b: Field | undefined): boolean {
+  if (b === undefined) return false;
+  return (
+    a.name === b.name && `${a.shape ?? ""}` === `${b.shape ?? ""}` && sameDataType(a.dataType, b.dataType)
+  );
+}
+
+/** Units of NumPy's times and time differences. */
+const UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as"];
+
+/** Largest number of units per step. */
+export const MAX_TIME_SCALE = 2 ** 31 - 1;
+
+/** The unit in NumPy's spelling, accepting both Unicode letters for micro; undefined if it is not a unit. */
+export function normalTimeUnit(unit: string): string | undefined {
+  const name = unit === "\u03bcs" || unit === "\u00b5s" ? "us" : unit;
+  return UNITS.includes(name) ? name : undefined;
+}

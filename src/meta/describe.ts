@@ -1,5 +1,5 @@
+import { codecNamed } from "../codecs/catalog.ts";
 import { describeSettings } from "../codecs/descriptor.ts";
-import { codecNamed } from "../codecs/descriptors.ts";
 import type { CodecConfig } from "./array-metadata.ts";
 import type { DataType, Field } from "./data-type.ts";
 import { innerCodecs } from "./v3/sharding.ts";

@@ -1,9 +1,9 @@
 import { parseJsonCut } from "../util/json-cut.ts";
+import { joinKey } from "../util/node-path.ts";
 import type { ZarrFormat } from "./array-metadata.ts";
 import { isObject } from "./assert-json.ts";
 import type { Documents, Finding } from "./format.ts";
-import { joinKey } from "./join-key.ts";
-import { draftOf } from "./v3-draft/draft-of.ts";
+import { draftOf } from "./v3-draft/bootstrap.ts";
 
 /** Document names that identify the formats, in order of precedence. */
 const NAMES = ["zarr.json", ".zarray", ".zgroup", "meta"] as const;

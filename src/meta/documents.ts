@@ -2,8 +2,14 @@ import { isZarrflowError } from "../util/errors.ts";
 import { type JsonCut, parseJsonCut } from "../util/json-cut.ts";
 import { maxMemoryOf } from "../util/json-memory.ts";
 import { type ParseJsonOptions, parseJson } from "../util/json-parse.ts";
-import { type JsonPath, pointerOf, pointerTo } from "../util/json-pointer.ts";
-import { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
+import {
+  JsonNumber,
+  type JsonObject,
+  type JsonPath,
+  type JsonValue,
+  pointerOf,
+  pointerTo,
+} from "../util/json-value.ts";
 import type { Original, ZarrFormat } from "./array-metadata.ts";
 import { assertObject, memberOr } from "./assert-json.ts";
 import type { DocumentLimits, Finding, NodeLayout } from "./format.ts";

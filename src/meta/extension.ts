@@ -1,5 +1,4 @@
-import { pointerTo } from "../util/json-pointer.ts";
-import type { JsonObject, JsonValue } from "../util/json-value.ts";
+import { type JsonObject, type JsonValue, pointerTo } from "../util/json-value.ts";
 import {
   assertObject,
   assertString,

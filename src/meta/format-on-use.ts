@@ -1,4 +1,4 @@
-import type { OptionNames } from "../util/check-options.ts";
+import type { OptionNames } from "../util/options.ts";
 import type { ZarrFormat } from "./array-metadata.ts";
 import type { FormatDefinition } from "./format.ts";
 import type { FormatOptions } from "./formats.ts";

@@ -1,5 +1,11 @@
-export { fromPlain, type PlainValue, toPlain } from "../util/json-plain.ts";
-export { JsonNumber, type JsonObject, type JsonValue } from "../util/json-value.ts";
+export {
+  fromPlain,
+  JsonNumber,
+  type JsonObject,
+  type JsonValue,
+  type PlainValue,
+  toPlain,
+} from "../util/json-value.ts";
 export type {
   ArrayMetadata,
   ChunkGrid,
@@ -13,7 +19,6 @@ export type {
   ZarrFormat,
 } from "./array-metadata.ts";
 export { gridShape } from "./array-metadata.ts";
-export { decodeChunkKey, encodeChunkKey } from "./chunk-key.ts";
 export type { CodecText } from "./codec-option.ts";
 export { consolidate, readConsolidatedV2 } from "./consolidated.ts";
 export type { DataType, Endian, Field, FixedDataType } from "./data-type.ts";
@@ -31,7 +36,8 @@ export type {
   WriteOptions,
 } from "./format.ts";
 export { type FormatOptions, formatNamed } from "./formats.ts";
+export { decodeChunkKey, encodeChunkKey } from "./node-layout.ts";
 export type { V1Order } from "./v1/array.ts";
 export type { V2Options } from "./v2/v2.ts";
 export { readConsolidatedV3 } from "./v3/consolidated.ts";
-export { understandExtension } from "./v3-draft/extension.ts";
+export { understandExtension } from "./v3-draft/form.ts";

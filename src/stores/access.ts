@@ -1,4 +1,4 @@
-import type { OptionNames } from "../util/check-options.ts";
+import type { OptionNames } from "../util/options.ts";
 import type { Fetch } from "../util/platform-types.ts";
 import { keepSecret } from "../util/redact.ts";
 import {

@@ -1,5 +1,5 @@
-import { invalid, isObject } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { invalid, isObject } from "../util/options.ts";
 import {
   isListable,
   isWritable,

@@ -1,10 +1,10 @@
 import { throwIfAborted, unlessAborted } from "../util/abort.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import { plainBuffers } from "../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../util/byte-range.ts";
-import { assertKnown, invalid, type OptionNames } from "../util/check-options.ts";
+import { plainBuffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { sortUtf8 } from "../util/utf8-order.ts";
+import { sortUtf8 } from "../util/names.ts";
+import { assertKnown, invalid, type OptionNames } from "../util/options.ts";
 import { pagesFrom, type ReadableStream, streamFromPages } from "../util/web-streams.ts";
 import { assertKey, assertPrefix, assertRename, isKey } from "./key.ts";
 import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";

@@ -1,22 +1,28 @@
 import { resolve } from "node:path";
+import { processTag } from "../targets/process-record.node.ts";
 import { throwIfAborted } from "../util/abort.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { folderOf } from "../util/node-path.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
-import { DirectoryListings } from "./directory/directory-listings.ts";
 import { DirectoryTree } from "./directory/directory-tree.ts";
 import { FileLookup } from "./directory/file-lookup.ts";
+import { DirectoryListings } from "./directory/listing.ts";
 import { fileAge, writeNewFile } from "./directory/lock-file.ts";
 import { FolderWatch, noteMissingBelow } from "./directory/missing-values.ts";
-import { isMovable, moveTo } from "./directory/rename.ts";
 import { replaceValueSync, writeValueSync } from "./directory/sync-values.ts";
-import { copyFile, openFileWriter, replaceFile, type ValueFiles, writeFile } from "./directory/value-file.ts";
-import { asyncFileCalls, type FileCalls } from "./files/file-calls.ts";
-import { fileError, hasSystemCode, isMissing } from "./files/file-error.ts";
-import { fileVersion } from "./files/file-version.ts";
+import {
+  copyFile,
+  isMovable,
+  moveTo,
+  openFileWriter,
+  replaceFile,
+  type ValueFiles,
+  writeFile,
+} from "./directory/value-file.ts";
+import { asyncFileCalls, type FileCalls, fileError, hasSystemCode, isMissing } from "./files/file-calls.ts";
+import { fileVersion } from "./files/file-reader.ts";
 import { assertKey, assertPrefix, assertRename } from "./key.ts";
-import { markNativeStore } from "./native-stores.ts";
 import { assertNotOwn, temporaryName } from "./reserved-names.ts";
 import type {
   GetOptions,
@@ -34,7 +40,7 @@ import type {
   VersionOptions,
   WritableStore,
 } from "./store.ts";
-import { processTag } from "./target/process-record.node.ts";
+import { markNativeStore } from "./store-traits.ts";
 import { serialized } from "./writer.ts";
 
 export interface DirectoryStoreOptions {

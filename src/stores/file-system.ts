@@ -1,15 +1,10 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { folderOf, lastName } from "../util/node-path.ts";
-import type { ReadableStream } from "../util/web-streams.ts";
-import { streamFromPages } from "../util/web-streams.ts";
-import { browserError, isBrowserError } from "./file-system/browser-error.ts";
-import { FolderTree, whenFree } from "./file-system/folder-tree.ts";
-import { Gathered } from "./file-system/gathered.ts";
-import type { BlobLike, FolderHandle } from "./file-system/handles.ts";
-import { PendingFile } from "./file-system/pending-file.ts";
-import { BlobReader, blobVersion, readBlob } from "./file-system/read-blob.ts";
+import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
+import { FolderTree, PendingFile, whenFree } from "./file-system/folder-tree.ts";
+import { type BlobLike, browserError, type FolderHandle, isBrowserError } from "./file-system/handles.ts";
+import { BlobReader, blobVersion, Gathered, readBlob } from "./file-system/read-blob.ts";
 import { assertKey, assertPrefix } from "./key.ts";
-import { markNativeStore } from "./native-stores.ts";
 import { assertNotOwn } from "./reserved-names.ts";
 import type {
   GetOptions,
@@ -22,6 +17,7 @@ import type {
   VersionOptions,
   WritableStore,
 } from "./store.ts";
+import { markNativeStore } from "./store-traits.ts";
 import { assertMissing, assertVersion, folderInPlace } from "./version.ts";
 import { serialized } from "./writer.ts";
 import { ZipStore, type ZipStoreOptions } from "./zip/zip-store.ts";

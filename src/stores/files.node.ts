@@ -1,7 +1,7 @@
+import type { LockOptions } from "../targets/prefix-lock.ts";
 import type { DirectoryStoreOptions } from "./directory.ts";
 import type { Variables } from "./s3/credentials.ts";
 import type { StoreSpec } from "./store.ts";
-import type { LockOptions } from "./target/prefix-lock.ts";
 
 type FileSpec = Extract<StoreSpec, { readonly kind: "directory" | "zip" }>;
 
@@ -10,18 +10,18 @@ const here = {
     new (await import("./directory.ts")).DirectoryStore(path, options),
   openFile: async (path: string) => (await import("./files/file-reader.ts")).FileReader.open(path),
   /** Returns the real path of a place that need not exist yet. */
-  realPath: async (path: string) => (await import("./files/real-path.ts")).realPath(path),
-  place: async (spec: FileSpec) => (await import("./target/file-build.ts")).filePlace(spec),
+  realPath: async (path: string) => (await import("./files/file-reader.ts")).realPath(path),
+  place: async (spec: FileSpec) => (await import("../targets/file-build.ts")).filePlace(spec),
   assertNotBuilt: async (path: string, options: LockOptions) =>
-    (await import("./target/builds-at.ts")).assertNotBuilt(path, options),
-  leftovers: () => import("./target/file-leftovers.ts"),
-  processes: () => import("./target/process-record.node.ts"),
+    (await import("../targets/builds-at.ts")).assertNotBuilt(path, options),
+  leftovers: () => import("../targets/file-leftovers.ts"),
+  processes: () => import("../targets/process-record.node.ts"),
   fetch: () => import("./http/fetch-by-http.ts"),
   yazl: () => import("yazl"),
-  profile: async (env: Variables) => (await import("./s3/profile.ts")).readProfile(env),
+  profile: async (env: Variables) => (await import("./s3/credential-files.ts")).readProfile(env),
   credentialsOf: async (command: string) =>
-    (await import("./s3/credentials/process.ts")).processCredentials(command),
-  secret: async (path: string) => (await import("./s3/credentials/secret-file.ts")).secretFile(path),
+    (await import("./s3/credential-files.ts")).processCredentials(command),
+  secret: async (path: string) => (await import("./s3/credential-files.ts")).secretFile(path),
 };
 
 /**

@@ -1,21 +1,20 @@
 import { platformSignal } from "../util/abort.ts";
 import type { Awaitable } from "../util/awaitable.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
 import type { Fetch } from "../util/platform-types.ts";
 import { forKey } from "./error-context.ts";
-import { fetchOfRuntime } from "./http/fetch-of-runtime.ts";
 import { followRedirects } from "./http/follow-redirects.ts";
+import { secretHeaders } from "./http/headers.ts";
 import type { HttpResponse, PlainFetch } from "./http/http-response.ts";
 import { HttpValues, type SendRequest } from "./http/http-values.ts";
 import { fetchFailure, isCrossOrigin } from "./http/page.ts";
-import { plainFetch } from "./http/plain-fetch.ts";
-import { secretHeaders } from "./http/secret-headers.ts";
-import { markNativeStore } from "./native-stores.ts";
+import { fetchOfRuntime, plainFetch } from "./http/runtime-fetch.ts";
 import { fetchWithTimeout } from "./remote/fetch-with-timeout.ts";
 import type { RequestHeaders, RequestHook } from "./remote/private-access.ts";
 import { type RequestRetry, type Retrier, requestRetrier, withOneBuffer } from "./remote/retry-requests.ts";
 import type { GetOptions, Store, VersionOptions } from "./store.ts";
+import { markNativeStore } from "./store-traits.ts";
 
 export interface HttpStoreOptions {
   /** @default globalThis.fetch */

@@ -1,11 +1,10 @@
 import { throwIfAborted } from "../util/abort.ts";
-import { plainBuffers } from "../util/buffers.ts";
 import { resolveRange } from "../util/byte-range.ts";
+import { plainBuffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { sortUtf8 } from "../util/utf8-order.ts";
+import { sortUtf8 } from "../util/names.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
 import { assertKey, assertRename } from "./key.ts";
-import { markNativeStore } from "./native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "./sorted-keys.ts";
 import type {
   GetOptions,
@@ -17,6 +16,7 @@ import type {
   VersionOptions,
   WritableStore,
 } from "./store.ts";
+import { markNativeStore } from "./store-traits.ts";
 import { assertMissing, assertVersion } from "./version.ts";
 import { bufferedWriter } from "./writer.ts";
 

@@ -1,20 +1,15 @@
 import { throwIfAborted } from "../util/abort.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { forKey, withErrorContext } from "./error-context.ts";
 import { HttpValues } from "./http/http-values.ts";
 import { isBrowser } from "./http/page.ts";
 import { assertKey, assertPrefix, isKey } from "./key.ts";
-import { markNativeStore } from "./native-stores.ts";
 import { withOneBuffer } from "./remote/retry-requests.ts";
 import { isReservedKey, LOCK_NAME } from "./reserved-names.ts";
-import { copyObject } from "./s3/copy-object.ts";
-import { deleteObject, deleteObjects } from "./s3/delete-objects.ts";
-import { listObjects } from "./s3/list-objects.ts";
-import { listUploads } from "./s3/list-uploads.ts";
-import { abortUpload } from "./s3/multipart-upload.ts";
-import { MultipartWriter } from "./s3/multipart-writer.ts";
-import { checksummed, putIfAbsent } from "./s3/put-object.ts";
+import { listObjects, listUploads } from "./s3/listings.ts";
+import { abortUpload, checksummed, MultipartWriter, putIfAbsent } from "./s3/multipart.ts";
+import { copyObject, deleteObject, deleteObjects } from "./s3/object-requests.ts";
 import { S3_CLIENT_OPTIONS, S3Client, type S3ClientOptions } from "./s3/s3-client.ts";
 import type {
   GetOptions,
@@ -33,10 +28,11 @@ import type {
   WritableStore,
   WriterOptions,
 } from "./store.ts";
+import { markNativeStore } from "./store-traits.ts";
 import { serialized } from "./writer.ts";
 
 export type { S3CredentialSource, S3Credentials } from "./s3/credentials.ts";
-export type { S3Encryption } from "./s3/encryption.ts";
+export type { S3Encryption } from "./s3/s3-client.ts";
 
 export interface S3StoreOptions extends S3ClientOptions {
   /**

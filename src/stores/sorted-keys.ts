@@ -1,5 +1,5 @@
 import { isZarrflowError } from "../util/errors.ts";
-import { compareUtf8 } from "../util/utf8-order.ts";
+import { compareUtf8 } from "../util/names.ts";
 import { type ReadableStream, streamFromPages } from "../util/web-streams.ts";
 import { assertPrefix } from "./key.ts";
 import type { KeyEntry, ListedEntry, ListOptions } from "./store.ts";

@@ -1,12 +1,7 @@
+import type { Journal } from "../targets/journal.ts";
 import type { ByteRange } from "../util/byte-range.ts";
-import type { ZarrflowError } from "../util/errors.ts";
+import { ZarrflowError } from "../util/errors.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
-import type { Neighbours } from "./neighbours.ts";
-import type { Journal } from "./target/journal.ts";
-import type { LeavableUpload, UploadNotes } from "./upload.ts";
-
-export type { Neighbours, ValuePlace } from "./neighbours.ts";
-export type { BegunUpload, LeavableUpload, UploadedPart, UploadNotes } from "./upload.ts";
 
 export interface StoreOptions {
   /** Aborts the call, which then fails with the signal's reason, or with `aborted` and the reason as its cause. */
@@ -408,4 +403,100 @@ export interface TargetBuild {
   keep?(): Promise<void>;
   /** Has no effect once the target is published. */
   discard(): Promise<void>;
+}
+
+/** A part of a value that a store has received. */
+export interface UploadedPart {
+  /** 1 for the first part of the value. */
+  readonly number: number;
+  /** In bytes. */
+  readonly size: number;
+  /** Identifier of the part's contents, as the store returned it. */
+  readonly tag: string;
+}
+
+/** A multipart upload that was started. */
+export interface BegunUpload {
+  readonly id: string;
+  /** The parts that are known to be uploaded, from number 1 on. */
+  readonly parts: readonly UploadedPart[];
+}
+
+/** The state from which an upload continues, and callbacks that record its progress. */
+export interface UploadNotes {
+  /** The upload to continue. Its first parts are kept, as far as the store has them as given here. */
+  readonly begun?: BegunUpload | undefined;
+  /** Called when an upload has started, before any of its parts is sent. */
+  readonly onBegun?: ((id: string) => void) | undefined;
+  /** Called with each part that the store has received, in any order. */
+  readonly onPart?: ((part: UploadedPart) => void) | undefined;
+}
+
+/** An upload that can be left for another writer. */
+export interface LeavableUpload {
+  /** The parts of `begun` that are kept: writing continues after their bytes. */
+  readonly kept: readonly UploadedPart[];
+  /** Stops writing and leaves the parts that the store has. Resolves when no part is in flight. */
+  leave(): Promise<void>;
+}
+
+/** Values that are adjacent in one remote object, such as the entries of a zip in S3. */
+export interface Neighbours {
+  /**
+   * Returns the place of a value in the object, as far as it is known before reading; undefined for a value
+   * elsewhere.
+   */
+  placeOf(key: string): ValuePlace | undefined;
+  /**
+   * Reads a part of the object in one request. Afterwards `get` takes values that are completely in that part from
+   * it. The function that it returns ends this; the caller may then reuse the buffer.
+   *
+   * @throws as `get`, if the object cannot be read.
+   */
+  hold(
+    part: Uint8Array,
+    offset: number,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<() => void>;
+}
+
+/** Place of a value in an object that contains many, in bytes, with the record around it. */
+export interface ValuePlace {
+  readonly offset: number;
+  readonly length: number;
+  /** Bytes that `get` allocates for the value. */
+  readonly bytesTaken: number;
+}
+
+/** Makes the error for a value with more bytes than a caller can use. */
+export type TooLarge = (found: number, limit: number) => ZarrflowError;
+
+/**
+ * Reads a value of bounded size; undefined if the key is missing. The size is checked before memory is allocated.
+ *
+ * @throws `resource-limit`, as made by `tooLarge`, and the errors of the store.
+ */
+export async function valueAtMost(
+  store: Pick<Store, "get">,
+  key: string,
+  limit: number,
+  { tooLarge = anyTooLarge, ...options }: GetOptions & { readonly tooLarge?: TooLarge } = {},
+): Promise<Uint8Array | undefined> {
+  const check = (size: number) => {
+    if (size > limit) throw tooLarge(size, limit).addContext({ key });
+  };
+  const allocate = (byteLength: number) => {
+    check(byteLength);
+    return new Uint8Array(byteLength);
+  };
+  const bytes = await store.get(key, { ...options, allocate, maxBytes: limit });
+  check(bytes?.length ?? 0);
+  return bytes;
+}
+
+function anyTooLarge(found: number, limit: number): ZarrflowError {
+  return new ZarrflowError("resource-limit", "the value is too large", {
+    expected: `at most ${limit} bytes`,
+    found: `${found} bytes`,
+  });
 }

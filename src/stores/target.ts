@@ -1,5 +1,6 @@
+import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "../targets/options.ts";
+import type { LockOptions } from "../targets/prefix-lock.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { machineFiles } from "./machine-files.ts";
 import {
   isListable,
   isWritable,
@@ -8,11 +9,10 @@ import {
   type StoreSpec,
   type TargetBuild,
 } from "./store.ts";
-import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./target/options.ts";
-import type { LockOptions } from "./target/prefix-lock.ts";
+import { machineFiles } from "./store-spec.ts";
 import { openStore } from "./url.ts";
 
-export type { TargetBuildOptions } from "./target/options.ts";
+export type { TargetBuildOptions } from "../targets/options.ts";
 
 /**
  * Starts to build the target that `spec` names. Directories and zips are built in a folder `.NAME.zarrflow-…`
@@ -75,11 +75,11 @@ async function placeOf(spec: StoreSpec): Promise<TargetPlace> {
     case "zip":
       return machineFiles().place(spec);
     case "memory":
-      return (await import("./target/memory-build.ts")).memoryPlace(spec.name);
+      return (await import("../targets/simple-builds.ts")).memoryPlace(spec.name);
     case "s3":
       return placeIn(await (await import("./s3/open-s3.ts")).openS3(spec));
     case "zip-value":
-      return (await import("./target/zip-value-build.ts")).zipValuePlace(spec);
+      return (await import("../targets/zip-value-build.ts")).zipValuePlace(spec);
     case "http":
       throw new ZarrflowError("unsupported-operation", "a web server is read-only", { store: spec.url });
     case "object":
@@ -101,6 +101,6 @@ async function placeIn(store: Store): Promise<TargetPlace> {
     );
   }
   return isListable(store)
-    ? (await import("./target/in-place-build.ts")).inPlace(store)
-    : (await import("./target/unlisted-build.ts")).unlistedPlace(store);
+    ? (await import("../targets/in-place-build.ts")).inPlace(store)
+    : (await import("../targets/simple-builds.ts")).unlistedPlace(store);
 }

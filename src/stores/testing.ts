@@ -1,7 +1,6 @@
-import { invalid } from "../util/check-options.ts";
+import { invalid } from "../util/options.ts";
 import type { Filled, StoreCheck, StoreHarness } from "./testing/harness.ts";
-import { listChecks } from "./testing/list-checks.ts";
-import { readChecks } from "./testing/read-checks.ts";
+import { listChecks, readChecks } from "./testing/read-checks.ts";
 import { writeChecks } from "./testing/write-checks.ts";
 
 export type { StoreCheck, StoreHarness } from "./testing/harness.ts";

@@ -1,17 +1,16 @@
 import { throwIfAborted } from "../util/abort.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
 import { loadStreams } from "../util/web-streams.ts";
 import { HttpStore } from "./http.ts";
-import { machineFiles } from "./machine-files.ts";
-import { markNativeStore } from "./native-stores.ts";
-import { objectPlace } from "./object-spec.ts";
 import { privateAccessOf } from "./remote/private-access.ts";
 import type { Store, StoreOptions, StoreSpec } from "./store.ts";
+import { machineFiles, objectPlace } from "./store-spec.ts";
+import { markNativeStore } from "./store-traits.ts";
 
 export type { StoreAccess } from "./access.ts";
+export type { FoundFormat, StoreUrl } from "./url/parse-url.ts";
 export { parseStoreUrl } from "./url/parse-url.ts";
-export type { FoundFormat, StoreUrl } from "./url/store-url.ts";
 
 export interface OpenStoreOptions extends StoreOptions {
   /** See `DirectoryStoreOptions`. */

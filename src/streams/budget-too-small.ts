@@ -1,5 +1,5 @@
-import { formatEnoughBytes } from "../util/byte-size.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { formatEnoughBytes } from "../util/units.ts";
 
 /** Below this number of bytes, the error assumes that the unit was forgotten. */
 const MIN_PLAUSIBLE = 1000;

@@ -1,5 +1,4 @@
-import type { Buffers } from "../util/buffers.ts";
-import { pooledSize } from "./pooled-size.ts";
+import type { Buffers } from "../util/bytes.ts";
 
 /** Memory that a pool takes its buffers from, in place of the garbage collector. */
 export interface BufferSource {
@@ -137,3 +136,62 @@ export class BufferPool implements Buffers {
     if (buffer.buffer === this.#source?.memory) this.#source.release(buffer);
   }
 }
+
+/** Tracks the buffers that one piece of work has taken, so that all can be given back if it fails. */
+export class BufferScope implements Buffers {
+  readonly #buffers: Buffers;
+  readonly #taken: Uint8Array[] = [];
+
+  constructor(buffers: Buffers) {
+    this.#buffers = buffers;
+  }
+
+  take(byteLength: number): Uint8Array {
+    const bytes = this.#buffers.take(byteLength);
+    this.#taken.push(bytes);
+    return bytes;
+  }
+
+  give(view: Uint8Array): void {
+    const place = this.#placeOf(view);
+    if (place >= 0) this.#taken.splice(place, 1);
+    this.#buffers.give(view);
+  }
+
+  has(view: Uint8Array): boolean {
+    return this.#placeOf(view) >= 0;
+  }
+
+  giveAll(): void {
+    for (const bytes of this.#taken.splice(0)) this.#buffers.give(bytes);
+  }
+
+  /** Finds a taken buffer by memory and offset: several buffers may be views of one memory. */
+  #placeOf({ buffer, byteOffset, byteLength }: Uint8Array): number {
+    return this.#taken.findIndex((taken) => {
+      const end = taken.byteOffset + taken.byteLength;
+      return taken.buffer === buffer && taken.byteOffset <= byteOffset && byteOffset + byteLength <= end;
+    });
+  }
+}
+
+/** Bytes that a pool uses for a buffer: at least 4 KiB, rounded up to 4, 5, 6 or 7 times a power of two. */
+export function pooledSize(byteLength: number): number {
+  if (byteLength <= SMALLEST_CLASS) return SMALLEST_CLASS;
+  const quarter = 2 ** (Math.ceil(Math.log2(byteLength)) - 3);
+  return Math.ceil(byteLength / quarter) * quarter;
+}
+
+/** Size of the largest buffer that uses at most `bytes` of a pool; 0 if no buffer fits. */
+export function largestPooled(bytes: number): number {
+  if (bytes < SMALLEST_CLASS) return 0;
+  const quarter = 2 ** (Math.floor(Math.log2(bytes)) - 2);
+  return Math.floor(bytes / quarter) * quarter;
+}
+
+/** The most bytes of a pool that `parts` buffers of `byteLength` in total use, however they divide it. */
+export function pooledParts(byteLength: number, parts: number): number {
+  return byteLength === 0 ? 0 : Math.ceil(1.25 * byteLength) + parts * SMALLEST_CLASS;
+}
+
+export const SMALLEST_CLASS = 4096;

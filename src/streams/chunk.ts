@@ -1,9 +1,10 @@
-import type { InnerRange } from "../codecs/array-to-bytes/sharding/entries.ts";
-import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
 import type { ChunkData, ChunkPart } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
+import type { InnerRange } from "../codecs/sharding/entries.ts";
+import type { ShardFormat } from "../codecs/sharding/index-format.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
+import { pooledParts } from "./buffer-pool.ts";
 
 /** A box of an array, in items. */
 export interface Region {
@@ -146,4 +147,33 @@ export function withChunkContext(
     ...(key !== undefined && { key }),
     ...(store && { store: store.description }),
   });
+}
+
+/** Upper bounds of what a chunk takes, in bytes. */
+export interface ChunkSizes {
+  readonly decodedSize: number;
+  readonly maxEncodedSize: number;
+  /** Bytes that codecs hold at one time besides their input and their output. */
+  readonly scratchSize: number;
+}
+
+/** Bytes of pooled buffers between the codecs of a chain: at most two buffers at one time. */
+export function pooledScratch({ scratchSize }: Pick<ChunkSizes, "scratchSize">): number {
+  return pooledParts(scratchSize, 2);
+}
+
+/** A grid of chunks, possibly in shards, and the size of a chunk. */
+export interface ShardSizes extends Pick<ChunkSizes, "maxEncodedSize"> {
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  /** Absent without shards. */
+  readonly shardShape?: readonly number[];
+}
+
+/** Chunks in a shard along each dimension; undefined without shards. */
+export function chunksPerShard({
+  chunkShape,
+  shardShape,
+}: Pick<ShardSizes, "chunkShape" | "shardShape">): number[] | undefined {
+  return shardShape?.map((n, d) => n / (chunkShape[d] ?? 1));
 }

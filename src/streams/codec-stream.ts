@@ -6,12 +6,12 @@ import type {
   BytesToBytesCodec,
   PlacedCodec,
 } from "../codecs/codec.ts";
-import { plainBuffers } from "../util/buffers.ts";
-import { assertKnown } from "../util/check-options.ts";
+import { plainBuffers } from "../util/bytes.ts";
 import { isZarrflowError } from "../util/errors.ts";
+import { assertKnown } from "../util/options.ts";
 import type { DecodedChunk, EncodedChunk } from "./chunk.ts";
 import { CODING_OPTIONS, type CodingOptions } from "./decode-chunks.ts";
-import { TransformStream } from "./web.ts";
+import { TransformStream } from "./stage.ts";
 
 /** A chunk between two codecs: `bytes` on the stored side of the array -> bytes codec, `data` on the other side. */
 export type CodedChunk = EncodedChunk | DecodedChunk;

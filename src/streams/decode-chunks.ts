@@ -1,19 +1,19 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { CodecPipeline } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
-import { type Buffers, plainBuffers } from "../util/buffers.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
+import { type Buffers, plainBuffers } from "../util/bytes.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
+import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
+  type ChunkSizes,
   type DecodedChunk,
   decodedChunk,
   type EncodedChunk,
+  pooledScratch,
   withChunkContext,
 } from "./chunk.ts";
-import { type ChunkSizes, pooledScratch } from "./chunk-sizes.ts";
-import { pooledSize } from "./pooled-size.ts";
-import { type Stage, stageStream } from "./stage.ts";
-import type { TransformStream } from "./web.ts";
+import { type Stage, stageStream, type TransformStream } from "./stage.ts";
 
 export interface CodingOptions {
   readonly buffers?: Buffers | undefined;

@@ -1,8 +1,8 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
-import { type Buffers, plainBuffers } from "../util/buffers.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
+import { type Buffers, plainBuffers } from "../util/bytes.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
 import { cStrides } from "../util/shape.ts";
 import type { DecodedChunk, Region } from "./chunk.ts";
 import { beginAssembly } from "./regrid.ts";

@@ -1,18 +1,18 @@
 import { isFilled } from "../codecs/filled-data.ts";
-import { plainBuffers } from "../util/buffers.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
+import { plainBuffers } from "../util/bytes.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
+import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
+  type ChunkSizes,
   type DecodedChunk,
   type EncodedChunk,
   encodedChunk,
+  pooledScratch,
   withChunkContext,
 } from "./chunk.ts";
-import { type ChunkSizes, pooledScratch } from "./chunk-sizes.ts";
 import { CODING_OPTIONS, type CodingOptions } from "./decode-chunks.ts";
-import { pooledSize } from "./pooled-size.ts";
-import { type Stage, stageStream } from "./stage.ts";
-import type { TransformStream } from "./web.ts";
+import { type Stage, stageStream, type TransformStream } from "./stage.ts";
 
 export interface EncodeOptions extends CodingOptions {
   /** Also stores chunks that contain only the fill value; by default they are left out. */

@@ -25,5 +25,5 @@ export type { ReadChunksOptions } from "./read-options.ts";
 export { type RegridOptions, type RegridTarget, regrid } from "./regrid.ts";
 export { reorder } from "./reorder.ts";
 export type { Selection } from "./selection.ts";
+export type { WriteChunksOptions } from "./write-chunks.ts";
 export { writeChunks } from "./write-chunks.ts";
-export type { WriteChunksOptions } from "./write-options.ts";

@@ -1,7 +1,7 @@
 import { abortError, onAbort } from "../util/abort.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { ReadableStream, type TransformStream, WritableStream } from "./web.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
+import { ReadableStream, type TransformStream, WritableStream } from "./stage.ts";
 
 export interface MapConcurrentOptions<O = unknown> {
   /** The most items that are started and not yet taken by the reader. */

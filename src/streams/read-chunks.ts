@@ -1,21 +1,23 @@
+import type { CodecPipeline } from "../codecs/codec.ts";
 import type { StoreOptions } from "../stores/store.ts";
-import { plainBuffers } from "../util/buffers.ts";
-import { assertKnown } from "../util/check-options.ts";
+import { plainBuffers } from "../util/bytes.ts";
+import { assertKnown } from "../util/options.ts";
+import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkRef,
+  type ChunkSizes,
   type ChunkStore,
   type EncodedChunk,
   encodedChunk,
   isSharded,
   withChunkContext,
 } from "./chunk.ts";
-import type { ChunkSizes } from "./chunk-sizes.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
-import { pooledSize } from "./pooled-size.ts";
-import { readInnerChunks } from "./read-inner-chunks.ts";
 import { readNeighbours } from "./read-neighbours.ts";
 import { READ_CHUNKS_OPTIONS, type ReadChunksOptions, tooLarge } from "./read-options.ts";
-import { type ReadableStream, streamFrom } from "./web.ts";
+import { readInnerChunks } from "./read-shards.ts";
+import { intersect, itemAt, type Selection, selectedRegions } from "./selection.ts";
+import { type ReadableStream, streamFrom } from "./stage.ts";
 
 /**
  * Reads the chunks that `refs` name, in any order: the source of every flow. For shards, it reads each index once and
@@ -122,4 +124,36 @@ export function readFootprint(
 ): number {
   // Chunks that are read together are copied out of one larger buffer.
   return (inShard ? 2 : 1) * pooledSize(maxEncodedSize);
+}
+
+/** Yields the same chunks, narrowed to the part with the selected items if the codecs can decode parts of a chunk. */
+export function* narrowRefs(
+  refs: Iterable<ChunkRef>,
+  selection: Selection,
+  { partOf }: Pick<CodecPipeline, "partOf">,
+): Generator<ChunkRef> {
+  if (partOf === undefined) {
+    yield* refs;
+    return;
+  }
+  for (const ref of refs) {
+    const { start } = ref.region;
+    const [selected, other] = selectedRegions(selection, ref.region);
+    const part = selected && !other && partOf(boxOf(selection, selected, start));
+    const region =
+      part &&
+      intersect(
+        { start: start.map((from, d) => from + (part.start[d] ?? 0)), shape: part.shape },
+        ref.region,
+      );
+    yield part && region ? { ...ref, region, part } : ref;
+  }
+}
+
+/** The smallest box with all selected items of a chunk, relative to its `first` item. */
+function boxOf(selection: Selection, selected: ChunkRef["region"], first: readonly number[]) {
+  return {
+    start: selected.start.map((at, d) => itemAt(selection, d, at) - (first[d] ?? 0)),
+    shape: selected.shape.map((count, d) => (selection.step[d] ?? 1) * (count - 1) + 1),
+  };
 }

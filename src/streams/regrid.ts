@@ -1,17 +1,20 @@
 import type { ChunkSpec } from "../codecs/codec.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import { isFixed } from "../meta/data-type.ts";
-import { type Buffers, plainBuffers } from "../util/buffers.ts";
-import { assertKnown, type OptionNames } from "../util/check-options.ts";
+import { type Buffers, plainBuffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { assertKnown, type OptionNames } from "../util/options.ts";
 import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
-import { FixedAssembly } from "./assemble-fixed.ts";
-import { VariableAssembly } from "./assemble-variable.ts";
-import type { Assembly } from "./assembly.ts";
-import type { DecodedChunk, Region } from "./chunk.ts";
-import type { ChunkSizes } from "./chunk-sizes.ts";
-import { addShared, type OpenBox, OpenChunks } from "./open-chunks.ts";
-import { pooledSize } from "./pooled-size.ts";
+import {
+  type Assembly,
+  addShared,
+  FixedAssembly,
+  type OpenBox,
+  OpenChunks,
+  VariableAssembly,
+} from "./assemble.ts";
+import { pooledSize } from "./buffer-pool.ts";
+import type { ChunkSizes, DecodedChunk, Region } from "./chunk.ts";
 import {
   chunkRegion,
   countShared,
@@ -20,8 +23,7 @@ import {
   selectedRegions,
   wholeSelection,
 } from "./selection.ts";
-import { type Stage, stageStream } from "./stage.ts";
-import type { TransformStream } from "./web.ts";
+import { type Stage, stageStream, type TransformStream } from "./stage.ts";
 
 /** The grid to cut chunks to. */
 export interface RegridTarget {

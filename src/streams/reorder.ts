@@ -1,4 +1,4 @@
-import { TransformStream } from "./web.ts";
+import { TransformStream } from "./stage.ts";
 
 /**
  * Puts chunks back into the order of their `index`, starting at `first`. It holds chunks that come early, so bound the

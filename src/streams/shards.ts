@@ -1,16 +1,20 @@
-import type { ShardIndex } from "../codecs/array-to-bytes/sharding/entries.ts";
-import { ENTRY_SIZE } from "../codecs/array-to-bytes/sharding/entry-size.ts";
-import type { ShardFormat } from "../codecs/array-to-bytes/sharding/format.ts";
 import { createPipeline } from "../codecs/chain/pipeline.ts";
-import { corrupt } from "../codecs/failures.ts";
+import { corrupt } from "../codecs/limits.ts";
+import { ENTRY_SIZE, type ShardIndex } from "../codecs/sharding/entries.ts";
+import type { ShardFormat } from "../codecs/sharding/index-format.ts";
 import { gridShape } from "../meta/array-metadata.ts";
-import type { ShardedArray } from "../meta/inner-array.ts";
+import type { ShardedArray } from "../meta/shards.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { indexOf, product } from "../util/shape.ts";
-import type { ChunkLocation, ChunkStore, ShardGrid } from "./chunk.ts";
-import { chunksPerShard, type ShardSizes } from "./chunk-sizes.ts";
-import { SHARDS_AHEAD, shardReplaced } from "./locate-chunks.ts";
+import {
+  type ChunkLocation,
+  type ChunkStore,
+  chunksPerShard,
+  type ShardGrid,
+  type ShardSizes,
+} from "./chunk.ts";
+import { SHARDS_AHEAD, shardReplaced } from "./read-shards.ts";
 import { chunkRegion } from "./selection.ts";
 
 /** Bytes of decoded indexes to remember. */
@@ -127,7 +131,7 @@ export class Shards implements ShardGrid {
   async #loadFormat(): Promise<ShardFormat> {
     const { dimensions, sharding, shardShape } = this.#array;
     const shape = dimensions.map((d) => shardShape[d] ?? 1);
-    const { shardFormat } = await import("../codecs/array-to-bytes/sharding/format.ts");
+    const { shardFormat } = await import("../codecs/sharding/index-format.ts");
     return shardFormat(sharding.configuration, shape, createPipeline);
   }
 

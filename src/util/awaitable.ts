@@ -1,3 +1,5 @@
+import { throwIfAborted, unlessAborted } from "./abort.ts";
+
 /** A value, or a promise of one. */
 export type Awaitable<T> = T | Promise<T>;
 
@@ -18,3 +20,30 @@ export async function visitEach<T>(
 ): Promise<void> {
   for await (const item of items) await visit(item);
 }
+
+/**
+ * Returns the result of `find` for `key`, which runs once for all callers. A signal ends only its own caller's wait.
+ * After a failure the next caller runs `find` again.
+ */
+export async function foundOnce<Key extends object, Value>(
+  known: WeakMap<Key, Promise<Value>>,
+  key: Key,
+  find: () => Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  throwIfAborted(signal);
+  const before = known.get(key);
+  if (before) return unlessAborted(before, signal);
+  const found = find();
+  known.set(key, found);
+  found.catch(() => {
+    if (known.get(key) === found) known.delete(key);
+  });
+  return unlessAborted(found, signal);
+}
+
+/// <reference lib="esnext.disposable" preserve="true" />
+
+/** The method name that `await using` calls, including in runtimes that lack `Symbol.asyncDispose`. */
+export const asyncDispose: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");

@@ -36,3 +36,6 @@ function roundToEven(value: number): number {
   const rest = value - floor;
   return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
 }
+
+/** Bits of a float's significand, by its size in bytes. */
+export const SIGNIFICAND: Readonly<Record<number, number>> = { 2: 10, 4: 23, 8: 52 };

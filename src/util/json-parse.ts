@@ -1,9 +1,13 @@
-import { notValid, tooDeep, tooLarge } from "./json-failure.ts";
+import { ZarrflowError } from "./errors.ts";
 import { JsonMemory, joined, maxMemoryOf } from "./json-memory.ts";
-import type { JsonPath } from "./json-pointer.ts";
-import { isExact, readShortNumber } from "./json-short-number.ts";
-import { type JsonNumber, type JsonObject, type JsonValue, setMember } from "./json-value.ts";
-import { JsonWindow } from "./json-window.ts";
+import {
+  type JsonNumber,
+  type JsonObject,
+  type JsonPath,
+  type JsonValue,
+  pointerOf,
+  setMember,
+} from "./json-value.ts";
 
 /** Options for reading array values, whose memory the decoder limits. */
 export const JSON_VALUES: ParseJsonOptions = {
@@ -296,4 +300,194 @@ class JsonParser {
     const place = this.#window.placeOf(this.#window.byteAt(this.#text, this.#at));
     throw notValid({ place, path: this.#path, expected, rest: this.#text.slice(this.#at, this.#at + 20) });
   }
+}
+
+/**
+ * Bytes of a document that are decoded at a time. Runtimes store strings of this size apart from small values, and do
+ * not move them.
+ */
+const WINDOW = 2 ** 18;
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * The text of a document, one window at a time. Strings that are cut from it keep only their window alive, not the
+ * whole text.
+ */
+export class JsonWindow {
+  readonly #bytes: Uint8Array;
+  /** The first byte after a byte order mark. */
+  readonly #start: number;
+  /** Bounds of the decoded bytes. */
+  #from: number;
+  #to: number;
+
+  constructor(bytes: Uint8Array) {
+    const [a, b, c] = bytes;
+    this.#bytes = bytes;
+    this.#start = a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0;
+    this.#from = this.#start;
+    this.#to = this.#start;
+  }
+
+  /** True if the window reaches the document's end. */
+  get isLast(): boolean {
+    return this.#to === this.#bytes.length;
+  }
+
+  /**
+   * Moves the window to begin at its character `at`, and to extend further than before. Returns its text.
+   *
+   * @throws `invalid-metadata` if the document is not UTF-8.
+   */
+  next(text: string, at: number): string {
+    this.#from = this.byteAt(text, at);
+    const kept = this.#to - this.#from;
+    this.#to = this.#lastBefore(this.#from + Math.max(WINDOW, 2 * kept));
+    try {
+      return UTF8.decode(this.#bytes.subarray(this.#from, this.#to));
+    } catch (cause) {
+      throw new ZarrflowError("invalid-metadata", "the JSON document is not UTF-8 text", {}, { cause });
+    }
+  }
+
+  /** Bytes of memory that the window's text takes. */
+  memoryOf(text: string): number {
+    return this.#isAscii(text) ? text.length : 2 * text.length;
+  }
+
+  #isAscii(text: string): boolean {
+    return text.length === this.#to - this.#from;
+  }
+
+  /** The document's byte at which character `at` of the window begins. */
+  byteAt(text: string, at: number): number {
+    if (this.#isAscii(text)) return this.#from + at;
+    let bytes = this.#from;
+    for (let i = 0; i < at; i++) {
+      const code = text.charCodeAt(i);
+      // each half of a surrogate pair stands for two of its four bytes
+      bytes += code < 0x80 ? 1 : code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 2 : 3;
+    }
+    return bytes;
+  }
+
+  /** Line and column of a byte, from 1, in UTF-16 code units. */
+  placeOf(end: number): { readonly line: number; readonly column: number } {
+    let line = 1;
+    let column = 1;
+    for (let i = this.#start; i < end; i++) {
+      const byte = this.#bytes[i] ?? 0;
+      if (byte === 0x0a) {
+        line++;
+        column = 1;
+      } else if ((byte & 0xc0) !== 0x80) column += byte >= 0xf0 ? 2 : 1;
+    }
+    return { line, column };
+  }
+
+  /** Returns the end of the last character that is complete before byte `most`. */
+  #lastBefore(most: number): number {
+    if (most >= this.#bytes.length) return this.#bytes.length;
+    let end = most;
+    while (end > most - 3 && ((this.#bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+    return end;
+  }
+}
+
+/** Where a document stops being valid JSON, and what was expected there. */
+interface Mistake {
+  readonly place: { readonly line: number; readonly column: number };
+  readonly path: JsonPath;
+  readonly expected: string;
+  /** The text from there on; empty at the end of the document. */
+  readonly rest: string;
+}
+
+export function notValid({ place: { line, column }, path, expected, rest }: Mistake): ZarrflowError {
+  return new ZarrflowError("invalid-metadata", `not valid JSON at line ${line}, column ${column}`, {
+    pointer: pointerOf(path),
+    expected,
+    found: rest === "" ? "the end of the document" : `\`${rest}\``,
+  });
+}
+
+export function tooLarge(bytes: number, maxBytes: number): ZarrflowError {
+  return new ZarrflowError("resource-limit", "the JSON document is too large", {
+    expected: `at most ${maxBytes} bytes`,
+    found: bytes,
+  });
+}
+
+export function tooDeep(maxDepth: number): ZarrflowError {
+  return new ZarrflowError("resource-limit", `the JSON document is nested more than ${maxDepth} deep`);
+}
+
+/** Digits that a double always represents exactly. */
+const MAX_DIGITS = 15;
+
+/** Powers of ten that doubles represent exactly. */
+const POWERS = Array.from({ length: MAX_DIGITS + 1 }, (_, i) => Number(`1e${i}`));
+
+const ZERO = 0x30;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+
+/** The last result, reused to avoid an allocation per number. */
+const found = { value: 0, end: 0 };
+
+/**
+ * Returns the number at `at` and where it ends, without creating a string for its token; valid until the next call.
+ * Handles only numbers of up to 15 digits that JavaScript writes in the same way. Undefined for all others, including
+ * exponents, `-0` and `1.0`.
+ */
+export function readShortNumber(
+  text: string,
+  at: number,
+): { readonly value: number; readonly end: number } | undefined {
+  let i = at;
+  const isNegative = text.charCodeAt(i) === MINUS;
+  if (isNegative) i++;
+  const start = i;
+  let digits = 0;
+  let code = text.charCodeAt(i);
+  for (; isDigit(code); code = text.charCodeAt(++i)) {
+    if (i - start === MAX_DIGITS) return undefined;
+    digits = 10 * digits + code - ZERO;
+  }
+  const whole = i - start;
+  if (whole === 0 || (whole > 1 && text.charCodeAt(start) === ZERO)) return undefined;
+  let decimals = 0;
+  if (code === POINT) {
+    for (code = text.charCodeAt(++i); isDigit(code); code = text.charCodeAt(++i)) {
+      if (whole + ++decimals > MAX_DIGITS) return undefined;
+      digits = 10 * digits + code - ZERO;
+    }
+    // JavaScript writes no trailing zero, and an exponent for values below a millionth.
+    if (decimals === 0 || digits % 10 === 0) return undefined;
+  }
+  if (code === 0x65 || code === 0x45 || (digits === 0 && isNegative)) return undefined;
+  const value = decimals === 0 ? digits : digits / (POWERS[decimals] ?? Number.NaN);
+  if (decimals > 0 && value < 1e-6) return undefined;
+  found.value = isNegative ? -value : value;
+  found.end = i;
+  return found;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= ZERO + 9;
+}
+
+/** Integers that JavaScript always represents exactly, because they have few digits. */
+const SHORT_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/;
+
+/** True if converting the token to a number and back gives the same token. */
+export function isExact(token: string): boolean {
+  if (SHORT_INTEGER.test(token)) return true;
+  const value = Number(token);
+  return (
+    // Same result as `String`, which keeps its results in a cache.
+    JSON.stringify(value) === token &&
+    (!Number.isInteger(value) || Number.isSafeInteger(value) || token.includes("e"))
+  );
 }

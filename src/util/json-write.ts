@@ -1,7 +1,6 @@
 import { ZarrflowError } from "./errors.ts";
-import { type JsonPath, pointerOf } from "./json-pointer.ts";
-import { JsonNumber, type JsonValue } from "./json-value.ts";
-import { sortUtf8 } from "./utf8-order.ts";
+import { JsonNumber, type JsonPath, type JsonValue, pointerOf } from "./json-value.ts";
+import { sortUtf8 } from "./names.ts";
 
 export interface WriteJsonOptions {
   /** Spaces per level; 0 (the default) writes a single line. */

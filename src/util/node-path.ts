@@ -49,3 +49,19 @@ export function lastName(path: string): string {
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
+
+/** The key of `name` in the folder of the node at `path`. */
+export function joinKey(path: string, name: string): string {
+  return path === "" ? name : `${path}/${name}`;
+}
+
+/** True if two names differ only in case. */
+export function isSameButForCase(a: string, b: string): boolean {
+  return a !== b && a.toLowerCase() === b.toLowerCase();
+}
+
+/** Returns the error for a node at `path` that conflicts with the one at `other`. */
+export function caseConflict(format: string, path: string, other: string): ZarrflowError {
+  const reason = `names must differ in more than case, and \`${other}\` exists`;
+  return new ZarrflowError("invalid-node-name", reason, { format, path, value: other });
+}

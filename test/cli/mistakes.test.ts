@@ -4,7 +4,7 @@ import { chmod, cp, mkdir, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadCommand } from "../../src/cli/load-command.ts";
+import { loadCommand } from "../../src/cli/dispatch.ts";
 import type { Options } from "../../src/cli/parse-arguments.ts";
 import { requireBuild } from "../built-package.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";

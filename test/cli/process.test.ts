@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { commandNames } from "../../src/cli/command-list.ts";
-import { listenToInterrupts } from "../../src/cli/interrupt.ts";
+import { listenToInterrupts } from "../../src/cli/terminal.ts";
 import { exists } from "../../src/index.ts";
 import { command, dist, requireBuild, root } from "../built-package.ts";
 import { buildKiller, runAndKill } from "../faults/crash/killed-process.ts";

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventAdvance } from "../../src/cli/progress/flow-progress.ts";
-import { Meter } from "../../src/cli/progress/meter.ts";
-import type { ProgressUpdate } from "../../src/cli/progress/progress-update.ts";
-import { readProgress } from "../../src/cli/progress/read-progress.ts";
+import { eventAdvance, readProgress } from "../../src/cli/progress/event-progress.ts";
+import { Meter, type ProgressUpdate } from "../../src/cli/progress/meter.ts";
 import { drawBar, type ProgressOptions, progressView } from "../../src/cli/progress/view.ts";
 import { drawn } from "../../src/cli/terminal.ts";
 import type { ArrayProgress, Progress } from "../../src/flows/events.ts";

@@ -6,12 +6,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { retryText } from "../../src/cli/progress/retry-log.ts";
+import { retryText } from "../../src/cli/progress/event-progress.ts";
 import { planPage } from "../../src/cli/report/page.ts";
 import { failureText } from "../../src/cli/text/failure.ts";
 import { toJson } from "../../src/cli/text/json.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
-import { runFlow } from "../../src/flows/run/run-flow.ts";
 import { planText } from "../../src/flows/text/plan.ts";
 import {
   copy,
@@ -26,6 +25,7 @@ import {
   tree,
   validate,
 } from "../../src/index.ts";
+import { runFlow } from "../../src/run/run-flow.ts";
 import { HttpStore } from "../../src/stores/http.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { S3Store } from "../../src/stores/s3.ts";

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createTranspose } from "../../src/codecs/array-to-array/transpose/codec.ts";
 import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { ChunkData, FixedData } from "../../src/codecs/chunk-data.ts";
 import type { ArrayToArrayCodec } from "../../src/codecs/codec.ts";
+import { createTranspose } from "../../src/codecs/filters/transpose.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
 import type { FixedDataType } from "../../src/meta/data-type.ts";
-import { plainBuffers } from "../../src/util/buffers.ts";
+import { plainBuffers } from "../../src/util/bytes.ts";
 import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
 import { coordsOf, cStrides, indexOf, product } from "../../src/util/shape.ts";
 import { bytesOf, errorOf, fixedCodec, GuardedBuffers, RAW, specOf, variableData } from "./support.ts";

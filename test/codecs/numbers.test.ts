@@ -1,11 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigReader } from "../../src/codecs/config-reader.ts";
-import { castTo, integerRange } from "../../src/codecs/numbers/cast.ts";
-import { convertNumbers, roundToEven } from "../../src/codecs/numbers/convert.ts";
-import { keeper, readNumbers, writeNumbers } from "../../src/codecs/numbers/number-array.ts";
-import { type NumberType, numberType } from "../../src/codecs/numbers/number-type.ts";
-import { floatRounder, ROUNDINGS } from "../../src/codecs/numbers/round-float.ts";
+import {
+  castTo,
+  convertNumbers,
+  floatRounder,
+  integerRange,
+  ROUNDINGS,
+  roundToEven,
+} from "../../src/codecs/filters/convert.ts";
+import {
+  keeper,
+  type NumberType,
+  numberType,
+  readNumbers,
+  writeNumbers,
+} from "../../src/codecs/filters/number-array.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../src/util/float16.ts";

@@ -1,5 +1,5 @@
 import type { ChunkData, VariableData } from "../../src/codecs/chunk-data.ts";
-import type { Buffers } from "../../src/util/buffers.ts";
+import type { Buffers } from "../../src/util/bytes.ts";
 import { cStrides } from "../../src/util/shape.ts";
 import { type CodecSample, itemSizeOf, LABELS } from "./codec-samples.ts";
 import { variableData } from "./support.ts";

@@ -6,7 +6,7 @@ import type { VariableData } from "../../src/codecs/chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec } from "../../src/codecs/codec.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
 import type { DataType, FixedDataType } from "../../src/meta/data-type.ts";
-import type { Buffers } from "../../src/util/buffers.ts";
+import type { Buffers } from "../../src/util/bytes.ts";
 import { type ErrorCode, isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
 import type { JsonObject } from "../../src/util/json-value.ts";
 

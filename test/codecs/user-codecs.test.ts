@@ -11,7 +11,7 @@ import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, Codec, CodecFactory } from "../../src/codecs/codec.ts";
 import type { NumcodecsCodec } from "../../src/codecs/numcodecs-codec.ts";
 import { codecNames, makeCodec, registerCodec } from "../../src/codecs/registry.ts";
-import { decodeBytes, encodeBytes } from "../../src/codecs/standalone/decode-bytes.ts";
+import { decodeBytes, encodeBytes } from "../../src/codecs/standalone.ts";
 import { openArray, slice } from "../../src/index.ts";
 import { root } from "../built-package.ts";
 import { given } from "../support/given.ts";

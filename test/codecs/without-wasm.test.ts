@@ -33,7 +33,7 @@ test("without it and without a library, zstd is an unsupported codec, with a hin
   vi.resetModules();
   vi.stubGlobal("WebAssembly", undefined);
   vi.doMock("../../src/util/platform.node.ts", () => import("../../src/util/platform.browser.ts"));
-  const { loadZstdCodec } = await import("../../src/codecs/bytes-to-bytes/zstd/codec.ts");
+  const { loadZstdCodec } = await import("../../src/codecs/zstd/codec.ts");
   await expect(loadZstdCodec()).rejects.toMatchObject({
     code: "unsupported-codec",
     details: { hint: expect.any(String) },

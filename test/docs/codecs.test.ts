@@ -1,12 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { builtinCodecs, codecNamed, type ObjectCodecName } from "../../src/codecs/descriptors.ts";
+import { builtinCodecs, codecNamed, type ObjectCodecName } from "../../src/codecs/catalog.ts";
 import { codecNames } from "../../src/codecs/index.ts";
-import { ZSTD_KERNEL_LEVELS } from "../../src/codecs/kernels/wasm-zstd-encoder.ts";
+import { ZSTD_KERNEL_LEVELS } from "../../src/codecs/kernels/wasm-codecs.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
 import { Losses } from "../../src/meta/losses.ts";
-import { parseV2Codec, writeV2Codec } from "../../src/meta/v2/codec.ts";
+import { parseV2Codec, writeV2Codec } from "../../src/meta/v2/codecs.ts";
 import { parseV3Codec, writeV3Codec } from "../../src/meta/v3/codec.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { root } from "../built-package.ts";
@@ -104,13 +104,22 @@ describe("the table of docs/codecs.md", () => {
   });
 
   test("lists kernels where a codec calls them", () => {
-    const folder = join(root, "src/codecs/bytes-to-bytes");
-    const isCodec = (name: string) =>
-      existsSync(join(folder, name, "codec.ts")) && codecNamed(name) !== undefined;
-    const names = readdirSync(folder).filter(isCodec);
-    const callers = names.filter((name) =>
-      readFileSync(join(folder, name, "codec.ts"), "utf8").includes('from "../../kernels/kernels.ts"'),
+    const folder = join(root, "src/codecs");
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
+      path.endsWith(".ts"),
     );
+    const codecs = files.map((path) => ({
+      path,
+      name:
+        path
+          .replace(/(?:\/codec)?\.ts$/, "")
+          .split("/")
+          .at(-1) ?? "",
+    }));
+    const callers = codecs
+      .filter(({ name }) => codecNamed(name) !== undefined)
+      .filter(({ path }) => readFileSync(join(folder, path), "utf8").includes('kernels/kernels.ts"'))
+      .map(({ name }) => name);
     expect(callers).toContain("lz4");
     for (const name of callers) expect(codecNamed(name)?.engines?.node, name).toContain("kernel");
   });

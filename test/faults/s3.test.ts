@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy, type FlowEvent, validate } from "../../src/flows/index.ts";
 import { namedMemoryStore, nameMemoryStore } from "../../src/stores/memory.ts";
-import { onRetry } from "../../src/stores/remote/retry-events.ts";
+import { onRetry } from "../../src/stores/remote/retry-requests.ts";
 import { S3Store } from "../../src/stores/s3.ts";
 import type { ListableStore } from "../../src/stores/store.ts";
 import { ACCESS_KEY, BUCKET, type S3Server, SECRET_KEY } from "../stores/s3-server.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { copy } from "../../src/flows/index.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
-import { runPlan } from "../../src/flows/run/run-plan.ts";
+import { runPlan } from "../../src/run/run-plan.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { TargetBuild, WritableStore } from "../../src/stores/store.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";

@@ -15,7 +15,7 @@ import {
   validate,
 } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { emitRetry } from "../../src/stores/remote/retry-events.ts";
+import { emitRetry } from "../../src/stores/remote/retry-requests.ts";
 import { bytesOf, drain } from "../support/consume.ts";
 import { given } from "../support/given.ts";
 

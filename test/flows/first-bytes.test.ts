@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { npyPieces } from "../../src/flows/slabs/formats/npy.ts";
 import { openArray, slice } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions } from "../../src/stores/store.ts";
+import { npyPieces } from "../../src/tables/npy.ts";
 import { type GivenArray, given } from "../support/given.ts";
 import { settled, until } from "../support/until.ts";
 

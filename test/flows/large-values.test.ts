@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { copy } from "../../src/flows/copy.ts";
 import type { RunReport } from "../../src/flows/events.ts";
-import * as pieces from "../../src/flows/keys/read-pieces.ts";
+import * as pieces from "../../src/run/keys/copy-value.ts";
 import { BUCKET, type S3Seen, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { withoutPauses } from "../support/no-pauses.ts";

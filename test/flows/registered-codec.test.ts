@@ -1,8 +1,8 @@
 // @module-tag slow
 // @module-tag registers
 import { describe, expect, test } from "vitest";
+import type { NewCodec } from "../../src/codecs/catalog.ts";
 import type { BytesToBytesCodec } from "../../src/codecs/codec.ts";
-import type { NewCodec } from "../../src/codecs/descriptors.ts";
 import { encodeBytes } from "../../src/codecs/index.ts";
 import { registerCodec } from "../../src/codecs/registry.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { FlowEvent } from "../../src/flows/events.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
-import { runPlan } from "../../src/flows/run/run-plan.ts";
 import { context, copy, rechunk, slice } from "../../src/index.ts";
+import { runPlan } from "../../src/run/run-plan.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
 import type { RequestsNow } from "../../src/stores/remote/server-counters.ts";
 import { openTargetBuild } from "../../src/stores/target.ts";

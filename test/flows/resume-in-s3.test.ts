@@ -3,11 +3,11 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vite
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import { diff } from "../../src/flows/diff.ts";
 import type { FlowEvent } from "../../src/flows/events.ts";
-import { setAttributes } from "../../src/hierarchy/edit/attributes.ts";
+import { setAttributes } from "../../src/hierarchy/edit/metadata.ts";
 import { clean, open } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { checkedLine } from "../../src/stores/target/whole-lines.ts";
 import { openZipValue } from "../../src/stores/zip.ts";
+import { checkedLine } from "../../src/targets/journal.ts";
 import * as pauses from "../../src/util/pause.ts";
 import { BUCKET, type S3Fault, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";

@@ -3,9 +3,9 @@ import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import { kernels } from "../../src/codecs/kernels/kernels.ts";
-import { wordsOf } from "../../src/codecs/kernels/words.ts";
+import { wordsOf } from "../../src/codecs/kernels/swap-bytes.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
-import { plainBuffers } from "../../src/util/buffers.ts";
+import { plainBuffers } from "../../src/util/bytes.ts";
 import { product } from "../../src/util/shape.ts";
 import {
   CODEC_SAMPLES,

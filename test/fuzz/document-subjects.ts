@@ -1,11 +1,11 @@
 import { loadCodecs } from "../../src/codecs/chain/codec-chain.ts";
-import { chunkSpecOf } from "../../src/codecs/chunk-spec.ts";
+import { chunkSpecOf } from "../../src/codecs/codec.ts";
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
 import { ZipStore } from "../../src/stores/zip/zip-store.ts";
 import { type ErrorCode, isZarrflowError } from "../../src/util/errors.ts";
-import { jsonEqual } from "../../src/util/json-equal.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
+import { jsonEqual } from "../../src/util/json-value.ts";
 import { writeJson } from "../../src/util/json-write.ts";
 import { BytesReader } from "../stores/bytes-reader.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";

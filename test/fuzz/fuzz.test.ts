@@ -1,11 +1,11 @@
 // @module-tag long
 import { describe, expect, test } from "vitest";
 import type { ArrayToBytesCodec, CodecContext } from "../../src/codecs/codec.ts";
-import { corrupt } from "../../src/codecs/failures.ts";
 import { lz4Decode } from "../../src/codecs/kernels/lz4-block.ts";
+import { corrupt } from "../../src/codecs/limits.ts";
 import { codecNames, makeCodec } from "../../src/codecs/registry.ts";
-import { decodeBytes } from "../../src/codecs/standalone/decode-bytes.ts";
-import { plainBuffers } from "../../src/util/buffers.ts";
+import { decodeBytes } from "../../src/codecs/standalone.ts";
+import { plainBuffers } from "../../src/util/bytes.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { errorOf, specOf } from "../codecs/support.ts";
 import { fuzzCommand } from "./command.ts";

@@ -1,11 +1,11 @@
 import * as fflate from "fflate";
-import { loadDeflate } from "../../src/codecs/bytes-to-bytes/deflate/codec.ts";
-import { fflateDeflate } from "../../src/codecs/bytes-to-bytes/deflate/fflate-deflate.ts";
-import { corrupt } from "../../src/codecs/failures.ts";
+import { loadDeflate } from "../../src/codecs/deflate/codec.ts";
+import { fflateDeflate } from "../../src/codecs/deflate/fflate-deflate.ts";
 import { joinBits, splitBits } from "../../src/codecs/kernels/bit-shuffle.ts";
 import { blosclzDecode, blosclzEncode } from "../../src/codecs/kernels/blosclz.ts";
 import { lz4Decode, lz4Encode } from "../../src/codecs/kernels/lz4-block.ts";
 import { snappyDecode, snappyEncode } from "../../src/codecs/kernels/snappy.ts";
+import { corrupt } from "../../src/codecs/limits.ts";
 import { loadLibraryZstd } from "../codecs/bytes-to-bytes/zstd/library-zstd.ts";
 import { wasmKernels } from "../codecs/kernels/kernel-pair.ts";
 import { plainKernels, type RangeCodec } from "../codecs/kernels/plain-kernels.ts";

@@ -6,8 +6,8 @@ import {
   type WrittenPlanFile,
 } from "../../src/flows/jobs/plan-file.ts";
 import { tasksOf } from "../../src/flows/jobs/shares.ts";
-import { itemsOf, taskAt } from "../../src/flows/plan/task.ts";
 import { type PlannedFlow, planFlow } from "../../src/flows/request/flow.ts";
+import { itemsOf, taskAt } from "../../src/plan/task.ts";
 import { isKey } from "../../src/stores/key.ts";
 import type { StoreSpec } from "../../src/stores/store.ts";
 import { crc32 } from "../../src/util/crc32.ts";

@@ -1,9 +1,13 @@
-import { doneBefore } from "../../src/flows/run/ledger/done-before.ts";
-import { LEDGER_FORMAT, ledgerLine, parseLedgerLine } from "../../src/flows/run/ledger/ledger-lines.ts";
-import { unfinishedRun } from "../../src/flows/run/ledger/unfinished-run.ts";
-import { checkedLine, wholeLines } from "../../src/stores/target/whole-lines.ts";
+import {
+  doneBefore,
+  LEDGER_FORMAT,
+  ledgerLine,
+  parseLedgerLine,
+  unfinishedRun,
+} from "../../src/run/ledger.ts";
 import { parseStoreUrl } from "../../src/stores/url.ts";
-import { storedEntries } from "../../src/stores/zip/stored-entries.ts";
+import { checkedLine, wholeLines } from "../../src/targets/journal.ts";
+import { storedEntries } from "../../src/targets/zip-construction.ts";
 import { crc32 } from "../../src/util/crc32.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { BytesReader } from "../stores/bytes-reader.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { create, createGroup } from "../../src/hierarchy/create/create.ts";
-import { setAttributes } from "../../src/hierarchy/edit/attributes.ts";
 import { deleteNode } from "../../src/hierarchy/edit/delete.ts";
+import { setAttributes } from "../../src/hierarchy/edit/metadata.ts";
 import type { ZarrGroup } from "../../src/hierarchy/node.ts";
 import { open, openArray, openGroup } from "../../src/hierarchy/open/open.ts";
 import { walk } from "../../src/hierarchy/open/walk.ts";

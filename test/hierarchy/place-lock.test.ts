@@ -11,8 +11,8 @@ import {
   resizeArray,
   setAttributes,
 } from "../../src/index.ts";
-import { PrefixLock } from "../../src/stores/target/prefix-lock.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
+import { PrefixLock } from "../../src/targets/prefix-lock.ts";
 import { pausedCopy } from "../flows/paused-run.ts";
 import { makeHierarchy } from "../support/made-hierarchy.ts";
 import { RunPlaces } from "../support/run-places.ts";

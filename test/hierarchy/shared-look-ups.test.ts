@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { withChunkSeparator } from "../../src/hierarchy/chunk-separator.ts";
-import { axesFromAbove } from "../../src/hierarchy/open/axes-from-above.ts";
+import { axesFromAbove } from "../../src/hierarchy/open/above-on-use.ts";
 import { open, openArray, openGroup } from "../../src/index.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { unlessAborted } from "../../src/util/abort.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { readConsolidatedV2, writeConsolidatedV2 } from "../../src/meta/consolidated.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
-import { jsonEqual } from "../../src/util/json-equal.ts";
+import { jsonEqual } from "../../src/util/json-value.ts";
 import { objectOf, rewritten } from "./rewritten.ts";
 import { hasShared, shared } from "./shared.ts";
 

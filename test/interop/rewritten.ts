@@ -1,13 +1,12 @@
-import { chunksOf } from "../../src/flows/slabs/selected-chunks.ts";
 import { openArray, type Range, type ZarrArray, type ZarrNode } from "../../src/index.ts";
 import type { NodeMetadata } from "../../src/meta/array-metadata.ts";
 import type { WriteOptions } from "../../src/meta/format.ts";
 import { formatNamed } from "../../src/meta/formats.ts";
+import { chunksOf } from "../../src/run/slabs/selected-chunks.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { decodeChunks, encodeChunks, readChunks, writeChunks } from "../../src/streams/index.ts";
-import { jsonEqual } from "../../src/util/json-equal.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
-import type { JsonObject, JsonValue } from "../../src/util/json-value.ts";
+import { type JsonObject, type JsonValue, jsonEqual } from "../../src/util/json-value.ts";
 import type { Outcome } from "./compare.ts";
 import { CORPUS, corpusCases, LEGACY_CORPUS, legacyCases } from "./corpora.ts";
 import { compareArray, openArrayCase } from "./corpus-case.ts";

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { copy } from "../../src/index.ts";
-import { onRetry, type Retry } from "../../src/stores/remote/retry-events.ts";
+import { onRetry, type Retry } from "../../src/stores/remote/retry-requests.ts";
 import { isListable } from "../../src/stores/store.ts";
 import { openStore, parseStoreUrl } from "../../src/stores/url.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";

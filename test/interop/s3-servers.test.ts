@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { copy, rechunk } from "../../src/index.ts";
 import type { S3Store } from "../../src/stores/s3.ts";
-import type { UploadedPart } from "../../src/stores/upload.ts";
+import type { UploadedPart } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
 import { all, keysOf } from "../support/consume.ts";

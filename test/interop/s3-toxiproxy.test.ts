@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { copy, open } from "../../src/index.ts";
-import { onRetry } from "../../src/stores/remote/retry-events.ts";
+import { onRetry } from "../../src/stores/remote/retry-requests.ts";
 import { isZarrflowError } from "../../src/util/errors.ts";
 import { writableStoreChecks } from "../stores/writable-store-checks.ts";
 import { digestsOf } from "../support/consume.ts";

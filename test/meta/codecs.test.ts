@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { slowestOf } from "../../src/codecs/descriptor.ts";
 import type { ArrayMetadata, CodecConfig } from "../../src/meta/array-metadata.ts";
-import { costClassOf } from "../../src/meta/codec-costs.ts";
 import { askedCodec, askedCodecs, type CodecText } from "../../src/meta/codec-option.ts";
+import { costClassOf } from "../../src/meta/codec-traits.ts";
 import type { DataType } from "../../src/meta/data-type.ts";
 import { parseDataTypeOption } from "../../src/meta/data-type-option.ts";
-import { byInnermost, withinShards } from "../../src/meta/inner-array.ts";
 import { inMemoryOrder, orderOf, transposesOf } from "../../src/meta/memory-order.ts";
 import { recoded } from "../../src/meta/recode.ts";
-import { wholeShards, withoutShards, withShards } from "../../src/meta/reshard.ts";
+import { byInnermost, wholeShards, withinShards, withoutShards, withShards } from "../../src/meta/shards.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { named } from "./helpers.ts";
 

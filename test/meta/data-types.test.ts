@@ -11,7 +11,7 @@ import {
   isCanonical,
   readFloat,
   readInteger,
-} from "../../src/meta/number-bytes.ts";
+} from "../../src/meta/number-kinds.ts";
 import { JsonNumber, type JsonObject } from "../../src/util/json-value.ts";
 import { hex, json, named } from "./helpers.ts";
 

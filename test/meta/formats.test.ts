@@ -1,16 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { ArrayMetadata, ChunkKeyEncoding } from "../../src/meta/array-metadata.ts";
+import { detectFormat, detectionKeys, hierarchyFormat } from "../../src/meta/detect.ts";
+import { formatNamed } from "../../src/meta/formats.ts";
+import { Losses } from "../../src/meta/losses.ts";
 import {
   decodeChunkKey,
   encodeChunkKey,
+  movedKey,
+  outerPrefixes,
   parseChunkKeyEncoding,
   writeChunkKeyEncoding,
-} from "../../src/meta/chunk-key.ts";
-import { detectFormat, detectionKeys, hierarchyFormat } from "../../src/meta/detect.ts";
-import { movedKey, outerPrefixes } from "../../src/meta/folder-layout.ts";
-import { formatNamed } from "../../src/meta/formats.ts";
-import { Losses } from "../../src/meta/losses.ts";
-import { restoreSpelling, wordingOf } from "../../src/meta/original-spelling.ts";
+} from "../../src/meta/node-layout.ts";
+import { restoreSpelling, wordingOf } from "../../src/meta/round-trip.ts";
 import { layoutV2 } from "../../src/meta/v2/v2.ts";
 import { DRAFT_2019 } from "../../src/meta/v3-draft/form.ts";
 import { layoutDraft } from "../../src/meta/v3-draft/layout.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { taskNumber } from "../../src/cli/task-number.ts";
+import { taskNumber } from "../../src/cli/commands/run.ts";
 import { convert, EXIT_CODES, isZarrflowError, open, rechunk } from "../../src/index.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { failureOf } from "./rows.ts";

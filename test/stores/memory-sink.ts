@@ -1,4 +1,4 @@
-import type { ByteSink } from "../../src/stores/byte-sink.ts";
+import type { ByteSink } from "../../src/stores/writer.ts";
 
 /** Keeps what is written, by copy; `log` tells the calls. It cannot patch. */
 export class MemorySink implements ByteSink {

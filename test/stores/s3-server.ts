@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { S3Store, type S3StoreOptions } from "../../src/stores/s3.ts";
 import { crc32 } from "../../src/util/crc32.ts";
-import { compareUtf8 } from "../../src/util/utf8-order.ts";
+import { compareUtf8 } from "../../src/util/names.ts";
 
 export const ACCESS_KEY = "testkey";
 export const SECRET_KEY = "testsecret123";

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { Retry } from "../../src/stores/remote/retry-events.ts";
+import type { Retry } from "../../src/stores/remote/retry-requests.ts";
 import { S3Store, type S3StoreOptions } from "../../src/stores/s3.ts";
 import { all } from "../support/consume.ts";
 import { withoutPauses } from "../support/no-pauses.ts";

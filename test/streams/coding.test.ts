@@ -6,8 +6,8 @@ import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import type { ChunkCodec, EncodedChunk } from "../../src/streams/chunk.ts";
 import { decodeChunks } from "../../src/streams/decode-chunks.ts";
 import { type EncodeOptions, encodeChunks } from "../../src/streams/encode-chunks.ts";
-import { streamFrom } from "../../src/streams/web.ts";
-import { plainBuffers } from "../../src/util/buffers.ts";
+import { streamFrom } from "../../src/streams/stage.ts";
+import { plainBuffers } from "../../src/util/bytes.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import {
   codingOf,

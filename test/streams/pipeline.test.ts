@@ -14,9 +14,9 @@ import {
   streamFrom,
   type TransformStream,
   WritableStream,
-} from "../../src/streams/web.ts";
+} from "../../src/streams/stage.ts";
 import { writeChunks } from "../../src/streams/write-chunks.ts";
-import { type Buffers, plainBuffers } from "../../src/util/buffers.ts";
+import { type Buffers, plainBuffers } from "../../src/util/bytes.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { coordsOf, indexOf } from "../../src/util/shape.ts";
 import {

@@ -6,10 +6,9 @@ import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, EncodedChunk } from "../../src/streams/chunk.ts";
 import { readChunks } from "../../src/streams/read-chunks.ts";
-import type { ReadChunksOptions } from "../../src/streams/read-options.ts";
-import { together } from "../../src/streams/read-together.ts";
+import { type ReadChunksOptions, together } from "../../src/streams/read-options.ts";
+import { mergeRanges } from "../../src/util/byte-range.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
-import { mergeRanges } from "../../src/util/merge-ranges.ts";
 import { given } from "../support/given.ts";
 import {
   collect,

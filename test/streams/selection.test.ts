@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chunkVisits } from "../../src/flows/plan/chunk-visits.ts";
+import { chunkVisits } from "../../src/plan/windows.ts";
 import type { Region } from "../../src/streams/chunk.ts";
-import { chunksHit } from "../../src/streams/chunks-hit.ts";
 import {
   boxInPiece,
   chunkRegion,
+  chunksHit,
   intersect,
   type Selection,
   selectedRegions,

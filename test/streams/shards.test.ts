@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ShardIndex } from "../../src/codecs/array-to-bytes/sharding/entries.ts";
+import { ShardIndex } from "../../src/codecs/sharding/entries.ts";
 import { create } from "../../src/hierarchy/create/create.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
@@ -11,10 +11,10 @@ import { type StoreRequest, withRequestLog } from "../../src/stores/with/request
 import { ByteBudget } from "../../src/streams/byte-budget.ts";
 import type { ChunkRef, EncodedChunk } from "../../src/streams/chunk.ts";
 import { decodeChunks, encodeChunks, readChunks, regrid, writeChunks } from "../../src/streams/index.ts";
-import { locateChunk } from "../../src/streams/locate-chunks.ts";
+import { locateChunk } from "../../src/streams/read-shards.ts";
 import { ShardIndexes } from "../../src/streams/shards.ts";
-import { streamFrom } from "../../src/streams/web.ts";
-import { mergeRanges } from "../../src/util/merge-ranges.ts";
+import { streamFrom } from "../../src/streams/stage.ts";
+import { mergeRanges } from "../../src/util/byte-range.ts";
 import { GuardedBuffers } from "../codecs/support.ts";
 import { valuesIn } from "../support/consume.ts";
 import { collect, failOnUnhandledRejections, refsOf, rejection, settle, untilAborted } from "./support.ts";

@@ -6,8 +6,8 @@ import { isFixed } from "../../src/meta/data-type.ts";
 import type { GetOptions, StoreOptions, StoreWriter, WritableStore } from "../../src/stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore } from "../../src/streams/chunk.ts";
 import { chunkRegion } from "../../src/streams/selection.ts";
-import { type ReadableStream, TransformStream } from "../../src/streams/web.ts";
-import type { Buffers } from "../../src/util/buffers.ts";
+import { type ReadableStream, TransformStream } from "../../src/streams/stage.ts";
+import type { Buffers } from "../../src/util/bytes.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
 import { variableData as dataOf, itemsOf as variableItems } from "../codecs/support.ts";
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as ponyfill from "web-streams-polyfill";
 import { reorder } from "../../src/streams/reorder.ts";
-import { ReadableStream, streamFrom, TransformStream, WritableStream } from "../../src/streams/web.ts";
+import { ReadableStream, streamFrom, TransformStream, WritableStream } from "../../src/streams/stage.ts";
 import { shuffled } from "./arbitraries.ts";
 import { collect, deferred, failOnUnhandledRejections, rejection } from "./support.ts";
 

@@ -2,8 +2,8 @@ import { digest } from "../../src/flows/digest.ts";
 import { slice } from "../../src/flows/slice.ts";
 import { openArray } from "../../src/hierarchy/open/open.ts";
 import type { SliceOption } from "../../src/hierarchy/slice-option.ts";
-import { joinKey } from "../../src/meta/join-key.ts";
 import { isListable, type Store } from "../../src/stores/store.ts";
+import { joinKey } from "../../src/util/node-path.ts";
 
 /** All that comes. */
 export async function all<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {

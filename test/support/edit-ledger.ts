@@ -1,4 +1,4 @@
-import { checkedLine } from "../../src/stores/target/whole-lines.ts";
+import { checkedLine } from "../../src/targets/journal.ts";
 
 /** A ledger whose lines are others, as its writer would have written them. */
 export function editLedger(text: string, edit: (line: string) => string): string {

@@ -9,7 +9,7 @@ import {
 } from "../../src/index.ts";
 import type { CodecOption } from "../../src/meta/codec-option.ts";
 import { parseDataTypeOption } from "../../src/meta/data-type-option.ts";
-import { typedArrayOf } from "../../src/meta/typed-array.ts";
+import { typedArrayOf } from "../../src/meta/number-kinds.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { product } from "../../src/util/shape.ts";

@@ -1,6 +1,6 @@
 import type { NewGroup } from "../../src/index.ts";
-import { joinKey } from "../../src/meta/join-key.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
+import { joinKey } from "../../src/util/node-path.ts";
 import { type GivenArray, type GivenGroup, given } from "./given.ts";
 
 export interface ImageRecipe {

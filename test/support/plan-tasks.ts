@@ -1,5 +1,5 @@
-import type { Plan } from "../../src/flows/plan/plan.ts";
-import { type Task, taskAt } from "../../src/flows/plan/task.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { type Task, taskAt } from "../../src/plan/task.ts";
 
 /** All tasks of a plan, stage by stage. */
 export function* tasksOf(plan: Plan): Generator<Task> {

@@ -1,5 +1,5 @@
 import { beforeEach, vi } from "vitest";
-import * as memory from "../../src/stores/store-memory.ts";
+import * as memory from "../../src/stores/store-traits.ts";
 
 /** In the tests of a file that calls this, S3 is given values in parts of so few bytes, in place of 8 MiB. */
 export function withParts(bytes: number): void {

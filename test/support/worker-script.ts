@@ -14,7 +14,7 @@ export function workerScript(): () => URL {
     folder = await mkdtemp(join(tmpdir(), "zarrflow-worker-"));
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     await build({
-      input: { worker: join(root, "src/flows/run/executors/worker.ts") },
+      input: { worker: join(root, "src/run/threads/worker.ts") },
       platform: "node",
       external: [/^node:/],
       output: {

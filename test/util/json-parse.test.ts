@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isZarrflowError, type ZarrflowError } from "../../src/util/errors.ts";
 import { type ParseJsonOptions, parseJson } from "../../src/util/json-parse.ts";
-import { pointerOf } from "../../src/util/json-pointer.ts";
-import { JsonNumber, type JsonValue } from "../../src/util/json-value.ts";
+import { JsonNumber, type JsonValue, pointerOf } from "../../src/util/json-value.ts";
 
 const encoder = new TextEncoder();
 const parse = (text: string, options?: ParseJsonOptions): JsonValue =>

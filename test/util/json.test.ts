@@ -1,10 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { parseJsonCut } from "../../src/util/json-cut.ts";
-import { jsonEqual } from "../../src/util/json-equal.ts";
 import { parseJson } from "../../src/util/json-parse.ts";
-import { fromPlain, toPlain } from "../../src/util/json-plain.ts";
-import { pointerOf, pointerTo } from "../../src/util/json-pointer.ts";
-import { JsonNumber, type JsonValue } from "../../src/util/json-value.ts";
+import {
+  fromPlain,
+  JsonNumber,
+  type JsonValue,
+  jsonEqual,
+  pointerOf,
+  pointerTo,
+  toPlain,
+} from "../../src/util/json-value.ts";
 import { formatFloat, writeJson } from "../../src/util/json-write.ts";
 
 const parse = (text: string): JsonValue =>

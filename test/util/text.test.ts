@@ -1,11 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatBytes, formatEnoughBytes, parseBytes } from "../../src/util/byte-size.ts";
-import { isDuration, parseDuration } from "../../src/util/duration.ts";
 import { globMatcher } from "../../src/util/glob.ts";
-import { nearestName } from "../../src/util/nearest-name.ts";
+import { compareUtf8, nearestName } from "../../src/util/names.ts";
 import { folderOf, normalisePath } from "../../src/util/node-path.ts";
-import { compareUtf8 } from "../../src/util/utf8-order.ts";
+import {
+  formatBytes,
+  formatEnoughBytes,
+  isDuration,
+  parseBytes,
+  parseDuration,
+} from "../../src/util/units.ts";
 
 describe("paths", () => {
   it.each([

@@ -1,12 +1,12 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { defineCommand } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
+import { defineCommand } from "../parse-arguments.ts";
 import { peakMemory } from "../peak-memory.ts";
-import { readProgress } from "../progress/read-progress.ts";
+import { readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { dryRunOption, outputOptions, readingOptions, writeEmptyOption } from "../shared-options.ts";
-import { appendText } from "../text/append.ts";
 import { toJson } from "../text/json.ts";
+import { appendText } from "../text/results.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({

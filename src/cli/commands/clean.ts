@@ -1,9 +1,8 @@
 import type { CleanedLeftover } from "../../flows/clean.ts";
-import { counted } from "../../flows/text/numbers.ts";
-import { printable } from "../../flows/text/printable.ts";
+import { counted, printable } from "../../flows/text/format.ts";
 import { parseStoreUrl } from "../../stores/url.ts";
-import { defineCommand } from "../define-command.ts";
 import { accessOf } from "../option-values.ts";
+import { defineCommand } from "../parse-arguments.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
 import { writeJsonList } from "../text/json.ts";
 import { printWarnings } from "../text/warning.ts";

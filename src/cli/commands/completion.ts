@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { nearestName } from "../../util/nearest-name.ts";
-import { namesInside } from "../complete-names.ts";
-import { type CommandDefinition, defineCommand } from "../define-command.ts";
+import { nearestName } from "../../util/names.ts";
+import { belowPath, joinKey } from "../../util/node-path.ts";
+import { type CommandDefinition, defineCommand } from "../parse-arguments.ts";
 import { completionScript, type NamedCommand, type Shell } from "../text/completion.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
@@ -45,4 +45,31 @@ function shellNamed(name: string): Shell {
   throw new ZarrflowError("invalid-option", `\`${name}\` is not a supported shell`, {
     hint: near ? `Did you mean \`${near}\`?` : `The shells are ${SHELLS.join(", ")}.`,
   });
+}
+
+/** Milliseconds that a shell waits for names at most. */
+const PATIENCE_MS = 2000;
+
+/** Returns the URLs that complete a URL: arrays, and groups with a trailing `/`. None if nothing can be read. */
+export async function namesInside(url: string, patience = PATIENCE_MS): Promise<string[]> {
+  if (/^https?:.*\?/i.test(url)) return []; // a query ends a URL, and is a credential
+  const parent = url.slice(0, url.lastIndexOf("/"));
+  const names: string[] = [];
+  try {
+    const { closeOpened, openGroup } = await import("../../hierarchy/open/open.ts");
+    const { children } = await import("../../hierarchy/open/walk.ts");
+    const signal = AbortSignal.timeout(patience);
+    const group = await openGroup(parent, { signal });
+    try {
+      for await (const { kind, path } of children(group, { signal })) {
+        const name = joinKey(parent, belowPath(group.path, path));
+        if (name.startsWith(url)) names.push(kind === "group" ? `${name}/` : name);
+      }
+    } finally {
+      await closeOpened(parent, group.store);
+    }
+  } catch {
+    // A shell that completes a word has no use for an error.
+  }
+  return names;
 }

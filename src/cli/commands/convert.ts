@@ -1,7 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { defineCommand } from "../define-command.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
+import { defineCommand } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import {
   codecOption,

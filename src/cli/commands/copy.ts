@@ -1,6 +1,6 @@
-import { defineCommand } from "../define-command.ts";
 import { copyChangesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
+import { defineCommand } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import {
   changingOptions,

@@ -1,11 +1,11 @@
 import type { Difference } from "../../flows/diff.ts";
 import { EXIT_CODES } from "../../util/errors.ts";
-import { defineCommand, FAILED } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
-import { readProgress } from "../progress/read-progress.ts";
+import { defineCommand, FAILED } from "../parse-arguments.ts";
+import { readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, readingOptions } from "../shared-options.ts";
-import { type DifferenceCounts, differenceText, diffSummary } from "../text/difference.ts";
+import { type DifferenceCounts, differenceText, diffSummary } from "../text/findings.ts";
 import { writeJsonList } from "../text/json.ts";
 import { printWarnings } from "../text/warning.ts";
 

@@ -1,17 +1,16 @@
-import type { DigestTree } from "../../flows/digest/tree.ts";
-import type { ArrayDigest, BrokenDigest } from "../../flows/digest.ts";
-import type { DigestTreeOptions, TreePart } from "../../flows/digest-tree.ts";
-import { printable } from "../../flows/text/printable.ts";
+import type { DigestTree } from "../../flows/digest/tree-hash.ts";
+import type { ArrayDigest, BrokenDigest, DigestTreeOptions, TreePart } from "../../flows/digest.ts";
+import { printable } from "../../flows/text/format.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
-import { defineCommand, FAILED } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
-import { readProgress } from "../progress/read-progress.ts";
+import { defineCommand, FAILED } from "../parse-arguments.ts";
+import { readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, readingOptions, strategyOptions, withEffect } from "../shared-options.ts";
-import { treeDigestLines } from "../text/digest-tree.ts";
 import { toJson, writeJsonList } from "../text/json.ts";
+import { treeDigestLines } from "../text/results.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({
@@ -76,7 +75,7 @@ export const command = defineCommand({
     const options: DigestTreeOptions = { ...reading, onEvent };
     try {
       if (tree) {
-        const { digestTree } = await import("../../flows/digest-tree.ts");
+        const { digestTree } = await import("../../flows/digest.ts");
         return await print(await digestTree(url, { ...options, cells: cells ?? false, ...whatPart }));
       }
       const { digest } = await import("../../flows/digest.ts");

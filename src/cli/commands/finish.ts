@@ -1,4 +1,4 @@
-import { defineCommand } from "../define-command.ts";
+import { defineCommand } from "../parse-arguments.ts";
 import { reportJob } from "../plan-jobs.ts";
 import { planAccessOf, planAccessOptions } from "../request-headers.ts";
 import { outputOptions, writingOptions } from "../shared-options.ts";

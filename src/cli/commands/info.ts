@@ -1,6 +1,6 @@
 import { redact } from "../../util/redact.ts";
-import { defineCommand, FAILED } from "../define-command.ts";
 import { accessOf } from "../option-values.ts";
+import { defineCommand, FAILED } from "../parse-arguments.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
 import { nodeInfoText } from "../text/array-info.ts";
 import { writeJsonList } from "../text/json.ts";

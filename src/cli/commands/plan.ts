@@ -1,16 +1,14 @@
 import { resolve } from "node:path";
-import type { Plan } from "../../flows/plan/plan.ts";
 import type { PlannedFlow } from "../../flows/request/flow.ts";
-import { counted } from "../../flows/text/numbers.ts";
-import { takenText } from "../../flows/text/taken.ts";
+import { counted, takenText } from "../../flows/text/format.ts";
+import type { Plan } from "../../plan/plan.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { streamFrom } from "../../util/web-streams.ts";
-import { defineCommand } from "../define-command.ts";
 import { assertFilesApart, writeOutputFile } from "../file-output.ts";
 import { jobScript, SCRIPTS } from "../job-scripts.ts";
 import { changesOf, copyChangesOf, filterOf, planOptions, rateOf, wholeNumber } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
-import type { Options, Values } from "../parse-arguments.ts";
+import { defineCommand, type Options, type Values } from "../parse-arguments.ts";
 import {
   changingOptions,
   filterOptions,
@@ -177,7 +175,7 @@ async function writePlan(
   }: PlanValues & { readonly count: number },
   { printLine, signal }: Terminal,
 ): Promise<void> {
-  const { assertFlow } = await import("../../flows/run/run-flow.ts");
+  const { assertFlow } = await import("../../run/run-flow.ts");
   const { planFileOf } = await import("../../flows/jobs/plan-file.ts");
   const { source, target } = planned.plan;
   await assertFilesApart({ output }, { source: source.store, target: target.store });
@@ -223,7 +221,7 @@ async function writeSimulation(planned: PlannedFlow, values: PlanValues, { write
     prefixes: numberOf("prefixes", prefixes),
   });
   if (values.json) return await write(`${toJson(run)}\n`);
-  const { simulationText } = await import("../text/simulation.ts");
+  const { simulationText } = await import("../text/plans.ts");
   await write(`${simulationText(run)}\n`);
 }
 

@@ -1,11 +1,11 @@
 import { PYRAMID_METHODS } from "../../flows/pyramid/reduce-blocks.ts";
 import type { CodecText } from "../../meta/codec-option.ts";
 import { wholeNumber } from "../../util/decimal.ts";
-import { defineCommand } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
+import { defineCommand } from "../parse-arguments.ts";
 import { peakMemory } from "../peak-memory.ts";
-import { readProgress } from "../progress/read-progress.ts";
+import { readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import {
   codecOption,
@@ -17,7 +17,7 @@ import {
   writeEmptyOption,
 } from "../shared-options.ts";
 import { toJson } from "../text/json.ts";
-import { pyramidText } from "../text/pyramid.ts";
+import { pyramidText } from "../text/results.ts";
 import { printWarnings } from "../text/warning.ts";
 
 export const command = defineCommand({

@@ -1,11 +1,10 @@
-import { printable } from "../../flows/text/printable.ts";
+import { printable } from "../../flows/text/format.ts";
 import { onAbort } from "../../util/abort.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
-import { defineCommand } from "../define-command.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
-import type { Options } from "../parse-arguments.ts";
-import { RetryLog } from "../progress/retry-log.ts";
+import { defineCommand, type Options } from "../parse-arguments.ts";
+import { RetryLog } from "../progress/event-progress.ts";
 import {
   changingOptions,
   filterOptions,

@@ -1,12 +1,11 @@
-import { entryOf, SLICE_FORMATS, type SliceFormat } from "../../flows/slabs/formats/slice-format.ts";
 import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { entryOf, SLICE_FORMATS, type SliceFormat } from "../../tables/slice-format.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
-import { defineCommand } from "../define-command.ts";
 import { assertFilesApart } from "../file-output.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
-import type { Options, Values } from "../parse-arguments.ts";
+import { defineCommand, type Options, type Values } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
 import {
   changingOptions,
@@ -157,7 +156,7 @@ export const command = defineCommand({
       for (const warning of nearestEffects(nearest, selection)) onEvent({ type: "warning", ...warning });
       if (root.kind === "group") {
         const arrays = await arraysOf(root, url, { ...values, format }, terminal);
-        const { slicesOf } = await import("../../flows/slabs/group-slices.ts");
+        const { slicesOf } = await import("../../run/slabs/group-slices.ts");
         return await writeSlices(slicesOf(arrays, selection, reading), { ...values, format }, terminal);
       }
       assertNoFilter(values, url);
@@ -166,7 +165,7 @@ export const command = defineCommand({
       if (!values["dry-run"])
         return await writeSlices([slice(array, selection, reading)], { ...values, format }, terminal);
       const { planSlice } = await import("../../flows/plan-slice.ts");
-      const { slicePlanText } = await import("../text/slice-plan.ts");
+      const { slicePlanText } = await import("../text/plans.ts");
       const { threads: _threads, consistent: _checked, ...planned } = reading;
       const plan = await planSlice(array, selection, planned);
       return await terminal.write(values.json ? `${toJson(plan, 2)}\n` : slicePlanText(plan, redact(url)));
@@ -196,7 +195,7 @@ async function arraysOf(
           : "Name an array, or write all to .npz.",
     });
   }
-  const { arraysIn, namesOf } = await import("../../flows/slabs/group-slices.ts");
+  const { arraysIn, namesOf } = await import("../../run/slabs/group-slices.ts");
   const arrays = await arraysIn(group, filterOf(values), {
     signal: terminal.signal,
     onEvent: printWarnings(terminal, values),

@@ -1,7 +1,7 @@
 import type { TreeNode } from "../../flows/tree.ts";
 import { redact } from "../../util/redact.ts";
-import { defineCommand, FAILED } from "../define-command.ts";
 import { accessOf } from "../option-values.ts";
+import { defineCommand, FAILED } from "../parse-arguments.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeJsonList } from "../text/json.ts";

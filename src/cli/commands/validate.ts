@@ -1,11 +1,11 @@
 import type { ValidateFinding } from "../../flows/validate.ts";
 import { redact } from "../../util/redact.ts";
-import { defineCommand } from "../define-command.ts";
 import { planOptions } from "../option-values.ts";
-import { readProgress } from "../progress/read-progress.ts";
+import { defineCommand } from "../parse-arguments.ts";
+import { readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, readingOptions } from "../shared-options.ts";
-import { findingSummary, findingText } from "../text/finding.ts";
+import { findingSummary, findingText } from "../text/findings.ts";
 import { writeJsonList } from "../text/json.ts";
 
 const EXIT_FOUND = 1;

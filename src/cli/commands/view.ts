@@ -1,7 +1,7 @@
 import type { TreeArray } from "../../flows/tree.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { defineCommand } from "../define-command.ts";
 import { readingOf } from "../option-values.ts";
+import { defineCommand } from "../parse-arguments.ts";
 import { outputOptions, readingOptions } from "../shared-options.ts";
 import { failureText } from "../text/failure.ts";
 import { toJson } from "../text/json.ts";
@@ -34,7 +34,7 @@ export const command = defineCommand({
       await assertShown(source.tree(signal), url);
       const { serveRequests } = await import("../server/serve-requests.ts");
       const { viewHandler } = await import("../view/handler.ts");
-      const { makeToken } = await import("../view/guard.ts");
+      const { makeToken } = await import("../view/handler.ts");
       const token = makeToken();
       const onFailure = (error: unknown) => terminal.printLine(failureText(error));
       const server = await serveRequests(viewHandler(source, token), { port, onFailure });

@@ -1,3 +1,6 @@
+import { formatDuration } from "../../flows/text/format.ts";
+import { formatBytes } from "../../util/units.ts";
+
 /** Seconds of measurements for the rate, and for the time left. */
 const SPAN = 5;
 const LONG_SPAN = 30;
@@ -47,4 +50,27 @@ export class Meter {
     const first = this.#samples.findIndex((sample) => sample.at >= at);
     return this.#samples.slice(Math.max(0, first));
   }
+}
+
+export interface ProgressUpdate {
+  /** Completed part of the work, 0 to 1; absent if the total is unknown. */
+  readonly fraction?: number | undefined;
+  /** Bytes moved so far, from which the rate is computed. */
+  readonly bytes: number;
+  /** The work so far, in words. */
+  readonly words: readonly string[];
+  /** Lines below the bar, on a terminal that can draw. */
+  readonly lines?: readonly string[];
+}
+
+/** Formats percentage, words, rate and time left. */
+export function advanceText({ fraction, words }: ProgressUpdate, meter: Meter): string {
+  const left = fraction === undefined ? undefined : meter.left(fraction);
+  const parts = [
+    fraction !== undefined && `${Math.floor(100 * fraction)}%`.padStart(4),
+    ...words,
+    meter.rate !== undefined && `${formatBytes(meter.rate)}/s`,
+    left !== undefined && `${formatDuration(left)} left`,
+  ];
+  return parts.filter((part) => part !== false).join("  ");
 }

@@ -1,7 +1,6 @@
-import { printable } from "../../flows/text/printable.ts";
+import { printable } from "../../flows/text/format.ts";
 import { drawn } from "../terminal.ts";
-import { Meter } from "./meter.ts";
-import { advanceText, type ProgressUpdate } from "./progress-update.ts";
+import { advanceText, Meter, type ProgressUpdate } from "./meter.ts";
 
 /** A display of progress. */
 interface ProgressView {

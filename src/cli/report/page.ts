@@ -1,13 +1,10 @@
-import type { Plan } from "../../flows/plan/plan.ts";
-import { counted, formatDuration, grouped } from "../../flows/text/numbers.ts";
-import { place } from "../../flows/text/place.ts";
-import { takenRows } from "../../flows/text/taken.ts";
-import { formatBytes } from "../../util/byte-size.ts";
+import { counted, formatDuration, grouped, place, takenRows } from "../../flows/text/format.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatBytes } from "../../util/units.ts";
 import { arraySection, arrayTable } from "./array-section.ts";
-import { type Content, Html, html } from "./html.ts";
+import { type Content, Html, html, STYLE } from "./html.ts";
 import { lineChart } from "./line-chart.ts";
 import type { PlanRecord, RunRecord, Sample } from "./run-record.ts";
-import { STYLE } from "./style.ts";
 
 /** Maximum number of arrays with a section, and of further ones with a row. The rest are only counted. */
 const MAX_SECTIONS = 40;

@@ -1,8 +1,6 @@
 import type { ArrayInfo, InfoTotals, NodeInfo } from "../../flows/info.ts";
-import { columns } from "../../flows/text/columns.ts";
-import { counted, formatShape, grouped } from "../../flows/text/numbers.ts";
-import { printable } from "../../flows/text/printable.ts";
-import { formatBytes } from "../../util/byte-size.ts";
+import { columns, counted, formatShape, grouped, printable } from "../../flows/text/format.ts";
+import { formatBytes } from "../../util/units.ts";
 import { toJson } from "./json.ts";
 
 const ATTRIBUTE_WIDTH = 60;

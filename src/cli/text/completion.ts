@@ -1,5 +1,4 @@
-import type { CommandWords } from "../define-command.ts";
-import type { Option } from "../parse-arguments.ts";
+import type { CommandWords, Option } from "../parse-arguments.ts";
 
 export type Shell = "bash" | "zsh" | "fish";
 

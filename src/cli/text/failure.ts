@@ -1,5 +1,4 @@
-import { counted, grouped } from "../../flows/text/numbers.ts";
-import { printable, printableLines } from "../../flows/text/printable.ts";
+import { counted, grouped, printable, printableLines } from "../../flows/text/format.ts";
 import { type ErrorDetails, isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
 import type { UnfinishedWords } from "../unfinished-run.ts";

@@ -1,5 +1,5 @@
-import { printableJson } from "../../flows/text/printable.ts";
-import { fromPlain } from "../../util/json-plain.ts";
+import { printableJson } from "../../flows/text/format.ts";
+import { fromPlain } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 
 /**

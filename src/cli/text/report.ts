@@ -1,11 +1,16 @@
 import type { RunReport } from "../../flows/events.ts";
-import type { Plan } from "../../flows/plan/plan.ts";
 import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
-import { counted, formatDuration, formatShape, grouped } from "../../flows/text/numbers.ts";
-import { place } from "../../flows/text/place.ts";
-import { printable } from "../../flows/text/printable.ts";
-import { takenText } from "../../flows/text/taken.ts";
-import { formatBytes } from "../../util/byte-size.ts";
+import {
+  counted,
+  formatDuration,
+  formatShape,
+  grouped,
+  place,
+  printable,
+  takenText,
+} from "../../flows/text/format.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { formatBytes } from "../../util/units.ts";
 
 /** Summarizes a run; `peakMemory` is the process's peak, in bytes. */
 export function reportText(

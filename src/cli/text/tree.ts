@@ -1,5 +1,4 @@
-import { formatShape } from "../../flows/text/numbers.ts";
-import { printable } from "../../flows/text/printable.ts";
+import { formatShape, printable } from "../../flows/text/format.ts";
 import type { TreeNode } from "../../flows/tree.ts";
 import { lastName } from "../../util/node-path.ts";
 

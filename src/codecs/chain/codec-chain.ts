@@ -1,9 +1,9 @@
 import type { CodecConfig } from "../../meta/array-metadata.ts";
 import { isObject } from "../../meta/assert-json.ts";
 import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
-import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { pointerTo } from "../../util/json-pointer.ts";
+import { pointerTo } from "../../util/json-value.ts";
+import { assertKnown, type OptionNames } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
 import type {
   BytesToBytesCodec,
@@ -15,7 +15,7 @@ import type {
 } from "../codec.ts";
 import { foreignSizeBound, MAX_CHUNK_SIZE } from "../limits.ts";
 import { makeCodec } from "../registry.ts";
-import { assertLength } from "./check-results.ts";
+import { assertLength } from "./codec-step.ts";
 import { fuseCodecs } from "./fuse-codecs.ts";
 
 export type { PlacedCodec };

@@ -1,6 +1,6 @@
 import { type DataType, isFixed, VARIABLE_ITEM_SIZE } from "../../meta/data-type.ts";
 import { isPromise } from "../../util/awaitable.ts";
-import { type Buffers, plainBuffers } from "../../util/buffers.ts";
+import { type Buffers, plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { cStrides, product } from "../../util/shape.ts";
 import type { ChunkData } from "../chunk-data.ts";
@@ -13,8 +13,7 @@ import type {
   CodecPipeline,
   PlacedCodec,
 } from "../codec.ts";
-import { assertChunk } from "./check-results.ts";
-import { type ChunkForm, type CodecCall, codecCall } from "./codec-step.ts";
+import { assertChunk, type ChunkForm, type CodecCall, codecCall } from "./codec-step.ts";
 import { partFinder } from "./partial-decode.ts";
 
 const OFFSET_SIZE = 4;

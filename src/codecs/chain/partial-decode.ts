@@ -1,9 +1,9 @@
 import { isFixed } from "../../meta/data-type.ts";
-import type { Buffers } from "../../util/buffers.ts";
+import type { Buffers } from "../../util/bytes.ts";
 import { product } from "../../util/shape.ts";
 import type { ChunkBox, PartFinder } from "../chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec, PlacedCodec } from "../codec.ts";
-import { codecFailure, corrupt } from "../failures.ts";
+import { codecFailure, corrupt } from "../limits.ts";
 
 /** A partial decode must save at least half of the bytes, and at least this many bytes of reading or of decoding. */
 const MIN_SPARED = { reading: 128 * 1024, decoding: 16 * 1024 };

@@ -1,4 +1,4 @@
-import { wordsOf } from "./words.ts";
+import { wordsOf } from "./swap-bytes.ts";
 
 /**
  * The second half of bit shuffle: splits each plane of a byte shuffle into eight planes of bits, the lowest bit first,

@@ -1,6 +1,5 @@
-import { copyLiterals, copyMatch } from "./lz-copy.ts";
-import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
-import { wordsOf } from "./words.ts";
+import { copyLiterals, copyMatch, lastPlaces, matchLength, raiseBase, slotOf } from "./lz-blocks.ts";
+import { wordsOf } from "./swap-bytes.ts";
 
 /**
  * BloscLZ in TypeScript, for streams of blocks that the kernels do not handle: blocks above 256 MiB, and broken ones.

@@ -1,6 +1,5 @@
-import type { CopyRows } from "./kernel-types.ts";
+import type { CopyRows, HeapBox } from "./kernel-types.ts";
 import { kernels } from "./kernels.ts";
-import { type Loop, transposeTiles } from "./transpose-tiles.ts";
 
 /** A box in a buffer of items: the offset of its first item and the distances between neighbours, all in items. */
 export interface BoxLayout {
@@ -290,6 +289,111 @@ function copyTurned(source: SmallItems, from: number, target: SmallItems, to: nu
           target[t] = source[s] as number;
         }
       }
+    }
+  }
+}
+
+/**
+ * Describes the items of a region of an array in a buffer, for a kernel that copies to many boxes in one call.
+ *
+ * @param layout layout of the region; `offset` is the position of its first item.
+ * @returns undefined if no kernel supports this buffer, or if strides increase from one dimension to the next.
+ *   Transposing such rows to columns has a faster method.
+ */
+export function heapBox(
+  bytes: Uint8Array,
+  region: { readonly start: readonly number[]; readonly shape: readonly number[] },
+  { offset, strides }: BoxLayout,
+  itemSize: number,
+): HeapBox | undefined {
+  if (itemSize === 0 || !kernels().heapBoxes.holds(bytes)) return undefined;
+  const rank = strides.length;
+  const box = new Float64Array(1 + 3 * rank);
+  box[0] = bytes.byteOffset + offset * itemSize;
+  let outer = Number.POSITIVE_INFINITY;
+  for (let d = 0; d < rank; d++) {
+    const stride = strides[d] ?? 0;
+    const start = region.start[d] ?? 0;
+    if (stride > outer) return undefined;
+    outer = stride;
+    box[3 * d + 1] = start;
+    box[3 * d + 2] = start + (region.shape[d] ?? 0);
+    box[3 * d + 3] = stride * itemSize;
+  }
+  return box;
+}
+
+/** Copies the items that `source` shares with each of `targets`, which are consecutive boxes of the same rank. */
+export function copyShared(source: HeapBox, targets: HeapBox, itemSize: number): void {
+  kernels().heapBoxes.copyShared(source, targets, itemSize);
+}
+
+/** One loop of a copy: the number of steps, and the words of a step on either side. */
+export interface Loop {
+  readonly count: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Items per side of a tile. */
+const TRANSPOSED = 32;
+
+/**
+ * Copies items of `width` words so that rows become columns. Works tile by tile, so that the cache lines of a tile are
+ * reused while they are in the cache.
+ */
+export function transposeTiles(
+  source: Uint32Array,
+  from: number,
+  target: Uint32Array,
+  to: number,
+  loops: readonly [Loop, Loop],
+  width: number,
+): void {
+  // `along` visits neighbours in the source, `across` neighbours in the target.
+  const [along, across] = loops[0].from < loops[1].from ? loops : [loops[1], loops[0]];
+  for (let a = 0; a < along.count; a += TRANSPOSED) {
+    const columns = Math.min(TRANSPOSED, along.count - a);
+    for (let b = 0; b < across.count; b += TRANSPOSED) {
+      const rows = Math.min(TRANSPOSED, across.count - b);
+      const s = from + a * along.from + b * across.from;
+      const t = to + a * along.to + b * across.to;
+      for (let word = 0; word < width; word++) {
+        turnTile(source, s + word, target, t + word, along, columns, across, rows);
+      }
+    }
+  }
+}
+
+/** Copies one word of each item: four rows at a time, column by column. */
+function turnTile(
+  source: Uint32Array,
+  from: number,
+  target: Uint32Array,
+  to: number,
+  along: Loop,
+  columns: number,
+  across: Loop,
+  rows: number,
+): void {
+  const { from: fromColumn, to: toColumn } = along;
+  const { from: fromRow, to: toRow } = across;
+  let row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    let s = from + row * fromRow;
+    let t = to + row * toRow;
+    for (let column = 0; column < columns; column++, s += fromColumn, t += toColumn) {
+      target[t] = source[s] as number;
+      target[t + toRow] = source[s + fromRow] as number;
+      target[t + 2 * toRow] = source[s + 2 * fromRow] as number;
+      target[t + 3 * toRow] = source[s + 3 * fromRow] as number;
+    }
+  }
+  for (; row < rows; row++) {
+    let s = from + row * fromRow;
+    let t = to + row * toRow;
+    for (let column = 0; column < columns; column++, s += fromColumn, t += toColumn) {
+      target[t] = source[s] as number;
     }
   }
 }

@@ -1,7 +1,69 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import type { OpenHeap } from "./kernel-types.ts";
-import { wasmKernels } from "./wasm-kernels.ts";
-import { WasmMemory } from "./wasm-memory.ts";
+import type { HeapBoxes, Kernels, OpenHeap, TransposeKernel } from "./kernel-types.ts";
+import { isWhole, PIECE, WasmMemory } from "./wasm-memory.ts";
+
+/** The kernels that arrays of all codecs need. */
+export function wasmKernels(wasm: WasmMemory): Kernels {
+  return {
+    swapBytes(bytes, unit) {
+      const [at = 0] = wasm.allocate(PIECE);
+      if (wasm.holds(bytes) && isWhole(bytes.length)) {
+        wasm.exports.swapBytes(bytes.byteOffset, bytes.length, unit);
+        return;
+      }
+      for (let start = 0; start < bytes.length; start += PIECE) {
+        const piece = bytes.subarray(start, start + PIECE);
+        wasm.bytes.set(piece, at);
+        wasm.exports.swapBytes(at, piece.length, unit);
+        piece.set(wasm.bytes.subarray(at, at + piece.length));
+      }
+    },
+
+    crc32c(bytes) {
+      const [at = 0] = wasm.allocate(PIECE);
+      if (wasm.holds(bytes)) return ~wasm.exports.crc32c(-1, bytes.byteOffset, bytes.length) >>> 0;
+      let crc = -1;
+      for (let start = 0; start < bytes.length; start += PIECE) {
+        const piece = bytes.subarray(start, start + PIECE);
+        wasm.bytes.set(piece, at);
+        crc = wasm.exports.crc32c(crc, at, piece.length);
+      }
+      return ~crc >>> 0;
+    },
+
+    transpose: wasmTranspose(wasm),
+    heapBoxes: wasmHeapBoxes(wasm),
+    copyRowsOf: (source, target) => wasm.inHeap(source, target)?.copyRows,
+
+    openHeap() {
+      const heap = wasm.openHeap();
+      return heap && { heap, close: () => wasm.closeHeap() };
+    },
+  };
+}
+
+/** Targets that one call copies to. */
+const MAX_TARGETS = 1024;
+
+/** Passes boxes to the kernel one after another, the source first. */
+function wasmHeapBoxes(wasm: WasmMemory): HeapBoxes {
+  return {
+    holds: (bytes) => wasm.inHeap(bytes, bytes) !== undefined,
+    copyShared(source, targets, itemSize) {
+      const { length, byteLength } = source;
+      const rank = (length - 1) / 3;
+      const most = MAX_TARGETS * length;
+      for (let first = 0; first < targets.length; first += most) {
+        const some = targets.length > most ? targets.subarray(first, first + most) : targets;
+        const [at = 0] = wasm.allocate(byteLength + some.byteLength);
+        const boxes = new Float64Array(wasm.bytes.buffer, at, length + some.length);
+        boxes.set(source);
+        boxes.set(some, length);
+        wasm.exports.copyShared(at, at + byteLength, some.length / length, rank, itemSize);
+      }
+    },
+  };
+}
 
 /**
  * From this many decoded bytes on, opening the heap pays off. Its two gigabytes of addresses make V8 collect all
@@ -48,4 +110,34 @@ function createMemory(): WasmMemory {
  */
 export function openKernelHeap(): OpenHeap | undefined {
   return kernels().openHeap();
+}
+
+/** Smaller arrays are moved faster than they could be copied in; larger ones exceed the nearer caches. */
+const MIN_SIZE = 512;
+const MAX_SIZE = 4 * 1024 * 1024;
+/** Columns that the kernel processes together. */
+const BLOCK = 16;
+
+/** Copies the source in as a whole, and the target out in pieces of columns, which are rows of the target. */
+export function wasmTranspose(wasm: WasmMemory): TransposeKernel {
+  return (source, target, rows, columns, itemSize) => {
+    const size = rows * columns * itemSize;
+    const isTaken = itemSize === 1 || itemSize === 2 || itemSize === 4 || itemSize === 8;
+    if (!isTaken || size < MIN_SIZE || size > MAX_SIZE) return false;
+    if (Math.min(rows, columns) * itemSize < 16) return false;
+    const sourceStep = columns * itemSize;
+    const targetStep = rows * itemSize;
+    const most = Math.max(BLOCK, Math.floor(PIECE / targetStep) & -BLOCK);
+    const [room = 0, to = 0] = wasm.allocate(source, Math.min(size, (most + BLOCK) * targetStep));
+    const from = wasm.copyIn(source, room);
+    for (let first = 0; first < columns; ) {
+      // If the last columns are fewer than a block, they join the columns before.
+      const left = columns - first;
+      const count = left < most + BLOCK ? left : most;
+      wasm.exports.transpose(from + first * itemSize, to, rows, count, itemSize, sourceStep, targetStep);
+      target.set(wasm.bytes.subarray(to, to + count * targetStep), first * targetStep);
+      first += count;
+    }
+    return true;
+  };
 }

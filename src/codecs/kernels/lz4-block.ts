@@ -1,6 +1,5 @@
-import { copyLiterals, copyMatch } from "./lz-copy.ts";
-import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
-import { wordsOf } from "./words.ts";
+import { copyLiterals, copyMatch, lastPlaces, matchLength, raiseBase, slotOf } from "./lz-blocks.ts";
+import { wordsOf } from "./swap-bytes.ts";
 
 /**
  * LZ4 in TypeScript, for blocks that do not fit in the memory of the kernels, and for blosc streams that the block

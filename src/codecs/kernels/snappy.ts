@@ -1,6 +1,5 @@
-import { copyLiterals, copyMatch } from "./lz-copy.ts";
-import { lastPlaces, matchLength, raiseBase, slotOf } from "./match-table.ts";
-import { wordsOf } from "./words.ts";
+import { copyLiterals, copyMatch, lastPlaces, matchLength, raiseBase, slotOf } from "./lz-blocks.ts";
+import { wordsOf } from "./swap-bytes.ts";
 
 /**
  * Raw Snappy: the decoded size as a varint, then elements. The two low tag bits select their kind: literals, or copies

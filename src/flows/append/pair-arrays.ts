@@ -1,7 +1,6 @@
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
-import { dimensionMeant } from "../../meta/dimension-meant.ts";
-import { withAxes } from "../../meta/dimension-names.ts";
+import { dimensionMeant, withAxes } from "../../meta/dimension-names.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath, folderOf, lastName } from "../../util/node-path.ts";

@@ -5,7 +5,7 @@ import type { Region } from "../../streams/chunk.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { chunksIn } from "../../streams/regrid.ts";
 import { product } from "../../util/shape.ts";
-import { type CopyBoxesOptions, copyBoxes } from "../boxes/copy-boxes.ts";
+import { type CopyBoxesOptions, copyBoxes } from "../boxes.ts";
 import type { AppendedPair } from "./pair-arrays.ts";
 
 /** The part of one array that is written: new chunks, and those at the old edge that get more items. */

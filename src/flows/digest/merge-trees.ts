@@ -1,10 +1,18 @@
-import { invalid, isObject } from "../../util/check-options.ts";
+import { fromHex } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { hasher } from "../../util/hash.ts";
-import { fromHex } from "../../util/hex.ts";
+import { invalid, isObject } from "../../util/options.ts";
 import { CellGrid } from "./cell-grid.ts";
-import { type ArrayTree, type DigestTree, type TreeCells, wholeTree } from "./tree.ts";
-import { arrayHash, MerkleRoot, type NewHash, TREE_ALGORITHM } from "./tree-hash.ts";
+import {
+  type ArrayTree,
+  arrayHash,
+  type DigestTree,
+  MerkleRoot,
+  type NewHash,
+  TREE_ALGORITHM,
+  type TreeCells,
+  wholeTree,
+} from "./tree-hash.ts";
 
 const SHA256 = /^[0-9a-f]{64}$/;
 

@@ -1,10 +1,49 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
+import { fromHex, toHex } from "../../util/bytes.ts";
 import type { Hash } from "../../util/hash.ts";
-import { fromHex, toHex } from "../../util/hex.ts";
+import { compareUtf8 } from "../../util/names.ts";
 import { product } from "../../util/shape.ts";
-import { compareUtf8 } from "../../util/utf8-order.ts";
 import type { CellGrid } from "./cell-grid.ts";
-import { itemBytes } from "./item-bytes.ts";
+
+/** Hashes of consecutive cells. */
+export interface TreeCells {
+  /** Number of the first cell, in C order. */
+  readonly first: number;
+  /** SHA-256 of each cell, in hexadecimal. */
+  readonly sha256: readonly string[];
+}
+
+/** The hashes of one array. */
+export interface ArrayTree {
+  /** Path below the given node; "" for the node itself. */
+  readonly path: string;
+  readonly dataType: string;
+  readonly shape: readonly number[];
+  /** Shape of the cells in items; the last along a dimension may be smaller. */
+  readonly cellShape: readonly number[];
+  /** SHA-256 of the array, in hexadecimal; absent if cells are missing. */
+  readonly sha256?: string;
+  /** Known hashes of its cells, in order; absent unless requested. */
+  readonly cells?: readonly TreeCells[];
+}
+
+/** The hashes of an array, or of all arrays of a group. */
+export interface DigestTree {
+  /** Name of the definition: `zarr-tree-1`. */
+  readonly algorithm: string;
+  /** SHA-256 of the array or group, in hexadecimal; absent if cells are missing. */
+  readonly sha256?: string;
+  readonly arrays: readonly ArrayTree[];
+}
+
+/** Builds the tree of these arrays, with a root if all of them are complete. */
+export function wholeTree(newHash: NewHash, arrays: readonly ArrayTree[]): DigestTree {
+  const hashed = arrays.flatMap(({ path, sha256 }) => (sha256 === undefined ? [] : [{ path, sha256 }]));
+  const [first] = hashed;
+  const isArray = arrays.length === 1 && first?.path === "";
+  const sha256 = isArray ? first.sha256 : hierarchyHash(newHash, hashed);
+  return { algorithm: TREE_ALGORITHM, ...(hashed.length === arrays.length && { sha256 }), arrays };
+}
 
 /** Name of the definition in docs/digest-tree.md; each header begins with it. */
 export const TREE_ALGORITHM = "zarr-tree-1";
@@ -144,4 +183,22 @@ function header(what: "cell" | "node" | "array" | "hierarchy", ...lines: readonl
 /** Prefixes a name with its length in bytes, so that it cannot be confused with what follows. */
 function named(name: string): string {
   return `${new TextEncoder().encode(name).length} ${name}`;
+}
+
+/**
+ * The bytes of items `[from, to)` in C order. The length (8 bytes, little-endian) precedes each item of varying size.
+ */
+export function* itemBytes(data: ChunkData, from: number, to: number): Generator<Uint8Array> {
+  if (data.kind === "fixed") {
+    yield data.bytes.subarray(from * data.itemSize, to * data.itemSize);
+    return;
+  }
+  const length = new DataView(new ArrayBuffer(8));
+  for (let i = from; i < to; i++) {
+    const start = data.offsets[i] ?? 0;
+    const end = data.offsets[i + 1] ?? 0;
+    length.setBigUint64(0, BigInt(end - start), true);
+    yield new Uint8Array(length.buffer);
+    yield data.bytes.subarray(start, end);
+  }
 }

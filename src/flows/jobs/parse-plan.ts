@@ -1,16 +1,15 @@
 import { gridShape } from "../../meta/array-metadata.ts";
+import { type JobKind, type JobOfKind, jobsOfKinds } from "../../plan/array-job.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { targetPath } from "../../plan/request.ts";
+import { assertCountable } from "../../plan/same-arrays.ts";
+import { boxGrid, lastStage, splitsOf } from "../../plan/windows.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isAtOrBelow } from "../../util/node-path.ts";
 import { product } from "../../util/shape.ts";
-import { assertCountable } from "../plan/assert-countable.ts";
-import { type JobKind, type JobOfKind, jobsOfKinds } from "../plan/jobs-of-kinds.ts";
-import { boxGrid, lastStage, splitsOf } from "../plan/passes.ts";
-import type { Plan } from "../plan/plan.ts";
-import { targetPath } from "../plan/target-path.ts";
 import { pathFilter } from "../request/key-filter.ts";
 import { checksumOf, PLAN_FILE_FORMAT, type PlanFile, type WrittenPlanFile } from "./plan-file.ts";
-import { planFileShape } from "./plan-shape.ts";
-import { notAPlan } from "./shape.ts";
+import { notAPlan, planFileShape } from "./plan-shape.ts";
 
 type WrittenPlan = WrittenPlanFile["plan"];
 

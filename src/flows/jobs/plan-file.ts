@@ -1,15 +1,17 @@
+import { type JobKind, kindOf } from "../../plan/array-job.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { RunIdentity } from "../../run/ledger.ts";
+import { runIdentity } from "../../run/run-identity.ts";
+import { isKey } from "../../stores/key.ts";
+import { BUCKET } from "../../stores/s3/s3-failure.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { distinct } from "../../util/distinct.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { textHash } from "../../util/hash.ts";
+import { isObject, isRetry } from "../../util/options.ts";
 import { packageVersion } from "../../util/package-version.node.ts";
 import { builtin } from "../../util/platform.node.ts";
-import { textHash } from "../../util/text-hash.ts";
-import { type JobKind, kindOf } from "../plan/jobs-of-kinds.ts";
-import type { Plan } from "../plan/plan.ts";
 import type { PlannedFlow } from "../request/flow.ts";
-import type { RunIdentity } from "../run/ledger/ledger-lines.ts";
-import { runIdentity } from "../run/ledger/run-identity.ts";
-import { STORED_ABSOLUTE } from "./assert-store.ts";
 
 export const PLAN_FILE_FORMAT = "zarrflow-plan-file/2";
 
@@ -145,4 +147,39 @@ function addsToTarget(): ZarrflowError {
       hint: "Plan without --update and --if-exists skip.",
     },
   );
+}
+
+/** Absolute paths on any system. */
+export const STORED_ABSOLUTE = /^(?:\/|[A-Za-z]:[/\\]|\\\\)/;
+
+/** True if a value from a file specifies a store that any process can open, without credentials. */
+export function isStoreSpec(value: unknown, depth = 0): value is StoreSpec {
+  if (!isObject(value)) return false;
+  const { kind, path, store, key, url, bucket, prefix, retry, ...flags } = value as Fields;
+  if (retry !== undefined && !isRetry(retry)) return false;
+  if (!Object.values(flags).every((flag) => typeof flag === "boolean")) return false;
+  if (kind === "directory" || kind === "zip") return typeof path === "string" && isPlainPath(path);
+  if (kind === "zip-value") return depth < 2 && isText(key) && isKey(key) && isStoreSpec(store, depth + 1);
+  if (kind === "http") return isText(url) && isPlainUrl(url);
+  if (kind !== "s3" || !isText(bucket) || !BUCKET.test(bucket)) return false;
+  return prefix === "" || (isText(prefix) && isKey(prefix));
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isPlainPath(path: string): boolean {
+  return STORED_ABSOLUTE.test(path) && !path.includes("\0") && !path.split(/[/\\]/).includes("..");
+}
+
+function isPlainUrl(text: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(text);
+    return /^https?:$/.test(protocol) && username === "" && password === "";
+  } catch {
+    return false;
+  }
 }

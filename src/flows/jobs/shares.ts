@@ -1,9 +1,9 @@
-import type { ShareName } from "../../stores/target/options.ts";
+import type { ArrayJob, Plan } from "../../plan/plan.ts";
+import { firstOfStage } from "../../plan/task.ts";
+import { lastStage } from "../../plan/windows.ts";
+import { TaskSet } from "../../run/task-set.ts";
+import type { ShareName } from "../../targets/options.ts";
 import { crc32 } from "../../util/crc32.ts";
-import { lastStage } from "../plan/passes.ts";
-import type { ArrayJob, Plan } from "../plan/plan.ts";
-import { firstOfStage } from "../plan/task.ts";
-import { TaskSet } from "../run/ledger/task-set.ts";
 
 /** Tasks of a stage, by their index in it. */
 export interface ShareTasks {

@@ -1,9 +1,8 @@
-import { assertKnown, invalid, isObject } from "../../util/check-options.ts";
+import { admitted, COSTS, type CostRequest, loadsOf, overlapped, type StageLoad } from "../../plan/costs.ts";
+import type { ArrayJob, Plan } from "../../plan/plan.ts";
+import { chunksTouched, lastStage } from "../../plan/windows.ts";
+import { assertKnown, invalid, isObject } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
-import { chunksTouched } from "../plan/chunk-visits.ts";
-import { admitted, COSTS, type CostRequest, loadsOf, overlapped, type StageLoad } from "../plan/costs.ts";
-import { lastStage } from "../plan/passes.ts";
-import type { ArrayJob, Plan } from "../plan/plan.ts";
 import { allShares } from "./shares.ts";
 import {
   PRICES,

@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../util/check-options.ts";
+import type { OptionNames } from "../../util/options.ts";
 /** Assumptions of a simulation. */
 export interface SimulationOptions {
   /** Processes that run shares at the same time, in each stage. */

@@ -2,7 +2,7 @@ import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { imageAbove } from "../../hierarchy/open/image-above.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { isObject, member } from "../../meta/assert-json.ts";
-import { OME, objectsIn } from "../../meta/conventions/ome/attributes.ts";
+import { OME, objectsIn, V2_VERSION, V3_VERSION, wordsOf } from "../../meta/conventions/ome/attributes.ts";
 import {
   coordinateSystemOf,
   type Level,
@@ -12,10 +12,9 @@ import {
   transformationPaths,
 } from "../../meta/conventions/ome/multiscales.ts";
 import { placementOf, placing } from "../../meta/conventions/ome/placement.ts";
-import { V2_VERSION, V3_VERSION, wordsOf } from "../../meta/conventions/ome/versions.ts";
-import { joinKey } from "../../meta/join-key.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { joinKey } from "../../util/node-path.ts";
 import { blockOffset, type LevelShape } from "./level-plan.ts";
 
 /** The source image of a pyramid. */

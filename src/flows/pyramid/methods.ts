@@ -3,7 +3,7 @@ import { ancestorsOf, isUnreadableAbove } from "../../hierarchy/open/ancestors-o
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { member } from "../../meta/assert-json.ts";
 import { omeOf } from "../../meta/conventions/ome/attributes.ts";
-import { parentSpec } from "../../stores/folder-spec.ts";
+import { parentSpec } from "../../stores/store-spec.ts";
 import { lastName } from "../../util/node-path.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";
 

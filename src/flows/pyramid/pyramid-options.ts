@@ -1,8 +1,8 @@
 import type { CodecOption } from "../../meta/codec-option.ts";
-import type { OptionNames } from "../../util/check-options.ts";
 import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { nearestName } from "../../util/nearest-name.ts";
+import { nearestName } from "../../util/names.ts";
+import type { OptionNames } from "../../util/options.ts";
 import { UNPACED_OPTIONS, type UnpacedOptions } from "../request/flow-options.ts";
 import type { LevelsOption } from "./level-plan.ts";
 import type { PyramidMethod } from "./reduce-blocks.ts";

@@ -1,12 +1,16 @@
-import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
 import type { OpenSource } from "../../hierarchy/open/open.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
+import { axesByArray } from "../../meta/conventions/ome/multiscales.ts";
+import { type Axes, withAxes } from "../../meta/dimension-names.ts";
+import type { SourceNode } from "../../plan/request.ts";
 import type { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import type { ReadEventOptions } from "../events.ts";
-import { type DimensionNames, dimensionNaming } from "./axes-of.ts";
+import type { Changes } from "./changes.ts";
 import { readableArray } from "./chunk-separators.ts";
 import { skippedWarning, undecodable } from "./not-known.ts";
 import { openSource } from "./open-source.ts";
@@ -70,4 +74,40 @@ export async function* arraysBelow(
   } finally {
     await close();
   }
+}
+
+/** Finds the dimension names that images give to their levels, if any option refers to dimensions by name. */
+export async function axesOf(
+  root: ZarrArray | ZarrGroup,
+  nodes: readonly Pick<SourceNode, "path" | "metadata">[],
+  { chunks, shards, slice, signal }: Changes & { readonly signal?: AbortSignal | undefined },
+): Promise<Axes> {
+  if (![chunks, shards, slice].some(asksByName)) return new Map();
+  if (root.kind === "group") return axesByArray(nodes);
+  const axes = await axesFromAbove(root, signal);
+  return new Map(axes && [[root.path, axes]]);
+}
+
+function asksByName(option: Changes["chunks"] | Changes["slice"]): boolean {
+  const isObject = typeof option === "object" && !Array.isArray(option);
+  return isObject || [option].flat().some((one) => typeof one === "string" && one.includes("="));
+}
+
+export type DimensionNames = readonly (string | null)[];
+
+/**
+ * Returns a function that finds the dimension names of a node: those of the array itself, or of the image that it
+ * is a level of. Call it with parents before their children.
+ */
+export async function dimensionNaming(
+  root: ZarrNode,
+  signal: AbortSignal | undefined,
+): Promise<(node: ZarrNode) => DimensionNames | undefined> {
+  const above = root.kind === "array" ? await axesFromAbove(root, signal) : undefined;
+  const axes = new Map<string, readonly string[]>(above && [[root.path, above]]);
+  return (node) => {
+    if (node.kind === "array") return withAxes(node.metadata, axes.get(node.path)).dimensionNames;
+    for (const [path, names] of axesByArray([node])) if (!axes.has(path)) axes.set(path, names);
+    return undefined;
+  };
 }

@@ -1,6 +1,5 @@
 import { parseSlice, withLabels } from "../../hierarchy/parse-slice.ts";
-import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
-import type { SliceOption } from "../../hierarchy/slice-option.ts";
+import type { LabelOptions, SliceOption } from "../../hierarchy/slice-option.ts";
 
 /** Combines ranges, or their text, with labels. @throws as `parseSlice` and `withLabels` */
 export function askedSlice(option: SliceOption | string, { sel }: LabelOptions): SliceOption {

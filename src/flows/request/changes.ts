@@ -1,16 +1,15 @@
-import { LABEL_OPTIONS, type LabelOptions } from "../../hierarchy/slice-labels.ts";
-import type { SliceOption } from "../../hierarchy/slice-option.ts";
+import { LABEL_OPTIONS, type LabelOptions, type SliceOption } from "../../hierarchy/slice-option.ts";
 import type { ArrayMetadata, ChunkGrid, ZarrFormat } from "../../meta/array-metadata.ts";
 import { askedCodecs, type CodecOption } from "../../meta/codec-option.ts";
 import { type Axes, withAxes } from "../../meta/dimension-names.ts";
 import { recoded } from "../../meta/recode.ts";
-import { withoutShards, withShards } from "../../meta/reshard.ts";
+import { withoutShards, withShards } from "../../meta/shards.ts";
+import type { KeptChunks } from "../../plan/plan.ts";
+import type { Change, SourceNode } from "../../plan/request.ts";
 import type { Selection } from "../../streams/selection.ts";
-import type { OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { lastName } from "../../util/node-path.ts";
-import type { Change, SourceNode } from "../plan/hierarchy-request.ts";
-import type { KeptChunks } from "../plan/plan.ts";
+import type { OptionNames } from "../../util/options.ts";
 import type { ArrayConversion } from "../values/plan-conversion.ts";
 import type { ArrayChanges } from "../values/value-changes.ts";
 import {
@@ -21,10 +20,9 @@ import {
   resolveShards,
 } from "./chunk-option.ts";
 import { type DimensionMatch, type MeantChunks, meantOptions, type OpenedRoot } from "./chunk-selectors.ts";
-import { describingArrays } from "./describing-arrays.ts";
-import type { GroupArray } from "./dimension-lengths.ts";
+import { describingArrays, type GroupArray } from "./group-arrays.ts";
 import type { GroupSelections } from "./group-slice.ts";
-import type { OtherRanges } from "./resolutions.ts";
+import type { OtherRanges } from "./image-slice.ts";
 
 /** The changes that a flow makes. Everything else is copied unchanged. */
 export interface Changes extends LabelOptions {

@@ -1,10 +1,10 @@
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
-import { dimensionMeant } from "../../meta/dimension-meant.ts";
+import { dimensionMeant } from "../../meta/dimension-names.ts";
+import type { KeptChunks } from "../../plan/plan.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
-import { nearestName } from "../../util/nearest-name.ts";
+import { nearestName } from "../../util/names.ts";
 import { belowPath, lastName } from "../../util/node-path.ts";
-import type { KeptChunks } from "../plan/plan.ts";
 import {
   type AskedChunks,
   askedChunks,
@@ -12,7 +12,7 @@ import {
   type ChunksRequest,
   parseChunks,
 } from "./chunk-option.ts";
-import { type GroupArray, isDimensionCoordinate } from "./dimension-lengths.ts";
+import { type GroupArray, isDimensionCoordinate } from "./group-arrays.ts";
 
 /** The opened node that arrays are selected below. */
 export interface OpenedRoot {

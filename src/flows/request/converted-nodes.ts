@@ -2,9 +2,9 @@ import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import type { ConventionNote, ItemPlacing } from "../../meta/conventions/convention.ts";
 import { convertConventions, followConventions } from "../../meta/conventions/conventions.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
+import type { NodeWarning } from "../../plan/plan.ts";
+import type { NodesInFormat, SourceNode } from "../../plan/request.ts";
 import { belowPath } from "../../util/node-path.ts";
-import type { NodesInFormat, SourceNode } from "../plan/hierarchy-request.ts";
-import type { NodeWarning } from "../plan/plan.ts";
 
 /**
  * Converts the metadata of a hierarchy to the conventions of the target's format.

@@ -6,7 +6,7 @@ import {
   SLAB_OPTIONS,
   type SlabOptions,
 } from "../../hierarchy/read-options.ts";
-import type { OptionNames } from "../../util/check-options.ts";
+import type { OptionNames } from "../../util/options.ts";
 import { EVENT_OPTIONS, type EventOptions, READ_EVENT_OPTIONS, type ReadEventOptions } from "../events.ts";
 import { CHANGES, type Changes } from "./changes.ts";
 import { KEY_FILTER, type KeyFilter } from "./key-filter.ts";

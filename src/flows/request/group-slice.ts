@@ -8,9 +8,8 @@ import {
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { lastName } from "../../util/node-path.ts";
-import { type GroupArray, lengthsDiffer, type TakenWhole, withOneLength } from "./dimension-lengths.ts";
-import { followingLevels, type ImageNode, selectionOfLevel } from "./image-slice.ts";
-import type { OtherRanges } from "./resolutions.ts";
+import { type GroupArray, lengthsDiffer, type TakenWhole, withOneLength } from "./group-arrays.ts";
+import { followingLevels, type ImageNode, type OtherRanges, selectionOfLevel } from "./image-slice.ts";
 
 /**
  * The selection of each array that is cut, by path, and the nodes that are taken whole although they have a named

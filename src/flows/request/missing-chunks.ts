@@ -7,14 +7,19 @@ import {
 } from "../../meta/array-metadata.ts";
 import { zeroElement } from "../../meta/fill-values.ts";
 import { Losses } from "../../meta/losses.ts";
-import { bytesEqual } from "../../meta/number-bytes.ts";
+import { bytesEqual } from "../../meta/number-kinds.ts";
+import type { Change } from "../../plan/request.ts";
+import type { MissingChunks } from "../../plan/strategies.ts";
 import { isListable, type ListableStore } from "../../stores/store.ts";
-import { axesOver, type ChunkSet, chunksHit } from "../../streams/chunks-hit.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import { type Selection, wholeSelection } from "../../streams/selection.ts";
+import {
+  axesOver,
+  type ChunkSet,
+  chunksHit,
+  type Selection,
+  wholeSelection,
+} from "../../streams/selection.ts";
 import { product } from "../../util/shape.ts";
-import type { Change } from "../plan/hierarchy-request.ts";
-import type { MissingChunks } from "../plan/strategies/strategy.ts";
 
 /** Maximum number of missing chunks of one array that are written out without permission. */
 export const MAX_MISSING_CHUNKS = 10_000;

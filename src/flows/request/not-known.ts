@@ -4,12 +4,12 @@ import type { BrokenNode } from "../../hierarchy/open/walk.ts";
 import { unknownCodecIn } from "../../meta/codec-traits.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import type { NodeWarning } from "../../plan/plan.ts";
+import type { CopiedNode } from "../../plan/request.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
-import type { CopiedNode } from "../plan/hierarchy-request.ts";
-import type { NodeWarning } from "../plan/plan.ts";
 
 /**
  * Nodes with an unsupported data type, chunk grid, codec or other feature. They cannot be decoded, but a copy in

@@ -1,9 +1,9 @@
 import { ZarrGroup } from "../../hierarchy/node.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
 import { isListable, type ListableStore, type Store, type StoreOptions } from "../../stores/store.ts";
 import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
+import { joinKey } from "../../util/node-path.ts";
 
 /** Opens a place with keys, but without a node, as a group without documents; undefined if it has no keys. */
 export async function openKeyPrefix(

@@ -7,10 +7,9 @@ import { STORE_ACCESS } from "../../stores/access.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
 import type { Store } from "../../stores/store.ts";
 import { specOf } from "../../stores/url.ts";
-import { pickOptions } from "../../util/check-options.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
-import { pacedAccess, withPace } from "./rate-limits.ts";
-import { limitConcurrency, openWithin } from "./usual-concurrency.ts";
+import { pickOptions } from "../../util/options.ts";
+import { limitConcurrency, openWithin, pacedAccess, withPace } from "./store-settings.ts";
 
 /** An open source. */
 export interface OpenedSource {

@@ -1,20 +1,19 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { hasLabels, hasPoints, type SliceOption } from "../../hierarchy/slice-option.ts";
+import type { NodeWarning, Plan } from "../../plan/plan.ts";
 import type { StoreAccess } from "../../stores/access.ts";
-import { environmentAccess } from "../../stores/http/secret-headers.ts";
+import { environmentAccess } from "../../stores/http/headers.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { isZip, storeTraits } from "../../stores/store-traits.ts";
-import { type IdleOption, withoutEffect } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { listed } from "../../util/name-lists.ts";
-import { withoutShared } from "../../util/shared-options.ts";
+import { listed } from "../../util/names.ts";
+import { type IdleOption, withoutEffect, withoutShared } from "../../util/options.ts";
 import type { WarningEvent } from "../events.ts";
-import type { NodeWarning, Plan } from "../plan/plan.ts";
 import type { Changes } from "./changes.ts";
 import type { PlanningOptions, RunOptions } from "./flow-options.ts";
 import { hasOtherFormat } from "./other-formats.ts";
 import { nearestReason } from "./slice-indices.ts";
-import { profiledSides } from "./store-profiles.ts";
+import { profiledSides } from "./store-settings.ts";
 
 /** The state of a flow when its plan is made. */
 interface PlannedFlow {

@@ -1,10 +1,10 @@
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
 import { inOtherFormat, otherFormatName } from "../../hierarchy/other-format.ts";
+import type { OtherFormat } from "../../plan/request.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";
-import type { OtherFormat } from "../plan/hierarchy-request.ts";
 
 /** True if a node also has documents of another format. */
 export function hasOtherFormat({ findings }: ZarrNode): boolean {

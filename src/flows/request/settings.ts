@@ -1,6 +1,6 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
-import type { NodeSpec, Plan, PlannedConversion } from "../plan/plan.ts";
+import type { NodeSpec, Plan, PlannedConversion } from "../../plan/plan.ts";
 import type { Changes } from "./changes.ts";
 import type { KeyFilter } from "./key-filter.ts";
 

@@ -1,18 +1,22 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
+import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
 import type { ConcurrencyOption } from "../../hierarchy/read-options.ts";
-import { resolveArraySlice } from "../../hierarchy/resolve-array-slice.ts";
-import type { LabelOptions } from "../../hierarchy/slice-labels.ts";
-import { hasLabels, type ResolvedSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import { resolveArraySlice } from "../../hierarchy/slice.ts";
+import {
+  hasLabels,
+  type LabelOptions,
+  type ResolvedSlice,
+  type SliceOption,
+} from "../../hierarchy/slice-option.ts";
 import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
-import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
-import { parseBytes } from "../../util/byte-size.ts";
-import { isObject, withoutEffect } from "../../util/check-options.ts";
+import type { NodeWarning } from "../../plan/plan.ts";
+import { DEFAULT_MAX_MEMORY } from "../../streams/byte-budget.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import type { NodeWarning } from "../plan/plan.ts";
+import { isObject, withoutEffect } from "../../util/options.ts";
+import { parseBytes } from "../../util/units.ts";
 import type { KeyFilter } from "./key-filter.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
-import { usualConcurrency } from "./usual-concurrency.ts";
+import { usualConcurrency } from "./store-settings.ts";
 
 /** Options for looking up labels. */
 export interface SliceReading extends LabelOptions {

@@ -1,16 +1,16 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { findNode } from "../../hierarchy/open/above-on-use.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove } from "../../hierarchy/open/ancestors-of.ts";
-import { findNode } from "../../hierarchy/open/find-node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode } from "../../hierarchy/open/walk.ts";
 import type { PaceOptions } from "../../hierarchy/read-options.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
-import { childSpec } from "../../stores/folder-spec.ts";
+import { childSpec } from "../../stores/store-spec.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, belowPath, isAtOrBelow } from "../../util/node-path.ts";
-import { companionsOf } from "./companions.ts";
+import { companionsOf } from "./coordinates.ts";
 import { type KeyFilter, pathFilter } from "./key-filter.ts";
-import { withPace } from "./rate-limits.ts";
+import { withPace } from "./store-settings.ts";
 
 /** A sliced array and the arrays that describe it, as members of the nearest group that contains all of them. */
 export interface SlicedArray {

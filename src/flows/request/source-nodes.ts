@@ -1,29 +1,29 @@
 import { nameOf } from "../../hierarchy/array-name.ts";
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
+import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { type BrokenNode, walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { sourcesOutside } from "../../meta/conventions/ome/members.ts";
+import type { NodeWarning } from "../../plan/plan.ts";
+import type { NodesInFormat } from "../../plan/request.ts";
 import type { StoreOptions } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath, isAtOrBelow } from "../../util/node-path.ts";
-import type { NodesInFormat } from "../plan/hierarchy-request.ts";
-import type { NodeWarning } from "../plan/plan.ts";
 import type { ArrayConversion } from "../values/plan-conversion.ts";
+import { axesOf } from "./arrays-below.ts";
 import { askedSlice } from "./asked-slice.ts";
-import { axesOf } from "./axes-of.ts";
 import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
 import { withChunkSeparators } from "./chunk-separators.ts";
 import type { RegriddedNode } from "./converted-nodes.ts";
-import type { TakenWhole } from "./dimension-lengths.ts";
+import type { TakenWhole } from "./group-arrays.ts";
+import type { OtherRanges, otherResolutions } from "./image-slice.ts";
 import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { copiedWarning } from "./not-known.ts";
-import type { OtherRanges, otherResolutions } from "./resolutions.ts";
 import { aboutCoordinates, coordinatesAbove, nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { unmatchedGlobs } from "./unmatched-globs.ts";
@@ -128,7 +128,7 @@ async function chosenNodes(
   if (filter === undefined) return { chosen: all, companions: [] };
   const chosen = takenNodes(all, filter);
   if (alone || include.length === 0 || root.kind === "array") return { chosen, companions: [] };
-  const { companionsOf } = await import("./companions.ts");
+  const { companionsOf } = await import("./coordinates.ts");
   const byPath = new Map(all.map((node) => [node.path, node]));
   const arrays = chosen.filter((node) => node.kind === "array");
   const find = (path: string) =>
@@ -311,7 +311,7 @@ async function nodesInFormatOf(
 }
 
 async function othersOf(...asked: Parameters<typeof otherResolutions>): Promise<OtherRanges> {
-  const { otherResolutions } = await import("./resolutions.ts");
+  const { otherResolutions } = await import("./image-slice.ts");
   return otherResolutions(...asked);
 }
 

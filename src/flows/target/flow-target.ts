@@ -1,13 +1,24 @@
+import type { ZarrNode } from "../../hierarchy/node.ts";
+import { openNode } from "../../hierarchy/open/open-node.ts";
+import { walk } from "../../hierarchy/open/walk.ts";
+import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
+import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import type { NodeSpec } from "../../plan/plan.ts";
 import { accessedBy, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
-import { childSpec } from "../../stores/folder-spec.ts";
-import { specOfObject } from "../../stores/object-spec.ts";
-import type { Store, StoreSpec } from "../../stores/store.ts";
-import { parseStoreUrl } from "../../stores/url.ts";
+import {
+  isListable,
+  isWritable,
+  type ListableStore,
+  type Store,
+  type StoreSpec,
+  type WritableStore,
+} from "../../stores/store.ts";
+import { childSpec, specOfObject } from "../../stores/store-spec.ts";
+import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
 import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { normalisePath } from "../../util/node-path.ts";
-import type { NodeSpec } from "../plan/plan.ts";
+import { ancestorPaths, isAtOrBelow, normalisePath } from "../../util/node-path.ts";
 import type { Changes } from "../request/changes.ts";
 
 /**
@@ -49,5 +60,88 @@ export function withFormatOf<O extends Pick<Changes, "to">>(to: FlowTarget, opti
   throw new ZarrflowError("invalid-option", "the target's URL names another format than the one requested", {
     expected: options.to,
     found: zarrFormat,
+  });
+}
+
+/** Returns the entry of the nearest path at or above the folder of a key. */
+export function nearest<T>(key: string, byPath: ReadonlyMap<string, T>): T | undefined {
+  for (let end = key.lastIndexOf("/"); end > 0; end = key.lastIndexOf("/", end - 1)) {
+    const found = byPath.get(key.slice(0, end));
+    if (found !== undefined) return found;
+  }
+  return byPath.get("");
+}
+
+/** A target that exists and receives more nodes or values. */
+export interface ExistingTarget {
+  readonly store: Store;
+  /** Nodes at and below the target's path and the groups above it, by path; all of one format. */
+  readonly nodes: ReadonlyMap<string, ZarrNode>;
+}
+
+/**
+ * Opens a target; undefined if nothing is there.
+ *
+ * @throws `target-exists` if it has another format; `invalid-metadata` and similar errors if it cannot be read.
+ */
+export async function openExistingTarget(
+  { store: spec, path }: NodeSpec,
+  zarrFormat: ZarrFormat,
+  { maxMetadata, signal }: ReadDocumentOptions,
+): Promise<ExistingTarget | undefined> {
+  const store = await openStoreIfThere(spec, { signal });
+  if (store === undefined) return undefined;
+  try {
+    const nodes = new Map<string, ZarrNode>();
+    for (const above of ancestorPaths(path)) {
+      const node = await openNode(store, above, { spec, zarrFormat, maxMetadata, signal });
+      if (node) nodes.set(above, node);
+    }
+    const root = await openNode(store, path, { spec, maxMetadata, signal });
+    if (root && root.layout.zarrFormat !== zarrFormat) throw ofAnotherFormat(root, zarrFormat);
+    if (root) nodes.set(path, root);
+    if (root?.kind === "group") for await (const node of walk(root, { signal })) nodes.set(node.path, node);
+    if (nodes.size > 0 || (await hasKeys(store, signal))) return { store, nodes };
+  } catch (error) {
+    await store.close?.();
+    throw error;
+  }
+  await store.close?.();
+  return undefined;
+}
+
+/** The nodes at and below a path. */
+export function nodesBelow(
+  nodes: ReadonlyMap<string, ZarrNode>,
+  root: string,
+): ReadonlyMap<string, ZarrNode> {
+  return new Map([...nodes].filter(([path]) => isAtOrBelow(path, root)));
+}
+
+/** A store whose values can be written one by one. */
+export type EditableStore = WritableStore & ListableStore;
+
+/** Returns the store if its values can be written one by one. @throws `unsupported-operation` */
+export function assertEditable(store: Store): EditableStore {
+  if (isWritable(store) && isListable(store) && !store.singleWriter) return store;
+  throw new ZarrflowError("unsupported-operation", "nothing can be added to the existing target", {
+    store: store.description,
+    hint: "Replace it, or choose another target: values can be added only to folders, buckets and other stores that list their keys.",
+  });
+}
+
+async function hasKeys(store: Store, signal: AbortSignal | undefined): Promise<boolean> {
+  if (!isListable(store)) return false;
+  for await (const _ of store.list("", { signal })) return true;
+  return false;
+}
+
+function ofAnotherFormat({ layout, store }: ZarrNode, zarrFormat: ZarrFormat): ZarrflowError {
+  return new ZarrflowError("target-exists", "the existing target has another format", {
+    store: store.description,
+    path: layout.path,
+    expected: zarrFormat,
+    found: layout.zarrFormat,
+    hint: `Add in its format with --to ${layout.zarrFormat}, replace the target with --if-exists replace (in code to, ifExists), or choose another one.`,
   });
 }

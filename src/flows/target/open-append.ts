@@ -3,15 +3,15 @@ import { allDocumentsBelow } from "../../hierarchy/keys-below.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import type { ArrayJob, Plan, PlannedDocument } from "../../plan/plan.ts";
 import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../stores/store.ts";
-import { type LockOptions, notReleased, PrefixLock } from "../../stores/target/prefix-lock.ts";
-import { assertNoneInside } from "../../stores/target/runs-inside.ts";
 import type { TargetBuildOptions } from "../../stores/target.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
+import { assertNoneInside } from "../../targets/control-folder.ts";
+import { type LockOptions, notReleased, PrefixLock } from "../../targets/prefix-lock.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ArrayJob, Plan, PlannedDocument } from "../plan/plan.ts";
-import { assertEditable, openExistingTarget } from "./existing-target.ts";
+import { assertEditable, openExistingTarget } from "./flow-target.ts";
 
 interface OpenAdditionOptions extends LockOptions, ReadDocumentOptions, Pick<TargetBuildOptions, "onTaken"> {}
 

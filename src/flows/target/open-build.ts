@@ -1,12 +1,12 @@
 import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
+import { expectedSize, targetMemory } from "../../plan/memory.ts";
+import type { NodeSpec, Plan } from "../../plan/plan.ts";
 import type { TargetBuild } from "../../stores/store.ts";
-import type { LockOptions } from "../../stores/target/prefix-lock.ts";
 import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../stores/target.ts";
 import { openStore } from "../../stores/url.ts";
+import type { LockOptions } from "../../targets/prefix-lock.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import { expectedSize, targetMemory } from "../plan/expected-size.ts";
-import type { NodeSpec, Plan } from "../plan/plan.ts";
 
 /**
  * Opens the build of a plan's target; undefined if the target exists and `ifExists` is `skip`.

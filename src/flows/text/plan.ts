@@ -1,10 +1,5 @@
 import { describeCodec } from "../../meta/describe.ts";
-import { CONVERT_VALUES } from "../../meta/inner-array.ts";
-import { formatBytes } from "../../util/byte-size.ts";
-import { fromPlain } from "../../util/json-plain.ts";
-import type { JsonObject } from "../../util/json-value.ts";
-import type { CopyEstimate } from "../keys/estimate-copy.ts";
-import { chunksTouched } from "../plan/chunk-visits.ts";
+import { CONVERT_VALUES } from "../../meta/shards.ts";
 import type {
   ArrayJob,
   Cost,
@@ -13,17 +8,26 @@ import type {
   KeptChunks,
   Plan,
   PlannedConversion,
-} from "../plan/plan.ts";
-import type { StoreProfiles } from "../plan/store-profile.ts";
-import { strategyNamed } from "../plan/strategies/strategies.ts";
+  StoreProfiles,
+} from "../../plan/plan.ts";
+import { strategyNamed } from "../../plan/strategies.ts";
+import { chunksTouched } from "../../plan/windows.ts";
+import type { CopyEstimate } from "../../run/keys/estimate-copy.ts";
+import { fromPlain, type JsonObject } from "../../util/json-value.ts";
+import { formatBytes } from "../../util/units.ts";
 import type { TakenItems } from "../request/labels/found-labels.ts";
 import { planWarnings, type Warning } from "../request/warnings.ts";
-import { columns } from "./columns.ts";
-import { counted, formatDuration, formatShape, grouped } from "./numbers.ts";
-import { place, storeText } from "./place.ts";
-import { printable } from "./printable.ts";
-import { takenRows } from "./taken.ts";
-import { warningLine } from "./warning.ts";
+import {
+  columns,
+  counted,
+  formatDuration,
+  formatShape,
+  grouped,
+  place,
+  printable,
+  storeText,
+  takenRows,
+} from "./format.ts";
 
 /** Describes the work of a plan and its cost, as lines. */
 export function planText(
@@ -266,4 +270,10 @@ function gridText({ chunkShape, shardShape, decodedSize }: GridSide): string {
 
 function change(from: string, to: string): string {
   return from === to ? from : `${from} -> ${to}`;
+}
+
+/** A warning as a line, followed by its hint as a sentence. */
+export function warningLine({ message, key, path, hint }: Warning): string {
+  const about = key !== undefined ? ` (key ${printable(key)})` : path ? ` (${printable(path)})` : "";
+  return `warning: ${printable(message)}${about}${hint ? `. ${printable(hint)}` : ""}`;
 }

@@ -1,10 +1,9 @@
+import { pieceBytesWithin, pieceMemory, readInto, readPieces } from "../../run/keys/copy-value.ts";
 import type { KeyEntry, Store } from "../../stores/store.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
-import type { Buffers } from "../../util/buffers.ts";
+import type { Buffers } from "../../util/bytes.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { builtin, isNode } from "../../util/platform.node.ts";
-import { pieceBytesWithin, pieceMemory, readPieces } from "../keys/read-pieces.ts";
-import { readInto } from "../keys/sync-fast-path.ts";
 
 /** A value of a store, and its entry in a listing. */
 export interface ListedValue {

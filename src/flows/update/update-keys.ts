@@ -2,22 +2,21 @@ import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import type { ArrayJob, Plan } from "../../plan/plan.ts";
+import { copyKeys, keysToCopyFrom } from "../../run/keys/copy-keys.ts";
+import { folderCheck, keysToCopy } from "../../run/keys/keys-to-copy.ts";
+import type { RunLog } from "../../run/run-log.ts";
 import type { KeyEntry, ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
-import { writerMemory } from "../../stores/store-memory.ts";
+import { writerMemory } from "../../stores/store-traits.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import type { ReadableStream } from "../../streams/web.ts";
+import type { ReadableStream } from "../../streams/stage.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { copyKeys, keysToCopyFrom } from "../keys/copy-keys.ts";
-import { folderCheck, keysToCopy } from "../keys/keys-to-copy.ts";
-import type { ArrayJob, Plan } from "../plan/plan.ts";
 import type { Verification } from "../request/flow-options.ts";
-import type { RunLog } from "../run/run-log.ts";
-import { targetKeys } from "../target/target-keys.ts";
-import { type ComparedSide, differingKeys, mergedSides } from "./differing-keys.ts";
-import type { Pair } from "./merge-listings.ts";
+import { targetKeys } from "../target/target-probe.ts";
+import { type ComparedSide, differingKeys, mergedSides, type Pair } from "./differing-keys.ts";
 
 /** Everything that an update works with. */
 export interface UpdateContext {

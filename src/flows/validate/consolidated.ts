@@ -1,10 +1,9 @@
 import { carriesConsolidated, consolidatedOf } from "../../hierarchy/consolidated.ts";
 import type { ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { namesMembers } from "../../hierarchy/open/named-members.ts";
+import { namesMembers } from "../../hierarchy/open/members.ts";
 import { sameDocument } from "../../meta/consolidated.ts";
 import type { Documents } from "../../meta/format.ts";
-import { joinKey } from "../../meta/join-key.ts";
-import { folderOf } from "../../util/node-path.ts";
+import { folderOf, joinKey } from "../../util/node-path.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
 

@@ -1,12 +1,12 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { maxStoredSize } from "../../codecs/limits.ts";
+import { chunksOf } from "../../run/slabs/selected-chunks.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import { decodeChunks, decodeFootprint } from "../../streams/decode-chunks.ts";
 import { readChunks } from "../../streams/read-chunks.ts";
 import { chunkRegion } from "../../streams/selection.ts";
 import { isZarrflowError } from "../../util/errors.ts";
-import { chunksOf } from "../slabs/selected-chunks.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import { StoredZeros } from "./missing-values.ts";
 import type { StoredChunk } from "./stored-keys.ts";

@@ -9,12 +9,12 @@ import {
   parseMissing,
   readDouble,
   statedMissing,
-} from "../../meta/conventions/missing-value.ts";
+} from "../../meta/conventions/missing-values.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import { zeroElement } from "../../meta/fill-values.ts";
-import { bytesEqual } from "../../meta/number-bytes.ts";
+import { bytesEqual } from "../../meta/number-kinds.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
-import { pointerTo } from "../../util/json-pointer.ts";
+import { pointerTo } from "../../util/json-value.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { bytesText } from "../diff/compare-values.ts";
 import type { ValidateFinding } from "./finding.ts";

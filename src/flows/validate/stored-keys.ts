@@ -1,10 +1,14 @@
 import { loadCodecs, type PlacedCodec } from "../../codecs/chain/codec-chain.ts";
-import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
+import { chunkSpecOf } from "../../codecs/codec.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import { type ChunkKeyEncoding, gridShape } from "../../meta/array-metadata.ts";
-import type { KeyEntry, StoreOptions } from "../../stores/store.ts";
+import type { KeyEntry, ListableStore, StoreOptions, StoreSpec } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
-import { lastName } from "../../util/node-path.ts";
+import { leftoversAt } from "../../targets/leftovers.ts";
+import { holderOf, readLock } from "../../targets/lock-record.ts";
+import type { LeftoverOptions } from "../../targets/upload-leftovers.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { joinKey, lastName } from "../../util/node-path.ts";
 import { product } from "../../util/shape.ts";
 import { faultFinding, type ValidateFinding } from "./finding.ts";
 import type { ReadNodes } from "./nodes.ts";
@@ -257,4 +261,45 @@ function fixedChunkSize(chain: readonly PlacedCodec[]): number | undefined {
   if (last?.codec.kind === "array-to-bytes") return last.codec.encodedSize;
   if (last?.codec.kind !== "bytes-to-bytes" || last.decodedSize === undefined) return undefined;
   return last.codec.fixedEncodedSize?.(last.decodedSize);
+}
+
+/** Reports what runs left behind, or keep there while active: the lock of a target, and unfinished uploads. */
+export async function* leftoverFindings(
+  { path, spec }: ZarrNode,
+  store: ListableStore,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ValidateFinding> {
+  const lock = await readLock(store, { signal });
+  if (lock) {
+    const message = `a run is writing here, or was killed while it did: ${holderOf(lock)}; if it was killed, run the same command again: an append completes what it left, other runs continue with --resume`;
+    yield { level: "warning", what: "lock", path, message };
+  }
+  yield* ownLeftoverFindings({ store: spec, path }, { signal });
+  if (store.listUploads === undefined) return;
+  try {
+    for await (const { key, begun, hint } of store.listUploads(joinKey(path, ""), { signal })) {
+      const message = `an unfinished upload, started ${begun.toISOString()}, takes up space. ${hint}`;
+      yield { level: "warning", what: "open-upload", path, message, key, place: key };
+    }
+  } catch (error) {
+    if (!isZarrflowError(error, "access-denied") && !isZarrflowError(error, "unsupported-operation"))
+      throw error;
+    const message = "the store cannot list unfinished uploads, so these were not checked";
+    yield { level: "info", what: "not-checked", path, message };
+  }
+}
+
+/** Reports leftovers of runs at a place, with or without a node, except locks and uploads. */
+export async function* ownLeftoverFindings(
+  place: { readonly store: StoreSpec; readonly path: string },
+  options: Pick<LeftoverOptions, "below" | "signal">,
+): AsyncGenerator<ValidateFinding> {
+  for await (const { kind, place: where, isDead } of leftoversAt(place, { ...options, withUploads: false })) {
+    if (kind === "lock") continue;
+    const state = isDead
+      ? "belongs to a run that was killed"
+      : "belongs to a run that is active or was killed";
+    const message = `${where} (${kind}) ${state}; \`zarrflow clean\` removes it`;
+    yield { level: "warning", what: "leftover", path: place.path, message, place: where };
+  }
 }

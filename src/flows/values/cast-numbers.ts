@@ -1,7 +1,5 @@
-import { castTo, integerRange } from "../../codecs/numbers/cast.ts";
-import { isBig, type NumberArray, writeNumbers } from "../../codecs/numbers/number-array.ts";
-import type { NumberType } from "../../codecs/numbers/number-type.ts";
-import { floatRounder } from "../../codecs/numbers/round-float.ts";
+import { castTo, floatRounder, integerRange } from "../../codecs/filters/convert.ts";
+import { isBig, type NumberArray, type NumberType, writeNumbers } from "../../codecs/filters/number-array.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
 
 /** Handling of a number that a type cannot represent: an error, or the nearest number of the type. */

@@ -1,18 +1,17 @@
 import type { ChunkData } from "../../codecs/chunk-data.ts";
 import type { ArrayToArrayCodec, ChunkPlace, CodecFactory } from "../../codecs/codec.ts";
 import { fillData, fillItems } from "../../codecs/filled-data.ts";
+import { roundToEven } from "../../codecs/filters/convert.ts";
+import { type NumberType, numberTypeOf } from "../../codecs/filters/number-array.ts";
 import { copyBox } from "../../codecs/kernels/copy-box.ts";
-import { roundToEven } from "../../codecs/numbers/convert.ts";
-import { type NumberType, numberTypeOf } from "../../codecs/numbers/number-type.ts";
 import type { FixedDataType } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
-import { bytesEqual } from "../../meta/number-bytes.ts";
-import { type Numbers, numbersPerItem, typedArrayOf } from "../../meta/typed-array.ts";
+import { bytesEqual, type Numbers, numbersPerItem, typedArrayOf } from "../../meta/number-kinds.ts";
+import { typedValues } from "../../run/slabs/typed-values.ts";
 import type { Region } from "../../streams/chunk.ts";
-import { type Buffers, plainBuffers } from "../../util/buffers.ts";
+import { type Buffers, plainBuffers } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { coordsAt, cStrides, product } from "../../util/shape.ts";
-import { typedValues } from "../slabs/typed-values.ts";
 import { castBooleans, castNumbers, type NotHeld, type NumberList, type Overflow } from "./cast-numbers.ts";
 import type { MappedChunk, MappedValues, ValueMap } from "./value-map.ts";
 

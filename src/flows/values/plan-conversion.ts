@@ -1,25 +1,22 @@
-import { integerRange } from "../../codecs/numbers/cast.ts";
+import { integerRange } from "../../codecs/filters/convert.ts";
 import { fillBytes } from "../../hierarchy/create/metadata.ts";
 import { ZarrArray } from "../../hierarchy/node.ts";
+import type { OpenSliceOptions } from "../../hierarchy/slice.ts";
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
-import { packingOf } from "../../meta/conventions/cf/packing.ts";
-import { FILL_VALUE_ATTRIBUTE, parseMissing, writeMissing } from "../../meta/conventions/missing-value.ts";
-import { type FixedDataType, isFixed } from "../../meta/data-type.ts";
+import { packingOf } from "../../meta/conventions/cf/values.ts";
+import { FILL_VALUE_ATTRIBUTE, parseMissing, writeMissing } from "../../meta/conventions/missing-values.ts";
+import { type FixedDataType, isFixed, sameDataType } from "../../meta/data-type.ts";
 import { parseDataTypeOption } from "../../meta/data-type-option.ts";
 import { describeDataType } from "../../meta/describe.ts";
-import { floatBytes, integerBytes } from "../../meta/number-bytes.ts";
-import { filtersOfValues, retypedCodecs } from "../../meta/retyped-codecs.ts";
-import { sameDataType } from "../../meta/same-data-type.ts";
+import { floatBytes, integerBytes } from "../../meta/number-kinds.ts";
+import { filtersOfValues, retypedCodecs } from "../../meta/recode.ts";
+import type { PlannedConversion } from "../../plan/plan.ts";
+import type { ConvertedReading } from "../../plan/request.ts";
 import type { Selection } from "../../streams/selection.ts";
-import { toBase64 } from "../../util/base64.ts";
+import { decoderOf, numberCodingOf, numberOf } from "../../tables/decoder.ts";
+import { toBase64 } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { fromPlain } from "../../util/json-plain.ts";
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
-import type { ConvertedReading } from "../plan/hierarchy-request.ts";
-import type { PlannedConversion } from "../plan/plan.ts";
-import { decoderOf } from "../slabs/decode/decoder.ts";
-import { numberOf } from "../slabs/decode/missing.ts";
-import { numberCodingOf } from "../slabs/decode/number-coding.ts";
+import { fromPlain, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import { convertedFill, keepsMissing } from "./convert-values.ts";
 import { conversionOf, convertedMetadata, keepFunction } from "./converted-array.ts";
 import {
@@ -30,7 +27,6 @@ import {
   valuesAsked,
 } from "./value-changes.ts";
 import { type LoadedMap, loadMap } from "./value-map.ts";
-import { type RangeOptions, valueRange } from "./value-range.ts";
 
 /** Planned conversion of the values of an array. */
 export interface ArrayConversion {
@@ -422,4 +418,43 @@ export async function planConversions(
     if (conversion) planned.set(path, conversion);
   }
   return planned;
+}
+
+export interface RangeOptions extends Pick<OpenSliceOptions, "signal" | "maxMemory"> {
+  /** Part of the array to read; by default everything. */
+  readonly selection?: Selection | undefined;
+}
+
+/** Smallest and largest value of an array of floats, ignoring NaN; undefined if there are no others. */
+export async function valueRange(
+  array: ZarrArray,
+  { selection, ...options }: RangeOptions,
+): Promise<readonly [least: number, largest: number] | undefined> {
+  let least = Number.POSITIVE_INFINITY;
+  let largest = Number.NEGATIVE_INFINITY;
+  for await (const { data } of array.slice(rangesOf(selection), options).chunks()) {
+    const values = data as ArrayLike<number>;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i] as number;
+      if (value < least) least = value;
+      if (value > largest) largest = value;
+    }
+  }
+  if (least > largest) return undefined;
+  if (Number.isFinite(least) && Number.isFinite(largest)) return [least, largest];
+  throw new ZarrflowError("invalid-option", "values that are infinite cannot be packed", {
+    path: array.path,
+    hint: 'Give scale and offset, with `overflow: "clamp"`, or replace them with `map`.',
+  });
+}
+
+/** Ranges equal to a selection; the whole array for a cyclic selection, which ranges cannot express. */
+function rangesOf(selection: Selection | undefined): (readonly [number, number, number])[] {
+  if (selection === undefined || selection.cycle) return [];
+  const { start, step, shape } = selection;
+  return start.map((from, d) => [
+    from,
+    from + (step[d] ?? 1) * Math.max(0, (shape[d] ?? 0) - 1) + 1,
+    step[d] ?? 1,
+  ]);
 }

@@ -1,5 +1,9 @@
 import type { FillOption } from "../../hierarchy/create/metadata.ts";
 import type { DataTypeOption } from "../../meta/data-type-option.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { globMatcher } from "../../util/glob.ts";
+import { nearestName } from "../../util/names.ts";
+import { belowPath, lastName } from "../../util/node-path.ts";
 import {
   assertKnown,
   assertRules,
@@ -9,13 +13,8 @@ import {
   type OptionNames,
   oneOf,
   withoutEffect,
-} from "../../util/check-options.ts";
-import { ZarrflowError } from "../../util/errors.ts";
-import { globMatcher } from "../../util/glob.ts";
-import { nearestName } from "../../util/nearest-name.ts";
-import { belowPath, lastName } from "../../util/node-path.ts";
-import { describingArrays } from "../request/describing-arrays.ts";
-import type { GroupArray } from "../request/dimension-lengths.ts";
+} from "../../util/options.ts";
+import { describingArrays, type GroupArray } from "../request/group-arrays.ts";
 import type { Overflow } from "./cast-numbers.ts";
 import type { ValueMap } from "./value-map.ts";
 

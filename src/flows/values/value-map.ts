@@ -1,13 +1,12 @@
-import type { Numbers } from "../../meta/typed-array.ts";
+import type { Numbers } from "../../meta/number-kinds.ts";
+import type { PlannedMap } from "../../plan/plan.ts";
 import { absolutePath, slashed } from "../../stores/url/local-path.ts";
 import type { Region } from "../../streams/chunk.ts";
-import { invalid } from "../../util/check-options.ts";
+import { toHex } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { hasher } from "../../util/hash.ts";
-import { toHex } from "../../util/hex.ts";
+import { hasher, textHash } from "../../util/hash.ts";
+import { invalid } from "../../util/options.ts";
 import { builtin, isNode, pageUrl } from "../../util/platform.node.ts";
-import { textHash } from "../../util/text-hash.ts";
-import type { PlannedMap } from "../plan/plan.ts";
 
 /** The items of one source chunk, as passed to a `map`. */
 export interface MappedChunk {

@@ -1,13 +1,18 @@
-import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import { axesFromAbove } from "../../hierarchy/open/axes-from-above.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
+import { isObject, member } from "../../meta/assert-json.ts";
+import { objectsIn, omeOf } from "../../meta/conventions/ome/attributes.ts";
+import { multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
+import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { describeCodec } from "../../meta/describe.ts";
 import { withAxes } from "../../meta/dimension-names.ts";
 import { writeFillV3 } from "../../meta/v3/fill-value.ts";
-import { fromPlain } from "../../util/json-plain.ts";
+import { isZarrflowError } from "../../util/errors.ts";
+import { fromPlain, JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
-import { isDrawn, numberDecoding } from "./decoding.ts";
-import { describeImage, type ViewedImage } from "./describe-image.ts";
+import { joinKey } from "../../util/node-path.ts";
+import { isDrawn, numberDecoding } from "./read-numbers.ts";
 
 /** Details of a node that a page shows, besides its values. */
 export interface ViewedNode {
@@ -98,4 +103,118 @@ function jsonText(value: unknown): string {
 
 function shortened(text: string): string {
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+}
+
+/** An OME-Zarr image: its levels, and how its channels are shown. */
+export interface ViewedImage {
+  readonly axes: readonly { readonly name: string; readonly unit?: string }[];
+  readonly levels: readonly ImageLevel[];
+  readonly channels: readonly ImageChannel[];
+  /** Initial position along each axis, if the image states it. */
+  readonly first: Readonly<Record<string, number>>;
+}
+
+export interface ImageLevel {
+  /** Path of its array in the store. */
+  readonly path: string;
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  readonly itemSize: number;
+  readonly scale?: readonly number[];
+  readonly translation?: readonly number[];
+}
+
+export interface ImageChannel {
+  readonly label?: string;
+  /** Six hexadecimal digits. */
+  readonly color?: string;
+  /** Values shown as black and as the full colour. */
+  readonly window?: readonly [number, number];
+  readonly isActive: boolean;
+}
+
+const MAX_LEVELS = 32;
+const MAX_CHANNELS = 64;
+
+/** The first image of a group, with the levels that can be read; undefined if there is none. */
+export async function describeImage(
+  group: ZarrGroup,
+  open: (path: string) => Promise<ZarrNode | undefined>,
+): Promise<ViewedImage | undefined> {
+  const { attributes } = group.metadata;
+  const [image] = multiscalesOf(attributes);
+  const axes = image?.axes;
+  if (axes === undefined) return undefined;
+  const levels: ImageLevel[] = [];
+  for (const { path, transformations } of image?.levels.slice(0, MAX_LEVELS) ?? []) {
+    const node = await openOrNothing(() => open(joinKey(group.path, path)));
+    if (node?.kind !== "array" || node.shape.length !== axes.length || !isDrawn(node.metadata)) continue;
+    const { dataType } = node.metadata;
+    levels.push({
+      path: node.path,
+      shape: node.shape,
+      chunkShape: node.chunkShape,
+      itemSize: "size" in dataType ? dataType.size : 1,
+      ...placed(transformations, axes.length),
+    });
+  }
+  if (levels.length === 0) return undefined;
+  const ome = omeOf(attributes)?.metadata ?? {};
+  const [multiscale = {}] = objectsIn(member(ome, "multiscales"));
+  const stated = objectsIn(member(multiscale, "axes"));
+  const omero = member(ome, "omero");
+  const rdefs = isObject(omero) ? member(omero, "rdefs") : undefined;
+  const defaults = Object.entries({ t: "defaultT", z: "defaultZ" }).flatMap(([axis, name]) => {
+    const at = isObject(rdefs) ? numberOf(member(rdefs, name)) : undefined;
+    return at !== undefined && Number.isInteger(at) ? [[axis, at] as const] : [];
+  });
+  return {
+    axes: axes.map((name, d) => {
+      const unit = stated[d] && member(stated[d], "unit");
+      return { name, ...(typeof unit === "string" && { unit }) };
+    }),
+    levels,
+    channels: isObject(omero)
+      ? objectsIn(member(omero, "channels")).slice(0, MAX_CHANNELS).map(channelOf)
+      : [],
+    first: Object.fromEntries(defaults),
+  };
+}
+
+function placed(transformations: JsonValue | undefined, rank: number): Partial<Placement> {
+  try {
+    return placementOf(transformations, rank) ?? {};
+  } catch (error) {
+    if (isZarrflowError(error, "unsupported-operation")) return {};
+    throw error;
+  }
+}
+
+/** Skips a level whose array is broken or absent, so that the others are shown. */
+async function openOrNothing(open: () => Promise<ZarrNode | undefined>): Promise<ZarrNode | undefined> {
+  try {
+    return await open();
+  } catch (error) {
+    if (isZarrflowError(error) && error.exitCode === 4) return undefined;
+    throw error;
+  }
+}
+
+function channelOf(channel: JsonObject): ImageChannel {
+  const [label, color, active] = ["label", "color", "active"].map((name) => member(channel, name));
+  const limits = member(channel, "window");
+  const [start, end] = ["start", "end"].map((name) =>
+    isObject(limits) ? numberOf(member(limits, name)) : undefined,
+  );
+  return {
+    ...(typeof label === "string" && { label: label.slice(0, 200) }),
+    ...(typeof color === "string" && /^[\da-f]{6}$/i.test(color) && { color }),
+    ...(start !== undefined && end !== undefined && start < end && { window: [start, end] }),
+    isActive: active !== false,
+  };
+}
+
+function numberOf(value: JsonValue | undefined): number | undefined {
+  const number = value instanceof JsonNumber ? value.valueOf() : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
 }

@@ -1,18 +1,17 @@
 import pLimit from "p-limit";
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import { findNode } from "../../hierarchy/open/find-node.ts";
+import { findNode } from "../../hierarchy/open/above-on-use.ts";
 import type { OpenSource } from "../../hierarchy/open/open.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
-import { joinKey } from "../../meta/join-key.ts";
-import { pickOptions } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { joinKey } from "../../util/node-path.ts";
+import { pickOptions } from "../../util/options.ts";
 import { type OpenedSource, openSource } from "../request/open-source.ts";
 import { TREE_OPTIONS, type TreeNode, tree } from "../tree.ts";
 import { type ChunkMap, chunkMap } from "./chunk-map.ts";
 import { describeViewed, type ViewedNode } from "./describe-node.ts";
-import { type DimensionLabels, readLabels } from "./read-labels.ts";
-import { type Cut, type Numbers, readNumbers } from "./read-numbers.ts";
+import { type Cut, type DimensionLabels, type Numbers, readLabels, readNumbers } from "./read-numbers.ts";
 
 /**
  * An array or a hierarchy that a page shows part by part. Values are read for one request at a time, within the budget.

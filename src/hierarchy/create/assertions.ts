@@ -1,15 +1,14 @@
-import type { NodeMetadata } from "../../meta/array-metadata.ts";
+import type { GroupMetadata, NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { joinKey } from "../../meta/join-key.ts";
-import { caseConflict, isSameButForCase } from "../../meta/sibling-names.ts";
-import { isListable, type Store } from "../../stores/store.ts";
+import { isListable, type Store, type StoreOptions, type WritableStore } from "../../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { ancestorPaths } from "../../util/node-path.ts";
+import { ancestorPaths, caseConflict, isSameButForCase, joinKey } from "../../util/node-path.ts";
 import { keysBelow } from "../keys-below.ts";
-import { childNames } from "../open/child-names.ts";
+import { childNames } from "../open/members.ts";
 import { openNode } from "../open/open-node.ts";
-import type { ReadDocumentOptions } from "../stored-documents.ts";
+import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 
 /**
  * Returns true if the place of a new node of `kind` is in use. A group that is only implied by nodes below it can get a
@@ -89,4 +88,124 @@ export async function assertDistinctNames(
     if (other !== undefined) throw caseConflict(zarrFormat, path, joinKey(above, other));
   }
   return [];
+}
+
+/** Returns the layout of a new node, after checking its name. */
+export function layoutOf(
+  path: string,
+  zarrFormat: ZarrFormat,
+  { allowUnicode = false }: { readonly allowUnicode?: boolean | undefined },
+): NodeLayout {
+  const layout = formatNamed(zarrFormat).layout(path);
+  if (allowUnicode || !layout.hierarchy.wantsAscii || /^[\x20-\x7e]*$/.test(path)) return layout;
+  throw new ZarrflowError("invalid-node-name", "names of nodes are ASCII in this format", {
+    format: zarrFormat,
+    path,
+    hint: "Allow other names with `allowUnicode`; not every reader accepts them.",
+  });
+}
+
+interface Asked {
+  readonly zarrFormat?: ZarrFormat | undefined;
+  readonly ifExists?: "error" | "replace" | undefined;
+}
+
+/** Chooses the format of a node. A root that replaces another may have any format. */
+export function chooseFormat(
+  { zarrFormat: asked, ifExists }: Asked,
+  path: string,
+  around: ZarrFormat | undefined,
+): ZarrFormat {
+  const isFree = path === "" && ifExists === "replace";
+  return (isFree ? (asked ?? around) : agreed(asked, around)) ?? "v3";
+}
+
+/** Returns the common format of two, either of which may be undefined. @throws `invalid-option` if they differ. */
+export function agreed(
+  asked: ZarrFormat | undefined,
+  around: ZarrFormat | undefined,
+): ZarrFormat | undefined {
+  if (asked === undefined || around === undefined || asked === around) return asked ?? around;
+  throw new ZarrflowError(
+    "invalid-option",
+    `a node in format ${asked} cannot be part of a hierarchy in format ${around}`,
+    {
+      expected: around,
+      found: asked,
+    },
+  );
+}
+
+const GROUP: GroupMetadata = { kind: "group", attributes: {} };
+
+/**
+ * Returns the format of the hierarchy in the store, or of the nearest group above `path`; undefined without either.
+ *
+ * @throws `path-not-allowed` below an array.
+ */
+export async function formatAbove(
+  store: Store,
+  path: string,
+  options: ReadDocumentOptions,
+): Promise<ZarrFormat | undefined> {
+  const document = (await readDocument(store, HIERARCHY_KEY, options))?.bytes;
+  const whole = document && hierarchyFormat(document);
+  const nodes = await Promise.all(
+    ancestorPaths(path).map((above) =>
+      openNode(store, above, { ...options, ...(whole && { zarrFormat: whole }) }),
+    ),
+  );
+  const array = nodes.find((node) => node?.kind === "array");
+  if (array) {
+    throw new ZarrflowError(
+      "path-not-allowed",
+      `nothing can be created below ${array.path || "the root"}, an array`,
+      {
+        store: store.description,
+        path,
+      },
+    );
+  }
+  return whole ?? nodes.findLast((node) => node !== undefined)?.layout.zarrFormat;
+}
+
+/** Documents of the groups that contain `path`, nearest first; empty in a format without groups. */
+export function ancestorDocuments(path: string, zarrFormat: ZarrFormat): Map<string, Uint8Array>[] {
+  const { layout, write } = formatNamed(zarrFormat);
+  if (layout(path).hierarchy.impliesGroups) return [];
+  return ancestorPaths(path)
+    .reverse()
+    .map((above) => write(GROUP, layout(above), { allowLoss: ["/node_type"] }));
+}
+
+/** Writes the documents shared by all nodes of a hierarchy, unless they exist. */
+export async function createShared(
+  store: WritableStore,
+  zarrFormat: ZarrFormat,
+  options: StoreOptions,
+): Promise<void> {
+  for (const [key, bytes] of formatNamed(zarrFormat).writeShared?.() ?? []) {
+    const isThere = !store.singleWriter && (await store.size(key, options)) !== undefined;
+    if (!isThere) await store.set(key, bytes, options);
+  }
+}
+
+/** Creates the missing groups above `path`. Returns the documents that were written, by key. */
+export async function createAncestors(
+  store: WritableStore,
+  path: string,
+  zarrFormat: ZarrFormat,
+  options: StoreOptions,
+): Promise<Map<string, Uint8Array>> {
+  const written = new Map<string, Uint8Array>();
+  for (const documents of ancestorDocuments(path, zarrFormat)) {
+    const keys = [...documents.keys()];
+    const sizes = await Promise.all(keys.map((key) => store.size(key, options)));
+    if (sizes.some((size) => size !== undefined)) continue;
+    for (const [key, bytes] of documents) {
+      await store.set(key, bytes, options);
+      written.set(key, bytes);
+    }
+  }
+  return written;
 }

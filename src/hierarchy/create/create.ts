@@ -1,9 +1,9 @@
 import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.ts";
-import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/check-options.ts";
+import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/options.ts";
 import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "../write/array.ts";
 import { GroupWriter } from "../write/group.ts";
 import { groupMetadata, type NewArray, type NewGroup } from "./metadata.ts";
-import { type CreateTarget, placeOf } from "./target.ts";
+import { type CreateTarget, placeOf } from "./place.ts";
 
 export interface CreateOptions extends NodeWriterOptions {
   /** Action if the node already exists; `error` by default. */

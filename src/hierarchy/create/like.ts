@@ -1,10 +1,10 @@
 import type { CodecJson } from "../../codecs/canonical-config.ts";
 import type { CodecConfig } from "../../meta/array-metadata.ts";
 import { type DataType, isFixed } from "../../meta/data-type.ts";
-import { withoutShards } from "../../meta/reshard.ts";
+import { withoutShards } from "../../meta/shards.ts";
 import { writeV3Codec } from "../../meta/v3/codec.ts";
 import { writeFillV3 } from "../../meta/v3/fill-value.ts";
-import { toPlain } from "../../util/json-plain.ts";
+import { toPlain } from "../../util/json-value.ts";
 import { assertArray, type ZarrArray } from "../node.ts";
 import type { FillOption, NewArray } from "./metadata.ts";
 

@@ -1,8 +1,7 @@
 import { type CodecJson, canonicalConfig } from "../../codecs/canonical-config.ts";
+import { codecNamed } from "../../codecs/catalog.ts";
 import { createPipeline } from "../../codecs/chain/pipeline.ts";
-import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
-import type { CodecPipeline } from "../../codecs/codec.ts";
-import { codecNamed } from "../../codecs/descriptors.ts";
+import { type CodecPipeline, chunkSpecOf } from "../../codecs/codec.ts";
 import type {
   ArrayMetadata,
   CodecConfig,
@@ -22,17 +21,24 @@ import { padBytes, zeroElement } from "../../meta/fill-values.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../meta/formats.ts";
 import { recoded } from "../../meta/recode.ts";
-import { wholeShards, withShards } from "../../meta/reshard.ts";
-import { parseV2Codec } from "../../meta/v2/codec.ts";
-import { objectType } from "../../meta/v2/codec-list.ts";
-import { typeAfter } from "../../meta/v3/cast.ts";
+import { wholeShards, withShards } from "../../meta/shards.ts";
+import { objectType, parseV2Codec } from "../../meta/v2/codecs.ts";
 import { parseV3Codec, writeV3Codec } from "../../meta/v3/codec.ts";
 import { parseFillV3 } from "../../meta/v3/fill-value.ts";
-import { assertKnown, type OptionNames } from "../../util/check-options.ts";
+import { typeAfter } from "../../meta/v3/filters.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { fromPlain } from "../../util/json-plain.ts";
-import type { JsonObject } from "../../util/json-value.ts";
-import { assertNewArray } from "./assert-new-array.ts";
+import { fromPlain, type JsonObject } from "../../util/json-value.ts";
+import {
+  assertKnown,
+  assertRules,
+  codec,
+  invalid,
+  isObject,
+  type OptionNames,
+  oneOf,
+  type Rule,
+  text,
+} from "../../util/options.ts";
 
 /**
  * A fill value: a number, bigint, boolean, string, `[re, im]`, an object of a structure's fields, or the item's bytes.
@@ -262,4 +268,36 @@ export function fillBytes(fill: FillOption | undefined, dataType: DataType): Uin
 
 function asObject(attributes: Readonly<Record<string, unknown>>): JsonObject {
   return fromPlain(attributes) as JsonObject;
+}
+
+const listOf = (expected: string, holds: (one: unknown) => boolean): Rule => ({
+  expected,
+  // `Array.from` also visits holes of sparse lists
+  holds: (value) => Array.isArray(value) && Array.from(value).every(holds),
+});
+
+const numbers = listOf("a list of numbers", (one) => typeof one === "number");
+
+/** Types of the members of a new array. Values are checked later. */
+const RULES: Readonly<Record<string, Rule>> = {
+  shape: numbers,
+  chunks: numbers,
+  shards: numbers,
+  codec,
+  codecs: listOf(
+    "a list of names and objects",
+    (one) => text.holds(one) || (isObject(one) && !Array.isArray(one)),
+  ),
+  order: oneOf("C", "F"),
+  separator: oneOf(".", "/"),
+  dimensionNames: listOf("a list of strings, and null for none", (one) => one === null || text.holds(one)),
+  attributes: { expected: "an object", holds: (value) => isObject(value) && !Array.isArray(value) },
+};
+
+/** Checks that a new array has the types of `NewArray`. @throws `invalid-option` */
+export function assertNewArray(array: { readonly shape?: unknown; readonly chunks?: unknown }): void {
+  assertRules(array, RULES);
+  for (const name of ["shape", "chunks"] as const) {
+    if (array[name] === undefined) throw invalid(`the array has no \`${name}\``, numbers.expected, undefined);
+  }
 }

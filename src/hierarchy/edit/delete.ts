@@ -1,12 +1,12 @@
 import { type ArrayMetadata, gridShape, type NodeMetadata } from "../../meta/array-metadata.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { DOCUMENT_NAMES, isNamedDocument } from "../../stores/document-names.ts";
+import { DOCUMENT_NAMES, isNamedDocument } from "../../stores/key.ts";
 import { isListable, type ListableStore, type WritableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
+import { checkedOptions, type OptionNames } from "../../util/options.ts";
 import { coordsOf } from "../../util/shape.ts";
 import { keysBelow } from "../keys-below.ts";
 import { withLockedPlace } from "../place-lock.ts";

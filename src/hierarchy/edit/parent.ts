@@ -1,12 +1,11 @@
 import { detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
-import { joinKey } from "../../meta/join-key.ts";
 import { assertPlace, assertWritable, textOfUrl } from "../../stores/assertions.ts";
-import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
-import { objectPlace } from "../../stores/object-spec.ts";
 import type { Store, StoreOptions, StoreSpec, WritableStore } from "../../stores/store.ts";
+import { childSpec, objectPlace, parentSpec } from "../../stores/store-spec.ts";
 import { openStore } from "../../stores/url.ts";
-import { invalid } from "../../util/check-options.ts";
 import { isZarrflowError } from "../../util/errors.ts";
+import { joinKey } from "../../util/node-path.ts";
+import { invalid } from "../../util/options.ts";
 import type { ZarrNode } from "../node.ts";
 import { open } from "../open/open.ts";
 import { readDocument } from "../stored-documents.ts";

@@ -1,13 +1,19 @@
-import { movedKey } from "../../meta/folder-layout.ts";
 import type { NodeLayout } from "../../meta/format.ts";
+import { movedKey } from "../../meta/node-layout.ts";
 import type { WritableStore } from "../../stores/store.ts";
-import { checkedOptions, invalid, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
+import { checkedOptions, invalid, type OptionNames } from "../../util/options.ts";
 import { assertPath } from "../assert-path.ts";
-import { createAncestors, formatAbove } from "../create/ancestors.ts";
-import { assertDistinctNames, assertEmpty, isTaken } from "../create/assertions.ts";
-import { agreed, layoutOf } from "../create/format.ts";
+import {
+  agreed,
+  assertDistinctNames,
+  assertEmpty,
+  createAncestors,
+  formatAbove,
+  isTaken,
+  layoutOf,
+} from "../create/assertions.ts";
 import { allDocumentsBelow } from "../keys-below.ts";
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";

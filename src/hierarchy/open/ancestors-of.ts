@@ -1,8 +1,8 @@
-import { joinKey } from "../../meta/join-key.ts";
-import { parentSpec } from "../../stores/folder-spec.ts";
 import type { Store, StoreSpec } from "../../stores/store.ts";
+import { parentSpec } from "../../stores/store-spec.ts";
 import { openStore } from "../../stores/url.ts";
 import { isZarrflowError } from "../../util/errors.ts";
+import { joinKey } from "../../util/node-path.ts";
 
 /** A folder of a store, and a node at or below it. */
 export interface Ancestor {

@@ -1,10 +1,9 @@
-import { joinKey } from "../../meta/join-key.ts";
-import { childSpec, parentSpec } from "../../stores/folder-spec.ts";
-import type { Store, StoreSpec } from "../../stores/store.ts";
+import { type Store, type StoreSpec, valueAtMost } from "../../stores/store.ts";
+import { childSpec, parentSpec } from "../../stores/store-spec.ts";
 import { openStore } from "../../stores/url.ts";
-import { valueAtMost } from "../../stores/value-at-most.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { isZarrflowError } from "../../util/errors.ts";
+import { joinKey } from "../../util/node-path.ts";
 
 /** A format that zarrflow does not read, with a way to convert it to Zarr. */
 export interface ForeignFormat {
@@ -125,7 +124,7 @@ export async function unfinishedAt(
 ): Promise<string | undefined> {
   if (!["directory", "zip", "s3", "zip-value", "memory"].includes(spec.kind)) return undefined;
   if (path !== "" && childSpec(spec, path) === undefined) return undefined;
-  const { leftoversAt } = await import("../../stores/target/leftovers.ts");
+  const { leftoversAt } = await import("../../targets/leftovers.ts");
   return unlessUnreadable(signal, async () => {
     const looking = { withUploads: false, below: false, signal };
     for await (const { kind, place } of leftoversAt({ store: spec, path }, looking))

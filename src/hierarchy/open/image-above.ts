@@ -4,7 +4,7 @@ import {
   type Multiscale,
   multiscalesOf,
 } from "../../meta/conventions/ome/multiscales.ts";
-import { joinKey } from "../../meta/join-key.ts";
+import { joinKey } from "../../util/node-path.ts";
 import type { ZarrArray, ZarrGroup } from "../node.ts";
 import { type Ancestor, ancestorsOf, isUnreadableAbove } from "./ancestors-of.ts";
 import { openNode } from "./open-node.ts";

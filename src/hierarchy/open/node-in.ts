@@ -4,7 +4,7 @@ import { formatNamed } from "../../meta/formats.ts";
 import type { Store } from "../../stores/store.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import type { ZarrNode } from "../node.ts";
-import { type NodeInOptions, nodeOf } from "./node-of.ts";
+import { type NodeInOptions, nodeOf } from "./open-node.ts";
 
 /**
  * Creates the node at `path` that `documents` describe, in any format; undefined if they describe no node.

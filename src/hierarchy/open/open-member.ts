@@ -1,6 +1,6 @@
 import type { Documents } from "../../meta/format.ts";
 import { isListable } from "../../stores/store.ts";
-import { foundOnce } from "../../util/found-once.ts";
+import { foundOnce } from "../../util/awaitable.ts";
 import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
 import type { ZarrGroup, ZarrNode } from "../node.ts";
 import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";

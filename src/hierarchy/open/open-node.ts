@@ -1,16 +1,21 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import { detectFormat, detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
-import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
+import type { Documents, Finding, FormatDefinition, NodeLayout } from "../../meta/format.ts";
 import { formatOnUse } from "../../meta/format-on-use.ts";
-import { joinKey } from "../../meta/join-key.ts";
-import { isNamedAttributes } from "../../stores/document-names.ts";
-import { isPageInPlace } from "../../stores/http/http-failure.ts";
-import { isListable, type Store } from "../../stores/store.ts";
+import type { FormatOptions } from "../../meta/formats.ts";
+import { isPageInPlace } from "../../stores/http/http-response.ts";
+import { isNamedAttributes } from "../../stores/key.ts";
+import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
 import type { BlockingIo } from "../../util/blocking-io.ts";
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { ZarrGroup, type ZarrNode } from "../node.ts";
-import { readDocument, readDocumentSync, type StoredDocument } from "../stored-documents.ts";
-import { type NodeOptions, nodeOf, specOf } from "./node-of.ts";
+import { joinKey } from "../../util/node-path.ts";
+import { ZarrArray, ZarrGroup, type ZarrNode } from "../node.ts";
+import {
+  readDocument,
+  readDocumentSync,
+  type StoredDocument,
+  type StoredDocuments,
+} from "../stored-documents.ts";
 
 export type NodeKind = "array" | "group";
 
@@ -220,4 +225,63 @@ const NOT_KNOWN: readonly ErrorCode[] = [
 /** True if an error reports an unknown data type, codec, chunk grid or similar of a node. */
 export function isNotKnown({ code }: { readonly code: ErrorCode }): boolean {
   return NOT_KNOWN.includes(code);
+}
+
+export interface NodeOptions extends FormatOptions {
+  /** Specification by which another process opens the store. */
+  readonly spec?: StoreSpec;
+  /** Format to use if documents of several exist; by default the first in detection order. */
+  readonly zarrFormat?: ZarrFormat;
+}
+
+export interface NodeInOptions extends NodeOptions {
+  /** True if `documents` are from consolidated metadata and stored nowhere else. */
+  readonly areConsolidated?: boolean;
+  /** The stored documents that `documents` come from. */
+  readonly stored?: StoredDocuments;
+  /** Problems found while detecting the format. */
+  readonly findings?: readonly Finding[];
+}
+
+/**
+ * Creates the node of a format at `path` that `documents` describe; undefined if they describe no node.
+ *
+ * @throws as `openNode`
+ */
+export function nodeOf<S extends Store>(
+  format: FormatDefinition,
+  documents: Documents,
+  store: S,
+  path: string,
+  { spec = specOf(store), zarrFormat: _, areConsolidated, stored, findings = [], ...reading }: NodeInOptions,
+): ZarrNode<S> | undefined {
+  try {
+    const layout = format.layout(path);
+    const parsed = format.parse(documents, layout, reading);
+    if (!parsed) return undefined;
+    const own = layout.documentKeys.flatMap((key) => {
+      const bytes = documents.get(key);
+      return bytes ? [[key, bytes] as const] : [];
+    });
+    const parts = {
+      store,
+      spec,
+      layout,
+      documents: new Map(own),
+      reading,
+      findings: [...findings, ...parsed.findings],
+      ...(areConsolidated && { consolidated: documents }),
+      ...(stored && { stored }),
+    };
+    return parsed.metadata.kind === "array"
+      ? new ZarrArray({ ...parts, metadata: parsed.metadata })
+      : new ZarrGroup({ ...parts, metadata: parsed.metadata });
+  } catch (error) {
+    if (isZarrflowError(error)) error.addContext({ store: store.description, path });
+    throw error;
+  }
+}
+
+export function specOf(store: Store): StoreSpec {
+  return { kind: "object", description: store.description };
 }

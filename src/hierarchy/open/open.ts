@@ -3,24 +3,23 @@ import { detectionKeys } from "../../meta/detect.ts";
 import type { NodeLayout } from "../../meta/format.ts";
 import { FORMAT_OPTIONS } from "../../meta/format-on-use.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
-import { joinKey } from "../../meta/join-key.ts";
 import { accessedBy, STORE_ACCESS, type StoreAccess } from "../../stores/access.ts";
 import { assertPlace, textOfUrl } from "../../stores/assertions.ts";
-import { specOfObject } from "../../stores/object-spec.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
+import { specOfObject } from "../../stores/store-spec.ts";
 import { openStore, parseStoreUrl } from "../../stores/url.ts";
 import { storeOnUse } from "../../stores/with/store-on-use.ts";
 import type { ZarritaStore } from "../../stores/with/zarrita.ts";
 import { throwIfAborted } from "../../util/abort.ts";
-import { assertKnown, checkedOptions, isObject, type OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { normalisePath } from "../../util/node-path.ts";
-import { sortUtf8 } from "../../util/utf8-order.ts";
+import { sortUtf8 } from "../../util/names.ts";
+import { joinKey, normalisePath } from "../../util/node-path.ts";
+import { assertKnown, checkedOptions, isObject, type OptionNames } from "../../util/options.ts";
 import { loadStreams } from "../../util/web-streams.ts";
 import type { Context } from "../context.ts";
 import { assertGroup, throughStore, type ZarrArray, type ZarrGroup, type ZarrNode } from "../node.ts";
 import { assertNotOpening } from "../read-options.ts";
-import { findNode } from "./find-node.ts";
+import { findNode } from "./above-on-use.ts";
 import type { OpenNodeOptions } from "./open-node.ts";
 
 /**
@@ -308,7 +307,7 @@ async function openNamed(spec: StoreSpec): Promise<Store> {
         hint: "A run that has not ended writes it. If it was killed, repeat its command with --resume, or remove what it left with `zarrflow clean`.",
       });
     }
-    const { nearestStoreHint } = await import("./suggest-name.ts");
+    const { nearestStoreHint } = await import("./open-via-ancestor.ts");
     const hint = await nearestStoreHint(spec);
     throw hint ? error.addContext({ hint }) : error;
   }
@@ -319,7 +318,7 @@ async function notFound(
   signal: AbortSignal | undefined,
 ): Promise<ZarrflowError> {
   const [{ foreignFile, foreignFolder, unfinishedAt, unlessUnreadable }, { suggestName }] = await Promise.all(
-    [import("./foreign-file.ts"), import("./suggest-name.ts")],
+    [import("./foreign-file.ts"), import("./open-via-ancestor.ts")],
   );
   const about = { store: store.description, path, url };
   const file = path === "" ? await foreignFile(spec, signal) : undefined;

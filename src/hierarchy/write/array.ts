@@ -1,6 +1,5 @@
 import { createPipeline } from "../../codecs/chain/pipeline.ts";
-import { chunkSpecOf } from "../../codecs/chunk-spec.ts";
-import type { ChunkSpec, CodecPipeline } from "../../codecs/codec.ts";
+import { type ChunkSpec, type CodecPipeline, chunkSpecOf } from "../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import type { DataType } from "../../meta/data-type.ts";
 import type { DataTypeName } from "../../meta/data-type-name.ts";
@@ -10,20 +9,20 @@ import type { Finding, NodeLayout } from "../../meta/format.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { withConcurrencyLimit } from "../../stores/with/concurrency-limit.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";
+import { DEFAULT_MAX_MEMORY } from "../../streams/byte-budget.ts";
 import type { ChunkCodec, ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
-import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
 import type { RegridTarget } from "../../streams/regrid.ts";
-import type { WritableStream } from "../../streams/web.ts";
-import { asyncDispose } from "../../util/async-dispose.ts";
-import { parseBytes } from "../../util/byte-size.ts";
-import type { OptionNames } from "../../util/check-options.ts";
+import type { WritableStream } from "../../streams/stage.ts";
+import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
+import { asyncDispose } from "../../util/awaitable.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import type { OptionNames } from "../../util/options.ts";
+import { parseBytes } from "../../util/units.ts";
 import { type ArrayDescription, describeArray, documentsOf, type NewArray } from "../create/metadata.ts";
-import type { NodeDraft, OpenCreateTarget } from "../create/node-draft.ts";
+import type { NodeDraft, OpenCreateTarget } from "../create/place.ts";
 import { deleteKeys } from "../edit/delete.ts";
 import { appendFrames, type Frames, type GrowingArray } from "./frames.ts";
 import { type ArrayPart, isDecoded, partsInto } from "./parts.ts";
-import { PendingCalls } from "./pending-calls.ts";
 import { type RegionOption, regionOf } from "./region.ts";
 import { UnfinishedChunks } from "./unfinished-chunks.ts";
 import { chunkDataOf, type Values } from "./values.ts";
@@ -279,4 +278,84 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
 function pieceOf({ data, stride }: ArrayPart, region: Region, dataType: DataType): DecodedChunk {
   const { start: coords, shape } = region;
   return { index: 0, coords, region, data: chunkDataOf(data, { dataType, shape, stride }) };
+}
+
+/** The pending calls of one writer, until it is closed or aborted. */
+export class PendingCalls {
+  readonly #signal: AbortSignal | undefined;
+  readonly #path: string;
+  /** Each call has its own signal: runtimes warn of leaks when many listeners share one. */
+  readonly #running = new Map<Promise<void>, AbortController>();
+  #failure: { readonly error: unknown } | undefined;
+  readonly #stopListening: () => void;
+  #isOver = false;
+
+  constructor(path: string, signal: AbortSignal | undefined) {
+    this.#path = path;
+    this.#signal = signal;
+    this.#stopListening = onAbort(signal, () => this.#abortAll(abortError(signal?.reason)));
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /**
+   * Runs a call; its failure aborts all others.
+   *
+   * @throws `unsupported-operation` if the writer is closed or aborted; that failure.
+   */
+  async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.assertOpen();
+    await this.#run(work);
+  }
+
+  async #run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    throwIfAborted(this.#signal);
+    if (this.#failure) throw this.#failure.error;
+    const controller = new AbortController();
+    const running = work(controller.signal).catch((error: unknown) => {
+      this.#failure ??= { error };
+      this.#abortAll(error);
+      throw error;
+    });
+    this.#running.set(running, controller);
+    try {
+      await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Closes the writer once pending calls and then `last` have ended. @throws the first failure of any call. */
+  async finish(last: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.assertOpen();
+    this.#isOver = true;
+    await Promise.allSettled(this.#running.keys());
+    try {
+      await this.#run(last);
+      throwIfAborted(this.#signal);
+    } finally {
+      this.#stopListening();
+    }
+  }
+
+  /** Aborts pending calls and closes the writer. */
+  async stop(reason: unknown): Promise<void> {
+    this.#abortAll(reason);
+    this.#isOver = true;
+    await Promise.allSettled(this.#running.keys());
+    this.#stopListening();
+  }
+
+  assertOpen(): void {
+    if (!this.#isOver) return;
+    throw new ZarrflowError("unsupported-operation", "the target is published or aborted", {
+      path: this.#path,
+    });
+  }
+
+  #abortAll(reason: unknown): void {
+    for (const controller of this.#running.values()) controller.abort(reason);
+  }
 }

@@ -8,11 +8,11 @@ import { encodeChunks } from "../../streams/encode-chunks.ts";
 import { readChunks } from "../../streams/read-chunks.ts";
 import { chunksIn, type RegridTarget, regrid } from "../../streams/regrid.ts";
 import { chunkRegion } from "../../streams/selection.ts";
-import { ReadableStream, streamFrom, TransformStream } from "../../streams/web.ts";
+import { ReadableStream, streamFrom, TransformStream } from "../../streams/stage.ts";
 import { writeChunks } from "../../streams/write-chunks.ts";
-import type { Buffers } from "../../util/buffers.ts";
-import { invalid, isObject } from "../../util/check-options.ts";
+import type { Buffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { invalid, isObject } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
 import { chunkDataOf, countItems, type Values } from "./values.ts";
 

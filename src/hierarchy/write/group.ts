@@ -2,17 +2,15 @@ import type { ArrayMetadata, GroupMetadata, NodeMetadata } from "../../meta/arra
 import { consolidate } from "../../meta/consolidated.ts";
 import type { DataTypeOption, NameOfOption } from "../../meta/data-type-option.ts";
 import type { Finding, NodeLayout } from "../../meta/format.ts";
-import { joinKey } from "../../meta/join-key.ts";
-import { caseConflict, isSameButForCase } from "../../meta/sibling-names.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
-import { asyncDispose } from "../../util/async-dispose.ts";
-import { checkedOptions } from "../../util/check-options.ts";
+import { asyncDispose } from "../../util/awaitable.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { isTaken } from "../create/assertions.ts";
-import { layoutOf } from "../create/format.ts";
+import { caseConflict, isSameButForCase, joinKey } from "../../util/node-path.ts";
+import { checkedOptions } from "../../util/options.ts";
+import { isTaken, layoutOf } from "../create/assertions.ts";
 import { documentsOf, groupMetadata, type NewArray, type NewGroup } from "../create/metadata.ts";
-import type { NodeDraft, OpenCreateTarget } from "../create/node-draft.ts";
+import type { NodeDraft, OpenCreateTarget } from "../create/place.ts";
 import { ArrayWriter, NODE_WRITER_OPTIONS, type NodeWriterOptions } from "./array.ts";
 
 export interface GroupWriterOptions extends NodeWriterOptions {

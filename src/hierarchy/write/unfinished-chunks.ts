@@ -1,14 +1,13 @@
 import type { CodecPipeline } from "../../codecs/codec.ts";
 import { isFixed } from "../../meta/data-type.ts";
 import { assertBudget } from "../../streams/budget-too-small.ts";
-import { ByteBudget, type Lease } from "../../streams/byte-budget.ts";
+import { pooledSize } from "../../streams/buffer-pool.ts";
+import { ByteBudget, DEFAULT_MAX_MEMORY, type Lease } from "../../streams/byte-budget.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { decodeFootprint } from "../../streams/decode-chunks.ts";
-import { DEFAULT_MAX_MEMORY } from "../../streams/default-memory.ts";
-import { pooledSize } from "../../streams/pooled-size.ts";
 import { chunksIn, type RegridTarget } from "../../streams/regrid.ts";
 import { chunkRegion, countShared } from "../../streams/selection.ts";
-import type { Buffers } from "../../util/buffers.ts";
+import type { Buffers } from "../../util/bytes.ts";
 import { addPiece, beginDraft, type ChunkDraft, type WrittenArray, writeDrafts } from "./chunk-draft.ts";
 
 type Target = RegridTarget & WrittenArray;

@@ -1,6 +1,6 @@
 import { otherNames } from "../documents.ts";
-import { type DimensionChange, dimensionChanges } from "./changed-dimensions.ts";
 import { type Convention, withAttributes } from "./convention.ts";
+import { type DimensionChange, dimensionChanges } from "./dimensions.ts";
 
 /** Attributes of the Attribute Convention for Data Discovery that a change of a dimension makes wrong. */
 function untrue({ kind, isCut, isMoved, isCoarser }: DimensionChange): string[] {

@@ -1,10 +1,240 @@
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
-import { lastName } from "../../util/node-path.ts";
-import type { NodeMetadata, Original } from "../array-metadata.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
+import { joinKey, lastName } from "../../util/node-path.ts";
+import {
+  type ArrayMetadata,
+  type CodecConfig,
+  gridShape,
+  type NodeMetadata,
+  type Original,
+} from "../array-metadata.ts";
 import { isObject, member } from "../assert-json.ts";
-import type { Convention, ConventionNode } from "./convention.ts";
-import { followNcZarr } from "./nczarr-grid.ts";
-import { PREFIX } from "./nczarr-shuffle.ts";
+import { type DataType, isFixed } from "../data-type.ts";
+import { otherNames } from "../documents.ts";
+import type { Finding } from "../format.ts";
+import {
+  type ChangedArray,
+  type ChangedNode,
+  type Convention,
+  type ConventionNode,
+  type GridChange,
+  isArray,
+} from "./convention.ts";
+import { parentIs } from "./geo/raster-change.ts";
+
+/** Names of the NCZarr objects of groups and of arrays, those of newer releases first. */
+const GROUP = ["_nczarr_group", "_NCZARR_GROUP"];
+const ARRAY = ["_nczarr_array", "_NCZARR_ARRAY"];
+const SUPERBLOCK = ["_nczarr_superblock", "_NCZARR_SUPERBLOCK"];
+
+/**
+ * Updates NCZarr's dimensions to their lengths in the target, and its lists of members. netCDF-C cannot open a data
+ * set with any wrong entry. An array that differs in length from its dimension therefore gets a dimension of its own.
+ */
+export function followNcZarr(nodes: readonly ChangedNode[], change: GridChange): readonly ChangedNode[] {
+  if (!nodes.some(({ metadata }) => find(metadata, [...GROUP, ...ARRAY]))) return nodes;
+  const references = new References(nodes, change);
+  return nodes.map((node) => {
+    const metadata = isArray(node) ? references.array(node) : references.group(node);
+    return metadata === node.metadata ? node : { ...node, metadata };
+  });
+}
+
+/** A dimension of the target, and the replacements for arrays with other lengths. */
+interface Dimension {
+  readonly length: number;
+  readonly others: ReadonlyMap<number, string>;
+}
+
+interface LengthOfArray {
+  readonly length: number;
+  readonly array: ChangedArray;
+  /** True if the length has not changed. */
+  readonly isOld: boolean;
+}
+
+class References {
+  readonly #nodes: readonly ChangedNode[];
+  readonly #change: GridChange;
+  readonly #dimensions: ReadonlyMap<string, Dimension>;
+
+  constructor(nodes: readonly ChangedNode[], change: GridChange) {
+    this.#nodes = nodes;
+    this.#change = change;
+    const lengths = new Map<string, LengthOfArray[]>();
+    for (const array of nodes.filter(isArray)) {
+      for (const [d, path] of this.#pathsOf(array).entries()) {
+        const length = array.metadata.shape[d];
+        if (length === undefined) continue;
+        const { metadata } = array.from;
+        const isOld = metadata.kind === "array" && metadata.shape[d] === length;
+        const own = lengths.get(path) ?? [];
+        own.push({ length, array, isOld });
+        lengths.set(path, own);
+      }
+    }
+    this.#dimensions = new Map([...lengths].map(([path, all]) => [path, this.#dimension(path, all)]));
+  }
+
+  /** Paths of an array's dimensions, below the root; none if the array does not state them. */
+  #pathsOf(array: ChangedArray): string[] {
+    const stated = referencesIn(array.metadata);
+    if (stated?.length !== array.metadata.shape.length) return [];
+    return stated.map((path) => this.#inTarget(array, path));
+  }
+
+  /** Converts a reference to a dimension into a path below the target's root; the dimension moves with the array. */
+  #inTarget({ path, from }: ChangedArray, reference: string): string {
+    const root = this.#change.root === "" ? "/" : `/${this.#change.root}/`;
+    const below = reference.startsWith(root) ? reference.slice(root.length) : reference.replace(/^\//, "");
+    const isMoved = path.endsWith(`/${from.path}`);
+    return joinKey(isMoved ? path.slice(0, -from.path.length - 1) : "", below);
+  }
+
+  #dimension(path: string, all: readonly LengthOfArray[]): Dimension {
+    const named = all.find(({ array }) => array.path === path) ?? all.find(({ isOld }) => isOld) ?? all[0];
+    const length = named?.length ?? 0;
+    const others = new Map<number, string>();
+    for (const one of all) {
+      if (one.length === length || others.has(one.length)) continue;
+      const name = `${lastName(path)}_${one.length}`;
+      others.set(one.length, name);
+      const message = `dimension \`${lastName(path)}\` has ${one.length} items here, and ${length} in others: it is \`${name}\` to netCDF-C`;
+      this.#change.note(one.array, message, "Change all arrays that have the dimension alike.");
+    }
+    return { length, others };
+  }
+
+  array(node: ChangedArray): NodeMetadata {
+    const own = find(node.metadata, ARRAY);
+    const paths = this.#pathsOf(node);
+    const stated = referencesIn(node.metadata);
+    if (own === undefined) return node.metadata;
+    const prefix = this.#change.root === "" ? "/" : `/${this.#change.root}/`;
+    const references = paths.map((path, d) => {
+      const { length, others } = this.#dimensions.get(path) ?? {};
+      const size = node.metadata.shape[d] ?? 0;
+      const name = length === size ? undefined : others?.get(size);
+      const folder = path.slice(0, path.lastIndexOf("/") + 1);
+      return `${prefix}${name === undefined ? path : `${folder}${name}`}`;
+    });
+    const isSame = stated === undefined || paths.length === 0 || `${references}` === `${stated}`;
+    const listName = ["dimension_references", "dimrefs"].find((name) => Object.hasOwn(own.object, name));
+    const storage = member(own.object, "storage");
+    const isDivided = gridShape(node.metadata.shape, node.metadata.chunkGrid.chunkShape).some((n) => n > 1);
+    const isChunked = isDivided && typeof storage === "string" && storage !== "chunked";
+    if ((isSame || listName === undefined) && !isChunked) return node.metadata;
+    return replaced(node.metadata, own, {
+      ...own.object,
+      ...(!isSame && listName !== undefined && { [listName]: references }),
+      ...(isChunked && { storage: "chunked" }),
+    });
+  }
+
+  group(node: ChangedNode): NodeMetadata {
+    const metadata = withoutInnerSuperblock(node);
+    const own = find(metadata, GROUP);
+    if (own === undefined) return metadata;
+    const changes: JsonObject = {};
+    for (const name of ["dimensions", "dims"]) {
+      const dimensions = member(own.object, name);
+      if (isObject(dimensions)) changes[name] = this.#sizes(dimensions, node.path);
+    }
+    for (const [name, kind] of LISTS) {
+      const list = member(own.object, name);
+      if (Array.isArray(list)) changes[name] = this.#members(list, node.path, kind);
+    }
+    const isSame = Object.entries(changes).every(([name, value]) => value === own.object[name]);
+    return isSame ? metadata : replaced(metadata, own, { ...own.object, ...changes });
+  }
+
+  #sizes(dimensions: JsonObject, group: string): JsonObject {
+    const sizes: JsonObject = {};
+    let isSame = true;
+    for (const [name, value] of Object.entries(dimensions)) {
+      const { length, others } = this.#dimensions.get(joinKey(group, name)) ?? {};
+      const size = isObject(value) ? numberOf(member(value, "size")) : numberOf(value);
+      sizes[name] = length === undefined || size === length ? value : sized(value, length);
+      if (sizes[name] !== value) isSame = false;
+      for (const [otherLength, other] of others ?? []) {
+        if (Object.hasOwn(dimensions, other)) continue;
+        sizes[other] = otherLength;
+        isSame = false;
+      }
+    }
+    return isSame ? dimensions : sizes;
+  }
+
+  /** Names of the existing members: the listed ones in their order, then new ones. */
+  #members(list: JsonValue[], group: string, kind: "array" | "group"): JsonValue[] {
+    const own = this.#nodes.filter(({ path, metadata }) => metadata.kind === kind && parentIs(path, group));
+    const added = own
+      .filter(({ path }) => this.#change.isNew(path))
+      .map(({ path }) => lastName(path))
+      .filter((name) => !list.includes(name));
+    const kept = list.filter(
+      (name) => typeof name !== "string" || !this.#change.isGone(joinKey(group, name)),
+    );
+    return kept.length === list.length && added.length === 0 ? list : [...kept, ...added];
+  }
+}
+
+const LISTS = [
+  ["arrays", "array"],
+  ["vars", "array"],
+  ["groups", "group"],
+] as const;
+
+/** Keeps the object form of unlimited dimensions. */
+function sized(value: JsonValue, length: number): JsonValue {
+  return isObject(value) ? { ...value, size: length } : length;
+}
+
+/** Removes the superblock from a root that becomes a group of a level. */
+function withoutInnerSuperblock({ path, from, metadata }: ChangedNode): NodeMetadata {
+  const isInner = from.path === "" && path !== "";
+  if (!isInner || !SUPERBLOCK.some((name) => Object.hasOwn(metadata.attributes, name))) return metadata;
+  return { ...metadata, attributes: otherNames(metadata.attributes, SUPERBLOCK) };
+}
+
+interface Own {
+  readonly name: string;
+  readonly object: JsonObject;
+  /** True if it is a member of the document beside the attributes. */
+  readonly isBeside: boolean;
+}
+
+/** Finds an NCZarr object, among the attributes or beside them. */
+function find({ attributes, extra }: NodeMetadata, names: readonly string[]): Own | undefined {
+  for (const name of names) {
+    for (const [json, isBeside] of [
+      [attributes, false],
+      [extra?.json ?? {}, true],
+    ] as const) {
+      const object = member(json, name);
+      if (isObject(object)) return { name, object, isBeside };
+    }
+  }
+  return undefined;
+}
+
+function replaced(metadata: NodeMetadata, { name, isBeside }: Own, object: JsonObject): NodeMetadata {
+  if (!isBeside || metadata.extra === undefined)
+    return { ...metadata, attributes: { ...metadata.attributes, [name]: object } };
+  return { ...metadata, extra: { ...metadata.extra, json: { ...metadata.extra.json, [name]: object } } };
+}
+
+function referencesIn(metadata: ArrayMetadata): string[] | undefined {
+  const object = find(metadata, ARRAY)?.object ?? {};
+  const list = member(object, "dimension_references") ?? member(object, "dimrefs");
+  return Array.isArray(list) && list.every((one) => typeof one === "string")
+    ? list.map((one) => (one.startsWith("/") ? one : `/${one}`))
+    : undefined;
+}
+
+function numberOf(value: JsonValue | undefined): number | undefined {
+  const number = value instanceof JsonNumber ? value.valueOf() : value;
+  return typeof number === "number" ? number : undefined;
+}
 
 /**
  * Metadata of netCDF-C: dimensions, types of attributes, the format's version. In v2, older releases add members to
@@ -80,4 +310,38 @@ function toDocument(node: ConventionNode): ConventionNode {
     path,
     metadata: { ...metadata, attributes: pick(false), extra: { zarrFormat: "v2", json: pick(true) } },
   };
+}
+
+/** Prefix of the members that netCDF-C adds, in lower or upper case. */
+export const PREFIX = "_nczarr_";
+
+/** True if any member is NCZarr's, which means that netCDF-C wrote the node. */
+export function isNcZarr(...members: readonly JsonObject[]): boolean {
+  return members.some((object) => Object.keys(object).some((name) => name.toLowerCase().startsWith(PREFIX)));
+}
+
+/**
+ * Gives `shuffle` the item size that netCDF-C uses: it writes 0 or nothing, and ignores the setting when it reads. In
+ * numcodecs, 0 leaves the bytes unchanged. For other arrays, 0 stays and adds a finding, because netCDF-C can also
+ * write arrays without its own members (`mode=zarr`).
+ */
+export function withShuffledItems(
+  codecs: readonly CodecConfig[],
+  dataType: DataType,
+  { isOfNcZarr, findings }: { readonly isOfNcZarr: boolean; readonly findings: Finding[] },
+): CodecConfig[] {
+  return codecs.map((codec) => {
+    const size = member(codec.configuration, "elementsize");
+    if (codec.name !== "shuffle" || (size !== 0 && size !== undefined)) return codec;
+    if (isOfNcZarr && isFixed(dataType)) return { ...codec, configuration: { elementsize: dataType.size } };
+    if (size === 0) {
+      findings.push({
+        message:
+          "`shuffle` with `elementsize` 0 leaves the bytes as they are. If netCDF-C wrote this array, it shuffled them by the item size, and the values read here are wrong",
+        ...(codec.stated && { pointer: codec.stated.pointer }),
+        kind: "values",
+      });
+    }
+    return codec;
+  });
 }

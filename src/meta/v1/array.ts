@@ -1,26 +1,32 @@
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { builtinCodecs } from "../../codecs/catalog.ts";
+import { type JsonObject, type JsonValue, jsonEqual } from "../../util/json-value.ts";
 import type { ArrayMetadata, CodecConfig } from "../array-metadata.ts";
 import {
   assertInteger,
+  assertObject,
   assertRank,
   assertWord,
   integerOf,
   invalid,
+  isObject,
   member,
   refusal,
   required,
   tokenOf,
 } from "../assert-json.ts";
-import { isFixed } from "../data-type.ts";
+import { type DataType, type Endian, isFixed } from "../data-type.ts";
 import { keptNames, otherNames } from "../documents.ts";
 import { Losses } from "../losses.ts";
-import { restoreSpelling, statedFill, wordingOf } from "../original-spelling.ts";
+import { restoreSpelling, statedFill, wordingOf } from "../round-trip.ts";
 import { noteGenericTimes } from "../v2/array.ts";
-import { parseV2Codecs, writeV2Codecs } from "../v2/codec-list.ts";
-import { parseNumpyType } from "../v2/data-type.ts";
-import { writeNumpyType } from "../v2/numpy-type.ts";
-import { parseV1Compression, type V1Compression, writeV1Compression } from "./compression.ts";
-import { parseFillV1, writeFillV1 } from "./fill-value.ts";
+import {
+  canonicalConfiguration,
+  numcodecsConfiguration,
+  parseV2Codecs,
+  writeV2Codecs,
+} from "../v2/codecs.ts";
+import { parseNumpyType, writeNumpyType } from "../v2/data-type.ts";
+import { parseFillV2, writeFillV2 } from "../v2/fill-value.ts";
 
 const NAMES = [
   ...["zarr_format", "shape", "chunks", "dtype", "order", "fill_value"],
@@ -133,4 +139,145 @@ function writeFill(
   if (json !== undefined) return json;
   losses.add("/fill_value", "a fill value of bytes, a NaN with a payload, or text that is not Unicode");
   return null;
+}
+
+/** The members of `meta` that define the compression. */
+export type V1Compression = { readonly compression: JsonValue; readonly compression_opts: JsonValue };
+
+/** Canonical codec names for each value of `compression`; the writer's alias `gzip` is a codec of its own. */
+const CODEC_NAMES: ReadonlyMap<JsonValue, string> = new Map(
+  builtinCodecs().flatMap(({ name, aliases }) => (aliases.v1 === undefined ? [] : [[aliases.v1, name]])),
+);
+
+const NONE: V1Compression = { compression: "none", compression_opts: null };
+const POINTER = "/compression";
+
+/**
+ * Reads the only codec in `meta`; undefined for an uncompressed array. @throws `invalid-metadata`,
+ * `unsupported-codec`
+ */
+export function parseV1Compression(document: JsonObject): CodecConfig | undefined {
+  const compression = required(document, "compression");
+  const options = required(document, "compression_opts");
+  if (compression === null || compression === "none") return undefined;
+  if (typeof compression !== "string") throw invalid(POINTER, "must be a name or null", compression);
+  const name = CODEC_NAMES.get(compression);
+  if (name === undefined) {
+    const hint = `The known codecs are ${[...CODEC_NAMES.keys()].join(", ")} and none.`;
+    throw refusal("unsupported-codec", POINTER, "the codec is not known", compression, hint);
+  }
+  const json: JsonObject = { compression, compression_opts: options };
+  return {
+    name,
+    configuration: configurationOf(name, options),
+    stated: { zarrFormat: "v1", json, pointer: POINTER },
+  };
+}
+
+/** Converts options to the canonical form; null means the writer's default. */
+function configurationOf(name: string, options: JsonValue): JsonObject {
+  const pointer = "/compression_opts";
+  if (name === "blosc") return canonicalConfiguration(name, assertObject(options ?? {}, pointer));
+  if (name === "lzma") {
+    const usual = { format: 1, check: -1, preset: null, filters: null };
+    return { ...usual, ...canonicalConfiguration(name, assertObject(options ?? {}, pointer)) };
+  }
+  const level = integerOf(options ?? 1);
+  if (level === undefined) throw invalid(pointer, "must be a level or null", options);
+  return { level: Number(level) };
+}
+
+/**
+ * Writes the compression from the bytes -> bytes codecs. v1 allows at most one. Keeps the original v1 form if it
+ * still means the same.
+ */
+export function writeV1Compression(
+  codecs: readonly CodecConfig[],
+  itemSize: number,
+  losses: Losses,
+): V1Compression {
+  const [codec] = codecs.filter(({ name }) => [...CODEC_NAMES.values()].includes(name));
+  for (const other of codecs) if (other !== codec) refuse(other, `the codec \`${other.name}\``, losses);
+  if (codec === undefined) return NONE;
+  const stated = statedCompression(codec);
+  if (stated) return stated;
+  const { name } = codec;
+  const { level = 1, blocksize = 0, ...options } = numcodecsConfiguration(codec);
+  if (name === "blosc") {
+    if (blocksize !== 0) losses.add(pointerOf(codec), "a block size of blosc");
+    if (options.cname === "zstd")
+      refuse(codec, "`zstd` inside blosc, which readers of v1 do not support", losses);
+    const shuffle = options.shuffle === -1 ? (itemSize === 1 ? 2 : 1) : options.shuffle;
+    return { compression: name, compression_opts: { ...options, shuffle: shuffle ?? 1 } };
+  }
+  if (name === "v1.gzip") refuse(codec, "the name `gzip`, which is ambiguous", losses);
+  return { compression: name, compression_opts: name === "lzma" ? options : level };
+}
+
+function statedCompression({ name, configuration, stated }: CodecConfig): V1Compression | undefined {
+  if (stated?.zarrFormat !== "v1" || !isObject(stated.json)) return undefined;
+  const now = parseV1Compression(stated.json);
+  const isSame = now?.name === name && jsonEqual(now.configuration, configuration);
+  return isSame ? { ...NONE, ...stated.json } : undefined;
+}
+
+function refuse(codec: CodecConfig, reason: string, losses: Losses): void {
+  losses.require(pointerOf(codec), reason);
+}
+
+function pointerOf({ stated }: CodecConfig): string {
+  return stated?.pointer ?? POINTER;
+}
+
+/**
+ * Reads a v1 fill value as little-endian bytes. The form is v2's, but complex numbers may be only a real part, as the
+ * v1 writer stores them.
+ *
+ * @throws `invalid-metadata`
+ */
+export function parseFillV1(
+  json: JsonValue,
+  dataType: DataType,
+  endian: Endian | undefined,
+  pointer: string,
+): Uint8Array | null {
+  const isReal = dataType.kind === "complex" && json !== null && !Array.isArray(json);
+  return parseFillV2(isReal ? [json, 0] : json, dataType, endian, pointer);
+}
+
+/**
+ * Writes a v1 fill value: a number (including NaN and infinities), a boolean, text or null. Undefined for values
+ * without such a form. These include bytes, because the original reader would use their Base64 text as the value.
+ */
+export function writeFillV1(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
+  if (bytes === null) return null;
+  switch (dataType.kind) {
+    case "float":
+      return bareNumber(writeFillV2(bytes, dataType, "little"));
+    case "complex": {
+      const parts = writeFillV2(bytes, dataType, "little");
+      if (!Array.isArray(parts)) return undefined;
+      const [re, im] = parts.map(bareNumber);
+      const isReal = bytes.subarray(dataType.size / 2).every((byte) => byte === 0);
+      return re === undefined || im === undefined ? undefined : isReal ? re : [re, im];
+    }
+    case "fixed-bytes":
+    case "raw":
+    case "struct":
+      return bytes.every((byte) => byte === 0) ? zeroOf(dataType) : undefined;
+    default:
+      return writeFillV2(bytes, dataType, "little");
+  }
+}
+
+/** Converts v2's words for NaN and infinities to bare numbers. */
+function bareNumber(json: JsonValue | undefined): JsonValue | undefined {
+  return typeof json === "string" ? Number(json) : json;
+}
+
+/** The form of zero bytes that no reader takes for the digit 0 of text. */
+function zeroOf(dataType: DataType): 0 | "" {
+  if (dataType.kind === "fixed-bytes" || dataType.kind === "fixed-text") return "";
+  const isText = dataType.kind === "struct" && dataType.fields.some((field) => zeroOf(field.dataType) === "");
+  return isText ? "" : 0;
 }

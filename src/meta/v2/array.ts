@@ -1,5 +1,4 @@
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { type JsonObject, type JsonValue, pointerTo } from "../../util/json-value.ts";
 import type { ArrayMetadata, CodecConfig } from "../array-metadata.ts";
 import {
   assertChunkShape,
@@ -14,17 +13,22 @@ import {
   required,
   tokenOf,
 } from "../assert-json.ts";
-import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
 import type { DataType } from "../data-type.ts";
 import { keptNames, otherNames } from "../documents.ts";
+import { usualFillV2 } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
-import { restoreSpelling, statedFill, wordingOf } from "../original-spelling.ts";
-import { usualFillV2 } from "../usual-fill.ts";
-import { parseV2Codecs, writeV2Codecs } from "./codec-list.ts";
-import { parseNumpyType } from "./data-type.ts";
+import {
+  BEFORE_CONVERSION,
+  parseBeforeConversion,
+  restoreSpelling,
+  statedFill,
+  wordingOf,
+  writeBeforeConversion,
+} from "../round-trip.ts";
+import { parseV2Codecs, writeV2Codecs } from "./codecs.ts";
+import { parseNumpyType, writeNumpyType } from "./data-type.ts";
 import { parseFillV2, writeFillV2 } from "./fill-value.ts";
-import { writeNumpyType } from "./numpy-type.ts";
 
 /** Members whose spelling is kept; the byte order mark of `dtype`, codecs and fill value have their own rules. */
 const WORDED = ["shape", "chunks", "order", "filters", "dimension_separator"];

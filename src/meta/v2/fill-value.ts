@@ -1,4 +1,4 @@
-import { toBase64 } from "../../util/base64.ts";
+import { toBase64 } from "../../util/bytes.ts";
 import { parseJson } from "../../util/json-parse.ts";
 import type { JsonValue } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
@@ -18,7 +18,7 @@ import {
   writeIntegerFill,
   zeroElement,
 } from "../fill-values.ts";
-import { isCanonical } from "../number-bytes.ts";
+import { isCanonical } from "../number-kinds.ts";
 
 /**
  * Reads a v2 fill value as little-endian bytes; `null` if it is undefined. Structured values are in the type's byte

@@ -1,5 +1,4 @@
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { type JsonObject, type JsonValue, pointerTo } from "../../util/json-value.ts";
 import type { ArrayMetadata } from "../array-metadata.ts";
 import {
   assertInteger,
@@ -14,18 +13,18 @@ import {
   refusal,
   required,
 } from "../assert-json.ts";
-import { isFixed } from "../data-type.ts";
+import { type DataType, isFixed } from "../data-type.ts";
 import { attributesOf, keptNames } from "../documents.ts";
 import { hasByteOrder } from "../element-order.ts";
+import { parseBoolFill, parseNumberFill } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
 import type { MemoryOrder } from "../memory-order.ts";
-import { restoreSpelling, statedFill, wordingOf } from "../original-spelling.ts";
+import { restoreSpelling, statedFill, wordingOf } from "../round-trip.ts";
+import { writeFillV2 } from "../v2/fill-value.ts";
 import { parseDraftCodecs, writeDraftCodecs } from "./codecs.ts";
 import { coreName, parseDraftType, writeDraftType } from "./data-type.ts";
-import { parseDraftExtensions, unknownExtension } from "./extension.ts";
-import { parseDraftFill, writeDraftFill } from "./fill-value.ts";
-import type { DraftForm } from "./form.ts";
+import { type DraftForm, parseDraftExtensions, unknownExtension } from "./form.ts";
 
 const WORDED = ["shape", "chunk_grid", "chunk_memory_layout", "compressor", "extensions"];
 const SEPARATORS = [".", "/"] as const;
@@ -146,4 +145,46 @@ function writeFill({ fillValue, dataType }: ArrayMetadata, form: DraftForm, loss
   if (dataType.kind !== "float" && dataType.kind !== "complex") return null; // already a loss, at the data type
   losses.add("/fill_value", "a NaN with a payload");
   return dataType.kind === "complex" ? ["NaN", "NaN"] : "NaN";
+}
+
+/**
+ * Reads a fill value as little-endian bytes; null if the content of missing chunks is undefined.
+ *
+ * @throws `invalid-metadata`
+ */
+export function parseDraftFill(json: JsonValue, dataType: DataType, pointer: string): Uint8Array | null {
+  if (json === null) return null;
+  switch (dataType.kind) {
+    case "bool":
+      return parseBoolFill(json, pointer);
+    case "int":
+    case "uint":
+    case "float":
+    case "complex":
+    case "datetime":
+    case "timedelta":
+      return parseNumberFill(json, dataType, pointer, { lenient: false });
+    default:
+      throw invalid(pointer, "the fill value of this data type must be null", json);
+  }
+}
+
+/**
+ * Writes a fill value in the same form as v2; undefined if it has no such form: a NaN with a payload, a type beyond
+ * the core.
+ */
+export function writeDraftFill(bytes: Uint8Array | null, dataType: DataType): JsonValue | undefined {
+  if (bytes === null) return null;
+  switch (dataType.kind) {
+    case "bool":
+    case "int":
+    case "uint":
+    case "float":
+    case "complex":
+    case "datetime":
+    case "timedelta":
+      return writeFillV2(bytes, dataType, "little");
+    default:
+      return undefined;
+  }
 }

@@ -1,7 +1,5 @@
-import { builtinCodecs } from "../../codecs/descriptors.ts";
-import { jsonEqual } from "../../util/json-equal.ts";
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { builtinCodecs } from "../../codecs/catalog.ts";
+import { type JsonObject, type JsonValue, jsonEqual, pointerTo } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import {
   assertInteger,
@@ -16,7 +14,7 @@ import {
 import type { Endian } from "../data-type.ts";
 import type { Losses } from "../losses.ts";
 import { type MemoryOrder, orderOf, transposesOf } from "../memory-order.ts";
-import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/codecs.ts";
 import type { DraftForm } from "./form.ts";
 
 /** Compressors, by the last name of their URI. */

@@ -1,11 +1,9 @@
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { type JsonObject, type JsonValue, pointerTo } from "../../util/json-value.ts";
 import { assertString, invalid, isObject, member, refusal, required } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
 import type { Finding } from "../format.ts";
 import type { Losses } from "../losses.ts";
-import { parseNumpyType, type StoredType } from "../v2/data-type.ts";
-import { writeNumpyType } from "../v2/numpy-type.ts";
+import { parseNumpyType, type StoredType, writeNumpyType } from "../v2/data-type.ts";
 import type { DraftForm } from "./form.ts";
 
 const CORE = /^(?:bool|[iu]1|[<>](?:[iu][248]|f[248]))$/;

@@ -1,7 +1,7 @@
 import { isZarrflowError, type PlainCode, ZarrflowError } from "../../util/errors.ts";
-import { decodeChunkKey, encodeChunkKey } from "../chunk-key.ts";
+import { joinKey } from "../../util/node-path.ts";
 import type { HierarchyKeys, NodeLayout } from "../format.ts";
-import { joinKey } from "../join-key.ts";
+import { decodeChunkKey, encodeChunkKey } from "../node-layout.ts";
 import type { DraftForm } from "./form.ts";
 
 /** Key of the document that every hierarchy of a draft has at its root. */

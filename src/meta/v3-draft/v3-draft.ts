@@ -1,5 +1,4 @@
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonObject } from "../../util/json-value.ts";
+import { type JsonObject, pointerTo } from "../../util/json-value.ts";
 import { writeJson } from "../../util/json-write.ts";
 import type { GroupMetadata, NodeMetadata } from "../array-metadata.ts";
 import { attributesOf, inDocument, keptNames, noteNonFinite, parseDocument } from "../documents.ts";
@@ -14,11 +13,10 @@ import type {
 } from "../format.ts";
 import { Losses } from "../losses.ts";
 import { inMemoryOrder } from "../memory-order.ts";
-import { withoutShards } from "../reshard.ts";
+import { withoutShards } from "../shards.ts";
 import { parseDraftArray, writeDraftArray } from "./array.ts";
 import { parseBootstrap, writeBootstrap } from "./bootstrap.ts";
-import { parseDraftExtensions } from "./extension.ts";
-import { DRAFT_2019, DRAFT_2020, type DraftForm } from "./form.ts";
+import { DRAFT_2019, DRAFT_2020, type DraftForm, parseDraftExtensions } from "./form.ts";
 import { BOOTSTRAP_KEY, layoutDraft } from "./layout.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { type JsonObject, type JsonValue, pointerTo } from "../../util/json-value.ts";
 import type { ArrayMetadata, CodecConfig } from "../array-metadata.ts";
 import {
   assertChunkShape,
@@ -13,19 +12,23 @@ import {
   refusal,
   required,
 } from "../assert-json.ts";
-import { BEFORE_CONVERSION, parseBeforeConversion, writeBeforeConversion } from "../before-conversion.ts";
-import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "../chunk-key.ts";
-import { isNcZarr, withShuffledItems } from "../conventions/nczarr-shuffle.ts";
+import { isNcZarr, withShuffledItems } from "../conventions/nczarr.ts";
 import type { DataType } from "../data-type.ts";
 import { attributesOf, keptNames, otherNames } from "../documents.ts";
 import { assertKnown, assertNoOthers, parseExtension, writeExtension } from "../extension.ts";
-import { zeroElement } from "../fill-values.ts";
+import { usualFill, zeroElement } from "../fill-values.ts";
 import type { Finding } from "../format.ts";
 import { Losses } from "../losses.ts";
-import { restoreSpelling, statedFill, wordingOf } from "../original-spelling.ts";
-import { usualFill } from "../usual-fill.ts";
-import { parseV3Codecs } from "./codec-list.ts";
-import { writeV3Codecs } from "./codec-writer.ts";
+import { parseChunkKeyEncoding, writeChunkKeyEncoding } from "../node-layout.ts";
+import {
+  BEFORE_CONVERSION,
+  parseBeforeConversion,
+  restoreSpelling,
+  statedFill,
+  wordingOf,
+  writeBeforeConversion,
+} from "../round-trip.ts";
+import { parseV3Codecs, writeV3Codecs } from "./codecs.ts";
 import { parseV3DataType, writeV3DataType } from "./data-type.ts";
 import { parseFillV3, writeFillV3 } from "./fill-value.ts";
 import { innerChunkShape, offsetSizeOf } from "./sharding.ts";

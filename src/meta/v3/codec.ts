@@ -1,13 +1,11 @@
-import { codecNamed, nameOfV3 } from "../../codecs/descriptors.ts";
-import { jsonEqual } from "../../util/json-equal.ts";
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { codecNamed, nameOfV3 } from "../../codecs/catalog.ts";
+import { type JsonObject, type JsonValue, jsonEqual, pointerTo } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
 import { assertWord, member } from "../assert-json.ts";
 import type { Endian } from "../data-type.ts";
 import { type Extension, parseExtension, writeExtension } from "../extension.ts";
 import type { Finding } from "../format.ts";
-import { canonicalConfiguration, numcodecsConfiguration } from "../v2/configuration.ts";
+import { canonicalConfiguration, numcodecsConfiguration } from "../v2/codecs.ts";
 
 const ENDIANS = ["little", "big"] as const;
 

@@ -1,11 +1,10 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { type JsonCut, parseJsonCut } from "../../util/json-cut.ts";
 import { maxMemoryOf } from "../../util/json-memory.ts";
-import { type JsonPath, pointerTo } from "../../util/json-pointer.ts";
-import type { JsonObject } from "../../util/json-value.ts";
+import { type JsonObject, type JsonPath, pointerTo } from "../../util/json-value.ts";
+import { joinKey } from "../../util/node-path.ts";
 import { assertObject, isObject, member, required } from "../assert-json.ts";
 import type { DocumentLimits, Documents, Finding } from "../format.ts";
-import { joinKey } from "../join-key.ts";
 
 /**
  * Reads the consolidated documents in the `zarr.json` of the group at `path`, by key; undefined if there are no

@@ -1,5 +1,4 @@
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonValue } from "../../util/json-value.ts";
+import { type JsonValue, pointerTo } from "../../util/json-value.ts";
 import {
   assertInteger,
   assertItemSize,
@@ -12,10 +11,16 @@ import {
   repeatedName,
   required,
 } from "../assert-json.ts";
-import { type DataType, type Field, type FixedDataType, isFixed } from "../data-type.ts";
+import {
+  type DataType,
+  type Field,
+  type FixedDataType,
+  isFixed,
+  MAX_TIME_SCALE,
+  normalTimeUnit,
+} from "../data-type.ts";
 import { assertNoOthers, type Extension, parseExtension, writeExtension } from "../extension.ts";
-import { structSize } from "../struct-size.ts";
-import { MAX_TIME_SCALE, normalTimeUnit } from "../time-units.ts";
+import { structSize } from "../number-kinds.ts";
 
 /** Bytes per offset in ZEP 7's layout. */
 export type OffsetSize = 4 | 8;

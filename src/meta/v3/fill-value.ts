@@ -1,7 +1,5 @@
-import { toBase64 } from "../../util/base64.ts";
-import { joinBytes } from "../../util/buffers.ts";
-import { pointerTo } from "../../util/json-pointer.ts";
-import type { JsonValue } from "../../util/json-value.ts";
+import { joinBytes, toBase64 } from "../../util/bytes.ts";
+import { type JsonValue, pointerTo } from "../../util/json-value.ts";
 import { assertInteger, assertObject, assertString, invalid, member, required } from "../assert-json.ts";
 import { type DataType, type Endian, type Field, isFixed } from "../data-type.ts";
 import { swapElement } from "../element-order.ts";
@@ -19,7 +17,7 @@ import {
   writeFloatFill,
   writeIntegerFill,
 } from "../fill-values.ts";
-import { isCanonical, readInteger } from "../number-bytes.ts";
+import { isCanonical, readInteger } from "../number-kinds.ts";
 
 /**
  * Reads a v3 fill value as little-endian bytes. `endian` is the byte order of structured values in their old form.

@@ -1,11 +1,11 @@
-import { codecNamed } from "../../codecs/descriptors.ts";
+import { codecNamed } from "../../codecs/catalog.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import type { CodecConfig } from "../array-metadata.ts";
-import { member } from "../assert-json.ts";
+import { member, required } from "../assert-json.ts";
 import type { DataType, Endian } from "../data-type.ts";
-import { numpyItemSize, writeNumpyType } from "../v2/numpy-type.ts";
-import { statedV3Codec } from "./codec.ts";
-import { plainV3Type } from "./data-type.ts";
+import { numpyItemSize, writeNumpyType } from "../v2/data-type.ts";
+import { codecPointer, statedV3Codec } from "./codec.ts";
+import { parseV3DataType, plainV3Type, type V3DataType } from "./data-type.ts";
 
 /**
  * True for item filters. In v3 they are array -> array codecs before `bytes`; in the canonical list they are bytes ->
@@ -99,4 +99,17 @@ export function writeFilters(
 /** True if items of both types have the same size and byte order. */
 function sameItems(a: string, b: string): boolean {
   return a[0] === b[0] && numpyItemSize(a) === numpyItemSize(b);
+}
+
+/**
+ * The data type after the casts in `codecs`, a list at `pointer`.
+ *
+ * @throws `invalid-metadata`, `unsupported-data-type` at a cast.
+ */
+export function typeAfter(type: V3DataType, codecs: readonly CodecConfig[], pointer: string): V3DataType {
+  return codecs.reduce((before, codec, i) => {
+    if (codec.name !== "cast_value") return before;
+    const at = `${codecPointer(codec, pointer, i)}/configuration`;
+    return parseV3DataType(required(codec.configuration, "data_type", at), `${at}/data_type`);
+  }, type);
 }

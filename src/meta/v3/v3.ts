@@ -13,7 +13,6 @@ import {
   parseDocument,
 } from "../documents.ts";
 import { assertKnown } from "../extension.ts";
-import { folderLayout } from "../folder-layout.ts";
 import type {
   DocumentLimits,
   Documents,
@@ -24,7 +23,8 @@ import type {
   WriteOptions,
 } from "../format.ts";
 import { Losses } from "../losses.ts";
-import { restoreSpelling, wordingOf } from "../original-spelling.ts";
+import { folderLayout } from "../node-layout.ts";
+import { restoreSpelling, wordingOf } from "../round-trip.ts";
 import { parseV3Array, writeV3Array } from "./array.ts";
 import { CUT_V3, noteConsolidatedKind, readConsolidatedV3 } from "./consolidated.ts";
 

@@ -1,13 +1,12 @@
 import { constants } from "node:fs";
 import { throwIfAborted } from "../../util/abort.ts";
-import { plainBuffers } from "../../util/buffers.ts";
 import { resolveRange } from "../../util/byte-range.ts";
+import { plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { folderOf } from "../../util/node-path.ts";
-import { isNamedDocument } from "../document-names.ts";
-import { type FileCalls, type FileStats, readFully } from "../files/file-calls.ts";
-import { hasSystemCode, isMissing } from "../files/file-error.ts";
-import { fileVersion } from "../files/file-version.ts";
+import { type FileCalls, type FileStats, hasSystemCode, isMissing, readFully } from "../files/file-calls.ts";
+import { fileVersion } from "../files/file-reader.ts";
+import { isNamedDocument } from "../key.ts";
 import type { GetOptions, GetSyncOptions, SyncRead } from "../store.ts";
 import { assertMissing, assertVersion, folderInPlace } from "../version.ts";
 import { assertFileOrFolder, type DirectoryTree } from "./directory-tree.ts";

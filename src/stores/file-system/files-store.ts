@@ -1,8 +1,7 @@
 import { throwIfAborted } from "../../util/abort.ts";
-import { sortUtf8 } from "../../util/utf8-order.ts";
+import { sortUtf8 } from "../../util/names.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
 import { assertKey, isKey } from "../key.ts";
-import { markNativeStore } from "../native-stores.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type {
   GetOptions,
@@ -13,9 +12,9 @@ import type {
   StoreFinding,
   VersionOptions,
 } from "../store.ts";
+import { markNativeStore } from "../store-traits.ts";
 import { assertMissing, assertVersion } from "../version.ts";
-import { browserError } from "./browser-error.ts";
-import type { BlobLike } from "./handles.ts";
+import { type BlobLike, browserError } from "./handles.ts";
 import { blobVersion, readBlob } from "./read-blob.ts";
 
 /**

@@ -1,11 +1,19 @@
 import { constants, readSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { throwIfAborted } from "../../util/abort.ts";
 import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { slashed } from "../url/local-path.ts";
 import { sourceChanged } from "../version.ts";
-import { asyncFileCalls, type FileCalls, type FileStats, readFully } from "./file-calls.ts";
-import { fileError, isMissing } from "./file-error.ts";
-import { fileVersion } from "./file-version.ts";
+import {
+  asyncFileCalls,
+  type FileCalls,
+  type FileStats,
+  fileError,
+  isMissing,
+  readFully,
+} from "./file-calls.ts";
 
 /** Closes files of readers that were garbage-collected without being closed. */
 const dropped = new FinalizationRegistry<() => void>((close) => close());
@@ -136,4 +144,34 @@ export class FileReader implements RangeReader {
 /** Outside the class, because the callback must not keep the reader alive. */
 function closer(files: FileCalls, fd: number): () => void {
   return () => files.release(fd);
+}
+
+/** Returns the version of a file, which changes if the file is replaced, resized or written to. */
+export function fileVersion({ dev, ino, size, mtimeMs }: FileStats): string {
+  return `${dev}-${ino}-${size}-${mtimeMs}`;
+}
+
+/**
+ * Returns the version of a folder, which changes if the folder is replaced, but not if something is written in it.
+ */
+export function folderVersion({ dev, ino, birthtimeMs }: FileStats): string {
+  return `${dev}-${ino}-${birthtimeMs}`;
+}
+
+/**
+ * Returns the real path of a place that need not exist, based on its nearest existing ancestor, with `/` as the
+ * separator.
+ */
+export async function realPath(path: string): Promise<string> {
+  return slashed(await realPathOf(path));
+}
+
+async function realPathOf(path: string): Promise<string> {
+  const absolute = resolve(path);
+  try {
+    return await realpath(absolute);
+  } catch {
+    const parent = dirname(absolute);
+    return parent === absolute ? absolute : join(await realPathOf(parent), basename(absolute));
+  }
 }

@@ -1,4 +1,5 @@
 import type { Abortable } from "../../util/abort.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 
 /** The body of a response. It is read once, or cancelled. */
 export interface HttpBody {
@@ -43,3 +44,121 @@ export type PlainFetch = (
     readonly signal?: Abortable | null | undefined;
   },
 ) => Promise<HttpResponse>;
+
+/** Statuses of timeouts and overload; other 4xx statuses would stay the same on a retry. */
+const TRANSIENT = [408, 425, 429, 500, 502, 503, 504];
+
+/** Statuses of a server that gets too many requests. */
+const OVERLOAD = [429, 503];
+
+const PAGE = "text/html";
+
+/** True if a response is a web page. Some servers return one with status 200 for every missing key. */
+export function isPage({ headers }: Pick<HttpResponse, "headers">): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
+}
+
+/** Makes the error for a web page in place of a value. */
+export function pageInPlace({ status }: Pick<HttpResponse, "status">): ZarrflowError {
+  return new ZarrflowError("access-denied", "the server returns a page of HTML in place of the value", {
+    found: `${status} ${PAGE}`,
+    hint: "Servers of web apps return such a page for keys that are missing, others to ask for a login. Have the server answer 404 for missing chunks: nothing else shows that they are missing.",
+  });
+}
+
+/** True for the error of a web page in place of a value. */
+export function isPageInPlace(error: unknown): boolean {
+  return isZarrflowError(error, "access-denied") && String(error.details.found).endsWith(PAGE);
+}
+
+/** Hint for servers on which 403 means a missing key. */
+const MISSING_403 =
+  "If the server answers so for keys that are missing, as buckets do that may be read but not listed, use `missing403`, or `--missing-403` of the command.";
+
+function deniedHint(sent: SentCredentials["sent"]): string {
+  if (sent.length === 0) return MISSING_403;
+  return `It may not accept the ${sent.join(" or the ")} that it was sent: check the token, and whether it has expired. ${MISSING_403}`;
+}
+
+/** Makes the error for a status that means neither success nor a missing value. */
+export function failureOf(
+  response: Pick<HttpResponse, "status" | "statusText" | "headers" | "credentials">,
+): ZarrflowError {
+  const { status, statusText, credentials: { sent = [], withheldFrom } = {} } = response;
+  const elsewhere = withheldFrom
+    ? ` after a redirect to ${withheldFrom}, to which your headers were not sent`
+    : "";
+  const found = `${status} ${statusText}`.trim();
+  if (status === 401)
+    return new ZarrflowError("access-denied", `the server requires authentication${elsewhere}`, {
+      found,
+      hint: "Give a token, as a header (`headers`, or `--header` of the command) or in the URL (https://host/x.zarr?token=...), or one that has not expired.",
+    });
+  if (status === 403)
+    return new ZarrflowError("access-denied", `the server denies access${elsewhere}`, {
+      found,
+      hint: deniedHint(sent),
+    });
+  if (status === 410)
+    return new ZarrflowError("unsupported-operation", "the server says that the value is gone", {
+      found,
+      hint: "Only 404 stands for a value that was never there; ask whoever runs the server where the data are now.",
+    });
+  if (!TRANSIENT.includes(status))
+    return new ZarrflowError("unsupported-operation", "the server rejects the request", { found });
+  const retryAfter = retryAfterOf(response);
+  return new ZarrflowError("transient", "the server is temporarily unavailable", {
+    found,
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(OVERLOAD.includes(status) && { overload: true }),
+  });
+}
+
+/** True for an error with an HTTP status, which shows that the server is there. */
+export function hasStatus(error: unknown): boolean {
+  return isZarrflowError(error) && /^[1-5]\d\d\b/.test(String(error.details.found));
+}
+
+/** Returns the seconds of a `Retry-After`, which contains seconds or a date. */
+function retryAfterOf({ headers }: Pick<HttpResponse, "headers">): number | undefined {
+  const value = headers.get("retry-after");
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value.trim())) return Number(value);
+  const until = Date.parse(value);
+  return Number.isNaN(until) ? undefined : Math.max(0, Math.ceil((until - Date.now()) / 1000));
+}
+
+/** Makes the error for a request to `origin` without a response, or for a body that broke off. */
+export function connectionFailure(cause: unknown, origin = "the server"): ZarrflowError {
+  if (isZarrflowError(cause)) return cause; // a server that was silent
+  const code = networkCode(cause);
+  if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) {
+    const hint = "Set NODE_EXTRA_CA_CERTS to a file of certificates to trust.";
+    return new ZarrflowError(
+      "access-denied",
+      "the server's certificate cannot be verified",
+      { found: code, hint },
+      { cause },
+    );
+  }
+  return new ZarrflowError(
+    "transient",
+    "the connection failed",
+    {
+      ...(code && { found: code }),
+      hint:
+        code === "ENOTFOUND"
+          ? `Check the host name in ${origin}.`
+          : `Check that ${origin} is running and can be reached.`,
+    },
+    { cause },
+  );
+}
+
+/** Finds the system's error code, which Node puts into the cause of fetch's own error. */
+function networkCode(error: unknown): string | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if ("code" in at && typeof at.code === "string") return at.code;
+  }
+  return undefined;
+}

@@ -1,12 +1,8 @@
-import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
+import { plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { GetOptions } from "../store.ts";
 import { assertMissing, assertVersion, sourceChanged } from "../version.ts";
-import { failureOf, isPage, pageInPlace } from "./http-failure.ts";
-import type { HttpResponse } from "./http-response.ts";
-import { isBrowser } from "./page.ts";
-import { type BodyPart, countBytes, readBody, readText, readUnstated } from "./read-body.ts";
 import {
   type ContentRange,
   isEncoded,
@@ -15,7 +11,10 @@ import {
   statedLength,
   strongTag,
   versionOf,
-} from "./value-headers.ts";
+} from "./headers.ts";
+import { failureOf, type HttpResponse, isPage, pageInPlace } from "./http-response.ts";
+import { isBrowser } from "./page.ts";
+import { type BodyPart, countBytes, readBody, readText, readUnstated } from "./read-body.ts";
 
 /** Sends a request for the value at `key`. @throws if there is no response. */
 export type SendRequest = (

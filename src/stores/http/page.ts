@@ -1,5 +1,5 @@
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import { connectionFailure } from "./http-failure.ts";
+import { connectionFailure } from "./http-response.ts";
 
 /** Milliseconds allowed for the request that finds out why another one failed. */
 const PROBE_MS = 5000;

@@ -1,8 +1,7 @@
-import { joinBytes } from "../../util/buffers.ts";
 import type { ByteRange } from "../../util/byte-range.ts";
+import { joinBytes } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { connectionFailure } from "./http-failure.ts";
-import type { HttpBody, HttpResponse, TakePiece } from "./http-response.ts";
+import { connectionFailure, type HttpBody, type HttpResponse, type TakePiece } from "./http-response.ts";
 
 /** The part of a body to read. */
 export interface BodyPart {

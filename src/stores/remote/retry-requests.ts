@@ -1,13 +1,38 @@
 import { throwIfAborted } from "../../util/abort.ts";
-import { plainBuffers } from "../../util/buffers.ts";
-import { checkedOptions, type OptionNames } from "../../util/check-options.ts";
-import { parseDuration } from "../../util/duration.ts";
+import { plainBuffers } from "../../util/bytes.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
+import { checkedOptions, type OptionNames } from "../../util/options.ts";
 import { pause } from "../../util/pause.ts";
-import { hasStatus } from "../http/http-failure.ts";
+import { parseDuration } from "../../util/units.ts";
+import { hasStatus } from "../http/http-response.ts";
 import type { AccessRetry, GetOptions } from "../store.ts";
 import { AdaptiveLimit, limitOf } from "./adaptive-limit.ts";
-import { emitRetry, type Retry } from "./retry-events.ts";
+
+/** A call that failed and will be retried. */
+export interface Retry {
+  /** Description of the store. */
+  readonly store: string;
+  readonly operation: string;
+  readonly key: string;
+  readonly error: ZarrflowError;
+  /** Number of attempts so far. */
+  readonly attempt: number;
+  /** Milliseconds until the next attempt. */
+  readonly wait: number;
+}
+
+const watchers = new Set<(retry: Retry) => void>();
+
+/** Reports every pause before a retry, in all stores of this thread. Returns a function that ends this. */
+export function onRetry(watcher: (retry: Retry) => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+/** Reports a pause, in this or another thread, to the watchers of this thread. */
+export function emitRetry(retry: Retry): void {
+  for (const watcher of watchers) watcher(retry);
+}
 
 /** Options for retrying calls that failed transiently. */
 export interface RetryOptions extends Pick<AccessRetry, "attempts"> {

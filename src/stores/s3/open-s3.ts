@@ -4,9 +4,9 @@ import { files } from "../files.node.ts";
 import { privateAccessOf } from "../remote/private-access.ts";
 import { S3Store } from "../s3.ts";
 import type { StoreSpec } from "../store.ts";
-import { findCredentials } from "./credentials/chain.ts";
+import { findCredentials } from "./credential-chain.ts";
 import type { S3CredentialSource, Variables } from "./credentials.ts";
-import type { S3Encryption } from "./encryption.ts";
+import type { S3Encryption } from "./s3-client.ts";
 
 /** Name of a place in S3; the environment of the machine determines how it is reached. */
 export type S3Spec = Extract<StoreSpec, { readonly kind: "s3" }>;

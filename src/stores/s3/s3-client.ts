@@ -1,20 +1,18 @@
 import { throwIfAborted, unlessAborted } from "../../util/abort.ts";
-import type { OptionNames } from "../../util/check-options.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { OptionNames } from "../../util/options.ts";
 import type { Fetch } from "../../util/platform-types.ts";
-import { fetchOfRuntime } from "../http/fetch-of-runtime.ts";
+import { secretHeaders } from "../http/headers.ts";
 import type { HttpResponse, PlainFetch } from "../http/http-response.ts";
 import { REFUSED_HEAD } from "../http/http-values.ts";
 import { fetchFailure } from "../http/page.ts";
-import { plainFetch } from "../http/plain-fetch.ts";
 import { readText } from "../http/read-body.ts";
-import { secretHeaders } from "../http/secret-headers.ts";
+import { fetchOfRuntime, plainFetch } from "../http/runtime-fetch.ts";
 import { fetchWithTimeout } from "../remote/fetch-with-timeout.ts";
 import type { RequestHook } from "../remote/private-access.ts";
 import { type RequestRetry, type Retrier, requestRetrier } from "../remote/retry-requests.ts";
-import { noteBucketServer } from "../remote/server-latency.ts";
+import { noteBucketServer } from "../remote/server-counters.ts";
 import { Credentials, type S3CredentialSource } from "./credentials.ts";
-import { accessOf, encryptionHeaders, type S3Encryption } from "./encryption.ts";
 import { BUCKET, BUCKET_HINT, s3CodeOf, s3Failure } from "./s3-failure.ts";
 import { type SigningKeys, signRequest } from "./sign-request.ts";
 import { isWhole, textOf } from "./xml.ts";
@@ -335,4 +333,52 @@ function asFailed({ headers }: HttpResponse): HttpResponse {
 function missing(): HttpResponse {
   const headers = { get: () => null, has: () => false };
   return { ok: false, status: 404, statusText: "", headers, body: null };
+}
+
+/** Encryption of objects by the server: with its own key, or with one that every request sends. */
+export type S3Encryption =
+  | {
+      /** Such as `AES256`, `aws:kms`, `aws:kms:dsse`. */
+      readonly algorithm: string;
+      readonly kmsKeyId?: string | undefined;
+      /** True to use bucket keys, which saves KMS calls. */
+      readonly bucketKey?: boolean | undefined;
+    }
+  /** A key of 32 bytes and its MD5, in base64; never shown. Without the key nobody can read the objects again. */
+  | { readonly customerKey: string; readonly customerKeyMd5: string };
+
+export type ObjectAccess = "create" | "part" | "read" | "other";
+
+/** Returns the kind of access of a request, by its method and query. */
+export function accessOf(method: string, query: Readonly<Record<string, string>>): ObjectAccess {
+  if (method === "GET" || method === "HEAD") return "read";
+  if (method === "PUT") return "uploadId" in query ? "part" : "create";
+  return "uploads" in query ? "create" : "other";
+}
+
+/**
+ * Returns the headers that a request needs: the encryption only when an object is created, a customer's key
+ * always.
+ */
+export function encryptionHeaders(
+  encryption: S3Encryption | undefined,
+  access: ObjectAccess,
+): Record<string, string> {
+  if (encryption === undefined || access === "other") return {};
+  const name = "x-amz-server-side-encryption";
+  if ("customerKey" in encryption) {
+    const { customerKey, customerKeyMd5 } = encryption;
+    return {
+      [`${name}-customer-algorithm`]: "AES256",
+      [`${name}-customer-key`]: customerKey,
+      [`${name}-customer-key-md5`]: customerKeyMd5,
+    };
+  }
+  if (access !== "create") return {};
+  const { algorithm, kmsKeyId, bucketKey } = encryption;
+  return {
+    [name]: algorithm,
+    ...(kmsKeyId !== undefined && { [`${name}-aws-kms-key-id`]: kmsKeyId }),
+    ...(bucketKey !== undefined && { [`${name}-bucket-key-enabled`]: String(bucketKey) }),
+  };
 }

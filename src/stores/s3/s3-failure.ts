@@ -1,5 +1,5 @@
 import { isZarrflowError, type PlainCode, ZarrflowError } from "../../util/errors.ts";
-import { failureOf } from "../http/http-failure.ts";
+import { failureOf } from "../http/http-response.ts";
 import { textOf } from "./xml.ts";
 
 /** Bucket names of any server: Ceph's have a tenant in front, others have capitals and underscores. */

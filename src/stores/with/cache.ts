@@ -1,8 +1,8 @@
 import { throwIfAborted } from "../../util/abort.ts";
-import { plainBuffers } from "../../util/buffers.ts";
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
-import { parseBytes } from "../../util/byte-size.ts";
-import { assertKnown, type OptionNames } from "../../util/check-options.ts";
+import { plainBuffers } from "../../util/bytes.ts";
+import { assertKnown, type OptionNames } from "../../util/options.ts";
+import { parseBytes } from "../../util/units.ts";
 import { type GetOptions, isWritable, type Store } from "../store.ts";
 import { assertMissing, assertVersion } from "../version.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";

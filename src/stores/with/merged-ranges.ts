@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../../util/abort.ts";
-import { plainBuffers } from "../../util/buffers.ts";
-import { assertKnown, type OptionNames } from "../../util/check-options.ts";
-import { type MergedRange, mergeRanges } from "../../util/merge-ranges.ts";
+import { type MergedRange, mergeRanges } from "../../util/byte-range.ts";
+import { plainBuffers } from "../../util/bytes.ts";
+import { assertKnown, type OptionNames } from "../../util/options.ts";
 import { readForAll, soon } from "../shared-read.ts";
 import type { GetOptions, Store } from "../store.ts";
 import { type Wrapped, wrapStore } from "./wrap-store.ts";

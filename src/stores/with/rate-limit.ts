@@ -1,5 +1,5 @@
-import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { assertKnown, type OptionNames } from "../../util/options.ts";
 import { pause } from "../../util/pause.ts";
 import type { RequestHook } from "../remote/private-access.ts";
 import type { Store } from "../store.ts";

@@ -1,10 +1,9 @@
-import { checkedOptions } from "../../util/check-options.ts";
+import { checkedOptions } from "../../util/options.ts";
 import { RETRY_OPTIONS, type RetryOptions, retrier, withOneBuffer } from "../remote/retry-requests.ts";
 import type { GetOptions, Store } from "../store.ts";
 import { type StoreOperation, type Wrapped, wrapStore } from "./wrap-store.ts";
 
-export type { Retry } from "../remote/retry-events.ts";
-export type { RetryOptions } from "../remote/retry-requests.ts";
+export type { Retry, RetryOptions } from "../remote/retry-requests.ts";
 
 /** Calls that can be repeated. A stream or a writer that has failed cannot continue. */
 const REPEATABLE: readonly StoreOperation[] = ["get", "size", "set", "delete"];

@@ -1,5 +1,5 @@
-import { isNativeStore } from "../native-stores.ts";
 import type { Store } from "../store.ts";
+import { isNativeStore } from "../store-traits.ts";
 import type { ZarritaStore } from "./zarrita.ts";
 
 /** Like `toStore`, for reading. The adapter for stores of others is loaded only if it is needed. */

@@ -1,8 +1,7 @@
 import { abortError } from "../../util/abort.ts";
-import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
-import { mergeRanges } from "../../util/merge-ranges.ts";
+import { mergeRanges, type RangeReader, type RangeReadOptions } from "../../util/byte-range.ts";
 import { readForAll, soon } from "../shared-read.ts";
-import { MAX_HELD } from "../store-memory.ts";
+import { MAX_HELD } from "../store-traits.ts";
 
 /**
  * Entries of up to this many bytes are read together with the bytes after them, up to `AHEAD`, because metadata

@@ -2,9 +2,9 @@ import type { PassThrough } from "node:stream";
 import type { ZipFile } from "yazl";
 import { ZarrflowError } from "../../util/errors.ts";
 import { builtin } from "../../util/platform.node.ts";
-import type { ByteSink } from "../byte-sink.ts";
-import { machineFiles } from "../machine-files.ts";
-import { type EntryEncoder, FILE_MODE } from "./entry-encoder.ts";
+import { machineFiles } from "../store-spec.ts";
+import type { ByteSink } from "../writer.ts";
+import { type EntryEncoder, FILE_MODE } from "./zip-records.ts";
 
 const PIECE_BYTES = 64 * 1024;
 

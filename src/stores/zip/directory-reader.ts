@@ -1,5 +1,5 @@
-import { joinBytes } from "../../util/buffers.ts";
 import type { RangeReader } from "../../util/byte-range.ts";
+import { joinBytes } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 
 const END_BYTES = 22;

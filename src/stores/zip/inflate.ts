@@ -1,6 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { type Builtins, builtin, isNode } from "../../util/platform.node.ts";
-import { Inflation, wrongSize } from "./inflation.ts";
 
 /** An implementation of raw inflate. Both calls throw if the data are broken or truncated. */
 export interface Inflater {
@@ -99,5 +98,162 @@ export function assertInflatedSize(packedSize: number, size: number): void {
       expected: `at most ${2 * size + MAX_ADDED}`,
       found: packedSize,
     });
+  }
+}
+
+/** Inflates the value of an entry from its start on. */
+export class Inflation {
+  readonly #pieces: AsyncIterator<Uint8Array>;
+  readonly #size: number;
+  #rest: Uint8Array = new Uint8Array(0);
+  /** Bytes inflated so far. */
+  #inflated = 0;
+
+  /**
+   * @param pieces the inflated data; it throws if the data are broken or truncated
+   * @param size stated size of the value in bytes
+   */
+  constructor(pieces: AsyncIterator<Uint8Array>, size: number) {
+    this.#pieces = pieces;
+    this.#size = size;
+  }
+
+  /** Offset in the value of the next byte to take. */
+  get position(): number {
+    return this.#inflated - this.#rest.length;
+  }
+
+  get isOver(): boolean {
+    return this.position === this.#size;
+  }
+
+  /**
+   * Fills `into` with the bytes at `offset`, which is `position` or later. At the end of the value, checks that no
+   * more bytes follow.
+   *
+   * @throws `corrupt-store` if the data are broken, or not of the stated size
+   */
+  async fill(offset: number, into: Uint8Array): Promise<void> {
+    await this.#skipTo(offset);
+    let filled = 0;
+    while (filled < into.length) {
+      if (this.#rest.length === 0 && !(await this.#next())) throw wrongSize(this.#size, this.#inflated);
+      const piece = this.#rest.subarray(0, into.length - filled);
+      into.set(piece, filled);
+      filled += piece.length;
+      this.#rest = this.#rest.subarray(piece.length);
+    }
+    if (this.position < this.#size) return;
+    while (await this.#next());
+  }
+
+  /** Releases the rest. */
+  async end(): Promise<void> {
+    await this.#pieces.return?.();
+  }
+
+  async #skipTo(offset: number): Promise<void> {
+    while (this.#inflated < offset) {
+      if (!(await this.#next())) throw wrongSize(this.#size, this.#inflated);
+    }
+    this.#rest = this.#rest.subarray(offset - this.position);
+  }
+
+  /** Replaces the rest by the next piece. Returns false at the end. */
+  async #next(): Promise<boolean> {
+    const { done, value } = await this.#pieces.next().catch((error) => {
+      if (error instanceof ZarrflowError) throw error;
+      throw new ZarrflowError("corrupt-store", "the zip entry cannot be inflated", {}, { cause: error });
+    });
+    if (done) return false;
+    this.#rest = value;
+    this.#inflated += value.length;
+    if (this.#inflated > this.#size) throw wrongSize(this.#size, this.#inflated);
+    return true;
+  }
+}
+
+/** Makes the error for a value of another size than its entry states. */
+export function wrongSize(expected: number, found: number | string): ZarrflowError {
+  return new ZarrflowError("corrupt-store", "the zip entry does not have the size it states", {
+    expected,
+    found,
+  });
+}
+
+/** Maximum number of inflations kept for later reads: as many values as a copy reads at a time. */
+const MAX_OPEN = 16;
+
+interface OpenInflation {
+  /** Offset of its entry. */
+  readonly entry: number;
+  readonly inflation: Inflation;
+  /** Position when its current use ends. */
+  until: number;
+  /** Resolves when its current use ends; undefined if it is not in use. */
+  use: Promise<void> | undefined;
+}
+
+/**
+ * Inflations of entries, which continue where the last part ended, so that parts that are read in order inflate
+ * each byte once. A part waits for an inflation that is in use by an earlier part.
+ */
+export class OpenInflations {
+  readonly #open = new Set<OpenInflation>();
+
+  /**
+   * Fills `into` with the bytes at `offset` of the value of an entry.
+   *
+   * @param begin starts an inflation if none can continue
+   * @throws as `Inflation.fill`
+   */
+  async fill(entry: number, offset: number, into: Uint8Array, begin: () => Inflation): Promise<void> {
+    let open = this.#nearest(entry, offset);
+    for (; open?.use; open = this.#nearest(entry, offset)) await open.use;
+    if (open === undefined) {
+      open = { entry, inflation: begin(), until: 0, use: undefined };
+      this.#open.add(open);
+    }
+    open.until = offset + into.length;
+    let done = () => {};
+    open.use = new Promise((resolve) => (done = resolve));
+    try {
+      await open.inflation.fill(offset, into);
+    } catch (error) {
+      await this.#end(open);
+      throw error;
+    } finally {
+      open.use = undefined;
+      done();
+    }
+    if (open.inflation.isOver) await this.#end(open);
+    else if (this.#open.delete(open)) this.#open.add(open);
+    await this.#endOldest();
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.#open].map((open) => this.#end(open)));
+  }
+
+  /** Returns the inflation of an entry that will be nearest before `offset`. */
+  #nearest(entry: number, offset: number): OpenInflation | undefined {
+    let nearest: OpenInflation | undefined;
+    for (const open of this.#open) {
+      if (open.entry !== entry || open.until > offset) continue;
+      if (nearest === undefined || open.until > nearest.until) nearest = open;
+    }
+    return nearest;
+  }
+
+  async #endOldest(): Promise<void> {
+    for (const open of this.#open) {
+      if (this.#open.size <= MAX_OPEN) return;
+      if (open.use === undefined) await this.#end(open);
+    }
+  }
+
+  async #end(open: OpenInflation): Promise<void> {
+    this.#open.delete(open);
+    await open.inflation.end().catch(() => {}); // failures have been reported already
   }
 }

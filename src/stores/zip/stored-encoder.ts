@@ -1,10 +1,10 @@
 import { crc32 } from "../../util/crc32.ts";
-import type { ByteSink } from "../byte-sink.ts";
-import { byDepth, isNamedDocument } from "../document-names.ts";
-import type { EntryEncoder } from "./entry-encoder.ts";
+import { byDepth, isNamedDocument } from "../key.ts";
+import type { ByteSink } from "../writer.ts";
 import {
   dataDescriptor,
   directoryEntry,
+  type EntryEncoder,
   endRecords,
   entryEnd,
   localHeader,

@@ -1,9 +1,9 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import type { WritableStream } from "../../util/web-streams.ts";
-import { Gathered } from "../file-system/gathered.ts";
+import { Gathered } from "../file-system/read-blob.ts";
 import { assertKey } from "../key.ts";
-import { specOfObject } from "../object-spec.ts";
 import type { StoreSpec, StoreWriter, WritableStore } from "../store.ts";
+import { specOfObject } from "../store-spec.ts";
 import { serialized } from "../writer.ts";
 
 /** A zip in a store of the caller, as `open` and targets accept it, in this process. */

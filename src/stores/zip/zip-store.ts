@@ -1,14 +1,12 @@
 import { throwIfAborted } from "../../util/abort.ts";
-import { plainBuffers } from "../../util/buffers.ts";
 import { type RangeReader, resolveRange } from "../../util/byte-range.ts";
-import { assertKnown, type OptionNames } from "../../util/check-options.ts";
+import { plainBuffers } from "../../util/bytes.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { assertKnown, type OptionNames } from "../../util/options.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
 import { withErrorContext } from "../error-context.ts";
 import { assertKey } from "../key.ts";
-import { markNativeStore } from "../native-stores.ts";
-import type { Neighbours, ValuePlace } from "../neighbours.ts";
 import { type KeyIndex, listKeys, listLevel } from "../sorted-keys.ts";
 import type {
   GetOptions,
@@ -17,18 +15,19 @@ import type {
   ListableStore,
   ListedEntry,
   ListOptions,
+  Neighbours,
   ReadPart,
   StoreFinding,
   StoreOptions,
   SyncRead,
   ValueChecks,
+  ValuePlace,
 } from "../store.ts";
+import { markNativeStore } from "../store-traits.ts";
 import { folderInPlace, sourceChanged } from "../version.ts";
 import type { NearReads } from "./coalescing-reader.ts";
 import { type EntryAccess, EntryReader } from "./entry-reader.ts";
-import { assertInflatedSize, inflate, inflaterHere } from "./inflate.ts";
-import { Inflation } from "./inflation.ts";
-import { OpenInflations } from "./open-inflations.ts";
+import { assertInflatedSize, Inflation, inflate, inflaterHere, OpenInflations } from "./inflate.ts";
 import { PartChecks } from "./part-checks.ts";
 import { linkError, readDirectory, type ZipDirectory } from "./read-directory.ts";
 import { ENCRYPTED, type PlacedEntry, type ZipEntry } from "./zip-index.ts";

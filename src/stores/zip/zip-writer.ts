@@ -1,15 +1,13 @@
 import { throwIfAborted } from "../../util/abort.ts";
-import { assertKnown, type OptionNames } from "../../util/check-options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { ByteSink } from "../byte-sink.ts";
+import { assertKnown, type OptionNames } from "../../util/options.ts";
 import { assertKey } from "../key.ts";
-import { markNativeStore } from "../native-stores.ts";
 import type { StoreOptions, StoreWriter, WritableStore } from "../store.ts";
-import { serialized } from "../writer.ts";
+import { markNativeStore } from "../store-traits.ts";
+import { type ByteSink, serialized } from "../writer.ts";
 import { DeflatingEncoder } from "./deflating-encoder.ts";
-import type { EntryEncoder } from "./entry-encoder.ts";
 import { StoredEncoder, type WrittenEntries } from "./stored-encoder.ts";
-import type { StoredEntry } from "./zip-records.ts";
+import type { EntryEncoder, StoredEntry } from "./zip-records.ts";
 
 export interface ZipWriterOptions {
   /**

@@ -1,13 +1,13 @@
 // @module-tag slow
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { chunkDrawing, drawnDimensions } from "../../../src/cli/report/chunk-drawing.ts";
+import { chunkDrawing, drawnDimensions } from "../../../src/cli/report/array-section.ts";
 import { Html, html } from "../../../src/cli/report/html.ts";
 import { reportPage } from "../../../src/cli/report/page.ts";
 import { type RunRecord, RunRecorder } from "../../../src/cli/report/run-record.ts";
 import type { FlowEvent } from "../../../src/flows/index.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
-import { runFlow } from "../../../src/flows/run/run-flow.ts";
+import { runFlow } from "../../../src/run/run-flow.ts";
 import { shell } from "../shell.ts";
 
 const array = () => shell({ "a.zarr": { shape: [4, 6], chunks: [2, 3] } });

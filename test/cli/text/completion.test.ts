@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { commandNames, loadCommands } from "../../../src/cli/command-list.ts";
-import { namesInside } from "../../../src/cli/complete-names.ts";
+import { namesInside } from "../../../src/cli/commands/completion.ts";
 import { completionScript } from "../../../src/cli/text/completion.ts";
 import { create } from "../../../src/hierarchy/create/create.ts";
 import { BUCKET } from "../../stores/s3-server.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createBytes } from "../../../src/codecs/array-to-bytes/bytes/codec.ts";
 import type { ArrayToBytesCodec } from "../../../src/codecs/codec.ts";
+import { createBytes } from "../../../src/codecs/items/bytes.ts";
 import type { DataType, FixedDataType } from "../../../src/meta/data-type.ts";
-import { plainBuffers } from "../../../src/util/buffers.ts";
+import { plainBuffers } from "../../../src/util/bytes.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
 import { bytesOf, errorOf, fixedCodec, RAW, specOf } from "../support.ts";
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readMsgpack } from "../../../src/codecs/array-to-bytes/tree/msgpack/read.ts";
-import { writeMsgpack } from "../../../src/codecs/array-to-bytes/tree/msgpack/write.ts";
+import { readMsgpack, writeMsgpack } from "../../../src/codecs/items/msgpack.ts";
 import type { FixedDataType } from "../../../src/meta/data-type.ts";
 import { parseJson } from "../../../src/util/json-parse.ts";
 import { writeJson } from "../../../src/util/json-write.ts";

@@ -1,11 +1,11 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isUtf8 } from "../../../src/codecs/array-to-bytes/utf8.ts";
-import { createVlenBytes, createVlenUtf8 } from "../../../src/codecs/array-to-bytes/vlen/codec.ts";
 import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
 import type { VariableData } from "../../../src/codecs/chunk-data.ts";
 import type { ArrayToBytesCodec } from "../../../src/codecs/codec.ts";
+import { isUtf8 } from "../../../src/codecs/items/packed-items.ts";
+import { createVlenBytes, createVlenUtf8 } from "../../../src/codecs/items/vlen.ts";
 import { samples } from "../../support/samples.ts";
 import { errorOf, GuardedBuffers, itemsOf, specOf, text, utf8, variableCodec } from "../support.ts";
 

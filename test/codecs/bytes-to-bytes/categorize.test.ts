@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
-import { decodeBytes, encodeBytes } from "../../../src/codecs/standalone/decode-bytes.ts";
+import { decodeBytes, encodeBytes } from "../../../src/codecs/standalone.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 
 import { errorOf, specOf, text, utf8, variableCodec } from "../support.ts";

@@ -2,10 +2,10 @@
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import * as fflate from "fflate";
 import { beforeAll, describe, expect, test } from "vitest";
-import { loadDeflate } from "../../../src/codecs/bytes-to-bytes/deflate/codec.ts";
-import { type Deflate, maxDeflatedSize } from "../../../src/codecs/bytes-to-bytes/deflate/deflate.ts";
-import { fflateDeflate } from "../../../src/codecs/bytes-to-bytes/deflate/fflate-deflate.ts";
-import { isOverrun } from "../../../src/codecs/failures.ts";
+import { loadDeflate } from "../../../src/codecs/deflate/codec.ts";
+import { type Deflate, maxDeflatedSize } from "../../../src/codecs/deflate/deflate.ts";
+import { fflateDeflate } from "../../../src/codecs/deflate/fflate-deflate.ts";
+import { isOverrun } from "../../../src/codecs/limits.ts";
 import { errorOf, expectSame, guarded, randomNumbers } from "../support.ts";
 
 const random = randomNumbers(6);

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadCodecs } from "../../../src/codecs/chain/codec-chain.ts";
 import { codecStep } from "../../../src/codecs/chain/codec-step.ts";
-import { decodeBytes, encodeBytes } from "../../../src/codecs/standalone/decode-bytes.ts";
+import { decodeBytes, encodeBytes } from "../../../src/codecs/standalone.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 import type { DataType } from "../../../src/meta/data-type.ts";
-import { plainBuffers } from "../../../src/util/buffers.ts";
+import { plainBuffers } from "../../../src/util/bytes.ts";
 import type { JsonObject } from "../../../src/util/json-value.ts";
 import { errorOf, GuardedBuffers, placedCodec, RAW, specOf } from "../support.ts";
 

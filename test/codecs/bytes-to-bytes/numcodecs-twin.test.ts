@@ -5,7 +5,7 @@ import LZ4 from "numcodecs/lz4";
 import Zlib from "numcodecs/zlib";
 import Zstd from "numcodecs/zstd";
 import { describe, expect, test } from "vitest";
-import { decodeBytes, encodeBytes } from "../../../src/codecs/standalone/decode-bytes.ts";
+import { decodeBytes, encodeBytes } from "../../../src/codecs/standalone.ts";
 import { expectSame, randomNumbers } from "../support.ts";
 
 // The package is c-blosc, LZ4 and zstd themselves, in WebAssembly: a twin written by others.

@@ -10,7 +10,7 @@ import { MAX_CHUNK_SIZE } from "../../../src/codecs/limits.ts";
 import { registerCodec } from "../../../src/codecs/registry.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 import type { DataType } from "../../../src/meta/data-type.ts";
-import type { Buffers } from "../../../src/util/buffers.ts";
+import type { Buffers } from "../../../src/util/bytes.ts";
 import type { ZarrflowError } from "../../../src/util/errors.ts";
 import { product } from "../../../src/util/shape.ts";
 import {

@@ -6,7 +6,7 @@ import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
 import type { ChunkData } from "../../../src/codecs/chunk-data.ts";
 import type { ChunkSpec } from "../../../src/codecs/codec.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
-import { plainBuffers } from "../../../src/util/buffers.ts";
+import { plainBuffers } from "../../../src/util/bytes.ts";
 import { coordsOf, cStrides, product } from "../../../src/util/shape.ts";
 import { samples } from "../../support/samples.ts";
 

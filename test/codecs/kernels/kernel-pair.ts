@@ -1,11 +1,9 @@
+import { wasmKernels as wasmCommon } from "../../../src/codecs/kernels/kernels.ts";
 import { wasmBlocks } from "../../../src/codecs/kernels/wasm-blocks.ts";
+import { wasmLz4, wasmZstd, wasmZstdEncoder } from "../../../src/codecs/kernels/wasm-codecs.ts";
 import { wasmDelta } from "../../../src/codecs/kernels/wasm-delta.ts";
-import { wasmKernels as wasmCommon } from "../../../src/codecs/kernels/wasm-kernels.ts";
-import { wasmLz4 } from "../../../src/codecs/kernels/wasm-lz4.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
 import { wasmShuffle } from "../../../src/codecs/kernels/wasm-shuffle.ts";
-import { wasmZstd } from "../../../src/codecs/kernels/wasm-zstd.ts";
-import { wasmZstdEncoder } from "../../../src/codecs/kernels/wasm-zstd-encoder.ts";
 
 /** All kernels, as if one caller needed them. */
 export function allKernels(wasm: WasmMemory) {

@@ -3,12 +3,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { blosclzDecode, blosclzEncode } from "../../../src/codecs/kernels/blosclz.ts";
-import { copyLiterals, copyMatch } from "../../../src/codecs/kernels/lz-copy.ts";
+import { copyLiterals, copyMatch } from "../../../src/codecs/kernels/lz-blocks.ts";
 import { lz4Decode, lz4Encode, lz4MaxEncodedSize } from "../../../src/codecs/kernels/lz4-block.ts";
 import { snappyDecode, snappyEncode } from "../../../src/codecs/kernels/snappy.ts";
+import { wordsOf } from "../../../src/codecs/kernels/swap-bytes.ts";
 import { codecsIn } from "../../../src/codecs/kernels/wasm-codecs.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
-import { wordsOf } from "../../../src/codecs/kernels/words.ts";
 import { samples } from "../../support/samples.ts";
 import { chunkBytes, expectSame, guarded, randomNumbers } from "../support.ts";
 import { wasmKernels } from "./kernel-pair.ts";

@@ -6,8 +6,7 @@ import type {
   ShuffleKernels,
 } from "../../../src/codecs/kernels/kernel-types.ts";
 import { lz4Decode, lz4Encode } from "../../../src/codecs/kernels/lz4-block.ts";
-import { swapBytes } from "../../../src/codecs/kernels/swap-bytes.ts";
-import { wordsOf } from "../../../src/codecs/kernels/words.ts";
+import { swapBytes, wordsOf } from "../../../src/codecs/kernels/swap-bytes.ts";
 
 export type PlainKernels = ShuffleKernels & Lz4Kernels & DeltaKernels & Pick<Kernels, "swapBytes" | "crc32c">;
 

@@ -2,8 +2,7 @@
 // @module-tag slow
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BoxLayout, copyBox } from "../../../src/codecs/kernels/copy-box.ts";
-import { copyShared, heapBox } from "../../../src/codecs/kernels/heap-box.ts";
+import { type BoxLayout, copyBox, copyShared, heapBox } from "../../../src/codecs/kernels/copy-box.ts";
 import type {
   BlockLayout,
   HeapBox,

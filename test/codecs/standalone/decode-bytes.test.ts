@@ -8,7 +8,7 @@ import {
   decodeBytes,
   type EncodeBytesOptions,
   encodeBytes,
-} from "../../../src/codecs/standalone/decode-bytes.ts";
+} from "../../../src/codecs/standalone.ts";
 import { errorOf, expectSame } from "../support.ts";
 
 const bytes = new Uint8Array(Float32Array.from({ length: 500 }, (_, i) => Math.round(i / 7)).buffer);

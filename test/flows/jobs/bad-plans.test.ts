@@ -2,7 +2,7 @@
 import { appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { taskNumber } from "../../../src/cli/task-number.ts";
+import { taskNumber } from "../../../src/cli/commands/run.ts";
 import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
 import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { allButShare, hasKeyOf, overlap, tasksOf, uncovered } from "../../../src/flows/jobs/shares.ts";
-import type { ArrayJob } from "../../../src/flows/plan/plan.ts";
-import { TaskSet } from "../../../src/flows/run/ledger/task-set.ts";
+import type { ArrayJob } from "../../../src/plan/plan.ts";
+import { TaskSet } from "../../../src/run/task-set.ts";
 
 /** A plan of arrays with so many tasks, each of so many bytes. */
 function planOf(arrays: readonly (readonly [tasks: number, bytes: number])[]) {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { EventQueue } from "../../../src/flows/jobs/event-queue.ts";
+import { EventQueue } from "../../../src/flows/jobs/virtual-stage.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
 import { type Plan, simulatePlan } from "../../../src/index.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";

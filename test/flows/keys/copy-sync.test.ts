@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { SyncCopier } from "../../../src/flows/keys/copy-sync.ts";
-import { MemoryLedger } from "../../../src/flows/run/ledger/ledger.ts";
-import { RunLog } from "../../../src/flows/run/run-log.ts";
+import { SyncCopier } from "../../../src/run/keys/copy-keys.ts";
+import { MemoryLedger } from "../../../src/run/ledger.ts";
+import { RunLog } from "../../../src/run/run-log.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { Store, WritableStore } from "../../../src/stores/store.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";

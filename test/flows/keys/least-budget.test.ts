@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { copy } from "../../../src/flows/copy.ts";
 import { diff } from "../../../src/flows/diff.ts";
-import { writerMemory } from "../../../src/stores/store-memory.ts";
-import { pooledSize } from "../../../src/streams/pooled-size.ts";
+import { writerMemory } from "../../../src/stores/store-traits.ts";
+import { pooledSize } from "../../../src/streams/buffer-pool.ts";
 import { BUCKET } from "../../stores/s3-server.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { given } from "../../support/given.ts";

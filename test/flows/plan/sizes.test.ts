@@ -1,14 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { assertCountable } from "../../../src/flows/plan/assert-countable.ts";
-import { expectedSize, memoryForTasks } from "../../../src/flows/plan/expected-size.ts";
-import { bytesInFlight, chunksInFlight } from "../../../src/flows/plan/in-flight-bytes.ts";
-import type { ArrayJob, GridSide, Plan } from "../../../src/flows/plan/plan.ts";
-import { type Task, taskAt } from "../../../src/flows/plan/task.ts";
 import { planSlice } from "../../../src/flows/plan-slice.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { parseSlice } from "../../../src/hierarchy/parse-slice.ts";
+import { bytesInFlight, chunksInFlight, expectedSize, memoryForTasks } from "../../../src/plan/memory.ts";
+import type { ArrayJob, GridSide, Plan } from "../../../src/plan/plan.ts";
+import { assertCountable } from "../../../src/plan/same-arrays.ts";
+import { type Task, taskAt } from "../../../src/plan/task.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { StoreSpec } from "../../../src/stores/store.ts";
 import { given, givenKeys } from "../../support/given.ts";

@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
 import { strategyOptions } from "../../../src/cli/shared-options.ts";
-import { chooseStrategy, type Rated } from "../../../src/flows/plan/choose-strategy.ts";
-import { type CostRequest, costOf } from "../../../src/flows/plan/costs.ts";
-import type { GridSide } from "../../../src/flows/plan/plan.ts";
-import { strategies, strategyNamed } from "../../../src/flows/plan/strategies/strategies.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
 import { assertGridStrategy, type GridStrategy } from "../../../src/hierarchy/read-options.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
-import { costClassOf, decodesParts } from "../../../src/meta/codec-costs.ts";
+import { costClassOf, decodesParts } from "../../../src/meta/codec-traits.ts";
+import { type CostRequest, costOf } from "../../../src/plan/costs.ts";
+import type { GridSide } from "../../../src/plan/plan.ts";
+import { chooseStrategy, type Rated, strategies, strategyNamed } from "../../../src/plan/strategies.ts";
 import { product } from "../../../src/util/shape.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import { given } from "../../support/given.ts";

@@ -1,20 +1,20 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { boxRegion } from "../../../src/flows/plan/passes.ts";
-import { boxesTouching, pieceOf } from "../../../src/flows/plan/scratch-layout.ts";
+import { planFlow } from "../../../src/flows/request/flow.ts";
+import { openArray } from "../../../src/hierarchy/open/open.ts";
+import { isZarrflowError } from "../../../src/index.ts";
+import { boxesTouching, pieceOf } from "../../../src/plan/staged-windows.ts";
+import { leaseBytesOf, readsOf, stepsOf, writesOf } from "../../../src/plan/task.ts";
 import {
   boxOf,
+  boxRegion,
   countBoxes,
   evenSplit,
   firstOf,
   longestBox,
   type Split,
-} from "../../../src/flows/plan/splits.ts";
-import { leaseBytesOf, readsOf, stepsOf, writesOf } from "../../../src/flows/plan/task.ts";
-import { planFlow } from "../../../src/flows/request/flow.ts";
-import { openArray } from "../../../src/hierarchy/open/open.ts";
-import { isZarrflowError } from "../../../src/index.ts";
+} from "../../../src/plan/windows.ts";
 import { coordsOf, indexOf, product } from "../../../src/util/shape.ts";
 import { given } from "../../support/given.ts";
 import { tasksOf } from "../../support/plan-tasks.ts";

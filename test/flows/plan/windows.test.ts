@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chunkRefs } from "../../../src/flows/plan/chunk-refs.ts";
-import { chunkVisits } from "../../../src/flows/plan/chunk-visits.ts";
-import { largestSlab } from "../../../src/flows/plan/slabs.ts";
-import { searchWindow } from "../../../src/flows/plan/window-search.ts";
-import { type Axis, chunksHit } from "../../../src/streams/chunks-hit.ts";
+import { largestSlab } from "../../../src/plan/slabs.ts";
+import { chunkRefs } from "../../../src/plan/task.ts";
+import { searchWindow } from "../../../src/plan/window-search.ts";
+import { chunkVisits } from "../../../src/plan/windows.ts";
+import { type Axis, chunksHit } from "../../../src/streams/selection.ts";
 import { product } from "../../../src/util/shape.ts";
 
 describe("chunks that windows touch", () => {

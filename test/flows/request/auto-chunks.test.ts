@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AutoChunks, autoChunks } from "../../../src/flows/request/auto-chunks.ts";
+import { type AutoChunks, autoChunks } from "../../../src/flows/request/chunk-option.ts";
 import { product } from "../../../src/util/shape.ts";
 
 const chosen = (units: readonly number[]) => units.map(() => undefined);

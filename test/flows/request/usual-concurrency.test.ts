@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Plan } from "../../../src/flows/plan/plan.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
-import { concurrencyOf, usualConcurrency } from "../../../src/flows/request/usual-concurrency.ts";
+import { concurrencyOf, usualConcurrency } from "../../../src/flows/request/store-settings.ts";
 import { planText } from "../../../src/flows/text/plan.ts";
 import type { ConcurrencyOption } from "../../../src/hierarchy/read-options.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
 import type { StoreSpec } from "../../../src/stores/store.ts";
 import { BUCKET, type S3Server } from "../../stores/s3-server.ts";
 import { makeArray } from "../../support/made-array.ts";

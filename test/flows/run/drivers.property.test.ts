@@ -2,13 +2,13 @@
 // @module-tag slow
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Driver, Plan } from "../../../src/flows/plan/plan.ts";
-import { leaseBytesOf, taskAt } from "../../../src/flows/plan/task.ts";
 import { type PlannedFlow, planFlow } from "../../../src/flows/request/flow.ts";
-import { loadDocuments } from "../../../src/flows/run/documents.ts";
-import { taskRunner } from "../../../src/flows/run/executors/task-runner.ts";
-import { openJob } from "../../../src/flows/run/open-job.ts";
 import { openArray } from "../../../src/index.ts";
+import type { Driver, Plan } from "../../../src/plan/plan.ts";
+import { leaseBytesOf, taskAt } from "../../../src/plan/task.ts";
+import { loadDocuments } from "../../../src/run/documents.ts";
+import { openJob } from "../../../src/run/open-job.ts";
+import { taskRunner } from "../../../src/run/task-loop.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";

@@ -2,12 +2,16 @@
 
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
-import { GrowingSlab } from "../../../src/flows/slabs/growing-slab.ts";
-import { type Slab, slabParts } from "../../../src/flows/slabs/slab.ts";
-import { SlabQueue } from "../../../src/flows/slabs/slab-queue.ts";
+import { GrowingSlab, type Slab, slabParts } from "../../../src/run/slabs/growing-slab.ts";
+import { SlabQueue } from "../../../src/run/slabs/slab-queue.ts";
 import type { Region } from "../../../src/streams/chunk.ts";
-import { axesOver, chunksHit } from "../../../src/streams/chunks-hit.ts";
-import { intersect, type Selection, selectedRegions } from "../../../src/streams/selection.ts";
+import {
+  axesOver,
+  chunksHit,
+  intersect,
+  type Selection,
+  selectedRegions,
+} from "../../../src/streams/selection.ts";
 import { coordsOf, cStrides, indexOf, product } from "../../../src/util/shape.ts";
 import { shuffled } from "../../streams/arbitraries.ts";
 import { rejection } from "../../streams/support.ts";

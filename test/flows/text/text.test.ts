@@ -1,7 +1,5 @@
 import { expect, it } from "vitest";
-import { columns } from "../../../src/flows/text/columns.ts";
-import { counted, formatDuration, grouped } from "../../../src/flows/text/numbers.ts";
-import { printable } from "../../../src/flows/text/printable.ts";
+import { columns, counted, formatDuration, grouped, printable } from "../../../src/flows/text/format.ts";
 
 it("columns stand below each other, without spaces at the end", () => {
   const rows = ["a,bcd,e", "fgh,,"].map((row) => row.split(","));

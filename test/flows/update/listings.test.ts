@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Keyed, mergeListings, type Pair } from "../../../src/flows/update/merge-listings.ts";
+import { type Keyed, mergeListings, type Pair } from "../../../src/flows/update/differing-keys.ts";
 import { isSameSync, sameValue } from "../../../src/flows/update/same-value.ts";
 import type { MemoryStore } from "../../../src/stores/memory.ts";
 import type { KeyEntry } from "../../../src/stores/store.ts";
@@ -9,7 +9,7 @@ import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
 import { ByteBudget } from "../../../src/streams/byte-budget.ts";
 import { crc32 } from "../../../src/util/crc32.ts";
-import { compareUtf8 } from "../../../src/util/utf8-order.ts";
+import { compareUtf8 } from "../../../src/util/names.ts";
 import { all } from "../../support/consume.ts";
 import { givenKeys } from "../../support/given.ts";
 

@@ -1,7 +1,6 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decoderOf } from "../../../src/flows/slabs/decode/decoder.ts";
 import {
   copy,
   create,
@@ -13,6 +12,7 @@ import {
   type ZarrArray,
 } from "../../../src/index.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
+import { decoderOf } from "../../../src/tables/decoder.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../../src/util/float16.ts";
 import { coordsOf, cStrides, product } from "../../../src/util/shape.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { planFlow } from "../../../src/flows/request/flow.ts";
-import { typedValues } from "../../../src/flows/slabs/typed-values.ts";
 import {
   castBooleans,
   castNumbers,
@@ -8,6 +7,7 @@ import {
   type Overflow,
 } from "../../../src/flows/values/cast-numbers.ts";
 import { copy, openArray, plan, type ValueChanges } from "../../../src/index.ts";
+import { typedValues } from "../../../src/run/slabs/typed-values.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type GivenArray, given } from "../../support/given.ts";
 

@@ -1,10 +1,9 @@
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { formatSlice } from "../../../src/flows/slabs/formats/slice-format.ts";
 import { slice } from "../../../src/flows/slice.ts";
-import { numberDecoding } from "../../../src/flows/view/decoding.ts";
-import { readNumbers } from "../../../src/flows/view/read-numbers.ts";
+import { numberDecoding, readNumbers } from "../../../src/flows/view/read-numbers.ts";
 import { openArray } from "../../../src/hierarchy/open/open.ts";
+import { formatSlice } from "../../../src/tables/slice-format.ts";
 import { testFolder } from "../../support/cli.ts";
 import { type V2Array, writeV2Group } from "../../support/v2-store.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { itemBytes } from "../../../src/hierarchy/write/item.ts";
-import { KeyMutex } from "../../../src/hierarchy/write/key-mutex.ts";
+import { KeyMutex } from "../../../src/hierarchy/write/chunk-draft.ts";
+import { itemBytes } from "../../../src/hierarchy/write/values.ts";
 import {
   type ArrayPart,
   type ArrayWriter,
@@ -19,7 +19,7 @@ import {
   regrid,
   writeChunks,
 } from "../../../src/streams/index.ts";
-import { asyncDispose } from "../../../src/util/async-dispose.ts";
+import { asyncDispose } from "../../../src/util/awaitable.ts";
 import { streamFrom } from "../../../src/util/web-streams.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
 import {

@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import {
   CALENDAR_NAMES,
   calendarNamed,
+  instantText,
+  parsePeriod,
   prolepticGregorian,
-} from "../../../src/meta/conventions/cf-time/calendars.ts";
-import { instantText, parsePeriod, resolutionOf } from "../../../src/meta/conventions/cf-time/instants.ts";
-import { timeCodingOf } from "../../../src/meta/conventions/cf-time/time-coding.ts";
+  resolutionOf,
+  timeCodingOf,
+} from "../../../src/meta/conventions/cf/time.ts";
 
 function calendar(name: string) {
   const found = calendarNamed(name);

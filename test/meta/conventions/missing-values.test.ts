@@ -3,7 +3,7 @@ import { openArray } from "../../../src/hierarchy/open/open.ts";
 import type { ArrayMetadata, ZarrFormat } from "../../../src/meta/array-metadata.ts";
 import type { ConventionNode } from "../../../src/meta/conventions/convention.ts";
 import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
-import { missingValueOf } from "../../../src/meta/conventions/missing-value.ts";
+import { missingValueOf } from "../../../src/meta/conventions/missing-values.ts";
 import { FORMAT_DEFAULTS, formatNamed } from "../../../src/meta/formats.ts";
 import { given } from "../../support/given.ts";
 import { named } from "../helpers.ts";

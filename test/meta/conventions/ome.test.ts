@@ -4,8 +4,7 @@ import type { ConventionNode } from "../../../src/meta/conventions/convention.ts
 import { convertConventions } from "../../../src/meta/conventions/conventions.ts";
 import { axesByArray, multiscalesOf } from "../../../src/meta/conventions/ome/multiscales.ts";
 import { omeZarr } from "../../../src/meta/conventions/ome/ome.ts";
-import { fromPlain } from "../../../src/util/json-plain.ts";
-import type { JsonObject } from "../../../src/util/json-value.ts";
+import { fromPlain, type JsonObject } from "../../../src/util/json-value.ts";
 
 const group = (path: string, attributes: object): ConventionNode => ({
   path,

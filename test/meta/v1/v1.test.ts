@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ArrayMetadata } from "../../../src/meta/array-metadata.ts";
 import type { DataType } from "../../../src/meta/data-type.ts";
-import { parseFillV1, writeFillV1 } from "../../../src/meta/v1/fill-value.ts";
+import { parseFillV1, writeFillV1 } from "../../../src/meta/v1/array.ts";
 import { layoutV1, v1Format } from "../../../src/meta/v1/v1.ts";
 import { parseNumpyType } from "../../../src/meta/v2/data-type.ts";
 import { v2Format } from "../../../src/meta/v2/v2.ts";

@@ -3,12 +3,16 @@ import type { DataType } from "../../../src/meta/data-type.ts";
 import type { Finding } from "../../../src/meta/format.ts";
 import { Losses } from "../../../src/meta/losses.ts";
 import { parseNumpyType } from "../../../src/meta/v2/data-type.ts";
-import { parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/bootstrap.ts";
+import { parseDraftFill, writeDraftFill } from "../../../src/meta/v3-draft/array.ts";
+import { draftOf, parseBootstrap, writeBootstrap } from "../../../src/meta/v3-draft/bootstrap.ts";
 import { parseDraftType, writeDraftType } from "../../../src/meta/v3-draft/data-type.ts";
-import { draftOf } from "../../../src/meta/v3-draft/draft-of.ts";
-import { understandExtension } from "../../../src/meta/v3-draft/extension.ts";
-import { parseDraftFill, writeDraftFill } from "../../../src/meta/v3-draft/fill-value.ts";
-import { DRAFT_2019, DRAFT_2020, type DraftForm, PROTOCOL } from "../../../src/meta/v3-draft/form.ts";
+import {
+  DRAFT_2019,
+  DRAFT_2020,
+  type DraftForm,
+  PROTOCOL,
+  understandExtension,
+} from "../../../src/meta/v3-draft/form.ts";
 import { brokenDraftName, layoutDraft } from "../../../src/meta/v3-draft/layout.ts";
 import type { JsonObject, JsonValue } from "../../../src/util/json-value.ts";
 import { failure, hex, json, lostPointers, refusal } from "../helpers.ts";

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { removeFolder } from "../../../src/stores/directory/directory-tree.ts";
 import { writeNewFile } from "../../../src/stores/directory/lock-file.ts";
 import {
   FolderWatch,
@@ -9,7 +10,6 @@ import {
   noteMissing,
   noteMissingBelow,
 } from "../../../src/stores/directory/missing-values.ts";
-import { removeFolder } from "../../../src/stores/directory/remove-folder.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { asyncFileCalls, type FileCalls } from "../../../src/stores/files/file-calls.ts";
 import { pause } from "../../../src/util/pause.ts";

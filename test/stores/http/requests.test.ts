@@ -6,7 +6,7 @@ import { fetchByHttp } from "../../../src/stores/http/fetch-by-http.ts";
 import { followRedirects } from "../../../src/stores/http/follow-redirects.ts";
 import type { PlainFetch } from "../../../src/stores/http/http-response.ts";
 import { countBytes, readBody, readText, readUnstated } from "../../../src/stores/http/read-body.ts";
-import { bodyOfStream } from "../../../src/stores/http/stream-body.ts";
+import { bodyOfStream } from "../../../src/stores/http/runtime-fetch.ts";
 import { bytesOf } from "../../support/consume.ts";
 import { settled, until } from "../../support/until.ts";
 import { listening } from "../support.ts";

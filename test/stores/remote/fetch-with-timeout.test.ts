@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { plainFetch } from "../../../src/stores/http/plain-fetch.ts";
 import { readText } from "../../../src/stores/http/read-body.ts";
+import { plainFetch } from "../../../src/stores/http/runtime-fetch.ts";
 import { HttpStore } from "../../../src/stores/http.ts";
 import { fetchWithTimeout } from "../../../src/stores/remote/fetch-with-timeout.ts";
 import { withoutPauses } from "../../support/no-pauses.ts";

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HttpStore, type HttpStoreOptions } from "../../../src/stores/http.ts";
-import { onRetry, type Retry } from "../../../src/stores/remote/retry-events.ts";
+import { onRetry, type Retry } from "../../../src/stores/remote/retry-requests.ts";
 import { S3Store } from "../../../src/stores/s3.ts";
 
 const SECOND = 1000;

@@ -5,9 +5,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { parsePlan } from "../../../src/flows/jobs/parse-plan.ts";
 import { encodersHere, planFileOf } from "../../../src/flows/jobs/plan-file.ts";
 import { finishPlan, runShare } from "../../../src/flows/jobs/run-share.ts";
-import type { Plan } from "../../../src/flows/plan/plan.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
-import { runIdentity } from "../../../src/flows/run/ledger/run-identity.ts";
 import {
   asStore,
   copy,
@@ -21,6 +19,8 @@ import {
   tree,
   validate,
 } from "../../../src/index.ts";
+import type { Plan } from "../../../src/plan/plan.ts";
+import { runIdentity } from "../../../src/run/run-identity.ts";
 import { parseStoreUrl } from "../../../src/stores/url.ts";
 import { zipInStore } from "../../../src/stores/zip.ts";
 import * as pauses from "../../../src/util/pause.ts";

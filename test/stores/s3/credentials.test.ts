@@ -3,7 +3,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { findCredentials } from "../../../src/stores/s3/credentials/chain.ts";
+import { findCredentials } from "../../../src/stores/s3/credential-chain.ts";
+import { profileSettings } from "../../../src/stores/s3/credential-files.ts";
 import {
   Credentials,
   credentialsOf,
@@ -11,7 +12,6 @@ import {
   type S3Credentials,
   type Variables,
 } from "../../../src/stores/s3/credentials.ts";
-import { profileSettings } from "../../../src/stores/s3/profile.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
 import { withoutPauses } from "../../support/no-pauses.ts";
 import { until } from "../../support/until.ts";

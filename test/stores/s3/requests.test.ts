@@ -2,11 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsV4Signer } from "aws4fetch";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { copyObject } from "../../../src/stores/s3/copy-object.ts";
-import { nodeDigests, webDigests } from "../../../src/stores/s3/digests.ts";
+import { copyObject } from "../../../src/stores/s3/object-requests.ts";
 import { openS3 } from "../../../src/stores/s3/open-s3.ts";
 import { S3Client } from "../../../src/stores/s3/s3-client.ts";
-import { signRequest } from "../../../src/stores/s3/sign-request.ts";
+import { nodeDigests, signRequest, webDigests } from "../../../src/stores/s3/sign-request.ts";
 import { elements, escaped, textOf } from "../../../src/stores/s3/xml.ts";
 import { s3Environment, stubEnvironment as set } from "../../support/s3-environment.ts";
 import {

@@ -5,11 +5,11 @@ import {
   assertInflatedSize,
   fflateInflater,
   type Inflater,
+  Inflation,
   inflate,
   nodeInflater,
+  OpenInflations,
 } from "../../../src/stores/zip/inflate.ts";
-import { Inflation } from "../../../src/stores/zip/inflation.ts";
-import { OpenInflations } from "../../../src/stores/zip/open-inflations.ts";
 import { assertBytes } from "../support.ts";
 
 const VALUE = new Uint8Array(400_000).map((_, i) => (i * i) >> 7);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NearReads } from "../../../src/stores/zip/coalescing-reader.ts";
-import { EntryOffsets } from "../../../src/stores/zip/entry-offsets.ts";
 import { PartChecks } from "../../../src/stores/zip/part-checks.ts";
+import { EntryOffsets } from "../../../src/stores/zip/zip-index.ts";
 import { ZipStore } from "../../../src/stores/zip.ts";
 import type { RangeReader, RangeReadOptions } from "../../../src/util/byte-range.ts";
 import { crc32 } from "../../../src/util/crc32.ts";

@@ -1,5 +1,5 @@
-import { COLOUR_MAPS, channelColour, colourTable } from "./colours.ts";
 import { el, fill, labelled, select } from "./dom.ts";
+import { COLOUR_MAPS, channelColour, colourTable } from "./paint.ts";
 import type { Shown } from "./shown.ts";
 
 type Range = readonly [number, number];

@@ -1,14 +1,12 @@
-import { AskFirst } from "./ask-first.ts";
+import { SeriesPanel } from "./chart.ts";
 import { ChannelPanel, type ChannelState, ColourBar, missingLegend } from "./colour-panel.ts";
 import { CommandPanel, type Equivalent, sliceEquivalent } from "./commands.ts";
 import { el, fill, labelled, select } from "./dom.ts";
-import { Labels, type Named } from "./labels.ts";
 import { paintChannels, paintColours } from "./paint.ts";
 import { type Box, Plot } from "./plot.ts";
-import { getValues, Latest, type Values } from "./requests.ts";
-import { SeriesPanel } from "./series-panel.ts";
+import { AskFirst, getValues, Latest, type Values } from "./requests.ts";
 import { at, type Cut, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
-import { Sliders } from "./sliders.ts";
+import { Labels, type Named, Sliders } from "./sliders.ts";
 import { labelText, numberText, ticksOf } from "./words.ts";
 
 /** Maximum number of items along one side of a picture. */

@@ -1,5 +1,4 @@
-import type { ImageChannel, ImageLevel } from "../../../flows/view/describe-image.ts";
-import type { ViewedNode } from "../../../flows/view/describe-node.ts";
+import type { ImageChannel, ImageLevel, ViewedNode } from "../../../flows/view/describe-node.ts";
 
 /** One resolution of an array or image. */
 export interface ShownLevel extends ImageLevel {

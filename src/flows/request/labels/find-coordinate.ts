@@ -1,16 +1,13 @@
 import { withChunkSeparator } from "../../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../../hierarchy/node.ts";
+import { findNode } from "../../../hierarchy/open/above-on-use.ts";
 import { ancestorsOf, isUnreadableAbove } from "../../../hierarchy/open/ancestors-of.ts";
-import { findNode } from "../../../hierarchy/open/find-node.ts";
 import { openNode } from "../../../hierarchy/open/open-node.ts";
 import { describeDataType } from "../../../meta/describe.ts";
-import { joinKey } from "../../../meta/join-key.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
-import { isAtOrBelow } from "../../../util/node-path.ts";
-import type { NamedArrays } from "../coordinates.ts";
-import { isCoordinate } from "../is-coordinate.ts";
-import { Coordinate, type CoordinateOptions } from "./coordinate.ts";
-import { labelScaleOf } from "./label-scale.ts";
+import { isAtOrBelow, joinKey } from "../../../util/node-path.ts";
+import { isCoordinate, type NamedArrays } from "../coordinates.ts";
+import { Coordinate, type CoordinateOptions, labelScaleOf } from "./coordinate.ts";
 
 /** An array, and optionally the open nodes around it. */
 export interface LabelledArray {

@@ -1,10 +1,9 @@
 import { nameOf } from "../../../hierarchy/array-name.ts";
 import { type CyclicRange, storedHolds } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray } from "../../../hierarchy/node.ts";
-import { FULL_TURN } from "../../../meta/conventions/geo/numbers.ts";
+import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { lastName } from "../../../util/node-path.ts";
-import type { Coordinate } from "./coordinate.ts";
-import type { Key } from "./label-scale.ts";
+import type { Coordinate, Key } from "./coordinate.ts";
 
 /** A coordinate with longitudes all around the globe. */
 export interface Circle {

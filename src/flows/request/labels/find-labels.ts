@@ -1,12 +1,10 @@
 import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
-import type { Label, LabelRange } from "../../../hierarchy/slice-labels.ts";
-import type { IndexRange } from "../../../hierarchy/slice-option.ts";
-import { FULL_TURN } from "../../../meta/conventions/geo/numbers.ts";
+import type { IndexRange, Label, LabelRange } from "../../../hierarchy/slice-option.ts";
+import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
-import { nearestName } from "../../../util/nearest-name.ts";
-import type { Coordinate } from "./coordinate.ts";
+import { nearestName } from "../../../util/names.ts";
+import { type Coordinate, compareKeys, type Interval, type Key } from "./coordinate.ts";
 import { type Circle, circleOf, itemNear, itemsBetween } from "./find-cyclic.ts";
-import { compareKeys, type Interval, type Key } from "./label-scale.ts";
 
 /** A request for labels, as error messages describe it. */
 export interface LabelQuestion {

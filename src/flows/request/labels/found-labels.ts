@@ -1,6 +1,6 @@
 import { type CyclicRange, isCyclic } from "../../../hierarchy/cyclic-range.ts";
 import type { IndexRange, SliceOption } from "../../../hierarchy/slice-option.ts";
-import { FULL_TURN } from "../../../meta/conventions/geo/numbers.ts";
+import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import type { Coordinate } from "./coordinate.ts";
 
 /** The items that a slice takes of one dimension, with their labels if it has a coordinate. */

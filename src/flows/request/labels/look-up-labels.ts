@@ -1,18 +1,18 @@
 import { type CyclicRange, isCyclic } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../../hierarchy/node.ts";
-import { isLabelled, type LabelRange } from "../../../hierarchy/slice-labels.ts";
 import {
   type IndexRange,
+  isLabelled,
   isMaybeYears,
+  type LabelRange,
   type Range,
   type SliceOption,
 } from "../../../hierarchy/slice-option.ts";
-import { dimensionMeant } from "../../../meta/dimension-meant.ts";
-import { dimensionNamed } from "../../../meta/dimension-names.ts";
+import { dimensionMeant, dimensionNamed } from "../../../meta/dimension-names.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
-import { jsonEqual } from "../../../util/json-equal.ts";
+import { jsonEqual } from "../../../util/json-value.ts";
 import { folderOf } from "../../../util/node-path.ts";
-import { leaderOf } from "../dimension-lengths.ts";
+import { leaderOf } from "../group-arrays.ts";
 import type { Coordinate, CoordinateOptions } from "./coordinate.ts";
 import { findCoordinate, type LabelledArray, openCoordinate } from "./find-coordinate.ts";
 import { findLabels, wordsOf } from "./find-labels.ts";

@@ -8,8 +8,8 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
-import { writtenLike } from "../geo/numbers.ts";
-import { numberIn, packingOf, rereadInteger } from "./packing.ts";
+import { writtenLike } from "../geo/raster-change.ts";
+import { numberIn, packingOf, rereadInteger } from "./values.ts";
 
 /** Attributes of CF and GDAL that are computed from all items. */
 const STATISTICS = /^(?:actual_range|actual_min|actual_max|STATISTICS_[A-Z_]+)$/;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { joinKey } from "../../../util/node-path.ts";
 import { isObject, member } from "../../assert-json.ts";
 import { otherNames } from "../../documents.ts";
-import { joinKey } from "../../join-key.ts";
 import {
   type ChangedArray,
   type ChangedNode,
@@ -10,14 +10,16 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
-import { FULL_TURN, numbersIn, writtenLike } from "./numbers.ts";
 import {
   type AxisChange,
   arraysDescribedBy,
+  FULL_TURN,
+  numbersIn,
   parentIs,
   rasterAxes,
   type SharedChange,
   sharedChange,
+  writtenLike,
 } from "./raster-change.ts";
 import { followForm, SPATIAL } from "./rasters.ts";
 

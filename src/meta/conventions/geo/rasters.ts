@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
-import { ancestorPaths, folderOf } from "../../../util/node-path.ts";
+import { ancestorPaths, folderOf, joinKey } from "../../../util/node-path.ts";
 import { isObject, member } from "../../assert-json.ts";
-import { joinKey } from "../../join-key.ts";
 import { gridMappingsOf } from "../cf/references.ts";
 import {
   type ChangedArray,
@@ -11,14 +10,17 @@ import {
   isArray,
   withAttributes,
 } from "../convention.ts";
-import { numbersIn, numbersInText, textLike, writtenLike } from "./numbers.ts";
 import {
   type AxisChange,
   arraysDescribedBy,
   keepsExtent,
+  numbersIn,
+  numbersInText,
   type RasterChange,
   type SharedChange,
   sharedChange,
+  textLike,
+  writtenLike,
 } from "./raster-change.ts";
 
 /** Names of the members that describe a raster's location; those that a form lacks are absent. */

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { isObject } from "../../assert-json.ts";
 import { otherNames } from "../../documents.ts";
-import { dimensionChanges } from "../changed-dimensions.ts";
 import { type Convention, withAttributes } from "../convention.ts";
+import { dimensionChanges } from "../dimensions.ts";
 
 /** Members that locate a STAC item in space, and properties of items and assets that do so. */
 const SPACE = ["bbox", "geometry"];

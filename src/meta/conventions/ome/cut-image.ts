@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
 import { isObject, member } from "../../assert-json.ts";
-import { OME, omeOf } from "./attributes.ts";
+import { OME, omeOf, wordsOf } from "./attributes.ts";
 import { axisOfType, type Multiscale, multiscalesOf } from "./multiscales.ts";
 import { cutTransformations, type LevelCut, numberOf } from "./placement.ts";
-import { wordsOf } from "./versions.ts";
 
 /** A cut of a level, and the number of items that remain along each dimension. */
 export interface ImageCut extends LevelCut {

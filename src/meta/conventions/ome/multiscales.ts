@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../util/json-value.ts";
+import { joinKey } from "../../../util/node-path.ts";
 import { isObject, member } from "../../assert-json.ts";
-import { joinKey } from "../../join-key.ts";
 import { objectsIn, omeOf, textsIn } from "./attributes.ts";
 
 /** One image of a group in several resolutions, with its usable metadata. */

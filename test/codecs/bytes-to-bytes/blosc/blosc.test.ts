@@ -1,11 +1,11 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chooseBlockSize, splitsBlocks } from "../../../../src/codecs/bytes-to-bytes/blosc/block-size.ts";
-import { decodeBlockRange, decodeBlocks } from "../../../../src/codecs/bytes-to-bytes/blosc/decode.ts";
-import { type InnerName, readHeader } from "../../../../src/codecs/bytes-to-bytes/blosc/frame.ts";
-import { type InnerCodec, innerCodec } from "../../../../src/codecs/bytes-to-bytes/blosc/inner-codecs.ts";
-import { decodeBytes, encodeBytes } from "../../../../src/codecs/standalone/decode-bytes.ts";
+import { chooseBlockSize, splitsBlocks } from "../../../../src/codecs/blosc/codec.ts";
+import { decodeBlockRange, decodeBlocks } from "../../../../src/codecs/blosc/decode.ts";
+import { type InnerName, readHeader } from "../../../../src/codecs/blosc/frame.ts";
+import { type InnerCodec, innerCodec } from "../../../../src/codecs/blosc/inner-codecs.ts";
+import { decodeBytes, encodeBytes } from "../../../../src/codecs/standalone.ts";
 import { isZarrflowError } from "../../../../src/util/errors.ts";
 import type { JsonObject } from "../../../../src/util/json-value.ts";
 import { drawsAll, samples } from "../../../support/samples.ts";

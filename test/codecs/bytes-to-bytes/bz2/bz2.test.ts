@@ -1,12 +1,10 @@
 // @module-tag slow
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { sortBlock } from "../../../../src/codecs/bytes-to-bytes/bz2/block-sort.ts";
-import { codeLengths } from "../../../../src/codecs/bytes-to-bytes/bz2/code-lengths.ts";
-import { decodeBz2 } from "../../../../src/codecs/bytes-to-bytes/bz2/decode.ts";
-import { encodeBz2, maxBz2Size } from "../../../../src/codecs/bytes-to-bytes/bz2/encode.ts";
-import { sortSuffixes } from "../../../../src/codecs/bytes-to-bytes/bz2/suffix-array.ts";
-import { isOverrun } from "../../../../src/codecs/failures.ts";
+import { sortBlock, sortSuffixes } from "../../../../src/codecs/bz2/block-sort.ts";
+import { decodeBz2, encodeBz2, maxBz2Size } from "../../../../src/codecs/bz2/codec.ts";
+import { codeLengths } from "../../../../src/codecs/bz2/write-block.ts";
+import { isOverrun } from "../../../../src/codecs/limits.ts";
 import { errorOf, expectSame, guarded, randomNumbers } from "../../support.ts";
 import { hardInputs, SAMPLE } from "../lz-sample.ts";
 

@@ -2,16 +2,14 @@
 // @module-tag slow
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createLzma } from "../../../../src/codecs/bytes-to-bytes/lzma/codec.ts";
-import { crc64 } from "../../../../src/codecs/bytes-to-bytes/lzma/crc64.ts";
-import { filterChain, presetChain } from "../../../../src/codecs/bytes-to-bytes/lzma/filters.ts";
-import { LzmaEncoder } from "../../../../src/codecs/bytes-to-bytes/lzma/lzma-encoder.ts";
-import { ALONE_HEADER_SIZE } from "../../../../src/codecs/bytes-to-bytes/lzma/lzma1.ts";
-import { RangeEncoder } from "../../../../src/codecs/bytes-to-bytes/lzma/range-encoder.ts";
-import { sha256 } from "../../../../src/codecs/bytes-to-bytes/lzma/sha256.ts";
 import { createPipeline } from "../../../../src/codecs/chain/pipeline.ts";
 import type { BytesToBytesCodec } from "../../../../src/codecs/codec.ts";
-import { isOverrun } from "../../../../src/codecs/failures.ts";
+import { isOverrun } from "../../../../src/codecs/limits.ts";
+import { createLzma } from "../../../../src/codecs/lzma/codec.ts";
+import { LzmaEncoder, RangeEncoder } from "../../../../src/codecs/lzma/encoder.ts";
+import { filterChain, presetChain } from "../../../../src/codecs/lzma/filters.ts";
+import { ALONE_HEADER_SIZE } from "../../../../src/codecs/lzma/lzma1.ts";
+import { crc64, sha256 } from "../../../../src/codecs/lzma/xz-checks.ts";
 import type { JsonObject, JsonValue } from "../../../../src/util/json-value.ts";
 import { sampledBelow } from "../../../support/samples.ts";
 import { errorOf, expectSame, guarded, RAW, randomNumbers, specOf } from "../../support.ts";

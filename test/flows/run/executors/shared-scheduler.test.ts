@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { SharedScheduler } from "../../../../src/flows/run/executors/shared-scheduler.ts";
-import { type PoolRun, WorkerPool } from "../../../../src/flows/run/executors/worker-pool.ts";
+import { SharedScheduler } from "../../../../src/run/threads/shared-scheduler.ts";
+import { type PoolRun, WorkerPool } from "../../../../src/run/threads/worker-pool.ts";
 import { temporaryFolder } from "../../../stores/temporary-folder.ts";
 import { failOnUnhandledRejections, rejection } from "../../../streams/support.ts";
 

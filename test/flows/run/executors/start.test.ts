@@ -2,9 +2,9 @@
 import { EventEmitter } from "node:events";
 import { expect, it, vi } from "vitest";
 import { planFlow } from "../../../../src/flows/request/flow.ts";
-import { runPlan } from "../../../../src/flows/run/run-plan.ts";
-import { readSlabs } from "../../../../src/flows/slabs/read-slabs.ts";
 import { openArray } from "../../../../src/hierarchy/open/open.ts";
+import { runPlan } from "../../../../src/run/run-plan.ts";
+import { readSlabs } from "../../../../src/run/slabs/read-slabs.ts";
 import { openTargetBuild } from "../../../../src/stores/target.ts";
 import { openStore } from "../../../../src/stores/url.ts";
 import { wholeSelection } from "../../../../src/streams/selection.ts";

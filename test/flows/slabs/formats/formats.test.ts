@@ -3,19 +3,19 @@ import { describe, expect, it } from "vitest";
 import { command } from "../../../../src/cli/commands/slice.ts";
 import { outputFormat } from "../../../../src/cli/output-names.ts";
 import type { VariableData } from "../../../../src/codecs/chunk-data.ts";
-import { fileEnding } from "../../../../src/flows/slabs/formats/file-ending.ts";
-import { chunkItems } from "../../../../src/flows/slabs/formats/json-items.ts";
-import { npyHeader } from "../../../../src/flows/slabs/formats/npy.ts";
+import { slice } from "../../../../src/flows/slice.ts";
+import type { Slice } from "../../../../src/hierarchy/slice.ts";
+import type { DataType } from "../../../../src/meta/data-type.ts";
+import { parseNumpyType } from "../../../../src/meta/v2/data-type.ts";
+import { fileEnding } from "../../../../src/tables/file-ending.ts";
+import { chunkItems } from "../../../../src/tables/json.ts";
+import { npyHeader } from "../../../../src/tables/npy.ts";
 import {
   formatSlice,
   formattedPieces,
   SLICE_FORMATS,
   type SliceFormat,
-} from "../../../../src/flows/slabs/formats/slice-format.ts";
-import { slice } from "../../../../src/flows/slice.ts";
-import type { Slice } from "../../../../src/hierarchy/slice.ts";
-import type { DataType } from "../../../../src/meta/data-type.ts";
-import { parseNumpyType } from "../../../../src/meta/v2/data-type.ts";
+} from "../../../../src/tables/slice-format.ts";
 import type { JsonValue } from "../../../../src/util/json-value.ts";
 import { testFolder } from "../../../support/cli.ts";
 import { all } from "../../../support/consume.ts";

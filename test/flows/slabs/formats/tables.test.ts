@@ -1,8 +1,8 @@
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import type { FormatSliceOptions } from "../../../../src/flows/slabs/formats/format-options.ts";
-import { formatSlice, type SliceFormat } from "../../../../src/flows/slabs/formats/slice-format.ts";
 import { slice } from "../../../../src/flows/slice.ts";
+import type { FormatSliceOptions } from "../../../../src/tables/raw.ts";
+import { formatSlice, type SliceFormat } from "../../../../src/tables/slice-format.ts";
 import { testFolder } from "../../../support/cli.ts";
 import { ramp, type V2Array, writeV2Group } from "../../../support/v2-store.ts";
 

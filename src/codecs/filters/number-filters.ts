@@ -1,0 +1,216 @@
+import { isFixed } from "../../meta/data-type.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { SIGNIFICAND } from "../../util/float16.ts";
+import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
+import { ConfigReader, encoderSetting } from "../config-reader.ts";
+import { swapBytes, wordsOf } from "../kernels/swap-bytes.ts";
+import { itemsToDecode, itemsToEncode, overrun } from "../limits.ts";
+import { convertNumbers, roundToEven } from "./convert.ts";
+import {
+  type BigArray,
+  copySize,
+  dataTypeOf,
+  keeper,
+  type NumberArray,
+  type NumberType,
+  numberType,
+  readNumbers,
+  writeNumbers,
+} from "./number-array.ts";
+
+/** Computes one array of numbers from another of the same length. */
+type Compute = (from: NumberArray | BigArray, to: NumberArray | BigArray) => void;
+
+/** A filter that computes each number of one type from a number of another type. */
+export interface NumberFilter {
+  readonly name: string;
+  /** Type of the numbers before encoding. */
+  readonly decoded: NumberType;
+  /** Type of the stored numbers. */
+  readonly stored: NumberType;
+  readonly encode: Compute;
+  readonly decode: Compute;
+}
+
+/** Bytes of an intermediate result between the two types. */
+const RESULT_SIZE = 8;
+
+/** Creates the codec of a filter over numbers; its sizes follow from the two types. */
+export function numberFilter({ name, decoded, stored, encode, decode }: NumberFilter): BytesToBytesCodec {
+  const encodedSize = (decodedSize: number) => Math.floor(decodedSize / decoded.size) * stored.size;
+  return {
+    kind: "bytes-to-bytes",
+    name,
+    encodedDataType: dataTypeOf(stored),
+    maxEncodedSize: encodedSize,
+    fixedEncodedSize: encodedSize,
+    statedDecodedSize: (source) => Math.floor(source.length / stored.size) * decoded.size,
+    // The kernels hold copies of their own.
+    scratchSize: (decodedSize) =>
+      Math.ceil(decodedSize / decoded.size) * (RESULT_SIZE + 2 * (copySize(decoded) + copySize(stored))),
+    encodeInto(source, target) {
+      const items = itemsToEncode(source, decoded.size);
+      writeNumbers(target, stored, items, (to) => encode(readNumbers(source, decoded), to));
+      return items * stored.size;
+    },
+    decodeInto(source, target) {
+      const items = itemsToDecode(source, stored.size);
+      if (items * decoded.size > target.length) throw overrun(target.length);
+      writeNumbers(target, decoded, items, (to) => decode(readNumbers(source, stored), to));
+      return items * decoded.size;
+    },
+  };
+}
+
+/** `astype` of numcodecs: numbers of `decode_dtype` stored as `encode_dtype`, cast as in C. */
+export const createAstype: CodecFactory = (configuration) => {
+  const settings = new ConfigReader(configuration);
+  return numberFilter({
+    name: "astype",
+    decoded: numberType(settings, "decode_dtype"),
+    stored: numberType(settings, "encode_dtype"),
+    encode: convertNumbers,
+    decode: convertNumbers,
+  });
+};
+
+/**
+ * `fixedscaleoffset` of numcodecs: stores `(x - offset) * scale` of `dtype`, rounded, as `astype`. Floats, including
+ * offset and scale, are computed in their own precision; integers as doubles.
+ */
+export const createFixedScaleOffset: CodecFactory = (configuration) => {
+  const settings = new ConfigReader(configuration);
+  const offset = settings.number("offset");
+  const scale = settings.number("scale");
+  const decoded = numberType(settings, "dtype");
+  const stored = numberType(settings, "astype", decoded);
+  return numberFilter({
+    name: "fixedscaleoffset",
+    decoded,
+    stored,
+    encode(from, to) {
+      const keep = precision(decoded);
+      const [o, s] = [keep(offset), keep(scale)];
+      compute(from, to, (value) => roundToEven(keep(keep(value - o) * s)));
+    },
+    decode(from, to) {
+      const keep = precision(stored);
+      const [o, s] = [keep(offset), keep(scale)];
+      compute(from, to, (value) => keep(keep(value / s) + o));
+    },
+  });
+};
+
+function precision(type: NumberType): (value: number) => number {
+  return type.kind === "float" ? keeper(type) : (value) => value;
+}
+
+function compute(
+  from: NumberArray | BigArray,
+  to: NumberArray | BigArray,
+  result: (value: number) => number,
+): void {
+  const results = new Float64Array(from.length);
+  for (let i = 0; i < from.length; i++) results[i] = result(Number(from[i]));
+  convertNumbers(results, to);
+}
+
+/**
+ * `quantize` of numcodecs: floats rounded to multiples of a power of two that keeps `digits` decimal digits. Encoding
+ * is lossy; decoding only converts `astype` to `dtype`.
+ */
+export const createQuantize: CodecFactory = (configuration) => {
+  const settings = new ConfigReader(configuration);
+  const { value: digits, check } = encoderSetting(() => settings.integer("digits", -300, 300), 0);
+  const decoded = numberType(settings, "dtype");
+  const stored = numberType(settings, "astype", decoded);
+  if (decoded.kind !== "float" || stored.kind !== "float") {
+    throw new ZarrflowError("unsupported-data-type", "`dtype` and `astype` must be floats");
+  }
+  const scale = 2 ** Math.ceil(Math.log2(10 ** digits));
+  const filter = numberFilter({
+    name: "quantize",
+    decoded,
+    stored,
+    encode(from, to) {
+      const keep = keeper(decoded);
+      const rounded = new Float64Array(from.length);
+      for (let i = 0; i < from.length; i++) {
+        rounded[i] = keep(roundToEven(keep(scale * Number(from[i]))) / scale);
+      }
+      convertNumbers(rounded, to);
+    },
+    decode: convertNumbers,
+  });
+  return { ...filter, assertEncodable: check };
+};
+
+/**
+ * `bitround` of numcodecs: floats rounded, ties to even, to `keepbits` bits of their significand. Encoding is lossy;
+ * decoding copies.
+ */
+export const createBitround: CodecFactory = (configuration, { spec, itemSize, endian }) => {
+  const settings = new ConfigReader(configuration);
+  const { value: keepBits, check } = encoderSetting(() => settings.integer("keepbits", 0, 52), 0);
+  const copy = (source: Uint8Array, target: Uint8Array) => {
+    if (source.length > target.length) throw overrun(target.length);
+    target.set(source);
+    return source.length;
+  };
+  return {
+    kind: "bytes-to-bytes",
+    name: "bitround",
+    ...(isFixed(spec.dataType) && { encodedDataType: spec.dataType }),
+    maxEncodedSize: (decodedSize) => decodedSize,
+    fixedEncodedSize: (decodedSize) => decodedSize,
+    assertEncodable: check,
+    encodeInto(source, target) {
+      const bits = SIGNIFICAND[itemSize] ?? 0;
+      if (spec.dataType.kind !== "float" || keepBits > bits) {
+        throw new ZarrflowError("codec-error", `cannot keep ${keepBits} bits of these items`, {
+          hint: "The codec bitround works on floats, and keeps at most 10, 23 or 52 bits of 2, 4 or 8 bytes.",
+        });
+      }
+      copy(source, target);
+      if (keepBits === bits) return source.length;
+      const floats = wordsOf(target.subarray(0, source.length));
+      if (endian === "big") swapBytes(floats, 0, source.length, itemSize);
+      roundBits(floats, itemSize, bits - keepBits);
+      if (endian === "big") swapBytes(floats, 0, source.length, itemSize);
+      return source.length;
+    },
+    decodeInto: copy,
+  } satisfies BytesToBytesCodec;
+};
+
+/** Rounds away the lowest `drop` bits of each little-endian item, ties to even, as integers of its width. */
+function roundBits(words: DataView, itemSize: number, drop: number): void {
+  if (itemSize === 2) {
+    const half = 2 ** (drop - 1) - 1;
+    for (let i = 0; i < words.byteLength; i += 2) {
+      const bits = words.getUint16(i, true);
+      words.setUint16(i, (bits + half + ((bits >>> drop) & 1)) & -(2 ** drop), true);
+    }
+    return;
+  }
+  if (itemSize === 4) {
+    const half = 2 ** (drop - 1) - 1;
+    for (let i = 0; i < words.byteLength; i += 4) {
+      const bits = words.getInt32(i, true);
+      words.setInt32(i, (bits + half + ((bits >>> drop) & 1)) & -(2 ** drop), true);
+    }
+    return;
+  }
+  const lowHalf = drop > 32 ? 0xffff_ffff : 2 ** (drop - 1) - 1;
+  const highHalf = drop > 32 ? 2 ** (drop - 33) - 1 : 0;
+  const lowMask = drop >= 32 ? 0 : -(2 ** drop);
+  const highMask = drop > 32 ? -(2 ** (drop - 32)) : -1;
+  for (let i = 0; i < words.byteLength; i += 8) {
+    const low = words.getUint32(i, true);
+    const high = words.getInt32(i + 4, true);
+    const odd = (drop < 32 ? low >>> drop : high >>> (drop - 32)) & 1;
+    const sum = low + lowHalf + odd;
+    words.setInt32(i, sum & lowMask, true);
+    words.setInt32(i + 4, (high + highHalf + (sum > 0xffff_ffff ? 1 : 0)) & highMask, true);
+  }
+}

@@ -1,0 +1,171 @@
+import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
+import type { ZarrArray } from "../../hierarchy/node.ts";
+import { onlyItem } from "../../meta/assert-json.ts";
+import { type TimeCoding, timeCodingOf } from "../../meta/conventions/cf/time.ts";
+import { packingOf } from "../../meta/conventions/cf/values.ts";
+import { missingValueOf } from "../../meta/conventions/missing-values.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import { isComparable } from "../diff/compare-metadata.ts";
+import { bytesText, type CompareOptions, compareValues } from "../diff/compare-values.ts";
+import {
+  type Coordinate,
+  type CoordinateOptions,
+  compareKeys,
+  type Key,
+} from "../request/labels/coordinate.ts";
+import { openCoordinate } from "../request/labels/find-coordinate.ts";
+import { type AppendedPair, type ArrayPair, isCoordinate } from "./pair-arrays.ts";
+
+/**
+ * Asserts that the values of a coordinate continue those of the target in the same direction. Coordinates of text are
+ * not checked.
+ *
+ * @throws `invalid-option` with the last value of the target and the first of the source.
+ */
+export async function assertContinues(
+  { path, source, target, length }: AppendedPair,
+  options: CoordinateOptions,
+): Promise<void> {
+  const after = await openCoordinate(source, options);
+  const before = await openCoordinate(target, options);
+  if (!before.scale.isMeasured) return;
+  const text = (key: Key | undefined) => (key === undefined ? "nothing" : before.scale.text(key));
+  const [last, oneBefore] = [await keyAt(before, length - 1), await keyAt(before, length - 2)];
+  const keys = await after.all();
+  const [first, second] = keys;
+  const direction = directionOf(oneBefore, last) || directionOf(first, second) || 1;
+  for (const [i, key] of keys.entries()) {
+    const previous = i === 0 ? last : keys[i - 1];
+    if (key !== undefined && (previous === undefined || direction * compareKeys(previous, key) < 0)) continue;
+    const [wanted, where] = direction > 0 ? ["after", "rises"] : ["before", "falls"];
+    const isFirst = i === 0;
+    throw new ZarrflowError(
+      "invalid-option",
+      isFirst
+        ? "the source does not continue where the target ends"
+        : `the coordinate of the source is not sorted, while that of the target ${where}`,
+      {
+        path,
+        expected: `${wanted} ${text(previous)}${isFirst ? ", the last value of the target" : ""}`,
+        found: `${text(key)}${isFirst ? ", the first value of the source" : ""}`,
+        hint: isFirst
+          ? "Append each part once, in order; `zarrflow slice` cuts off what is there already."
+          : "Sort the source along the dimension first.",
+      },
+    );
+  }
+}
+
+async function keyAt(coordinate: Coordinate, index: number): Promise<Key | undefined> {
+  return index < 0 ? undefined : coordinate.keyAt(index);
+}
+
+function directionOf(a: Key | undefined, b: Key | undefined): number {
+  return a === undefined || b === undefined ? 0 : -compareKeys(a, b);
+}
+
+/**
+ * Asserts that an array that does not grow has the same items in source and target.
+ *
+ * @throws `differs` with the first item that does
+ */
+export async function assertEqual(
+  { path, source, target }: ArrayPair,
+  options: Omit<CompareOptions, "path">,
+): Promise<void> {
+  const hint = "Only arrays that have the dimension may differ: take both parts from one grid.";
+  if (!isComparable(source, target)) {
+    const [expected, found] = [target, source].map(
+      ({ dataType, shape }) => `${dataType} (${shape.join(", ")})`,
+    );
+    const reason = "data type or shape of the source and of the target differ";
+    throw new ZarrflowError("differs", reason, { path, expected, found, hint } as const);
+  }
+  const { signal } = options;
+  const [from, to] = [
+    await withChunkSeparator(source, { signal }),
+    await withChunkSeparator(target, { signal }),
+  ];
+  const difference = await compareValues(from, to, { ...options, path });
+  if (difference === undefined) return;
+  const { count, first, a, b } = difference;
+  throw new ZarrflowError("differs", `${count} items of the source and of the target differ`, {
+    path,
+    expected: `${b} at ${first.join(", ") || "its only item"}`,
+    found: a,
+    hint,
+  });
+}
+
+/**
+ * Asserts that items mean the same in source and target: data type, dimensions, missing value, packing, units and
+ * calendar. Chunks, codecs and format may differ.
+ *
+ * @throws `differs` with what does, and both values.
+ */
+export function assertSameKind(pair: AppendedPair): void {
+  const { path, source, target, axis } = pair;
+  // a coordinate has no missing values
+  const isOfAll = isCoordinate(pair, target.dimensionNames?.[0] ?? "");
+  const from = new Map([...kindOf(source, axis)].map((trait) => [trait.what, trait]));
+  for (const { what, is, means = is } of kindOf(target, axis)) {
+    const other = from.get(what);
+    if (isOfAll && what === MISSING) continue;
+    if ((other?.means ?? other?.is) === means) continue;
+    throw new ZarrflowError("differs", `${what} of the source and of the target differ`, {
+      path,
+      expected: `${is ?? "none"}, as in the target`,
+      found: `${other?.is ?? "none"} in the source`,
+      hint: "Nothing was written. Only a source that has the same as the target can be appended.",
+    });
+  }
+}
+
+const MISSING = "the missing values";
+
+interface Trait {
+  readonly what: string;
+  /** The trait as stated. */
+  readonly is: string | undefined;
+  /** A text that is equal for equal meanings; by default the trait as stated. */
+  readonly means?: string | undefined;
+}
+
+function* kindOf(array: ZarrArray, axis: number): Generator<Trait> {
+  const { attributes, dataType, dimensionNames, shape, metadata, layout } = array;
+  yield { what: "the numbers of dimensions", is: `${shape.length}` };
+  yield { what: "the dimensions", is: dimensionNames?.map((name) => name ?? "(no name)").join(", ") };
+  yield { what: "the data types", is: dataType };
+  for (const [d, size] of shape.entries()) {
+    if (d !== axis)
+      yield { what: `the lengths of ${dimensionNames?.[d] ?? `dimension ${d}`}`, is: `${size}` };
+  }
+  const missing = missingValueOf(metadata, layout.zarrFormat);
+  yield { what: MISSING, is: missing && bytesText(missing, metadata.dataType) };
+  const packing = packingOf(metadata.dataType, attributes);
+  yield { what: "scale_factor", is: packing?.scale?.toString() };
+  yield { what: "add_offset", is: packing?.offset?.toString() };
+  yield { what: "_Unsigned", is: packing?.reread && String(onlyItem(attributes._Unsigned)) };
+  yield* timesOf(array);
+}
+
+/** Units, and the calendar of times. Their meaning is compared, not their wording, if it is known. */
+function* timesOf({ metadata, attributes }: ZarrArray): Generator<Trait> {
+  const [units, calendar] = [onlyItem(attributes.units), onlyItem(attributes.calendar)];
+  const coding = timesKnown(metadata.dataType, attributes);
+  const [zero, one] = [coding?.instantOf(0), coding?.instantOf(1)];
+  const isKnown = coding !== undefined && metadata.dataType.kind !== "datetime";
+  const is = typeof units === "string" ? units : undefined;
+  yield { what: "the units", is, ...(isKnown && { means: `${zero} ${one}` }) };
+  const named = typeof calendar === "string" ? calendar : undefined;
+  yield { what: "the calendars", is: named, ...(isKnown && { means: coding.calendar.name }) };
+}
+
+function timesKnown(...coded: Parameters<typeof timeCodingOf>): TimeCoding | undefined {
+  try {
+    return timeCodingOf(...coded);
+  } catch (error) {
+    if (isZarrflowError(error, "unsupported-operation")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,258 @@
+import { type Context, paceFor } from "../../hierarchy/context.ts";
+import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import type { ConcurrencyOption, PaceOptions, SourceOptions } from "../../hierarchy/read-options.ts";
+import type { ArrayMetadata } from "../../meta/array-metadata.ts";
+import { expectedItemSize } from "../../meta/data-type.ts";
+import {
+  ASSUMED_PROFILE,
+  type Execution,
+  SIDES,
+  type StoreProfile,
+  type StoreProfiles,
+} from "../../plan/plan.ts";
+import type { StoreAccess } from "../../stores/access.ts";
+import { FIRST_ALLOWED, MAX_ALLOWED } from "../../stores/remote/concurrency-control.ts";
+import { privateAccessOf, type RequestHook } from "../../stores/remote/private-access.ts";
+import { limitRequests, serverLatency } from "../../stores/remote/server-counters.ts";
+import type { Store, StoreSpec } from "../../stores/store.ts";
+import { storeTraits } from "../../stores/store-traits.ts";
+import { specOf } from "../../stores/url.ts";
+import { requestTurns, withPaces, withRateLimit } from "../../stores/with/rate-limit.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { product } from "../../util/shape.ts";
+import { parseBytes } from "../../util/units.ts";
+
+const NEAR = 16;
+/** Divisor of the memory budget: more requests than at the start may only use this part of it. */
+const BUDGET_PART = 16;
+
+/**
+ * Returns the requests in flight for each store of a flow. The default for a server is the initial limit of the
+ * adaptive mode.
+ */
+export function usualConcurrency(
+  concurrency: ConcurrencyOption | undefined,
+  ...stores: readonly StoreSpec[]
+): number {
+  if (concurrency !== undefined && concurrency !== "auto") return concurrency;
+  return isFar(stores) ? FIRST_ALLOWED : NEAR;
+}
+
+/** The inputs that bound the requests in flight. */
+export interface ConcurrencyRequest {
+  readonly concurrency: ConcurrencyOption | undefined;
+  readonly stores: readonly StoreSpec[];
+  readonly maxMemory: number;
+  /** Size of the largest chunk; undefined if unknown. */
+  readonly chunkBytes: number | undefined;
+}
+
+/** Computes the requests in flight of a flow. If they adapt during the run, `concurrency` is their maximum. */
+export function concurrencyOf({
+  concurrency,
+  stores,
+  maxMemory,
+  chunkBytes,
+}: ConcurrencyRequest): Pick<Execution, "concurrency" | "isAdaptive"> {
+  const usual = usualConcurrency(concurrency, ...stores);
+  const isStated = concurrency !== undefined && concurrency !== "auto";
+  if (isStated || !isFar(stores)) return { concurrency: usual };
+  const fitting = chunkBytes === undefined ? 0 : maxMemory / BUDGET_PART / Math.max(1, chunkBytes);
+  return { concurrency: Math.floor(Math.min(MAX_ALLOWED, Math.max(usual, fitting))), isAdaptive: true };
+}
+
+/** Decoded bytes of the largest chunk or shard; undefined without arrays. */
+export function largestChunk(nodes: readonly Pick<ZarrNode, "metadata">[]): number | undefined {
+  const sizes = nodes.flatMap(({ metadata }) => (metadata.kind === "array" ? chunkBytes(metadata) : []));
+  return sizes.length === 0 ? undefined : Math.max(...sizes);
+}
+
+function chunkBytes({ chunkGrid, dataType }: ArrayMetadata): number {
+  return product(chunkGrid.chunkShape) * expectedItemSize(dataType);
+}
+
+/** Limits requests to servers to a stated number. Returns a function that ends the limit. */
+export function limitConcurrency({
+  concurrency,
+  context,
+}: Pick<SourceOptions, "concurrency" | "context">): () => void {
+  return concurrency === undefined || concurrency === "auto"
+    ? () => {}
+    : limitRequests({ most: concurrency, isFixed: true, owner: context });
+}
+
+/** The same for an adaptive number of requests, up to the planned maximum. */
+export function limitAdaptive({
+  concurrency,
+  isAdaptive,
+}: Pick<Execution, "concurrency" | "isAdaptive">): () => void {
+  return isAdaptive ? limitRequests({ most: concurrency, isFixed: false }) : () => {};
+}
+
+/** Opens a source or store under a limit of requests. Closing it, or failing to open it, ends the limit. */
+export async function openWithin<T extends { readonly close: () => Promise<void> }>(
+  endLimit: () => void,
+  open: () => Promise<T>,
+): Promise<T> {
+  try {
+    const opened = await open();
+    return { ...opened, close: () => opened.close().finally(endLimit) };
+  } catch (error) {
+    endLimit();
+    throw error;
+  }
+}
+
+/** Calls `concurrencyOf` for reads of one array. */
+export function sliceConcurrency(
+  { spec, metadata }: ZarrArray,
+  concurrency: ConcurrencyOption | undefined,
+  maxMemory: number,
+): ReturnType<typeof concurrencyOf> {
+  return concurrencyOf({ concurrency, stores: [spec], maxMemory, chunkBytes: chunkBytes(metadata) });
+}
+
+function isFar(stores: readonly StoreSpec[]): boolean {
+  return stores.some((store) => storeTraits(store).isRemote);
+}
+
+/** Options of requests to a server. */
+type RequestAccess = Pick<StoreAccess, "beforeRequest" | "fetch" | "retry">;
+
+/** Rates, and the context that shares them. */
+type Rates = PaceOptions & { readonly context?: Context | undefined };
+
+/** Adds the rate limit of the options to each request to a server. A request first waits for `beforeRequest`. */
+export function pacedAccess({
+  requestsPerSecond,
+  context,
+  beforeRequest,
+  fetch,
+  retry,
+}: Rates & RequestAccess): RequestAccess {
+  if (requestsPerSecond === undefined) return { beforeRequest, fetch, retry };
+  const turn = context ? sharedTurns(context) : requestTurns(requestsPerSecond);
+  return {
+    fetch,
+    retry,
+    beforeRequest: async (signal, origin) => {
+      await beforeRequest?.(signal, origin);
+      await turn(signal, origin);
+    },
+  };
+}
+
+function sharedTurns(context: Context): RequestHook {
+  return async (signal, origin) => paceFor(context, "requestsPerSecond", origin)?.turn(1, signal);
+}
+
+/**
+ * Limits the rates of a store as the options state. Requests are not limited again if the spec already has the
+ * access of `pacedAccess`.
+ */
+export function withPace<S extends Store>(
+  store: S,
+  { requestsPerSecond, bytesPerSecond, context }: Rates,
+  spec: StoreSpec | undefined,
+) {
+  const calls = spec !== undefined && privateAccessOf(spec).beforeRequest ? undefined : requestsPerSecond;
+  if (calls === undefined && bytesPerSecond === undefined) return store;
+  if (context) {
+    const known = spec ?? specOf(store);
+    const place = known === undefined ? store.description : placeOf(known);
+    return withPaces(store, {
+      requests: calls === undefined ? undefined : paceFor(context, "requestsPerSecond", place),
+      bytes: bytesPerSecond === undefined ? undefined : paceFor(context, "bytesPerSecond", place),
+    });
+  }
+  return withRateLimit(store, {
+    requestsPerSecond: calls,
+    bytesPerSecond: bytesPerSecond === undefined ? undefined : parseBytes(bytesPerSecond),
+  });
+}
+
+/** Returns an identifier of the server that a store is on, or of the store itself if it is local. */
+function placeOf(spec: StoreSpec): string {
+  switch (spec.kind) {
+    case "zip-value":
+      return placeOf(spec.store);
+    case "http":
+      return new URL(spec.url).origin;
+    case "s3":
+      return `s3://${spec.bucket}`;
+    case "memory":
+      return `memory:${spec.name}`;
+    case "object":
+      return spec.description;
+    default:
+      return spec.path;
+  }
+}
+
+type Side = (typeof SIDES)[number];
+
+const LATENCY = /^(\d+(?:\.\d+)?) ?ms$/;
+const RATE = /^(.+)\/s$/;
+
+/**
+ * Estimates the speed of the stores over a network: the stated profile, else measurements of their first responses.
+ *
+ * @param stated as the option `storeProfile`
+ * @throws `invalid-option`
+ */
+export function profilesOf(
+  stores: { readonly [side in Side]?: StoreSpec | undefined },
+  stated: string | readonly string[] = [],
+): StoreProfiles {
+  const bySide = new Map<Side, Partial<StoreProfile>>();
+  for (const text of [stated].flat()) {
+    const { sides, ...profile } = parseProfile(text);
+    for (const side of sides) bySide.set(side, { ...bySide.get(side), ...profile });
+  }
+  const profiles = SIDES.flatMap((side) => {
+    const spec = stores[side];
+    const isRemote = spec !== undefined && storeTraits(spec).isRemote;
+    return isRemote ? [[side, profileOf(spec, bySide.get(side))] as const] : [];
+  });
+  return Object.fromEntries(profiles);
+}
+
+function profileOf(spec: StoreSpec, stated: Partial<StoreProfile> = {}): StoreProfile {
+  const profile = { ...ASSUMED_PROFILE, ...stated };
+  if (stated.latency !== undefined) return { ...profile, basis: "stated" };
+  const latency = serverLatency(spec);
+  return latency === undefined ? profile : { ...profile, latency, basis: "measured" };
+}
+
+/** Returns the stores that a stated profile applies to. @throws `invalid-option` */
+export function profiledSides(text: string): readonly Side[] {
+  return parseProfile(text).sides;
+}
+
+/** Parses `30ms`, `100MB/s`, `30ms,100MB/s`, or one of these after `source=`, `target=` or `scratch=`. */
+function parseProfile(text: string): Partial<StoreProfile> & { readonly sides: readonly Side[] } {
+  const [, side, figures = ""] = /^(?:(\w+)=)?(.+)$/s.exec(text.trim()) ?? [];
+  const sides = side === undefined ? SIDES : SIDES.filter((name) => name === side);
+  let latency: number | undefined;
+  let bytesPerSecond: number | undefined;
+  for (const figure of figures.split(",")) {
+    const ms = LATENCY.exec(figure.trim())?.[1];
+    const rate = RATE.exec(figure.trim())?.[1];
+    if (ms !== undefined) latency = Number(ms) / 1000;
+    else if (rate !== undefined) bytesPerSecond = parseBytes(rate);
+    else throw notProfile(text);
+  }
+  if (sides.length === 0 || latency === 0 || bytesPerSecond === 0) throw notProfile(text);
+  return {
+    sides,
+    ...(latency !== undefined && { latency }),
+    ...(bytesPerSecond !== undefined && { bytesPerSecond }),
+  };
+}
+
+function notProfile(text: string): ZarrflowError {
+  return new ZarrflowError("invalid-option", `${JSON.stringify(text)} is not a store profile`, {
+    expected: "milliseconds of a request, bytes in a second, or both",
+    hint: "Write 30ms, 100MB/s or 30ms,100MB/s; source=30ms is for the source alone, target= and scratch= likewise.",
+  });
+}

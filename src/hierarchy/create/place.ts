@@ -1,0 +1,344 @@
+import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { HIERARCHY_KEY } from "../../meta/detect.ts";
+import type { Documents, Finding, NodeLayout } from "../../meta/format.ts";
+import { formatNamed } from "../../meta/formats.ts";
+import { assertPlace, assertWritable, textOfUrl } from "../../stores/assertions.ts";
+import type { Store, StoreSpec, TargetBuild, WritableStore } from "../../stores/store.ts";
+import { childSpec } from "../../stores/store-spec.ts";
+import { isZip } from "../../stores/store-traits.ts";
+import { openTargetBuild } from "../../stores/target.ts";
+import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
+import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { ancestorPaths, joinKey, normalisePath } from "../../util/node-path.ts";
+import { invalid } from "../../util/options.ts";
+import { loadStreams } from "../../util/web-streams.ts";
+import { assertPath } from "../assert-path.ts";
+import { refreshConsolidated } from "../edit/consolidated.ts";
+import { deleteKeys } from "../edit/delete.ts";
+import { type ParentHierarchy, parentHierarchyOf } from "../edit/parent.ts";
+import { assertUnlockedAbove } from "../parent-hierarchy.ts";
+import { lockPlace } from "../place-lock.ts";
+import { assertReplaceable } from "../replaceable.ts";
+import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
+import {
+  agreed,
+  ancestorDocuments,
+  assertDistinctNames,
+  assertEmpty,
+  chooseFormat,
+  createAncestors,
+  createShared,
+  formatAbove,
+  isTaken,
+  layoutOf,
+} from "./assertions.ts";
+
+/** Opens a path in a readable store for a new node: chunks are written to their final keys, and documents last. */
+export async function placeInStore(
+  store: WritableStore,
+  path: string,
+  options: PlaceOptions,
+): Promise<OpenCreateTarget> {
+  const { ifExists = "error", maxMetadata, signal } = options;
+  const reading = { maxMetadata, signal };
+  const zarrFormat = chooseFormat(options, path, await formatAbove(store, path, reading));
+  const layout = layoutOf(path, zarrFormat, options);
+  const findings = await assertDistinctNames(store, layout, signal);
+  if (ifExists === "error" && (await isTaken(store, layout, options.kind, reading)))
+    throw exists(store, path);
+  const site: NodeDraft = {
+    store,
+    layout,
+    findings,
+    publish: (documents) =>
+      refreshConsolidated(
+        store,
+        { groups: ancestorPaths(path), nodes: [path] },
+        async () => {
+          await createShared(store, zarrFormat, { signal });
+          await writeDocuments(store, documents, signal);
+          const ancestors = await createAncestors(store, path, zarrFormat, { signal });
+          return { removed: path, written: new Map([...documents, ...ancestors]) };
+        },
+        reading,
+      ),
+    discard: (undo) => undo(),
+  };
+  return {
+    layout,
+    async begin(metadata) {
+      if (ifExists === "replace") await clear(store, layout, metadata, reading);
+      else if (options.mustBeEmpty) await assertEmpty(store, layout, signal);
+      return site;
+    },
+  };
+}
+
+async function clear(
+  store: WritableStore,
+  layout: NodeLayout,
+  metadata: NodeMetadata,
+  reading: ReadDocumentOptions,
+): Promise<void> {
+  const { signal } = reading;
+  const change = async () => {
+    await deleteKeys(store, layout, metadata, { signal });
+    return { removed: layout.path, written: new Map() };
+  };
+  const scope = { groups: ancestorPaths(layout.path), nodes: [layout.path] };
+  await refreshConsolidated(store, scope, change, reading);
+}
+
+/** Error for a place that already has a node. */
+export function exists(store: Store, path: string): ZarrflowError {
+  return new ZarrflowError("target-exists", "a node exists already", {
+    store: store.description,
+    path,
+    hint: 'Replace it, with ifExists: "replace", or choose another path.',
+  });
+}
+
+export interface PlaceOptions {
+  readonly zarrFormat?: ZarrFormat | undefined;
+  /** Kind of the new node. */
+  readonly kind: NodeMetadata["kind"];
+  readonly ifExists?: "error" | "replace" | undefined;
+  readonly allowUnicode?: boolean | undefined;
+  /** Rejects a place with keys below it, even if there is no node. */
+  readonly mustBeEmpty?: boolean | undefined;
+  /** Maximum size of existing documents in bytes. */
+  readonly maxMetadata?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A place for a new node; nothing is changed before `begin`. */
+export interface OpenCreateTarget {
+  /** Layout of its keys in the store in which it is created. */
+  readonly layout: NodeLayout;
+  begin(metadata: NodeMetadata): Promise<NodeDraft>;
+}
+
+/** A node that is being created. */
+export interface NodeDraft {
+  readonly store: WritableStore;
+  readonly layout: NodeLayout;
+  /** Problems found in the hierarchy around it that did not prevent creation. */
+  readonly findings?: readonly Finding[];
+  /** Writes its documents and makes it visible; `undo` removes its other keys. */
+  publish(documents: Documents, undo: () => Promise<void>): Promise<void>;
+  /** Removes it; `undo` removes the keys that were written. */
+  discard(undo: () => Promise<void>, reason: unknown): Promise<void>;
+}
+
+/** Writes the documents of a draft, in their order. */
+export async function writeDocuments(
+  store: WritableStore,
+  documents: Documents,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const [key, bytes] of documents) await store.set(key, bytes, { signal });
+}
+
+/** The place of a new node: a URL, a store of zarrflow or zarrita (its root), or a path in a store. */
+export type CreateTarget =
+  | string
+  | URL
+  | Store
+  | ZarritaStore
+  | { readonly store: Store | ZarritaStore; readonly path: string };
+
+/**
+ * Resolves a target to a place.
+ *
+ * @throws `target-exists`, `target-not-empty`; `path-not-allowed` below an array, `invalid-node-name`;
+ *   `unsupported-operation` if the store is not writable; `invalid-option` for a format other than the one of the
+ *   hierarchy around it.
+ */
+export async function placeOf(at: CreateTarget, options: PlaceOptions): Promise<OpenCreateTarget> {
+  assertPlace(at, "target");
+  const target = textOfUrl(at);
+  await loadStreams();
+  if (typeof target !== "string") {
+    if (!("get" in target || "store" in target))
+      throw invalid("nothing can be created there", "a URL, a store or { store, path }", target);
+    const { store, path } = "get" in target ? { store: target, path: "" } : target;
+    const place = await placeIn(assertWritable(toStore(store)), normalisePath(path), options);
+    assertPath(place.layout, path);
+    return place;
+  }
+  const { spec, path, zarrFormat } = parseStoreUrl(target);
+  const asked = { ...options, zarrFormat: agreed(options.zarrFormat, zarrFormat) };
+  const folder = childSpec(spec, path);
+  if (folder?.kind === "directory") return placeOfFolder(folder, asked);
+  if (folder?.kind === "s3") return placeOfPrefix(folder, asked);
+  const store = path === "" || isZip(spec) ? undefined : await openStoreIfThere(spec);
+  return store ? placeIn(assertWritable(store), path, asked) : placeInNewStore(spec, path, asked);
+}
+
+/** Opens a path in an open store. A store that only grows, such as a zip being written, is assumed to be empty. */
+async function placeIn(store: WritableStore, path: string, options: PlaceOptions): Promise<OpenCreateTarget> {
+  if (!store.singleWriter) return placeInStore(store, path, options);
+  return placeInBuild(
+    async () => ({ store, publish: async () => {}, discard: async () => {} }),
+    path,
+    options,
+  );
+}
+
+/** Opens a folder, to be built beside its name, anywhere in a hierarchy. */
+async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
+  const { ifExists = "error", maxMetadata, signal } = options;
+  const reading = { maxMetadata, signal };
+  const home = await parentHierarchyOf(spec);
+  const zarrFormat = chooseFormat(options, home.path, await formatAbove(home.store, home.path, reading));
+  const { hierarchy } = layoutOf(home.path, zarrFormat, options);
+  const isReplaced = home.path === "" && ifExists === "replace";
+  if (hierarchy.sharedKeys.length > 0 && !isReplaced)
+    return placeInHierarchy(home, { ...options, zarrFormat });
+  const layout = formatNamed(zarrFormat).layout("");
+  return {
+    layout,
+    async begin() {
+      if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" }, options);
+      const onTaken = () => assertUnlockedAbove(home, { signal });
+      await onTaken();
+      const build = await openTargetBuild(spec, { ifExists, onTaken });
+      const publish = async (documents: Documents) => {
+        await createShared(build.store, zarrFormat, { signal });
+        await writeDocuments(build.store, documents, signal);
+        await build.publish({ signal });
+        const ancestors = await createAncestors(home.store, home.path, zarrFormat, {});
+        const own = [...documents].map(([key, bytes]): [string, Uint8Array] => [
+          joinKey(home.path, key),
+          bytes,
+        ]);
+        return { removed: home.path, written: new Map([...own, ...ancestors]) };
+      };
+      return {
+        store: build.store,
+        layout,
+        publish: (documents) => {
+          const scope = { groups: ancestorPaths(home.path), nodes: [home.path] };
+          return refreshConsolidated(home.store, scope, () => publish(documents), reading);
+        },
+        discard: () => build.discard(),
+      };
+    },
+  };
+}
+
+/** Opens a prefix of a bucket, which cannot rename: in a hierarchy, keys are written to their final place. */
+async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
+  const home = await parentHierarchyOf(spec);
+  if (home.path === "") return placeInNewStore(spec, "", options);
+  const place = await placeInStore(home.store, home.path, options);
+  return {
+    layout: place.layout,
+    async begin(metadata) {
+      if (options.ifExists === "replace") await assertReplaceable({ store: spec, path: "" }, options);
+      const { ifExists = "error", kind, maxMetadata, signal } = options;
+      const begin = async () => {
+        // another run may have created a node before the place was locked
+        const isMade =
+          ifExists === "error" && (await isTaken(home.store, place.layout, kind, { maxMetadata, signal }));
+        if (isMade) throw exists(home.store, home.path);
+        return place.begin(metadata);
+      };
+      return lockedDraft(home, begin, signal);
+    },
+  };
+}
+
+/** Starts a node at its final place, which stays locked until the node is published or discarded. */
+async function lockedDraft(
+  home: ParentHierarchy,
+  begin: () => Promise<NodeDraft>,
+  signal: AbortSignal | undefined,
+): Promise<NodeDraft> {
+  const lock = await lockPlace(home, { signal });
+  try {
+    const draft = await begin();
+    return {
+      ...draft,
+      async publish(documents, undo) {
+        await lock.assertHeld();
+        await draft.publish(documents, undo);
+        await lock.release();
+      },
+      async discard(undo, reason) {
+        try {
+          // keys that another run has taken over are not removed
+          await lock.assertHeld();
+          await draft.discard(undo, reason);
+        } finally {
+          await lock.release();
+        }
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Opens a place in a hierarchy that does not store nodes in folders. A new hierarchy is built as a whole. */
+async function placeInHierarchy(
+  { store, spec, path }: ParentHierarchy,
+  options: PlaceOptions,
+): Promise<OpenCreateTarget> {
+  const { maxMetadata, signal } = options;
+  const root = (await readDocument(store, HIERARCHY_KEY, { maxMetadata, signal }))?.bytes;
+  return root ? placeInStore(store, path, options) : placeInNewStore(spec, path, options);
+}
+
+/** Opens a store that is built as a whole: a zip, or a memory store without a name yet. */
+async function placeInNewStore(
+  spec: StoreSpec,
+  path: string,
+  options: PlaceOptions,
+): Promise<OpenCreateTarget> {
+  const { ifExists = "error" } = options;
+  const inside = ifExists === "replace" && path !== "" ? await openStoreIfThere(spec) : undefined;
+  if (inside) {
+    await inside.close?.();
+    throw new ZarrflowError("unsupported-operation", "one node of an archive cannot be replaced", {
+      path,
+      hint: "Create the whole archive again, or use a folder.",
+    });
+  }
+  const open = async () => {
+    if (ifExists === "replace") await assertReplaceable({ store: spec, path }, options);
+    return openTargetBuild(spec, { ifExists });
+  };
+  return placeInBuild(open, path, options);
+}
+
+/** Opens a place in a new, empty store that cannot be read before it is finished. */
+function placeInBuild(
+  open: () => Promise<Pick<TargetBuild, "store" | "publish" | "discard">>,
+  path: string,
+  options: PlaceOptions,
+): OpenCreateTarget {
+  const { signal } = options;
+  const zarrFormat = chooseFormat(options, path, undefined);
+  const layout = layoutOf(path, zarrFormat, options);
+  return {
+    layout,
+    async begin() {
+      const build = await open();
+      return {
+        store: build.store,
+        layout,
+        async publish(documents) {
+          await createShared(build.store, zarrFormat, { signal });
+          await writeDocuments(build.store, documents, signal);
+          for (const above of ancestorDocuments(path, zarrFormat))
+            await writeDocuments(build.store, above, signal);
+          await build.publish({ signal });
+        },
+        discard: () => build.discard(),
+      };
+    },
+  };
+}

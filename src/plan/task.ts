@@ -1,0 +1,224 @@
+import { gridShape } from "../meta/array-metadata.ts";
+import type { ChunkRef, Region } from "../streams/chunk.ts";
+import { chunksIn } from "../streams/regrid.ts";
+import { axesOver, type ChunkRun, chunkRegion, chunksHit } from "../streams/selection.ts";
+import { invalid, isObject } from "../util/options.ts";
+import { coordsAt, coordsOf, product } from "../util/shape.ts";
+import type { ArrayJob, Plan } from "./plan.ts";
+import { boxGrid, boxRegion, lastStage, splitsOf } from "./windows.ts";
+
+/** A task makes whole target chunks, or a scratch object that later tasks read. */
+export type Task = TargetTask | ScratchTask;
+
+/** A task that makes a window of whole target chunks of one array. */
+export interface TargetTask {
+  readonly kind: "target";
+  /** Number among all tasks of the plan, counted stage by stage. */
+  readonly number: number;
+  readonly job: ArrayJob;
+  /** The window in target chunks, clipped to the grid. */
+  readonly window: Region;
+}
+
+/** A task that makes one scratch object of one array. */
+export interface ScratchTask {
+  readonly kind: "scratch";
+  readonly number: number;
+  readonly job: ArrayJob;
+  /** Index of the pass in the job. */
+  readonly pass: number;
+  /** Coords of the box in the pass's grid. */
+  readonly coords: readonly number[];
+}
+
+/** The parts of a plan that determine its tasks. */
+export type StagedPlan = Pick<Plan, "jobs" | "stages">;
+
+/** Computes task `index` of a stage, without listing the others. */
+export function taskAt(plan: StagedPlan, stage: number, index: number): Task {
+  const { job, first } = jobAt(plan, stage, index);
+  const number = firstOfStage(plan, stage) + index;
+  if (stage < lastStage(job)) {
+    const coords = coordsAt(index - first, boxGrid(splitsOf(job, stage)));
+    return { kind: "scratch", number, job, pass: stage, coords };
+  }
+  const grid = gridShape(job.target.shape, job.target.chunkShape);
+  const windows = gridShape(grid, job.window);
+  return {
+    kind: "target",
+    number,
+    job,
+    window: chunkRegion(coordsAt(index - first, windows), job.window, grid),
+  };
+}
+
+/** Returns the job of a task, given the task's number in the plan. */
+export function jobOfTask(plan: StagedPlan, number: number): ArrayJob {
+  const stage = plan.stages.findIndex((tasks, at) => number < firstOfStage(plan, at) + tasks);
+  return jobAt(plan, stage, number - firstOfStage(plan, stage)).job;
+}
+
+/** Number of a stage's first task among all tasks of the plan. */
+export function firstOfStage({ stages }: Pick<Plan, "stages">, stage: number): number {
+  return stages.slice(0, stage).reduce((sum, tasks) => sum + tasks, 0);
+}
+
+/** Maximum bytes that a task may hold. */
+export function leaseBytesOf(task: Task): number {
+  return task.kind === "scratch" ? (task.job.passes?.[task.pass]?.leaseBytes ?? 0) : task.job.leaseBytes;
+}
+
+/** Yields the parts of a task that are made one after the other, as tasks with smaller windows. */
+export function* stepsOf(task: TargetTask): Generator<TargetTask> {
+  const { job, window } = task;
+  const { step = window.shape } = job;
+  for (const at of coordsOf(gridShape(window.shape, step))) {
+    const { start, shape } = chunkRegion(at, step, window.shape);
+    yield { ...task, window: { start: start.map((from, d) => from + (window.start[d] ?? 0)), shape } };
+  }
+}
+
+/** The jobs with tasks in each stage and the numbers of their first tasks; computed once per plan. */
+const stagesOfPlans = new WeakMap<StagedPlan, readonly (readonly StageJob[])[]>();
+
+interface StageJob {
+  readonly job: ArrayJob;
+  readonly first: number;
+}
+
+function jobAt(plan: StagedPlan, stage: number, index: number): StageJob {
+  if (!isObject(plan) || !Array.isArray(plan.stages)) throw invalid("this is not a plan", "a plan", plan);
+  const stages = stagesOfPlans.get(plan) ?? plan.stages.map((_, i) => jobsIn(plan, i));
+  stagesOfPlans.set(plan, stages);
+  const jobs = stages[stage] ?? [];
+  let low = 0;
+  let high = jobs.length;
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1;
+    if (index >= (jobs[middle]?.first ?? 0)) low = middle;
+    else high = middle;
+  }
+  const found = jobs[low];
+  if (found && index >= 0 && index < (plan.stages[stage] ?? 0)) return found;
+  throw invalid("the plan has no such task", "a stage and an index of the plan", `${stage}, ${index}`);
+}
+
+function jobsIn({ jobs }: StagedPlan, stage: number): StageJob[] {
+  return jobs.flatMap((job) => {
+    const { firstTask: first, tasks } =
+      job.passes?.[stage] ?? (lastStage(job) === stage ? job : { firstTask: 0, tasks: 0 });
+    return tasks > 0 ? [{ job, first }] : [];
+  });
+}
+
+/**
+ * Yields the source chunks that a task reads, each once, in C order of their coords; chunks in shards shard by
+ * shard.
+ */
+export function readsOf(task: Task): Generator<ChunkRef> {
+  assertTask(task);
+  const { source, selection } = task.job;
+  const items = itemsOf(task);
+  const hit = axesOver(selection, source.chunkShape).map((axis, d) =>
+    chunksHit(axis, items.start[d] ?? 0, items.shape[d] ?? 0),
+  );
+  return chunkRefs(source, hit);
+}
+
+/** The items of the target array that a task makes or stores in a scratch object. */
+export function itemsOf(task: Task): Region {
+  const { job } = task;
+  if (task.kind === "scratch") return boxRegion(splitsOf(job, task.pass), task.coords);
+  const { window } = task;
+  const { chunkShape, shape } = job.target;
+  const start = window.start.map((chunk, d) => chunk * (chunkShape[d] ?? 1));
+  const end = window.shape.map((chunks, d) => (start[d] ?? 0) + chunks * (chunkShape[d] ?? 1));
+  return { start, shape: end.map((to, d) => Math.min(to, shape[d] ?? 0) - (start[d] ?? 0)) };
+}
+
+/** Coords of the target chunks that a task writes. */
+export function writesOf(task: TargetTask): Iterable<number[]> {
+  assertTask(task);
+  const { window } = task;
+  return chunksIn(
+    window,
+    window.shape.map(() => 1),
+  );
+}
+
+/** Maximum number of target chunks that a task writes. */
+export function countWrites(task: TargetTask): number {
+  assertTask(task);
+  return product(task.window.shape);
+}
+
+/** Asserts that a value is a task of a plan. @throws `invalid-option` */
+export function assertTask(task: unknown): void {
+  const isTask =
+    isObject(task) && "job" in task && isObject(task.job) && ("window" in task || "pass" in task);
+  if (!isTask) throw invalid("this is not a task", "a task that taskAt returned", task);
+}
+
+/** Key of a scratch object: its pass, and its index among all objects of that stage of the plan. */
+export function scratchKey({ passes }: ArrayJob, pass: number, index: number): string {
+  return `${pass}/${(passes?.[pass]?.firstTask ?? 0) + index}`;
+}
+
+/** A grid of chunks, optionally in shards. */
+export interface ReadGrid {
+  readonly shape: readonly number[];
+  readonly chunkShape: readonly number[];
+  /** Shape of the shards that contain the chunks; absent without shards. */
+  readonly shardShape?: readonly number[] | undefined;
+}
+
+/** Yields the chunks that a selection touches along every dimension, in C order; chunks in shards shard by shard. */
+export function* chunkRefs(grid: ReadGrid, hit: readonly ChunkRun[]): Generator<ChunkRef> {
+  const { shape, chunkShape, shardShape } = grid;
+  const perShard = shardShape?.map((n, d) => n / (chunkShape[d] ?? 1));
+  let index = 0;
+  for (const inShard of perShard ? shardBoxes(hit, perShard) : [hit]) {
+    for (const at of coordsOf(inShard.map(({ count }) => count))) {
+      const coords = at.map((i, d) => inShard[d]?.at(i) ?? 0);
+      yield { index: index++, coords, region: chunkRegion(coords, chunkShape, shape) };
+    }
+  }
+}
+
+/** Yields the parts of a box of chunks that are in one shard each, in C order. Computes them without a list. */
+function* shardBoxes(
+  [run, ...runs]: readonly ChunkRun[],
+  [perShard = 1, ...others]: readonly number[],
+): Generator<readonly ChunkRun[]> {
+  if (run === undefined) {
+    yield [];
+    return;
+  }
+  for (const part of shardRuns(run, perShard)) {
+    for (const rest of shardBoxes(runs, others)) yield [part, ...rest];
+  }
+}
+
+/** Yields the parts of a run that are in one shard each. */
+function* shardRuns({ count, at }: ChunkRun, perShard: number): Generator<ChunkRun> {
+  for (let first = 0; first < count; ) {
+    const start = first;
+    const end = (Math.floor(at(start) / perShard) + 1) * perShard;
+    first = firstFrom({ count, at }, end, start + 1);
+    yield { count: first - start, at: (index) => at(start + index) };
+  }
+}
+
+/**
+ * Returns the index, from `low`, of the first chunk of an ascending run at or after `chunk`; the run's count if
+ * there is none.
+ */
+function firstFrom({ count, at }: ChunkRun, chunk: number, low: number): number {
+  let [from, to] = [low, count];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    if (at(middle) < chunk) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

@@ -1,0 +1,208 @@
+import type { EventOptions } from "../flows/events.ts";
+import type { PlannedFlow } from "../flows/request/flow.ts";
+import type { RunOptions } from "../flows/request/flow-options.ts";
+import { differingSetting, type Settings } from "../flows/request/settings.ts";
+import { type JobKind, kindOf } from "../plan/array-job.ts";
+import { isSameProfiles, type Plan } from "../plan/plan.ts";
+import type { StoreSpec } from "../stores/store.ts";
+import type { TargetBuildOptions, UnfinishedBuild } from "../targets/options.ts";
+import { distinct } from "../util/distinct.ts";
+import { type ErrorDetails, ZarrflowError } from "../util/errors.ts";
+import { textHash } from "../util/hash.ts";
+import { currentFolder } from "../util/platform.node.ts";
+import { formatBytes } from "../util/units.ts";
+import { type RunIdentity, unfinishedRun } from "./ledger.ts";
+
+/**
+ * The identity of a run. It is independent of memory, threads and requests, which may change when the run is resumed.
+ */
+export function runIdentity(
+  { operation, source, target, jobs, stages, publication }: Plan,
+  {
+    writeEmpty = false,
+    sourceDocuments,
+    sourceKeys,
+  }: {
+    readonly writeEmpty?: boolean | undefined;
+    readonly sourceDocuments: string;
+    readonly sourceKeys?: string | undefined;
+  },
+): RunIdentity {
+  const kinds = distinct(jobs.map((job) => tasksOf(kindOf(job))));
+  const names = jobs.map(({ path, targetPath }) => [path, targetPath]);
+  return {
+    source: hashed([{ ...source, store: withoutAccess(source.store) }, folderOf(source.store)]),
+    target: hashed(target.path),
+    arrays: hashed([stages, names, kinds]),
+    documents: hashed([operation, publication]),
+    options: hashed({ writeEmpty }),
+    sourceDocuments,
+    ...(sourceKeys !== undefined && { sourceKeys }),
+  };
+}
+
+/** The properties of an array that determine its tasks and the bytes that they write. */
+function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...job }: JobKind): unknown {
+  const {
+    expectedBytes: _expected,
+    cost: _cost,
+    notTaken: _others,
+    missingChunks: _missing,
+    passes,
+    ...made
+  } = job;
+  return { ...made, passes: passes?.map(({ box, tasks }) => ({ box, tasks })) };
+}
+
+/** The location of a store, without settings for access to its server. */
+function withoutAccess(store: StoreSpec): StoreSpec {
+  if (store.kind === "zip-value") return { ...store, store: withoutAccess(store.store) };
+  if (store.kind !== "http" && store.kind !== "s3") return store;
+  const { retry: _retry, ...place } = store;
+  if (place.kind === "s3") return place;
+  const { hasHeaders: _headers, hasQuery: _query, ...server } = place;
+  return server;
+}
+
+/** The current folder, which matters if the path of the source is relative. */
+function folderOf(store: StoreSpec): string | undefined {
+  if (store.kind === "zip-value") return folderOf(store.store);
+  const isRelative = "path" in store && !/^(?:[/\\]|[A-Za-z]:)/.test(store.path);
+  return isRelative ? currentFolder() : undefined;
+}
+
+function hashed(value: unknown): string {
+  return textHash(JSON.stringify(value));
+}
+
+const DIFFERENCES: readonly (readonly [keyof RunIdentity, string])[] = [
+  ["source", "another source"],
+  ["target", "another path in the target"],
+  ["arrays", "other chunks, codecs or windows"],
+  ["documents", "another operation, other metadata or other keys"],
+  ["options", "another value of --write-empty"],
+];
+
+/**
+ * Checks that an unfinished run is the one to resume.
+ *
+ * @throws `plan-mismatch`, or `source-changed` if the metadata of the source have changed.
+ */
+export function assertSameRun(
+  found: RunIdentity,
+  expected: RunIdentity,
+  {
+    place,
+    settings: { before = {}, now } = { now: {} },
+  }: {
+    readonly place: string;
+    /** Settings of both runs. */
+    readonly settings?: { readonly before?: Settings | undefined; readonly now: Settings };
+  },
+): void {
+  const difference = DIFFERENCES.find(([part]) => found[part] !== expected[part]);
+  if (difference) {
+    const setting = differingSetting(before, now);
+    const reason = "the unfinished run at the target has another plan";
+    throw new ZarrflowError("plan-mismatch", setting ? `${reason}: ${setting.name} differs` : reason, {
+      ...(setting
+        ? { setting: setting.name, expected: setting.before, found: setting.now }
+        : { found: difference[1] }),
+      store: place,
+      hint: "Repeat the command of the unfinished run with --resume, or remove its work with `zarrflow clean` and start again.",
+    });
+  }
+  if (found.sourceDocuments !== expected.sourceDocuments) {
+    throw changedSince("metadata of the source have changed since the unfinished run", { store: place });
+  }
+  if (expected.sourceKeys === undefined || found.sourceKeys === expected.sourceKeys) return;
+  if (found.sourceKeys === undefined) {
+    throw new ZarrflowError("plan-mismatch", "the unfinished run did not record the keys of its source", {
+      store: place,
+      hint: "Only a run that was started with --verify-source can be resumed with it. Resume without it and use --verify=values, or start again.",
+    });
+  }
+  throw changedSince("keys of the source have changed since the unfinished run", {
+    store: place,
+    expected: found.sourceKeys,
+    found: expected.sourceKeys,
+  });
+}
+
+function changedSince(reason: string, details: ErrorDetails): ZarrflowError {
+  const hint = "Start again without --resume: what that run has written is of the source as it was.";
+  return new ZarrflowError("source-changed", reason, { ...details, hint });
+}
+
+/** Options that let a run resume an unfinished build at its target. */
+export interface Resuming extends Pick<TargetBuildOptions, "resume" | "onUnfinished"> {
+  /**
+   * Returns the plan to run, which is known once the target is taken: the unfinished run may have measured other
+   * network performance.
+   */
+  readonly plan: () => Plan;
+}
+
+/** @param identityOf returns the identity of a run of a plan */
+export function resuming(
+  planned: Pick<PlannedFlow, "plan" | "planWith" | "pace" | "settings">,
+  identityOf: (plan: Plan) => RunIdentity,
+  { resume = false, onEvent }: Pick<RunOptions, "resume"> & EventOptions,
+): Resuming {
+  let { plan } = planned;
+  const howToResume = async ({ description, journal }: UnfinishedBuild) => {
+    const found = await unfinishedRun(journal, description);
+    if (found === undefined) return undefined;
+    const { profiles = {}, pace } = found;
+    if (!isSameProfiles(profiles, plan.profiles)) plan = await planned.planWith(profiles);
+    if (pace && found.identity.arrays !== identityOf(plan).arrays) {
+      plan = atPace(await planned.planWith(profiles, pace), plan, description);
+    }
+    const settings = { before: found.settings, now: planned.settings };
+    assertSameRun(found.identity, identityOf(plan), { place: description, settings });
+    return { readBack: found.mayBeLost };
+  };
+  return {
+    plan: () => plan,
+    resume: resume ? howToResume : undefined,
+    onUnfinished: ({ description }) => onEvent?.({ type: "warning", ...notResumed(description) }),
+  };
+}
+
+/**
+ * The tasks of an unfinished run, with no more threads, requests and memory than this run may use.
+ *
+ * @throws `plan-mismatch` if its largest task does not fit the memory budget
+ */
+function atPace(unfinished: Plan, now: Plan, place: string): Plan {
+  const { leaseBytes } = unfinished.budget;
+  const { maxMemory } = now.budget;
+  if (leaseBytes > maxMemory) {
+    throw new ZarrflowError("plan-mismatch", "the unfinished run at the target was planned for more memory", {
+      store: place,
+      setting: "--max-mem",
+      expected: `${formatBytes(unfinished.budget.maxMemory)}, and at least ${leaseBytes} bytes`,
+      found: formatBytes(maxMemory),
+      hint: "Resume with a memory budget (--max-mem) in which its largest task fits.",
+    });
+  }
+  const { execution } = unfinished;
+  const { concurrency, threads, singleThreadReason } = now.execution;
+  return {
+    ...unfinished,
+    budget: { ...unfinished.budget, maxMemory },
+    execution: {
+      ...execution,
+      concurrency: Math.min(execution.concurrency, concurrency),
+      threads: Math.min(execution.threads, threads),
+      ...(singleThreadReason !== undefined && { singleThreadReason }),
+    },
+  };
+}
+
+function notResumed(place: string): { readonly message: string; readonly hint: string } {
+  return {
+    message: `an unfinished run left its work in ${place}; this run starts from the beginning, and removes that work when it succeeds`,
+    hint: "To continue the unfinished run, stop this one and use --resume. To remove its work now, use `zarrflow clean`.",
+  };
+}

@@ -1,0 +1,32 @@
+import type { Slab } from "../run/slabs/growing-slab.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { OptionNames } from "../util/options.ts";
+import { product } from "../util/shape.ts";
+import { DECODE_OPTIONS, type DecodeOptions } from "./decoder.ts";
+
+/**
+ * Writes only the items of slabs, little-endian. Each piece is valid until the next one is requested.
+ *
+ * @throws `unsupported-operation` for strings and objects.
+ */
+export async function* rawPieces(slabs: AsyncIterable<Slab>): AsyncGenerator<Uint8Array> {
+  for await (const { data } of slabs) {
+    if (data.kind === "variable") {
+      throw new ZarrflowError("unsupported-operation", "strings and objects have no raw bytes", {
+        hint: "Use --format json, csv for strings, or `read().data` in a program.",
+      });
+    }
+    yield data.bytes.subarray(0, product(data.shape) * data.itemSize);
+  }
+}
+
+/** Options for writing slices. */
+export interface FormatSliceOptions extends DecodeOptions {
+  /** Writes JSON as one flat list instead of lists nested by dimension. */
+  readonly flat?: boolean | undefined;
+}
+
+export const FORMAT_SLICE_OPTIONS: OptionNames<FormatSliceOptions> = {
+  ...DECODE_OPTIONS,
+  flat: true,
+};

@@ -1,0 +1,273 @@
+import { link, lstat, mkdir, readdir, rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { removeFolder } from "../stores/directory/directory-tree.ts";
+import { fileError, hasSystemCode, isDenied, isMissing } from "../stores/files/file-calls.ts";
+import { controlName, isControlName, LOCK_NAME } from "../stores/reserved-names.ts";
+import type { ListableStore, ListedRun, StoreOptions, WritableStore } from "../stores/store.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import {
+  disownFolder,
+  type FolderOwner,
+  OWNER_NAME,
+  ownerOf,
+  type SignOptions,
+  signFolder,
+  takeOverFolder,
+} from "./owner-record.ts";
+import { assertUnlocked, type LockOptions } from "./prefix-lock.ts";
+import { processTag } from "./process-record.node.ts";
+
+/**
+ * A folder beside a target in which one run builds it. It contains
+ * - `build`, the new target, complete once publishing starts;
+ * - `old`, the replaced target, always complete, from the first rename until it is put back or moved to `trash`;
+ * - `trash`, anything that is being removed;
+ * - `ledger.jsonl`, the run's record of its progress.
+ *
+ * Whenever a run is killed, the target's place is either empty or contains a complete target, and {@link
+ * ControlFolder.mend} finishes what was interrupted.
+ */
+export class ControlFolder {
+  readonly path: string;
+  /** Path of the new target, a folder or a file. */
+  readonly build: string;
+  /** Path of the run's record of its progress. */
+  readonly ledger: string;
+  readonly #target: string;
+  readonly #old: string;
+  readonly #trash: string;
+
+  readonly #run: string;
+  /** True if the run has given no sign of life for so long that it has ended. */
+  readonly isDead: boolean;
+  readonly #endRenewal: () => void;
+
+  private constructor(
+    path: string,
+    target: string,
+    { run, isDead = false, end = () => {} }: Partial<FolderOwner> & { run: string; end?: () => void },
+  ) {
+    this.path = path;
+    this.#run = run;
+    this.isDead = isDead;
+    this.#endRenewal = end;
+    this.build = join(path, "build");
+    this.ledger = join(path, "ledger.jsonl");
+    this.#target = target;
+    this.#old = join(path, "old");
+    this.#trash = join(path, "trash");
+  }
+
+  /** Creates a control folder beside `target`, in a folder that exists. */
+  static async create(target: string, options?: SignOptions): Promise<ControlFolder> {
+    const path = join(dirname(target), controlName(basename(target), processTag()));
+    await mkdir(path);
+    try {
+      return new ControlFolder(path, target, await signFolder(path, options));
+    } catch (error) {
+      await removeFolder(path).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Returns the control folder of a joint run, which all its processes share. */
+  static of(path: string, target: string, run: string): ControlFolder {
+    return new ControlFolder(path, target, { run });
+  }
+
+  /**
+   * Lists the control folders beside `target`, of killed runs and of running ones. Anything with such a name that
+   * is not a folder of this user's runs is left out.
+   */
+  static async all(target: string): Promise<ControlFolder[]> {
+    const parent = dirname(target);
+    const found: ControlFolder[] = [];
+    for (const name of await namesIn(parent)) {
+      if (!isControlName(name, basename(target))) continue;
+      const owner = await ownerOf(join(parent, name));
+      if (owner) found.push(new ControlFolder(join(parent, name), target, owner));
+    }
+    return found;
+  }
+
+  /**
+   * Moves the build to the target's place, where nothing may exist but an empty folder.
+   *
+   * @throws `target-exists`
+   */
+  async publish(): Promise<void> {
+    await this.#assertOwn();
+    try {
+      await moveWithoutReplacing(this.build, this.#target);
+    } catch (error) {
+      if (!hasSystemCode(error, "EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR")) throw error;
+      throw new ZarrflowError(
+        "target-exists",
+        `${this.#target} was created by another program during the run`,
+      );
+    }
+  }
+
+  /** Moves the build to the target's place with two renames. If the second fails, the old target is put back. */
+  async replace(): Promise<void> {
+    await this.#assertOwn();
+    await rename(this.#target, this.#old);
+    try {
+      await rename(this.build, this.#target);
+    } catch (error) {
+      await rename(this.#old, this.#target);
+      throw error;
+    }
+  }
+
+  /** @throws `locked` if another run took this one for dead and removed its build. */
+  async #assertOwn(): Promise<void> {
+    if ((await ownerOf(this.path))?.run === this.#run) return;
+    throw new ZarrflowError("locked", "the unfinished target was removed by another run", {
+      store: `directory ${this.#target}`,
+      hint: "Start again.",
+    });
+  }
+
+  /**
+   * Finishes an interrupted replacement: makes the second rename if it was not made, then removes the old target.
+   * The build of a dead run is removed, unless it can be resumed.
+   */
+  async mend(): Promise<void> {
+    if ((await isThere(this.#old)) && !(await isThere(this.#target)) && (await isThere(this.build))) {
+      await rename(this.build, this.#target);
+    }
+    const isReplaced = (await isThere(this.#old)) || (await isThere(this.#trash));
+    if (isReplaced || (this.isDead && !(await this.isUnfinished()))) await this.remove();
+  }
+
+  /** True if the run left work that can be resumed. */
+  async isUnfinished(): Promise<boolean> {
+    return (await isThere(this.build)) && (await isFile(this.ledger));
+  }
+
+  /** @throws `target-not-empty` if someone replaced the build of an unfinished run by a link. */
+  async assertNoLink(): Promise<void> {
+    if (!(await lstat(this.build)).isSymbolicLink()) return;
+    throw new ZarrflowError("target-not-empty", "what the unfinished run has built is a symbolic link", {
+      store: this.build,
+      hint: "Put what it leads to in its place, or start again without --resume.",
+    });
+  }
+
+  /**
+   * Transfers the folder of a dead run to this run.
+   *
+   * @throws `locked` if another run was first.
+   */
+  async takeOver(options?: SignOptions): Promise<ControlFolder> {
+    const signed = await takeOverFolder(this.path, { run: this.#run, isDead: this.isDead }, options);
+    if (signed) return new ControlFolder(this.path, this.#target, signed);
+    throw new ZarrflowError("locked", "another run has just resumed the unfinished one", {
+      store: `directory ${this.#target}`,
+      found: this.path,
+      hint: "Wait for it.",
+    });
+  }
+
+  /** Leaves everything to a run that resumes this one. */
+  async keep(): Promise<void> {
+    this.#endRenewal();
+    await disownFolder(this.path);
+  }
+
+  /**
+   * Removes everything. An old target that was not replaced is put back first. If something cannot be removed, the
+   * folder counts as a dead run's from then on.
+   */
+  async remove(): Promise<void> {
+    this.#endRenewal();
+    try {
+      await this.#removeAll();
+    } catch (error) {
+      await disownFolder(this.path).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #removeAll(): Promise<void> {
+    if (await isThere(this.#old)) {
+      await rename(this.#old, (await isThere(this.#target)) ? this.#trash : this.#target);
+    }
+    // the owner record goes last: if this run is killed, the next run still recognizes the folder
+    for (const name of (await isThere(this.path)) ? await readdir(this.path) : []) {
+      if (name !== OWNER_NAME) await removeFolder(join(this.path, name));
+    }
+    await removeFolder(this.path);
+  }
+}
+
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await isThere(path)) && (await lstat(path)).isFile();
+}
+
+async function moveWithoutReplacing(from: string, to: string): Promise<void> {
+  // renaming a folder replaces only an empty folder, but renaming a file replaces a file
+  if ((await lstat(from)).isDirectory()) return rename(from, to);
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (hasSystemCode(error, "EEXIST") || (await isThere(to))) throw error;
+    await rename(from, to); // a file system without hard links
+  }
+}
+
+/** Returns the names in a folder; none if it does not exist or this user may not read it. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error) || isDenied(error)) return [];
+    throw fileError(error, { store: folder });
+  }
+}
+
+/**
+ * Checks that no other run is active inside a store, on a part of its contents. Call this after locking the store:
+ * runs that start inside later see that lock.
+ *
+ * @throws `locked`
+ */
+export async function assertNoneInside(
+  store: ListableStore & Pick<WritableStore, "setIfAbsent">,
+  { breakLock = false, signal }: LockOptions = {},
+): Promise<void> {
+  if (breakLock) return;
+  for await (const { key, isDead } of runsIn(store, { signal })) {
+    if (key === LOCK_NAME || isDead) continue;
+    if (isDead === undefined) await assertUnlocked(store, { key, signal });
+    else {
+      throw new ZarrflowError("locked", "another run is writing inside the target", {
+        store: store.description,
+        key,
+        hint: "Wait for it. If that run is dead, use --break-lock, or wait until 15 minutes have passed since its last renewal.",
+      });
+    }
+  }
+}
+
+/** Lists locks; a store without `listRuns` has them among its keys. */
+async function* runsIn(
+  store: ListableStore & Pick<WritableStore, "setIfAbsent">,
+  options: StoreOptions,
+): AsyncGenerator<ListedRun> {
+  if (store.listRuns) yield* store.listRuns(options);
+  else if (store.setIfAbsent) {
+    for await (const { key } of store.list("", options)) if (key.endsWith(`/${LOCK_NAME}`)) yield { key };
+  }
+}

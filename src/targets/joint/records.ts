@@ -1,0 +1,159 @@
+import type { ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
+import { crc32 } from "../../util/crc32.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import { holdsValue } from "../holds-value.ts";
+import type { Journal } from "../journal.ts";
+import type { JointRecords, ShareName } from "../options.ts";
+
+/**
+ * Records of a joint run, each a file or a value:
+ * - `run` describes the run;
+ * - `ledger-STAGE-INDEX-COUNT-RANDOM` is the progress of one process on a share; no two processes write to the
+ *   same one;
+ * - `ended-STAGE-INDEX-COUNT` marks a share as done.
+ */
+const NAME = /^(ledger|ended)-(\d{1,10})-(\d{1,10})-(\d{1,10})(?:-[0-9a-f]{12})?$/;
+
+export const RUN_RECORD = "run";
+
+/** Returns a name for a ledger that no other process uses. */
+export function ledgerName(share: ShareName, random: string): string {
+  return `ledger-${shareText(share)}-${random}`;
+}
+
+export function endedName(share: ShareName): string {
+  return `ended-${shareText(share)}`;
+}
+
+function shareText({ stage, index, count }: ShareName): string {
+  return `${stage}-${index}-${count}`;
+}
+
+/** Parses names of records. @param open opens the ledger with a given name */
+export function jointRecords(
+  names: readonly string[],
+  boot: string | undefined,
+  open: (name: string) => AsyncIterable<string>,
+): JointRecords {
+  const found = names.flatMap((name) => {
+    const [, kind, ...numbers] = NAME.exec(name) ?? [];
+    const [stage = 0, index = 0, count = 0] = numbers.map(Number);
+    return kind === undefined || index >= count ? [] : { name, kind, share: { stage, index, count } };
+  });
+  return {
+    ended: found.flatMap(({ kind, share }) => (kind === "ended" ? share : [])),
+    journal: (isWanted = () => true) => ({
+      boot,
+      async *lines() {
+        for (const { kind, name, share } of found)
+          if (kind === "ledger" && isWanted(share)) yield* open(name);
+      },
+    }),
+  };
+}
+
+/** Joins a process's own journal with those of others, which are read first. */
+export function joinedJournal(others: Pick<Journal, "lines">, own: Journal): Journal {
+  return {
+    description: own.description,
+    boot: own.boot,
+    ...(own.isDurable !== undefined && { isDurable: own.isDurable }),
+    async *lines() {
+      yield* others.lines();
+      yield* own.lines();
+    },
+    append: (line) => own.append(line),
+    flush: () => own.flush(),
+    close: () => own.close(),
+  };
+}
+
+/** Makes the error for work of a joint run that is no longer where this process had it. */
+export function jointRunGone(store: string): ZarrflowError {
+  return new ZarrflowError("locked", "the run that this process has a share of was finished or removed", {
+    store,
+    hint: "Nothing needs to be done if the target is there. Else start again with a new plan.",
+  });
+}
+
+export function jointRunClosed(store: string): ZarrflowError {
+  return new ZarrflowError("locked", "the run is being finished", {
+    store,
+    hint: "Wait for `zarrflow finish`. If it was killed, run it again.",
+  });
+}
+
+/** Makes the error for a target that exists although no run of the plan is active. Most likely, the plan is finished. */
+export function targetIsThere(store: string): ZarrflowError {
+  return new ZarrflowError("target-exists", "the target exists, and no run of this plan is at work there", {
+    store,
+    hint: "If the target is the result of this plan, the plan is finished, and nothing needs to be done. Else choose another target, or remove this one before the jobs start.",
+  });
+}
+
+/** Makes the error for a run that cannot be finished because it has left no work. */
+export function notBegun(store: string): ZarrflowError {
+  return new ZarrflowError("not-found", "no process of this plan has left any work at the target", {
+    store,
+    hint: "Run `zarrflow run` first. If the target is there, the plan was finished before.",
+  });
+}
+
+/**
+ * Wraps a store so that values are only created. A value that is present with the same bytes counts as written; a
+ * different one is kept, and the call fails. Streamed values are compared before they are committed, so if two are
+ * committed at once, the last one stays.
+ */
+export function createOnly(store: WritableStore & ListableStore): WritableStore & ListableStore {
+  const isThere = async (key: string, size: number, checksum: () => number, options: StoreOptions) => {
+    const found = await store.size(key, options);
+    if (found === undefined) return false;
+    const expected = found === size ? checksum() : 0;
+    if (
+      found === size &&
+      (await holdsValue(store, { key, size, crc32: expected }, { readBack: true, ...options }))
+    )
+      return true;
+    throw new ZarrflowError("differs", "a value of the target is there with other bytes", {
+      store: store.description,
+      key,
+      expected: `${size} bytes`,
+      found: `${found} bytes`,
+      hint: "Another program, or another version of zarrflow or Node, has written it. Start again at another target.",
+    });
+  };
+  const { ageOf, deleteMany } = store;
+  return {
+    description: store.description,
+    get: (key, options) => store.get(key, options),
+    size: (key, options) => store.size(key, options),
+    list: (prefix, options) => store.list(prefix, options),
+    listDirectory: (prefix, options) => store.listDirectory(prefix, options),
+    ...(ageOf && { ageOf: (key, options) => ageOf.call(store, key, options) }),
+    async set(key, bytes, options = {}) {
+      const isNew = await store.setIfAbsent?.(key, bytes, options);
+      // if the value has been deleted since, the process that misses it writes it again
+      if (!isNew) await isThere(key, bytes.length, () => crc32(bytes), options);
+    },
+    async openWriter(key, options = {}) {
+      const writer = await store.openWriter(key, options);
+      let size = 0;
+      let checksum = 0;
+      return {
+        async write(bytes) {
+          checksum = crc32(bytes, checksum);
+          size += bytes.length;
+          await writer.write(bytes);
+        },
+        async commit() {
+          if (await isThere(key, size, () => checksum, { signal: options.signal })) await writer.abort();
+          else await writer.commit();
+        },
+        abort: (reason) => writer.abort(reason),
+      };
+    },
+    setIfAbsent: async (key, bytes, options) => (await store.setIfAbsent?.(key, bytes, options)) ?? false,
+    delete: (key, options) => store.delete(key, options),
+    ...(deleteMany && { deleteMany: (keys, options) => deleteMany.call(store, keys, options) }),
+  };
+}
