@@ -16,7 +16,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     of: {
       type: "string",
-      default: "src/streams,src/flows/plan,src/codecs/chain,src/meta,src/stores/target,src/flows/run/ledger",
+      default: "src/streams,src/plan,src/codecs/chain,src/meta,src/targets,src/run/ledger.ts,src/run/run-identity.ts",
     },
     workers: { type: "string", default: "2" },
   },

@@ -38,7 +38,6 @@ export {
   type FlowOptions,
   type FlowTarget,
   type FormatSliceOptions,
-  formatSlice,
   type InfoOptions,
   info,
   type KeyFilter,
@@ -71,7 +70,6 @@ export {
   type SimulationOptions,
   Slice,
   type SliceChunk,
-  type SliceFormat,
   type SliceOption,
   type SliceOptions,
   type SliceToOptions,
@@ -126,6 +124,7 @@ export type { DataTypeOption } from "./meta/data-type-option.ts";
 export { defineStore, type StoreDefinition } from "./stores/define-store.ts";
 export type { Store } from "./stores/store.ts";
 export type { DecodedChunk, Region } from "./streams/chunk.ts";
+export { formatSlice, type SliceFormat } from "./tables/slice-format.ts";
 export {
   type ErrorCode,
   type ErrorDetails,

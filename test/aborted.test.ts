@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { EventOptions } from "../src/flows/events.ts";
 import * as api from "../src/index.ts";
+import type { EventOptions } from "../src/run/events.ts";
 import { MemoryStore, nameMemoryStore } from "../src/stores/memory.ts";
 import { drain } from "./support/consume.ts";
 import { given } from "./support/given.ts";

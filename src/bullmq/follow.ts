@@ -1,4 +1,4 @@
-import type { RunReport } from "../flows/events.ts";
+import type { RunReport } from "../run/events.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { assertKnown, isObject, type OptionNames } from "../util/options.ts";
 import { pause } from "../util/pause.ts";

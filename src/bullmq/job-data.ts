@@ -1,7 +1,7 @@
-import type { RunCounts, RunReport } from "../flows/events.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
 import type { Planned } from "../flows/planned.ts";
+import type { RunCounts, RunReport } from "../run/events.ts";
 import type { ShareName } from "../targets/options.ts";
 import { type ErrorCode, EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 

@@ -1,4 +1,4 @@
-import type { RunReport } from "../flows/events.ts";
+import type { RunReport } from "../run/events.ts";
 import { assertKnown } from "../util/options.ts";
 import { Connection, QUEUE_OPTIONS, type QueueOptions } from "./connection.ts";
 import { type PlanOption, type RunData, runId, SHARE, type ShareData } from "./job-data.ts";

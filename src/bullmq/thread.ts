@@ -1,8 +1,8 @@
 import { parentPort } from "node:worker_threads";
-import type { FlowEvent } from "../flows/events.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import type { PlanFile } from "../flows/jobs/plan-file.ts";
 import { finishPlan, runShare } from "../flows/jobs/run-share.ts";
+import type { FlowEvent } from "../run/events.ts";
 import { packError } from "../run/threads/messages.ts";
 import type { FromThread, ToThread } from "./job-data.ts";
 

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import type { RunCounts, RunReport } from "../flows/events.ts";
 import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
+import type { RunCounts, RunReport } from "../run/events.ts";
 import { unpackError } from "../run/threads/messages.ts";
 import { onAbort } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";

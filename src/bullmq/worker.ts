@@ -1,11 +1,11 @@
 import type { Job } from "bullmq";
-import type { RunCounts, RunReport } from "../flows/events.ts";
 import { assertEncoders, otherEncoder } from "../flows/jobs/open-plan.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import { encodersHere } from "../flows/jobs/plan-file.ts";
 import { sumOf } from "../flows/jobs/run-share.ts";
+import { NOTHING_DONE } from "../flows/run-flow.ts";
 import { formatNamed } from "../meta/formats.ts";
-import { NOTHING_DONE } from "../run/run-flow.ts";
+import type { RunCounts, RunReport } from "../run/events.ts";
 import { openStore } from "../stores/url.ts";
 import { followSignals, onAbort } from "../util/abort.ts";
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../util/errors.ts";

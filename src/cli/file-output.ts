@@ -1,6 +1,6 @@
 import { lstat, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileError, isMissing } from "../stores/files/file-calls.ts";
+import { fileError, isMissing } from "../stores/files/file-error.ts";
 import { realPath } from "../stores/files/file-reader.ts";
 import { FileSink } from "../stores/files/file-sink.ts";
 import { temporaryName } from "../stores/reserved-names.ts";

@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
-import type { FlowEvent } from "../flows/events.ts";
+import type { FlowEvent } from "../run/events.ts";
 
 /** The default interrupt budget of V8 11, and one fifteen times as large. */
 const USUAL = 67_584;

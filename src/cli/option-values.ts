@@ -1,9 +1,10 @@
 import type { Changes } from "../flows/request/changes.ts";
-import type { PlanOptions, RunOptions } from "../flows/request/flow-options.ts";
-import type { KeyFilter } from "../flows/request/key-filter.ts";
+import type { PlanOptions } from "../flows/request/flow-options.ts";
 import type { ReadOptions } from "../hierarchy/read-options.ts";
 import type { CodecText } from "../meta/codec-option.ts";
 import type { FormatOptions } from "../meta/formats.ts";
+import type { KeyFilter } from "../plan/key-filter.ts";
+import type { RunOptions } from "../run/run-options.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import type { AccessRetry } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";

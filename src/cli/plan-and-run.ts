@@ -1,7 +1,7 @@
-import type { EventOptions, FlowEvent, RunReport } from "../flows/events.ts";
 import type { PlannedFlow } from "../flows/request/flow.ts";
 import { place } from "../flows/text/format.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { EventOptions, FlowEvent, RunReport } from "../run/events.ts";
 import { packageVersion } from "../util/package-version.node.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
@@ -80,8 +80,8 @@ async function showPlan(
   recorder: RunRecorder,
   { write, signal }: Terminal,
 ): Promise<void> {
-  const { assertFlow } = await import("../run/run-flow.ts");
-  const { estimateCopy } = await import("../run/keys/estimate-copy.ts");
+  const { assertFlow } = await import("../flows/run-flow.ts");
+  const { estimateCopy } = await import("../flows/estimate-copy.ts");
   const { json, explain, report: page } = values;
   try {
     const { plan } = planned;
@@ -151,7 +151,7 @@ async function runShowingProgress(
   values: FlowValues,
   { errors, signal, interrupts, printLine }: Terminal,
 ) {
-  const { runFlow } = await import("../run/run-flow.ts");
+  const { runFlow } = await import("../flows/run-flow.ts");
   const view = progressView(errors, { quiet: values.quiet, noLines: values.json });
   const { plan } = planned;
   const advance = eventAdvance();

@@ -1,10 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
-import type { FlowEvent, RunReport } from "../flows/events.ts";
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import { encodersHere, type PlanFile } from "../flows/jobs/plan-file.ts";
 import type { JobOptions } from "../flows/jobs/run-share.ts";
 import { counted } from "../flows/text/format.ts";
-import { fileError } from "../stores/files/file-calls.ts";
+import type { FlowEvent, RunReport } from "../run/events.ts";
+import { fileError } from "../stores/files/file-error.ts";
 import { EXIT_CODES, ZarrflowError } from "../util/errors.ts";
 import { formatBytes } from "../util/units.ts";
 import { followRun } from "./optimise-later.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { StoreAccess } from "../stores/access.ts";
-import { fileError } from "../stores/files/file-calls.ts";
+import { fileError } from "../stores/files/file-error.ts";
 import { environmentAccess, headersIn } from "../stores/http/headers.ts";
 import type { Options, Values } from "./parse-arguments.ts";
 import { accessOptions } from "./shared-options.ts";

@@ -2,7 +2,7 @@ import type { TakenItems } from "../flows/request/labels/found-labels.ts";
 import { nameOf, uniqueName } from "../hierarchy/array-name.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { isFixed } from "../meta/data-type.ts";
-import type { FormatSliceOptions } from "../tables/raw.ts";
+import type { FormatSliceOptions } from "../run/slabs/raw.ts";
 import { entryOf, formattedPieces, type SliceFormat } from "../tables/slice-format.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";

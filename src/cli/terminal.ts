@@ -1,5 +1,5 @@
 import { printableLines } from "../flows/text/format.ts";
-import { fileError } from "../stores/files/file-calls.ts";
+import { fileError } from "../stores/files/file-error.ts";
 import { EXIT_CODES } from "../util/errors.ts";
 import { redact } from "../util/redact.ts";
 import { COLORED_NAME } from "./text/failure.ts";

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import type { FlowEvent } from "../flows/events.ts";
-import { fileError } from "../stores/files/file-calls.ts";
+import type { FlowEvent } from "../run/events.ts";
+import { fileError } from "../stores/files/file-error.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { toJson } from "./text/json.ts";
 

@@ -12,6 +12,7 @@ import { editedAlong } from "../hierarchy/other-format.ts";
 import { type LockedPlace, lockPlace } from "../hierarchy/place-lock.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
+import type { ReadEventOptions } from "../run/events.ts";
 import { SourceWatch } from "../run/source-watch.ts";
 import { assertWritable } from "../stores/assertions.ts";
 import type { WritableStore } from "../stores/store.ts";
@@ -27,7 +28,6 @@ import { assertContinues, assertEqual, assertSameKind } from "./append/assert-pa
 import { assertImagesStay, assertLevelContinues, assertRastersContinue } from "./append/assert-places.ts";
 import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.ts";
 import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
-import type { ReadEventOptions } from "./events.ts";
 import { UNPACED_OPTIONS, type UnpacedOptions } from "./request/flow-options.ts";
 import { type OpenedSource, openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";

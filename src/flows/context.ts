@@ -1,10 +1,10 @@
 import { Context } from "../hierarchy/context.ts";
 import { type ConcurrencyOption, PACE_OPTIONS, type PaceOptions } from "../hierarchy/read-options.ts";
+import type { FlowEvent } from "../run/events.ts";
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import type { Retry } from "../stores/remote/retry-requests.ts";
 import { checkedOptions, type OptionNames } from "../util/options.ts";
 import { parseBytes } from "../util/units.ts";
-import type { FlowEvent } from "./events.ts";
 
 /** Settings that all calls of a context share. A call may set its own access, and a smaller `maxMemory`. */
 export interface ContextOptions extends StoreAccess, PaceOptions {

@@ -3,12 +3,13 @@ import type { OpenSource } from "../hierarchy/open/open.ts";
 import { READ_OPTIONS, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import { missingValueOf } from "../meta/conventions/missing-values.ts";
 import { isFixed } from "../meta/data-type.ts";
+import { bytesText } from "../run/compare-values.ts";
+import { READ_EVENT_OPTIONS, type ReadEventOptions } from "../run/events.ts";
 import { toHex } from "../util/bytes.ts";
 import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { hasher } from "../util/hash.ts";
 import { checkedOptions, type OptionNames } from "../util/options.ts";
 import { product } from "../util/shape.ts";
-import { bytesText } from "./diff/compare-values.ts";
 import { CellGrid, cellShapeOf } from "./digest/cell-grid.ts";
 import {
   type ArrayTree,
@@ -20,7 +21,6 @@ import {
   type NewHash,
   wholeTree,
 } from "./digest/tree-hash.ts";
-import { READ_EVENT_OPTIONS, type ReadEventOptions } from "./events.ts";
 import { arraysBelow } from "./request/arrays-below.ts";
 import { openSliceOptions, slice } from "./slice.ts";
 import { isFault } from "./validate/finding.ts";

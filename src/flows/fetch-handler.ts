@@ -1,5 +1,7 @@
 import type { OpenSource } from "../hierarchy/open/open.ts";
 import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
+import { KEY_FILTER, type KeyFilter } from "../plan/key-filter.ts";
+import { EVENT_OPTIONS, type EventOptions } from "../run/events.ts";
 import { assertPlace } from "../stores/assertions.ts";
 import { isKey } from "../stores/key.ts";
 import type { Store } from "../stores/store.ts";
@@ -10,9 +12,7 @@ import { assertKnown, checkedOptions, type OptionNames } from "../util/options.t
 import { parseBytes } from "../util/units.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { asStore } from "./as-store.ts";
-import { EVENT_OPTIONS, type EventOptions } from "./events.ts";
 import { CHANGES, type Changes } from "./request/changes.ts";
-import { KEY_FILTER, type KeyFilter } from "./request/key-filter.ts";
 
 /** How a source is served. */
 export interface FetchHandlerOptions extends ReadOptions, EventOptions {

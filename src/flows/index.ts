@@ -38,17 +38,33 @@ export type {
 export type { NodeWriterOptions } from "../hierarchy/write/array.ts";
 export type { GrowingArray } from "../hierarchy/write/frames.ts";
 export type { ValueList } from "../hierarchy/write/values.ts";
+export type { KeyFilter } from "../plan/key-filter.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals, StoreProfile, StoreProfiles } from "../plan/plan.ts";
 export type { StrategyName } from "../plan/strategies.ts";
 export { countWrites, readsOf, stepsOf, type Task, taskAt, writesOf } from "../plan/task.ts";
-export type { CopyEstimate, EstimateOptions } from "../run/keys/estimate-copy.ts";
+export type { Warning } from "../plan/warnings.ts";
+export type {
+  ArrayProgress,
+  EventOptions,
+  FlowEvent,
+  Progress,
+  ProgressTotals,
+  ReadEvent,
+  ReadEventOptions,
+  RunCounts,
+  RunReport,
+  ThreadReport,
+  WarningEvent,
+} from "../run/events.ts";
 export type { Ledger, LedgerEntry } from "../run/ledger.ts";
+export type { RunOptions } from "../run/run-options.ts";
+export type { FormatSliceOptions } from "../run/slabs/raw.ts";
 export type { ItemValues, TypedValues, ValuesOf } from "../run/slabs/typed-values.ts";
 export type { TaskContext } from "../run/tasks.ts";
 export { runTask, type TaskStages, taskSink, taskStages } from "../run/tasks.ts";
 export { type PageWorker, registerWorker } from "../run/threads/registered-worker.ts";
-export type { FormatSliceOptions } from "../tables/raw.ts";
-export { formatSlice, type SliceFormat } from "../tables/slice-format.ts";
+export type { Overflow } from "../run/values/cast-numbers.ts";
+export type { MappedChunk, MappedValues, ValueMap } from "../run/values/value-map.ts";
 export type { DetailsByCode, DetailsOf, PlainCode } from "../util/errors.ts";
 export { type AppendedArray, type AppendOptions, type AppendReport, append } from "./append.ts";
 export { type AsStoreOptions, asStore } from "./as-store.ts";
@@ -75,19 +91,7 @@ export {
   digestTree,
   type TreePart,
 } from "./digest.ts";
-export type {
-  ArrayProgress,
-  EventOptions,
-  FlowEvent,
-  Progress,
-  ProgressTotals,
-  ReadEvent,
-  ReadEventOptions,
-  RunCounts,
-  RunReport,
-  ThreadReport,
-  WarningEvent,
-} from "./events.ts";
+export type { CopyEstimate, EstimateOptions } from "./estimate-copy.ts";
 export { type FetchHandler, type FetchHandlerOptions, toFetchHandler } from "./fetch-handler.ts";
 export {
   type ArrayInfo,
@@ -114,10 +118,9 @@ export {
 export type { Changes } from "./request/changes.ts";
 export type { ChunkSize, ChunksOption } from "./request/chunk-option.ts";
 export type { DimensionMatch } from "./request/chunk-selectors.ts";
-export type { FlowOptions, PlanningOptions, PlanOptions, RunOptions } from "./request/flow-options.ts";
-export type { KeyFilter } from "./request/key-filter.ts";
+export type { FlowOptions, PlanningOptions, PlanOptions } from "./request/flow-options.ts";
 export type { TakenItems } from "./request/labels/found-labels.ts";
-export type { Warning } from "./request/warnings.ts";
+export type { ArrayChanges, PackedType, PackOption, ValueChanges } from "./request/value-changes.ts";
 export { readDecoded, slice } from "./slice.ts";
 export {
   type PlanShare,
@@ -136,6 +139,3 @@ export {
   tree,
 } from "./tree.ts";
 export { type ValidateFinding, type ValidateOptions, validate } from "./validate.ts";
-export type { Overflow } from "./values/cast-numbers.ts";
-export type { ArrayChanges, PackedType, PackOption, ValueChanges } from "./values/value-changes.ts";
-export type { MappedChunk, MappedValues, ValueMap } from "./values/value-map.ts";

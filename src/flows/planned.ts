@@ -1,13 +1,14 @@
 import type { OpenSource } from "../hierarchy/open/open.ts";
 import type { Plan, StoreProfiles } from "../plan/plan.ts";
-import { type CopyEstimate, type EstimateOptions, estimateCopy } from "../run/keys/estimate-copy.ts";
-import { runFlow } from "../run/run-flow.ts";
+import type { RunReport } from "../run/events.ts";
+import type { RunOptions } from "../run/run-options.ts";
 import { asyncDispose } from "../util/awaitable.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import type { RunReport } from "./events.ts";
+import { type CopyEstimate, type EstimateOptions, estimateCopy } from "./estimate-copy.ts";
 import { planFileOf, type SealedPlanFile } from "./jobs/plan-file.ts";
 import { type PlannedFlow, planFlow } from "./request/flow.ts";
-import type { PlanningOptions, RunOptions } from "./request/flow-options.ts";
+import type { PlanningOptions } from "./request/flow-options.ts";
+import { runFlow } from "./run-flow.ts";
 import type { FlowTarget } from "./target/flow-target.ts";
 
 /** A plan that is ready to run. What was planned is what runs. */

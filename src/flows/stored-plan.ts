@@ -1,16 +1,16 @@
-import { estimateCopy } from "../run/keys/estimate-copy.ts";
-import { runFlow } from "../run/run-flow.ts";
+import type { EventOptions, RunReport } from "../run/events.ts";
+import type { RunOptions } from "../run/run-options.ts";
 import type { StoreAccess } from "../stores/access.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { asyncDispose } from "../util/awaitable.ts";
 import { checkedOptions, invalid, isObject, type OptionNames } from "../util/options.ts";
-import type { EventOptions, RunReport } from "./events.ts";
+import { estimateCopy } from "./estimate-copy.ts";
 import { openPlan } from "./jobs/open-plan.ts";
 import { parsePlan } from "./jobs/parse-plan.ts";
 import { encodersHere } from "./jobs/plan-file.ts";
 import { finishPlan, runShare } from "./jobs/run-share.ts";
 import type { Planned } from "./planned.ts";
-import type { RunOptions } from "./request/flow-options.ts";
+import { runFlow } from "./run-flow.ts";
 
 /** How the source of a stored plan is read; not part of the plan. */
 export interface ReadPlanOptions extends Pick<StoreAccess, "headers" | "query"> {

@@ -1,10 +1,10 @@
 import type { ZarrFormat } from "../meta/array-metadata.ts";
 import { LOCK_NAME } from "../stores/reserved-names.ts";
-import { isWritable, type StoreSpec, type TargetBuild } from "../stores/store.ts";
+import { isWritable, type LockOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
 import { childSpec } from "../stores/store-spec.ts";
-import { assertNotBuilt } from "../stores/target.ts";
 import { openStore } from "../stores/url.ts";
-import { assertUnlocked, type LockOptions } from "../targets/prefix-lock.ts";
+import { assertNotBuilt } from "../targets/index.ts";
+import { assertUnlocked } from "../targets/prefix-lock.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, joinKey } from "../util/node-path.ts";
 import { createAncestors, formatAbove, isOfMetadata } from "./create/assertions.ts";

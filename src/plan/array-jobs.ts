@@ -1,5 +1,4 @@
 import type { ArrayMetadata } from "../meta/array-metadata.ts";
-import { copyMemory } from "../run/keys/copy-value.ts";
 import { FIRST_ALLOWED } from "../stores/remote/concurrency-control.ts";
 import { writerMemory } from "../stores/store-traits.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
@@ -15,7 +14,8 @@ import {
   type PlannedArray,
 } from "./array-job.ts";
 import { COSTS } from "./costs.ts";
-import { smallerChunks, storeReservedBytes } from "./memory.ts";
+import { copyMemory, smallerChunks, storeReservedBytes } from "./memory.ts";
+
 import type { ArrayJob, Driver, StoreProfiles } from "./plan.ts";
 import type { Change, HierarchyPlanRequest, SourceNode } from "./request.ts";
 import { whyNotSameFill } from "./same-arrays.ts";

@@ -2,12 +2,12 @@ import type { NodeMetadata } from "../meta/array-metadata.ts";
 import type { FormatDefinition } from "../meta/format.ts";
 import { FORMAT_DEFAULTS } from "../meta/formats.ts";
 import { movedKey } from "../meta/node-layout.ts";
-import { copyMemory, pieceBytesWithin } from "../run/keys/copy-value.ts";
 import { writerMemory } from "../stores/store-traits.ts";
 import { product } from "../util/shape.ts";
 import { type ChosenJob, JobChooser, sizedJobs } from "./array-jobs.ts";
 import { driverOf, executionOf } from "./execution.ts";
-import { itemBytes } from "./memory.ts";
+import { copyMemory, itemBytes, pieceBytesWithin } from "./memory.ts";
+
 import { documentsOfOtherFormat } from "./other-formats.ts";
 import type { ArrayJob, NodeSpec, Plan, PlanTotals, StoreProfiles } from "./plan.ts";
 import {

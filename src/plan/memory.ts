@@ -1,6 +1,6 @@
 import { gridShape } from "../meta/array-metadata.ts";
 import { buildMemory, MAX_S3_PARTS, readerMemory } from "../stores/store-traits.ts";
-import { pooledSize } from "../streams/buffer-pool.ts";
+import { largestPooled, pooledSize } from "../streams/buffer-pool.ts";
 import { type ChunkSizes, pooledScratch } from "../streams/chunk.ts";
 import { readFootprint } from "../streams/read-chunks.ts";
 import { indexFootprint } from "../streams/shards.ts";
@@ -108,3 +108,21 @@ export function memoryForTasks(plan: Pick<Plan, "source" | "target" | "jobs" | "
   const { maxMemory } = plan.budget;
   return maxMemory - storeReservedBytes(plan, plan.jobs, maxMemory);
 }
+
+/** Bytes that copying a value takes at a time. A value larger than a piece goes through a writer. */
+export function copyMemory(size: number, pieceBytes: number, writerBytes: number): number {
+  return pieceMemory(size, pieceBytes) + (size > pieceBytes ? writerBytes : 0);
+}
+
+/** Piece size for a budget, at least the smallest pooled buffer. */
+export function pieceBytesWithin(maxMemory: number): number {
+  return Math.min(PIECE_BYTES, Math.max(pooledSize(1), largestPooled(maxMemory)));
+}
+
+/** Bytes of the pooled buffer for reading a value of `size` bytes. */
+export function pieceMemory(size: number, pieceBytes: number): number {
+  return pooledSize(Math.min(size, pieceBytes));
+}
+
+/** Larger values are read in pieces of this size. */
+export const PIECE_BYTES = 8 * 2 ** 20;

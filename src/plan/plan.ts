@@ -1,9 +1,9 @@
 import type { CostClass } from "../codecs/descriptor.ts";
-import type { PlannedFilter } from "../flows/request/key-filter.ts";
 import type { ChunkKeyEncoding, ZarrFormat } from "../meta/array-metadata.ts";
 import type { FormatOptions } from "../meta/formats.ts";
 import type { StoreSpec } from "../stores/store.ts";
 import type { Selection } from "../streams/selection.ts";
+import type { PlannedFilter } from "./key-filter.ts";
 
 /**
  * Planning: computes the work of a flow. Nothing here reads or writes.

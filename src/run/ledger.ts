@@ -1,9 +1,7 @@
-import type { Settings } from "../flows/request/settings.ts";
 import type { PlanPace, StoreProfiles } from "../plan/plan.ts";
-import type { StoreOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
+import type { Journal, StoreOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
 import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import { valueText } from "../targets/holds-value.ts";
-import type { Journal } from "../targets/journal.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { TextHashSet } from "../util/hash.ts";
 import { isObject } from "../util/options.ts";
@@ -394,3 +392,6 @@ function assertFormat(text: string, place: string): void {
 function isLossy({ fsync, boot }: LedgerSession["session"], now: string | undefined): boolean {
   return fsync !== true && (now === undefined || boot !== now);
 }
+
+/** Options that decide what a run writes, as texts by flag. */
+export type Settings = Readonly<Record<string, string>>;

@@ -1,4 +1,3 @@
-import type { convertedArray } from "../flows/values/converted-array.ts";
 import { ZarrArray } from "../hierarchy/node.ts";
 import { findNode } from "../hierarchy/open/above-on-use.ts";
 import { nodeIn } from "../hierarchy/open/node-in.ts";
@@ -8,6 +7,7 @@ import { formatNamed } from "../meta/formats.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import type { convertedArray } from "./values/converted-array.ts";
 
 /** The two arrays of a job; for sharded arrays, views of their inner chunks. */
 export interface JobArrays<S extends Store = Store> {
@@ -59,7 +59,7 @@ export async function openJob<S extends Store>(
 }
 
 async function converted(...asked: Parameters<typeof convertedArray>): Promise<ZarrArray> {
-  const { convertedArray } = await import("../flows/values/converted-array.ts");
+  const { convertedArray } = await import("./values/converted-array.ts");
   return convertedArray(...asked);
 }
 

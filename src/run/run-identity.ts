@@ -1,9 +1,5 @@
-import type { EventOptions } from "../flows/events.ts";
-import type { PlannedFlow } from "../flows/request/flow.ts";
-import type { RunOptions } from "../flows/request/flow-options.ts";
-import { differingSetting, type Settings } from "../flows/request/settings.ts";
 import { type JobKind, kindOf } from "../plan/array-job.ts";
-import { isSameProfiles, type Plan } from "../plan/plan.ts";
+import { isSameProfiles, type Plan, type PlanPace, type StoreProfiles } from "../plan/plan.ts";
 import type { StoreSpec } from "../stores/store.ts";
 import type { TargetBuildOptions, UnfinishedBuild } from "../targets/options.ts";
 import { distinct } from "../util/distinct.ts";
@@ -11,7 +7,9 @@ import { type ErrorDetails, ZarrflowError } from "../util/errors.ts";
 import { textHash } from "../util/hash.ts";
 import { currentFolder } from "../util/platform.node.ts";
 import { formatBytes } from "../util/units.ts";
-import { type RunIdentity, unfinishedRun } from "./ledger.ts";
+import type { EventOptions } from "./events.ts";
+import { type RunIdentity, type Settings, unfinishedRun } from "./ledger.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /**
  * The identity of a run. It is independent of memory, threads and requests, which may change when the run is resumed.
@@ -143,9 +141,20 @@ export interface Resuming extends Pick<TargetBuildOptions, "resume" | "onUnfinis
   readonly plan: () => Plan;
 }
 
+/** A plan that can continue an unfinished run, and be made again as that run needs it. */
+export interface ResumablePlan {
+  readonly plan: Plan;
+  /** Makes the same plan for other store profiles, or with another pace. */
+  readonly planWith: (profiles: StoreProfiles, pace?: PlanPace) => Promise<Plan>;
+  /** The pace that `plan` was made for. */
+  readonly pace: PlanPace;
+  /** The options that decide what is written, as texts by flag. They name the difference between two runs. */
+  readonly settings: Settings;
+}
+
 /** @param identityOf returns the identity of a run of a plan */
 export function resuming(
-  planned: Pick<PlannedFlow, "plan" | "planWith" | "pace" | "settings">,
+  planned: ResumablePlan,
   identityOf: (plan: Plan) => RunIdentity,
   { resume = false, onEvent }: Pick<RunOptions, "resume"> & EventOptions,
 ): Resuming {
@@ -205,4 +214,14 @@ function notResumed(place: string): { readonly message: string; readonly hint: s
     message: `an unfinished run left its work in ${place}; this run starts from the beginning, and removes that work when it succeeds`,
     hint: "To continue the unfinished run, stop this one and use --resume. To remove its work now, use `zarrflow clean`.",
   };
+}
+
+/** Returns the first setting that differs between two runs, with both values as text. */
+export function differingSetting(
+  before: Settings,
+  now: Settings,
+): { readonly name: string; readonly before: string; readonly now: string } | undefined {
+  const name = Object.keys({ ...before, ...now }).find((flag) => before[flag] !== now[flag]);
+  if (name === undefined) return undefined;
+  return { name, before: before[name] || "none", now: now[name] || "none" };
 }

@@ -1,3 +1,10 @@
+import { itemBytes } from "../plan/memory.ts";
+import type { ArrayJob } from "../plan/plan.ts";
+import { jobOfTask, type StagedPlan } from "../plan/task.ts";
+import { requestsNow } from "../stores/remote/server-counters.ts";
+import { crc32 } from "../util/crc32.ts";
+import { nearest } from "../util/node-path.ts";
+import { product } from "../util/shape.ts";
 import type {
   ArrayProgress,
   FlowEvent,
@@ -6,14 +13,7 @@ import type {
   RunCounts,
   RunReport,
   ThreadReport,
-} from "../flows/events.ts";
-import { nearest } from "../flows/target/flow-target.ts";
-import { itemBytes } from "../plan/memory.ts";
-import type { ArrayJob } from "../plan/plan.ts";
-import { jobOfTask, type StagedPlan } from "../plan/task.ts";
-import { requestsNow } from "../stores/remote/server-counters.ts";
-import { crc32 } from "../util/crc32.ts";
-import { product } from "../util/shape.ts";
+} from "./events.ts";
 import type { Ledger } from "./ledger.ts";
 import type { TaskSet } from "./task-set.ts";
 import type { TaskStats } from "./threads/messages.ts";

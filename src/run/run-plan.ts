@@ -1,12 +1,8 @@
-import type { FlowEvent, RunReport } from "../flows/events.ts";
-import type { PlannedFlow } from "../flows/request/flow.ts";
-import type { Verification } from "../flows/request/flow-options.ts";
-import type { Warning } from "../flows/request/warnings.ts";
-import { assertSoleWriter } from "../flows/target/target-apart.ts";
 import type { Documents } from "../meta/format.ts";
 import { formatNamed } from "../meta/formats.ts";
 import { memoryForTasks } from "../plan/memory.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Warning } from "../plan/warnings.ts";
 import type { Store, StoredValue, StoreOptions, TargetBuild } from "../stores/store.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { ByteBudget } from "../streams/byte-budget.ts";
@@ -15,6 +11,7 @@ import type { JointRun } from "../targets/options.ts";
 import { followSignals } from "../util/abort.ts";
 import { type ErrorCode, isZarrflowError } from "../util/errors.ts";
 import { attributesApart, loadDocuments, publishDocuments } from "./documents.ts";
+import type { FlowEvent, RunReport } from "./events.ts";
 import { AllKeys } from "./keys/copy-keys.ts";
 import {
   type DoneBefore,
@@ -26,9 +23,12 @@ import {
   nothingDone,
   type RunIdentity,
 } from "./ledger.ts";
+import type { ResumablePlan } from "./run-identity.ts";
 import { RunLog } from "./run-log.ts";
+import type { Verification } from "./run-options.ts";
 import { type RunTasksOptions, runTasks } from "./run-tasks.ts";
 import { redoLost, removeLeftScratch, withScratch } from "./scratch/open-scratch.ts";
+import { assertSoleWriter } from "./sole-writer.ts";
 import type { TaskSet } from "./task-set.ts";
 import { type WithWorkersOptions, withWorkers } from "./threads/with-workers.ts";
 import { type Verified, verifyTarget } from "./verify.ts";
@@ -55,7 +55,7 @@ export interface RunPlanOptions extends WithWorkersOptions {
   /**
    * Settings for runs that resume this one: the pace that its tasks were sized for, and options that affect the output.
    */
-  readonly planned?: Pick<PlannedFlow, "pace" | "settings">;
+  readonly planned?: Pick<ResumablePlan, "pace" | "settings">;
   /** True if values of the target must be flushed to disk when they are written. */
   readonly fsync?: boolean;
   /** Present if several processes carry out the run. */

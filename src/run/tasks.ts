@@ -18,18 +18,13 @@ import type { ReadChunksOptions } from "../streams/read-options.ts";
 import { type OnGrowth, regridStage } from "../streams/regrid.ts";
 import { selectionWithin, wholeSelection } from "../streams/selection.ts";
 import { shiftStage } from "../streams/shift-values.ts";
-import {
-  type ReadableStream,
-  type Stage,
-  stageStream,
-  type TransformStream,
-  WritableStream,
-} from "../streams/stage.ts";
+import { type Stage, stageStream } from "../streams/stage.ts";
 import { type ChunkSink, chunkSink, type WriteChunksOptions, writeChunks } from "../streams/write-chunks.ts";
 import { followSignals, throwIfAborted } from "../util/abort.ts";
 import { type Awaitable, isPromise, visitEach } from "../util/awaitable.ts";
 import type { Buffers } from "../util/bytes.ts";
 import { invalid, isObject } from "../util/options.ts";
+import { type ReadableStream, type TransformStream, WritableStream } from "../util/web-streams.ts";
 import { readScratch, scratchPlace, scratchReader } from "./scratch/read-scratch.ts";
 import { gatherStage } from "./scratch/scratch-objects.ts";
 

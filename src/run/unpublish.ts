@@ -1,10 +1,9 @@
-import { nearest } from "../flows/target/flow-target.ts";
 import { ConsolidatedMetadata, type DocumentStore } from "../hierarchy/edit/consolidated.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { type ReadDocumentOptions, readDocument } from "../hierarchy/stored-documents.ts";
 import type { Documents } from "../meta/format.ts";
 import { formatNamed } from "../meta/formats.ts";
-import { joinKey } from "../util/node-path.ts";
+import { joinKey, nearest } from "../util/node-path.ts";
 
 /**
  * Number of arrays that are removed from consolidated metadata one by one. Each removal rewrites it; after that, all

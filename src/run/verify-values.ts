@@ -1,8 +1,8 @@
-import { compareValues } from "../flows/diff/compare-values.ts";
-import type { ReadEvent } from "../flows/events.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Store, StoreOptions } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { compareValues } from "./compare-values.ts";
+import type { ReadEvent } from "./events.ts";
 import { openJob } from "./open-job.ts";
 
 export interface VerifyValuesOptions extends StoreOptions {

@@ -1,5 +1,4 @@
-import type { RunReport } from "../flows/events.ts";
-import type { Verification } from "../flows/request/flow-options.ts";
+import { pieceBytesWithin, pieceMemory } from "../plan/memory.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Store } from "../stores/store.ts";
 import type { BufferPool } from "../streams/buffer-pool.ts";
@@ -8,9 +7,11 @@ import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
 import type { Buffers } from "../util/bytes.ts";
 import { crc32 } from "../util/crc32.ts";
 import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { pieceBytesWithin, pieceMemory, readPieces } from "./keys/copy-value.ts";
+import type { RunReport } from "./events.ts";
+import { readPieces } from "./keys/copy-value.ts";
 import type { Ledger, LedgerEntry } from "./ledger.ts";
 import type { RunLog } from "./run-log.ts";
+import type { Verification } from "./run-options.ts";
 import type { VerifyValuesOptions } from "./verify-values.ts";
 
 /** Counts of keys and arrays that were read back and verified. */

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { processTag } from "../targets/process-record.node.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { folderOf } from "../util/node-path.ts";
@@ -20,8 +19,10 @@ import {
   type ValueFiles,
   writeFile,
 } from "./directory/value-file.ts";
-import { asyncFileCalls, type FileCalls, fileError, hasSystemCode, isMissing } from "./files/file-calls.ts";
+import { asyncFileCalls, type FileCalls } from "./files/file-calls.ts";
+import { fileError, hasSystemCode, isMissing } from "./files/file-error.ts";
 import { fileVersion } from "./files/file-reader.ts";
+import { processTag } from "./files/process-record.node.ts";
 import { assertKey, assertPrefix, assertRename } from "./key.ts";
 import { assertNotOwn, temporaryName } from "./reserved-names.ts";
 import type {

@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../util/abort.ts";
 import { type ErrorDetails, isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import { fileError } from "./files/file-calls.ts";
+import { fileError } from "./files/file-error.ts";
 import { assertKey } from "./key.ts";
 
 /** Adds the store and the key to an error of zarrflow; other errors are returned unchanged. */

@@ -1,9 +1,5 @@
-import type { LockOptions } from "../targets/prefix-lock.ts";
 import type { DirectoryStoreOptions } from "./directory.ts";
 import type { Variables } from "./s3/credentials.ts";
-import type { StoreSpec } from "./store.ts";
-
-type FileSpec = Extract<StoreSpec, { readonly kind: "directory" | "zip" }>;
 
 const here = {
   openDirectory: async (path: string, options: DirectoryStoreOptions) =>
@@ -11,11 +7,7 @@ const here = {
   openFile: async (path: string) => (await import("./files/file-reader.ts")).FileReader.open(path),
   /** Returns the real path of a place that need not exist yet. */
   realPath: async (path: string) => (await import("./files/file-reader.ts")).realPath(path),
-  place: async (spec: FileSpec) => (await import("../targets/file-build.ts")).filePlace(spec),
-  assertNotBuilt: async (path: string, options: LockOptions) =>
-    (await import("../targets/builds-at.ts")).assertNotBuilt(path, options),
-  leftovers: () => import("../targets/file-leftovers.ts"),
-  processes: () => import("../targets/process-record.node.ts"),
+  processes: () => import("./files/process-record.node.ts"),
   fetch: () => import("./http/fetch-by-http.ts"),
   yazl: () => import("yazl"),
   profile: async (env: Variables) => (await import("./s3/credential-files.ts")).readProfile(env),

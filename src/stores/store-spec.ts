@@ -89,8 +89,11 @@ function withoutClose(store: Store): Store {
 }
 
 /** Returns the access to files of this machine. @throws `unsupported-operation` in browsers, which have none. */
-export function machineFiles(): NonNullable<typeof files> {
-  if (files !== undefined) return files;
+export const machineFiles = (): NonNullable<typeof files> => onThisMachine(files);
+
+/** Asserts that this platform has a part that needs the file system. @throws `unsupported-operation` in browsers. */
+export function onThisMachine<T>(part: T | undefined): T {
+  if (part !== undefined) return part;
   throw new ZarrflowError("unsupported-operation", "files and folders of this machine have no paths here", {
     hint: "Use a URL (https://, s3://, memory:), or a store that the program has opened.",
   });

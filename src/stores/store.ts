@@ -1,4 +1,3 @@
-import type { Journal } from "../targets/journal.ts";
 import type { ByteRange } from "../util/byte-range.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { ReadableStream } from "../util/web-streams.ts";
@@ -499,4 +498,37 @@ function anyTooLarge(found: number, limit: number): ZarrflowError {
     expected: `at most ${limit} bytes`,
     found: `${found} bytes`,
   });
+}
+
+/** Lines of text in which a run records its progress beside its target, until the target is published. */
+export interface Journal {
+  /** Place of the journal, for messages. */
+  readonly description: string;
+  /**
+   * Identifies the current boot of the machine, if the system has such an identifier: unflushed data may be lost
+   * at the next boot.
+   */
+  readonly boot: string | undefined;
+  /**
+   * True if written data survives a reboot of this machine as soon as the call resolves, because it is stored
+   * elsewhere.
+   */
+  readonly isDurable?: boolean;
+  /** Returns the lines as they were added, without incomplete or altered ones. */
+  lines(): AsyncIterable<string>;
+  /**
+   * Appends a line, given without its line break.
+   *
+   * @throws the error that prevents storing it, or prevented storing an earlier line.
+   */
+  append(line: string): void;
+  /** Resolves when all added lines are stored. */
+  flush(): Promise<void>;
+  /** Ends writing. */
+  close(): Promise<void>;
+}
+
+export interface LockOptions extends StoreOptions {
+  /** Takes the place even if another run holds its lock. */
+  readonly breakLock?: boolean | undefined;
 }

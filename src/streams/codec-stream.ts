@@ -9,9 +9,9 @@ import type {
 import { plainBuffers } from "../util/bytes.ts";
 import { isZarrflowError } from "../util/errors.ts";
 import { assertKnown } from "../util/options.ts";
+import { TransformStream } from "../util/web-streams.ts";
 import type { DecodedChunk, EncodedChunk } from "./chunk.ts";
 import { CODING_OPTIONS, type CodingOptions } from "./decode-chunks.ts";
-import { TransformStream } from "./stage.ts";
 
 /** A chunk between two codecs: `bytes` on the stored side of the array -> bytes codec, `data` on the other side. */
 export type CodedChunk = EncodedChunk | DecodedChunk;

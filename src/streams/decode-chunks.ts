@@ -3,6 +3,7 @@ import type { CodecPipeline } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { type Buffers, plainBuffers } from "../util/bytes.ts";
 import { assertKnown, type OptionNames } from "../util/options.ts";
+import type { TransformStream } from "../util/web-streams.ts";
 import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
@@ -13,7 +14,7 @@ import {
   pooledScratch,
   withChunkContext,
 } from "./chunk.ts";
-import { type Stage, stageStream, type TransformStream } from "./stage.ts";
+import { type Stage, stageStream } from "./stage.ts";
 
 export interface CodingOptions {
   readonly buffers?: Buffers | undefined;

@@ -1,6 +1,7 @@
 import { isFilled } from "../codecs/filled-data.ts";
 import { plainBuffers } from "../util/bytes.ts";
 import { assertKnown, type OptionNames } from "../util/options.ts";
+import type { TransformStream } from "../util/web-streams.ts";
 import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkCodec,
@@ -12,7 +13,7 @@ import {
   withChunkContext,
 } from "./chunk.ts";
 import { CODING_OPTIONS, type CodingOptions } from "./decode-chunks.ts";
-import { type Stage, stageStream, type TransformStream } from "./stage.ts";
+import { type Stage, stageStream } from "./stage.ts";
 
 export interface EncodeOptions extends CodingOptions {
   /** Also stores chunks that contain only the fill value; by default they are left out. */

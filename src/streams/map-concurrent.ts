@@ -1,7 +1,7 @@
 import { abortError, onAbort } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { assertKnown, type OptionNames } from "../util/options.ts";
-import { ReadableStream, type TransformStream, WritableStream } from "./stage.ts";
+import { ReadableStream, type TransformStream, WritableStream } from "../util/web-streams.ts";
 
 export interface MapConcurrentOptions<O = unknown> {
   /** The most items that are started and not yet taken by the reader. */

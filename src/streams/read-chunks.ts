@@ -2,6 +2,7 @@ import type { CodecPipeline } from "../codecs/codec.ts";
 import type { StoreOptions } from "../stores/store.ts";
 import { plainBuffers } from "../util/bytes.ts";
 import { assertKnown } from "../util/options.ts";
+import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkRef,
@@ -17,7 +18,6 @@ import { readNeighbours } from "./read-neighbours.ts";
 import { READ_CHUNKS_OPTIONS, type ReadChunksOptions, tooLarge } from "./read-options.ts";
 import { readInnerChunks } from "./read-shards.ts";
 import { intersect, itemAt, type Selection, selectedRegions } from "./selection.ts";
-import { type ReadableStream, streamFrom } from "./stage.ts";
 
 /**
  * Reads the chunks that `refs` name, in any order: the source of every flow. For shards, it reads each index once and

@@ -1,11 +1,11 @@
 import type { Neighbours, StoreOptions, ValuePlace } from "../stores/store.ts";
 import { mergeRanges } from "../util/byte-range.ts";
 import { plainBuffers } from "../util/bytes.ts";
+import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
 import { type ChunkRef, type ChunkStore, type EncodedChunk, withChunkContext } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { type ReadChunksOptions, together } from "./read-options.ts";
 import { flatten } from "./read-shards.ts";
-import { type ReadableStream, streamFrom } from "./stage.ts";
 
 /** Chunks among which neighbours are searched; a zip may store them in any order. */
 export const MAX_LOOKED_AT = 1024;

@@ -5,6 +5,7 @@ import { sourceChanged } from "../stores/version.ts";
 import { mergeRanges } from "../util/byte-range.ts";
 import { plainBuffers } from "../util/bytes.ts";
 import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
+import { type ReadableStream, streamFrom, TransformStream } from "../util/web-streams.ts";
 import { BufferScope } from "./buffer-pool.ts";
 import {
   type ChunkRef,
@@ -16,7 +17,6 @@ import {
 } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
 import { MAX_CHUNKS, type ReadChunksOptions, together, tooLarge } from "./read-options.ts";
-import { type ReadableStream, streamFrom, TransformStream } from "./stage.ts";
 
 /** `readChunks` for chunks in shards. */
 export function readInnerChunks(

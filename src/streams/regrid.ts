@@ -5,6 +5,7 @@ import { type Buffers, plainBuffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { assertKnown, type OptionNames } from "../util/options.ts";
 import { coordsOf, cStrides, indexOf, product } from "../util/shape.ts";
+import type { TransformStream } from "../util/web-streams.ts";
 import {
   type Assembly,
   addShared,
@@ -23,7 +24,7 @@ import {
   selectedRegions,
   wholeSelection,
 } from "./selection.ts";
-import { type Stage, stageStream, type TransformStream } from "./stage.ts";
+import { type Stage, stageStream } from "./stage.ts";
 
 /** The grid to cut chunks to. */
 export interface RegridTarget {

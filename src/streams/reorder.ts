@@ -1,4 +1,4 @@
-import { TransformStream } from "./stage.ts";
+import { TransformStream } from "../util/web-streams.ts";
 
 /**
  * Puts chunks back into the order of their `index`, starting at `first`. It holds chunks that come early, so bound the

@@ -1,4 +1,5 @@
 import { type Awaitable, isPromise } from "../util/awaitable.ts";
+import { TransformStream } from "../util/web-streams.ts";
 
 /**
  * One step of a flow, without a stream around it. Run it in a plain loop or with `stageStream`; a task composes its
@@ -31,6 +32,3 @@ export function stageStream<In, Out>(stage: Stage<In, Out>): TransformStream<In,
     flush: (controller) => enqueue(stage.end?.() ?? [], controller),
   });
 }
-
-/** The streams that all stages use: the runtime's own, or web-streams-polyfill if it lacks them. */
-export { ReadableStream, streamFrom, TransformStream, WritableStream } from "../util/web-streams.ts";

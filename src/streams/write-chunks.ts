@@ -7,6 +7,7 @@ import { crc32 } from "../util/crc32.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { assertKnown, type OptionNames } from "../util/options.ts";
 import { product } from "../util/shape.ts";
+import { type ReadableStream, WritableStream } from "../util/web-streams.ts";
 import { pooledSize } from "./buffer-pool.ts";
 import {
   type ChunkStore,
@@ -18,7 +19,6 @@ import {
   withChunkContext,
 } from "./chunk.ts";
 import { mapConcurrent } from "./map-concurrent.ts";
-import { type ReadableStream, WritableStream } from "./stage.ts";
 
 /**
  * Writes chunks under the keys of `place`: the sink of every flow. Takes ownership of each chunk's bytes; a chunk

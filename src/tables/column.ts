@@ -3,11 +3,11 @@ import type { Slice } from "../hierarchy/slice.ts";
 import type { Calendar } from "../meta/conventions/cf/time.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { numbersPerItem } from "../meta/number-kinds.ts";
+import type { DecodedValues, Decoder } from "../run/slabs/decoder.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
 import { ItemValues, type TypedValues, typedValues } from "../run/slabs/typed-values.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { product } from "../util/shape.ts";
-import type { DecodedValues, Decoder } from "./decoder.ts";
 
 /** Source of the values of a column. */
 export type ColumnSource = {

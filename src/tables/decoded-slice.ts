@@ -2,13 +2,13 @@ import type { ZarrArray } from "../hierarchy/node.ts";
 import { type DecodedSliceValues, insideOf, type Slice } from "../hierarchy/slice.ts";
 import { packingOf } from "../meta/conventions/cf/values.ts";
 import { describeDataType } from "../meta/describe.ts";
+import { type DecodeOptions, type Decoder, decoderOf } from "../run/slabs/decoder.ts";
 import type { Slab } from "../run/slabs/growing-slab.ts";
 import { typedValues } from "../run/slabs/typed-values.ts";
 import type { Shift } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { toFloat16Bits } from "../util/float16.ts";
 import { cStrides, product } from "../util/shape.ts";
-import { type DecodeOptions, type Decoder, decoderOf } from "./decoder.ts";
 
 /** A slice with its decoder, which must receive all values once, in C order. */
 export interface DecodedSlice {

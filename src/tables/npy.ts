@@ -2,11 +2,11 @@ import { nameOf, uniqueName } from "../hierarchy/array-name.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { writeNumpyType } from "../meta/v2/data-type.ts";
+import type { DecodeOptions } from "../run/slabs/decoder.ts";
+import { type FormatSliceOptions, rawPieces } from "../run/slabs/raw.ts";
 import { StoredEncoder } from "../stores/zip/stored-encoder.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { JsonValue } from "../util/json-value.ts";
-import type { DecodeOptions } from "./decoder.ts";
-import { type FormatSliceOptions, rawPieces } from "./raw.ts";
 
 /** Writes a slice as an `.npy` file: header, then items. Each piece is valid until the next one is requested. */
 export async function* npyPieces(slice: Slice, options: DecodeOptions = {}): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,7 @@
 import type { Slice } from "../hierarchy/slice.ts";
 import type { DataType } from "../meta/data-type.ts";
 import { machine } from "../run/machine.node.ts";
-import type { DecodedValues, DecodeOptions } from "./decoder.ts";
+import type { DecodedValues, DecodeOptions } from "../run/slabs/decoder.ts";
 import { loadPackage, type PlainColumn, plainColumn } from "./plain-values.ts";
 import { openTable } from "./table.ts";
 

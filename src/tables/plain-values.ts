@@ -1,10 +1,10 @@
 import { timeCodingOf } from "../meta/conventions/cf/time.ts";
 import type { DataType } from "../meta/data-type.ts";
+import type { DecodedValues } from "../run/slabs/decoder.ts";
 import type { ItemValues } from "../run/slabs/typed-values.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { utf8Text } from "./cell-text.ts";
 import type { Column, Rows } from "./column.ts";
-import type { DecodedValues } from "./decoder.ts";
 
 const NAT = -(2n ** 63n);
 

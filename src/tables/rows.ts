@@ -1,6 +1,6 @@
 import type { Slice } from "../hierarchy/slice.ts";
+import type { DecodeOptions } from "../run/slabs/decoder.ts";
 import { type CellText, cellText } from "./cell-text.ts";
-import type { DecodeOptions } from "./decoder.ts";
 import { openTable } from "./table.ts";
 
 /** Syntax of rows written as text. */

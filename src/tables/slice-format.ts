@@ -1,9 +1,9 @@
 import type { Slice } from "../hierarchy/slice.ts";
+import type { DecodeOptions } from "../run/slabs/decoder.ts";
+import { FORMAT_SLICE_OPTIONS, type FormatSliceOptions, rawPieces } from "../run/slabs/raw.ts";
 import type { Awaitable } from "../util/awaitable.ts";
 import { checkedOptions, invalid, isObject } from "../util/options.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
-import type { DecodeOptions } from "./decoder.ts";
-import { FORMAT_SLICE_OPTIONS, type FormatSliceOptions, rawPieces } from "./raw.ts";
 
 /** The bytes of a file. Each piece is valid until the next one is requested. */
 type Pieces = AsyncGenerator<Uint8Array>;

@@ -9,6 +9,7 @@ import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import type { Range } from "../hierarchy/slice-option.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { withAxes } from "../meta/dimension-names.ts";
+import { type DecodeOptions, decoderOf, hasFlags } from "../run/slabs/decoder.ts";
 import { budgetTooSmall } from "../streams/budget-too-small.ts";
 import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
@@ -16,7 +17,6 @@ import { cStrides, product } from "../util/shape.ts";
 import { formatBytes, parseBytes } from "../util/units.ts";
 import { Column, type ColumnSource, type Rows, StreamedValues } from "./column.ts";
 import { decodedSlice } from "./decoded-slice.ts";
-import { type DecodeOptions, decoderOf, hasFlags } from "./decoder.ts";
 
 /** Coordinates may take a quarter of the memory, and so may buffered rows. */
 const PART = 4;

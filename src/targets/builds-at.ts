@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { LockOptions } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ControlFolder } from "./control-folder.ts";
-import type { LockOptions } from "./prefix-lock.ts";
 
 /** Checks that no other run is building a target for a folder. @throws `locked` */
 export async function assertNotBuilt(path: string, { breakLock = false }: LockOptions): Promise<void> {

@@ -1,10 +1,6 @@
 import { link, lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { removeFolder } from "../stores/directory/directory-tree.ts";
-import { fileError, hasSystemCode, isDenied, isMissing } from "../stores/files/file-calls.ts";
-import { controlName, isControlName, LOCK_NAME } from "../stores/reserved-names.ts";
-import type { ListableStore, ListedRun, StoreOptions, WritableStore } from "../stores/store.ts";
-import { ZarrflowError } from "../util/errors.ts";
 import {
   disownFolder,
   type FolderOwner,
@@ -13,9 +9,13 @@ import {
   type SignOptions,
   signFolder,
   takeOverFolder,
-} from "./owner-record.ts";
-import { assertUnlocked, type LockOptions } from "./prefix-lock.ts";
-import { processTag } from "./process-record.node.ts";
+} from "../stores/directory/owner-record.ts";
+import { fileError, hasSystemCode, isDenied, isMissing } from "../stores/files/file-error.ts";
+import { processTag } from "../stores/files/process-record.node.ts";
+import { controlName, isControlName, LOCK_NAME } from "../stores/reserved-names.ts";
+import type { ListableStore, ListedRun, LockOptions, StoreOptions, WritableStore } from "../stores/store.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { assertUnlocked } from "./prefix-lock.ts";
 
 /**
  * A folder beside a target in which one run builds it. It contains

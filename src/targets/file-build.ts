@@ -2,8 +2,9 @@ import { lstat, mkdir, readdir, realpath, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { syncFolder } from "../stores/directory/value-file.ts";
 import { DirectoryStore } from "../stores/directory.ts";
-import { asyncFileCalls, fileError, isMissing } from "../stores/files/file-calls.ts";
-import type { PublishOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
+import { asyncFileCalls } from "../stores/files/file-calls.ts";
+import { fileError, isMissing } from "../stores/files/file-error.ts";
+import type { LockOptions, PublishOptions, StoreSpec, TargetBuild } from "../stores/store.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { type ConstructionOptions, constructFolder, type TargetWriter } from "./construction.ts";
@@ -16,7 +17,6 @@ import type {
   TargetPlace,
   TargetPlaceOptions,
 } from "./options.ts";
-import type { LockOptions } from "./prefix-lock.ts";
 
 type FileSpec = Extract<StoreSpec, { readonly path: string }>;
 

@@ -9,9 +9,10 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { fileError, isMissing } from "../stores/files/file-calls.ts";
-import { checkedLine, type Journal, wholeLines } from "./journal.ts";
-import { thisProcess } from "./process-record.node.ts";
+import { fileError, isMissing } from "../stores/files/file-error.ts";
+import { thisProcess } from "../stores/files/process-record.node.ts";
+import type { Journal } from "../stores/store.ts";
+import { checkedLine, wholeLines } from "./journal.ts";
 
 /** Lines are buffered up to this many characters, or for this many milliseconds, before they are written. */
 const GATHERED = 16 * 1024;

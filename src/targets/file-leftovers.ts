@@ -1,10 +1,10 @@
 import { lstat, readdir, realpath, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { fileError, isDenied, isMissing } from "../stores/files/file-calls.ts";
+import { DEAD_AFTER } from "../stores/directory/owner-record.ts";
+import { fileError, isDenied, isMissing } from "../stores/files/file-error.ts";
+import { taggedState } from "../stores/files/process-record.node.ts";
 import { isControlName, isOwnName } from "../stores/reserved-names.ts";
 import { ControlFolder } from "./control-folder.ts";
-import { DEAD_AFTER } from "./owner-record.ts";
-import { taggedState } from "./process-record.node.ts";
 import type { Leftover, LeftoverOptions } from "./upload-leftovers.ts";
 
 /**

@@ -1,5 +1,12 @@
 import { DOCUMENT_NAMES, isNamedAttributes } from "../stores/key.ts";
-import type { ListableStore, Store, StoreOptions, TargetBuild, WritableStore } from "../stores/store.ts";
+import type {
+  ListableStore,
+  LockOptions,
+  Store,
+  StoreOptions,
+  TargetBuild,
+  WritableStore,
+} from "../stores/store.ts";
 import { throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { TextHashSet } from "../util/hash.ts";
@@ -7,7 +14,8 @@ import { assertNoneInside } from "./control-folder.ts";
 import { deleteAll } from "./delete-all.ts";
 import { holdsValue, valueText } from "./holds-value.ts";
 import type { ResumeOptions, TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
-import { assertUnlocked, type LockOptions, notReleased, PrefixLock } from "./prefix-lock.ts";
+import { assertUnlocked, notReleased, PrefixLock } from "./prefix-lock.ts";
+
 import { removeMarks, unfinishedThere, ValueJournal } from "./value-journal.ts";
 
 /** Returns the place of a target that is built under its final keys. */

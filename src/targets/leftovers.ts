@@ -1,12 +1,13 @@
 import { isNamedAttributes, isNamedDocument } from "../stores/key.ts";
 import { CONSOLIDATED_LOCK_NAME, LOCK_NAME, ledgerKey } from "../stores/reserved-names.ts";
 import { isListable, isWritable, type Store, type StoreOptions, type StoreSpec } from "../stores/store.ts";
-import { childSpec, machineFiles } from "../stores/store-spec.ts";
+import { childSpec, onThisMachine } from "../stores/store-spec.ts";
 import { isZip } from "../stores/store-traits.ts";
 import { openStoreIfThere } from "../stores/url.ts";
 import { deleteAll } from "./delete-all.ts";
 import { isOfRun, type LockRecord, readLock } from "./lock-record.ts";
 import { isStale } from "./prefix-lock.ts";
+import { targetFiles } from "./target-files.node.ts";
 import { type Leftover, type LeftoverOptions, uploadLeftovers } from "./upload-leftovers.ts";
 import { ValueJournal } from "./value-journal.ts";
 
@@ -21,7 +22,7 @@ export async function* leftoversAt(
 ): AsyncGenerator<Leftover> {
   const place = childSpec(spec, path) ?? spec;
   if (place.kind === "directory" || place.kind === "zip") {
-    yield* (await machineFiles().leftovers()).fileLeftovers(place.path, options);
+    yield* (await onThisMachine(targetFiles).leftovers()).fileLeftovers(place.path, options);
   }
   if (place.kind === "zip-value") yield* (await import("./zip-leftovers.ts")).zipLeftovers(place, options);
   if (isZip(place)) return;

@@ -1,8 +1,8 @@
+import { type ProcessRecord, processRecordOf } from "../stores/files/process-record.ts";
 import { files } from "../stores/files.node.ts";
 import { LOCK_NAME } from "../stores/reserved-names.ts";
 import { type Store, type StoreOptions, valueAtMost } from "../stores/store.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { type ProcessRecord, processRecordOf } from "./process-record.ts";
 
 /** Size in bytes of the largest lock record. */
 const MAX_LOCK = 64 * 1024;

@@ -1,5 +1,4 @@
-import type { StoreOptions, TargetBuild } from "../stores/store.ts";
-import type { Journal } from "./journal.ts";
+import type { Journal, StoreOptions, TargetBuild } from "../stores/store.ts";
 
 export interface TargetPlaceOptions extends StoreOptions {
   /**

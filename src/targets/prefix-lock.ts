@@ -1,7 +1,7 @@
 import { files } from "../stores/files.node.ts";
 import { LOCK_NAME } from "../stores/reserved-names.ts";
-import type { Store, StoreOptions, WritableStore } from "../stores/store.ts";
-import { machineFiles } from "../stores/store-spec.ts";
+import type { LockOptions, Store, StoreOptions, WritableStore } from "../stores/store.ts";
+import { onThisMachine } from "../stores/store-spec.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { pause } from "../util/pause.ts";
 import {
@@ -13,6 +13,7 @@ import {
   newLockRecord,
   readLock,
 } from "./lock-record.ts";
+import { targetFiles } from "./target-files.node.ts";
 
 /** Milliseconds without a renewal after which other runs ignore a lock. */
 const STALE_AFTER = 5 * 60_000;
@@ -29,11 +30,6 @@ const SETTLED_AFTER = 2_000;
  * later, and then finds its own lock gone.
  */
 const SEEN_FOR = SETTLED_AFTER / 2;
-
-export interface LockOptions extends StoreOptions {
-  /** Takes the place even if another run holds its lock. */
-  readonly breakLock?: boolean | undefined;
-}
 
 /** Option for a lock that all processes of a joint run hold together. */
 interface JointLock {
@@ -186,7 +182,7 @@ export class PrefixLock {
     const { folder } = this.#store;
     const isOfFolder = `/${this.#key}`.endsWith(`/${LOCK_NAME}`);
     if (folder === undefined || !isOfFolder) return;
-    const { removeFilesOfDead } = await machineFiles().leftovers();
+    const { removeFilesOfDead } = await onThisMachine(targetFiles).leftovers();
     await removeFilesOfDead(`${folder}/${this.#key.slice(0, -LOCK_NAME.length)}`).catch(() => {});
   }
 

@@ -1,8 +1,9 @@
 import { files } from "../stores/files.node.ts";
 import { ledgerKey, randomName } from "../stores/reserved-names.ts";
-import { type StoreOptions, valueAtMost, type WritableStore } from "../stores/store.ts";
+import { type Journal, type StoreOptions, valueAtMost, type WritableStore } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { checkedLine, type Journal, wholeLines } from "./journal.ts";
+import { checkedLine, wholeLines } from "./journal.ts";
+
 import type { PrefixLock } from "./prefix-lock.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { isKey } from "../stores/key.ts";
-import type { BegunUpload, UploadedPart, WritableStore } from "../stores/store.ts";
+import type { BegunUpload, Journal, UploadedPart, WritableStore } from "../stores/store.ts";
 import { entryEnd, type StoredEntry } from "../stores/zip/zip-records.ts";
 import { isObject } from "../util/options.ts";
-import type { Journal } from "./journal.ts";
+
 import type { ValueJournal } from "./value-journal.ts";
 
 /**

@@ -3,7 +3,7 @@ import { eventAdvance, readProgress } from "../../src/cli/progress/event-progres
 import { Meter, type ProgressUpdate } from "../../src/cli/progress/meter.ts";
 import { drawBar, type ProgressOptions, progressView } from "../../src/cli/progress/view.ts";
 import { drawn } from "../../src/cli/terminal.ts";
-import type { ArrayProgress, Progress } from "../../src/flows/events.ts";
+import type { ArrayProgress, Progress } from "../../src/run/events.ts";
 
 describe("the progress of a flow", () => {
   const totals = { arrays: 1, tasks: 4, chunksRead: 10, chunksWritten: 10, bytes: 10_000 };

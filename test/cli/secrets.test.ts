@@ -11,6 +11,7 @@ import { planPage } from "../../src/cli/report/page.ts";
 import { failureText } from "../../src/cli/text/failure.ts";
 import { toJson } from "../../src/cli/text/json.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run-flow.ts";
 import { planText } from "../../src/flows/text/plan.ts";
 import {
   copy,
@@ -25,7 +26,6 @@ import {
   tree,
   validate,
 } from "../../src/index.ts";
-import { runFlow } from "../../src/run/run-flow.ts";
 import { HttpStore } from "../../src/stores/http.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { S3Store } from "../../src/stores/s3.ts";

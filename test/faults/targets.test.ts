@@ -9,7 +9,7 @@ import { planFlow } from "../../src/flows/request/flow.ts";
 import { runPlan } from "../../src/run/run-plan.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { TargetBuild, WritableStore } from "../../src/stores/store.ts";
-import { openTargetBuild } from "../../src/stores/target.ts";
+import { openTargetBuild } from "../../src/targets/index.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
 import { valuesIn } from "../support/consume.ts";
 import { givenKeys } from "../support/given.ts";

@@ -1,6 +1,7 @@
 // @module-tag slow
 import { describe, expect, it } from "vitest";
 import { type PlannedFlow, planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run-flow.ts";
 import {
   copy,
   openArray,
@@ -10,7 +11,6 @@ import {
   type ZarrArray,
   type ZarrflowError,
 } from "../../src/index.ts";
-import { runFlow } from "../../src/run/run-flow.ts";
 import { namedMemoryStore } from "../../src/stores/memory.ts";
 import { coordsOf, product } from "../../src/util/shape.ts";
 import { testFolder } from "../support/cli.ts";

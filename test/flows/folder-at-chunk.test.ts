@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { describe, expect, it } from "vitest";
 import { ZipFile } from "yazl";
+import { estimateCopy } from "../../src/flows/estimate-copy.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
 import {
   copy,
@@ -20,7 +21,6 @@ import {
   type ZarrArray,
 } from "../../src/index.ts";
 import type { DataTypeName } from "../../src/meta/data-type-name.ts";
-import { estimateCopy } from "../../src/run/keys/estimate-copy.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import type { WritableStore } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";

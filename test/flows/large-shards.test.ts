@@ -1,8 +1,8 @@
 // @module-tag slow
 import { describe, expect, test } from "vitest";
 import { planFlow } from "../../src/flows/request/flow.ts";
+import { runFlow } from "../../src/flows/run-flow.ts";
 import { open, openArray, slice } from "../../src/index.ts";
-import { runFlow } from "../../src/run/run-flow.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { GetOptions, Store } from "../../src/stores/store.ts";
 import { type StoreRequest, withRequestLog } from "../../src/stores/with/request-log.ts";

@@ -15,7 +15,7 @@ import {
   validate,
 } from "../../src/index.ts";
 import { MemoryStore, namedMemoryStore } from "../../src/stores/memory.ts";
-import { streamFrom } from "../../src/streams/stage.ts";
+import { streamFrom } from "../../src/util/web-streams.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
 import { all, contentsOf, drain, itemsOf } from "../support/consume.ts";
 import { given, givenKeys } from "../support/given.ts";

@@ -1,12 +1,12 @@
 // @module-tag slow
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FlowEvent } from "../../src/flows/events.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
 import { context, copy, rechunk, slice } from "../../src/index.ts";
+import type { FlowEvent } from "../../src/run/events.ts";
 import { runPlan } from "../../src/run/run-plan.ts";
 import { nameMemoryStore } from "../../src/stores/memory.ts";
 import type { RequestsNow } from "../../src/stores/remote/server-counters.ts";
-import { openTargetBuild } from "../../src/stores/target.ts";
+import { openTargetBuild } from "../../src/targets/index.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { serveValues } from "../stores/value-server.ts";
 import { digestsOf, valuesIn } from "../support/consume.ts";

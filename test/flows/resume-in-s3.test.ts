@@ -2,9 +2,9 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { copy, rechunk } from "../../src/flows/copy.ts";
 import { diff } from "../../src/flows/diff.ts";
-import type { FlowEvent } from "../../src/flows/events.ts";
 import { setAttributes } from "../../src/hierarchy/edit/metadata.ts";
 import { clean, open } from "../../src/index.ts";
+import type { FlowEvent } from "../../src/run/events.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { openZipValue } from "../../src/stores/zip.ts";
 import { checkedLine } from "../../src/targets/journal.ts";

@@ -5,8 +5,8 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:f
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
-import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
+import type { FlowEvent, RunReport } from "../../src/run/events.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { digestOf } from "../support/consume.ts";

@@ -187,7 +187,7 @@ test("of a target that is replaced", async () => {
 
 test("of a plan that is run later ask again what is around the target", async () => {
   const { planFlow } = await import("../../src/flows/request/flow.ts");
-  const { runFlow } = await import("../../src/run/run-flow.ts");
+  const { runFlow } = await import("../../src/flows/run-flow.ts");
   const group = newTarget();
   const planned = await planFlow(near({ format: "v3", path: "/t" }), `${group}/t`, ONE_THREAD);
   const root = await createGroup(group, { zarrFormat: "v3" }, { consolidated: true });

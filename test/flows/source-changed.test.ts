@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { FlowEvent } from "../../src/flows/events.ts";
 import { convert, copy, diff, digest, open, rechunk, slice, sliceTo } from "../../src/index.ts";
-import * as pieces from "../../src/run/keys/copy-value.ts";
+import * as pieces from "../../src/plan/memory.ts";
+import type { FlowEvent } from "../../src/run/events.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { FileReader } from "../../src/stores/files/file-reader.ts";
 import { HttpStore } from "../../src/stores/http.ts";

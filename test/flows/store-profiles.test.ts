@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rechunk } from "../../src/flows/copy.ts";
-import type { FlowEvent } from "../../src/flows/events.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
 import type { PlanOptions } from "../../src/flows/request/flow-options.ts";
+import type { FlowEvent } from "../../src/run/events.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";
 import { serveValues, type ValueServer } from "../stores/value-server.ts";
 import { valuesIn } from "../support/consume.ts";

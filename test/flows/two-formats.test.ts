@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { FlowEvent } from "../../src/flows/events.ts";
 import type { ZarrArray } from "../../src/hierarchy/node.ts";
 import { openNode } from "../../src/hierarchy/open/open-node.ts";
 import {
@@ -18,6 +17,7 @@ import {
 import type { ZarrFormat } from "../../src/meta/array-metadata.ts";
 import { consolidate } from "../../src/meta/consolidated.ts";
 import type { DataTypeName } from "../../src/meta/data-type-name.ts";
+import type { FlowEvent } from "../../src/run/events.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { jsonAt } from "../hierarchy/keys.ts";
 import { keysOf } from "../support/consume.ts";

@@ -15,8 +15,8 @@ import {
 } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
-import { openTargetBuild } from "../../src/stores/target.ts";
 import { wrapStore } from "../../src/stores/with/wrap-store.ts";
+import { openTargetBuild } from "../../src/targets/index.ts";
 import { PrefixLock } from "../../src/targets/prefix-lock.ts";
 import { buildZip } from "../stores/zip/build-zip.ts";
 import { testFolder } from "../support/cli.ts";

@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { convert, copy, rechunk, sliceTo } from "../../src/flows/copy.ts";
-import type { FlowEvent, RunReport } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import type { FlowTarget } from "../../src/flows/target/flow-target.ts";
+import type { FlowEvent, RunReport } from "../../src/run/events.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import { isReservedKey } from "../../src/stores/reserved-names.ts";
 import { BUCKET, type S3Server } from "../stores/s3-server.ts";

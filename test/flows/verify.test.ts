@@ -2,9 +2,9 @@
 import { readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { FlowEvent } from "../../src/flows/events.ts";
 import type { FlowOptions } from "../../src/flows/request/flow-options.ts";
 import { convert, copy, open, rechunk, sliceTo } from "../../src/index.ts";
+import type { FlowEvent } from "../../src/run/events.ts";
 import { MemoryStore } from "../../src/stores/memory.ts";
 import type { Store } from "../../src/stores/store.ts";
 import { temporaryFolder } from "../stores/temporary-folder.ts";

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "rolldown";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isListable, type StoreSpec } from "../../src/stores/store.ts";
-import { openTargetBuild } from "../../src/stores/target.ts";
 import { openStore } from "../../src/stores/url.ts";
+import { openTargetBuild } from "../../src/targets/index.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const VALUES = 20;
@@ -16,7 +16,7 @@ const folder = temporaryFolder();
 
 /** Replaces a target again and again, each time with other values. */
 const PROGRAM = `
-import { openTargetBuild } from ${JSON.stringify(join(import.meta.dirname, "../../src/stores/target.ts"))};
+import { openTargetBuild } from ${JSON.stringify(join(import.meta.dirname, "../../src/targets/index.ts"))};
 const spec = JSON.parse(process.argv[2]);
 for (let round = 1; ; round++) {
   const { store, publish } = await openTargetBuild(spec, { ifExists: "replace" });

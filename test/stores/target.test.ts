@@ -1,12 +1,12 @@
 import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { processTag } from "../../src/stores/files/process-record.node.ts";
 import { namedMemoryStore } from "../../src/stores/memory.ts";
 import { controlName } from "../../src/stores/reserved-names.ts";
 import type { StoreSpec } from "../../src/stores/store.ts";
-import { assertTargetPlace, openTargetBuild } from "../../src/stores/target.ts";
 import { openStore } from "../../src/stores/url.ts";
-import { processTag } from "../../src/targets/process-record.node.ts";
+import { assertTargetPlace, openTargetBuild } from "../../src/targets/index.ts";
 import { deadProcess } from "../support/dead-process.ts";
 import { makeUnheard } from "../support/unheard-run.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

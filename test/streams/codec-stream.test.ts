@@ -14,10 +14,10 @@ import type { ChunkRef, DecodedChunk, EncodedChunk } from "../../src/streams/chu
 import { type CodedChunk, codecStream } from "../../src/streams/codec-stream.ts";
 import { decodeChunks } from "../../src/streams/decode-chunks.ts";
 import { encodeChunks } from "../../src/streams/encode-chunks.ts";
-import { type ReadableStream, streamFrom, type TransformStream } from "../../src/streams/stage.ts";
 import type { Buffers } from "../../src/util/bytes.ts";
 import type { JsonObject } from "../../src/util/json-value.ts";
 import { product } from "../../src/util/shape.ts";
+import { type ReadableStream, streamFrom, type TransformStream } from "../../src/util/web-streams.ts";
 import { codingOf, collect, failOnUnhandledRejections, refsOf, rejection, variableData } from "./support.ts";
 
 failOnUnhandledRejections();

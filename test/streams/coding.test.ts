@@ -6,9 +6,9 @@ import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import type { ChunkCodec, EncodedChunk } from "../../src/streams/chunk.ts";
 import { decodeChunks } from "../../src/streams/decode-chunks.ts";
 import { type EncodeOptions, encodeChunks } from "../../src/streams/encode-chunks.ts";
-import { streamFrom } from "../../src/streams/stage.ts";
 import { plainBuffers } from "../../src/util/bytes.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
+import { streamFrom } from "../../src/util/web-streams.ts";
 import {
   codingOf,
   collect,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { forEachConcurrent } from "../../src/streams/for-each-concurrent.ts";
 import { mapConcurrent } from "../../src/streams/map-concurrent.ts";
-import { streamFrom, WritableStream } from "../../src/streams/stage.ts";
+import { streamFrom, WritableStream } from "../../src/util/web-streams.ts";
 import {
   collect,
   type Deferred,

@@ -9,16 +9,16 @@ import { mapConcurrent } from "../../src/streams/map-concurrent.ts";
 import { readChunks } from "../../src/streams/read-chunks.ts";
 import { regrid } from "../../src/streams/regrid.ts";
 import { reorder } from "../../src/streams/reorder.ts";
+import { writeChunks } from "../../src/streams/write-chunks.ts";
+import { type Buffers, plainBuffers } from "../../src/util/bytes.ts";
+import { ZarrflowError } from "../../src/util/errors.ts";
+import { coordsOf, indexOf } from "../../src/util/shape.ts";
 import {
   type ReadableStream,
   streamFrom,
   type TransformStream,
   WritableStream,
-} from "../../src/streams/stage.ts";
-import { writeChunks } from "../../src/streams/write-chunks.ts";
-import { type Buffers, plainBuffers } from "../../src/util/bytes.ts";
-import { ZarrflowError } from "../../src/util/errors.ts";
-import { coordsOf, indexOf } from "../../src/util/shape.ts";
+} from "../../src/util/web-streams.ts";
 import {
   codingOf,
   failOnUnhandledRejections,

@@ -8,9 +8,9 @@ import { BufferPool, type BufferSource } from "../../src/streams/buffer-pool.ts"
 import type { ChunkRef, DecodedChunk, Region } from "../../src/streams/chunk.ts";
 import { chunksIn, chunksTouched, type RegridTarget, regrid } from "../../src/streams/regrid.ts";
 import { intersect, type Selection } from "../../src/streams/selection.ts";
-import { streamFrom } from "../../src/streams/stage.ts";
 import { plainBuffers } from "../../src/util/bytes.ts";
 import { coordsOf, cStrides, indexOf, product } from "../../src/util/shape.ts";
+import { streamFrom } from "../../src/util/web-streams.ts";
 import { samples } from "../support/samples.ts";
 import { ownPlaces, packedStrides, shuffled, vector } from "./arbitraries.ts";
 import {

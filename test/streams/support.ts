@@ -6,9 +6,9 @@ import { isFixed } from "../../src/meta/data-type.ts";
 import type { GetOptions, StoreOptions, StoreWriter, WritableStore } from "../../src/stores/store.ts";
 import type { ChunkCodec, ChunkRef, ChunkStore } from "../../src/streams/chunk.ts";
 import { chunkRegion } from "../../src/streams/selection.ts";
-import { type ReadableStream, TransformStream } from "../../src/streams/stage.ts";
 import type { Buffers } from "../../src/util/bytes.ts";
 import { coordsOf, cStrides, product } from "../../src/util/shape.ts";
+import { type ReadableStream, TransformStream } from "../../src/util/web-streams.ts";
 import { variableData as dataOf, itemsOf as variableItems } from "../codecs/support.ts";
 
 /** Fails the tests of the calling file after which a rejection was left without a handler. */

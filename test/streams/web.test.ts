@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as ponyfill from "web-streams-polyfill";
 import { reorder } from "../../src/streams/reorder.ts";
-import { ReadableStream, streamFrom, TransformStream, WritableStream } from "../../src/streams/stage.ts";
+import { ReadableStream, streamFrom, TransformStream, WritableStream } from "../../src/util/web-streams.ts";
 import { shuffled } from "./arbitraries.ts";
 import { collect, deferred, failOnUnhandledRejections, rejection } from "./support.ts";
 
@@ -25,7 +25,7 @@ function usesValue(text: string, name: string): boolean {
 }
 
 function importsValue(text: string, name: string): boolean {
-  const imports = text.matchAll(/import \{([^}]*)\} from "[^"]*\/(web|web-streams)\.ts"/g);
+  const imports = text.matchAll(/import \{([^}]*)\} from "[^"]*\/web-streams\.ts"/g);
   return [...imports].some(([, names]) => names?.split(",").some((part) => part.trim() === name));
 }
 
@@ -48,9 +48,9 @@ describe("the choice of streams", () => {
     ["class A extends ReadableStream<A, B> {}", true, false],
     ["ReadableStream.from([])", true, false],
     ["function f(s: ReadableStream<A>) {} // new ReadableStream", false, false],
-    ['import { ReadableStream, type A } from "./web.ts"', false, true],
-    ['import type { ReadableStream } from "./web.ts"', false, false],
-    ['import { type ReadableStream } from "./web.ts"', false, false],
+    ['import { ReadableStream, type A } from "./web-streams.ts"', false, true],
+    ['import type { ReadableStream } from "./web-streams.ts"', false, false],
+    ['import { type ReadableStream } from "./web-streams.ts"', false, false],
   ])("is looked for rightly by the test above: %s", (text, uses, imports) => {
     expect(usesValue(text, "ReadableStream")).toBe(uses);
     expect(importsValue(text, "ReadableStream")).toBe(imports);

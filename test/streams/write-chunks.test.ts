@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { StoredValue } from "../../src/stores/store.ts";
 import { BufferPool } from "../../src/streams/buffer-pool.ts";
 import type { EncodedChunk } from "../../src/streams/chunk.ts";
-import { streamFrom } from "../../src/streams/stage.ts";
 import { type WriteChunksOptions, writeChunks } from "../../src/streams/write-chunks.ts";
 import { ZarrflowError } from "../../src/util/errors.ts";
+import { streamFrom } from "../../src/util/web-streams.ts";
 import {
   type Deferred,
   deferred,

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { processTag, thisProcess } from "../../src/targets/process-record.node.ts";
+import { processTag, thisProcess } from "../../src/stores/files/process-record.node.ts";
 
 /** A process that is over, as it would be in a lock, and in names of files. */
 export async function deadProcess() {

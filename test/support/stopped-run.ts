@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { FlowEvent } from "../../src/flows/events.ts";
+import type { FlowEvent } from "../../src/run/events.ts";
 
 type Run<T> = (options: {
   readonly stop: AbortSignal;

@@ -175,7 +175,7 @@ async function writePlan(
   }: PlanValues & { readonly count: number },
   { printLine, signal }: Terminal,
 ): Promise<void> {
-  const { assertFlow } = await import("../../run/run-flow.ts");
+  const { assertFlow } = await import("../../flows/run-flow.ts");
   const { planFileOf } = await import("../../flows/jobs/plan-file.ts");
   const { source, target } = planned.plan;
   await assertFilesApart({ output }, { source: source.store, target: target.store });

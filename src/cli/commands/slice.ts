@@ -156,7 +156,7 @@ export const command = defineCommand({
       for (const warning of nearestEffects(nearest, selection)) onEvent({ type: "warning", ...warning });
       if (root.kind === "group") {
         const arrays = await arraysOf(root, url, { ...values, format }, terminal);
-        const { slicesOf } = await import("../../run/slabs/group-slices.ts");
+        const { slicesOf } = await import("../../flows/group-slices.ts");
         return await writeSlices(slicesOf(arrays, selection, reading), { ...values, format }, terminal);
       }
       assertNoFilter(values, url);
@@ -195,7 +195,7 @@ async function arraysOf(
           : "Name an array, or write all to .npz.",
     });
   }
-  const { arraysIn, namesOf } = await import("../../run/slabs/group-slices.ts");
+  const { arraysIn, namesOf } = await import("../../flows/group-slices.ts");
   const arrays = await arraysIn(group, filterOf(values), {
     signal: terminal.signal,
     onEvent: printWarnings(terminal, values),

@@ -1,5 +1,5 @@
-import type { ArrayProgress, FlowEvent, Progress, ReadEvent } from "../../flows/events.ts";
 import { formatDuration, grouped, printable } from "../../flows/text/format.ts";
+import type { ArrayProgress, FlowEvent, Progress, ReadEvent } from "../../run/events.ts";
 import type { Retry } from "../../stores/remote/retry-requests.ts";
 import { formatBytes } from "../../util/units.ts";
 import type { ProgressUpdate } from "./meter.ts";

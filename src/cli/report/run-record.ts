@@ -1,6 +1,6 @@
-import type { FlowEvent, Progress, RunCounts, RunReport } from "../../flows/events.ts";
 import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { FlowEvent, Progress, RunCounts, RunReport } from "../../run/events.ts";
 
 /** The state of a run at one moment. */
 export interface Sample extends Omit<Progress, "totals" | "arraysDone" | "bytesDone" | "arrays"> {

@@ -1,4 +1,3 @@
-import type { RunReport } from "../../flows/events.ts";
 import type { TakenItems } from "../../flows/request/labels/found-labels.ts";
 import {
   counted,
@@ -10,6 +9,7 @@ import {
   takenText,
 } from "../../flows/text/format.ts";
 import type { Plan } from "../../plan/plan.ts";
+import type { RunReport } from "../../run/events.ts";
 import { formatBytes } from "../../util/units.ts";
 
 /** Summarizes a run; `peakMemory` is the process's peak, in bytes. */

@@ -1,6 +1,6 @@
-import type { ReadEvent, WarningEvent } from "../../flows/events.ts";
-import type { Warning } from "../../flows/request/warnings.ts";
 import { warningLine } from "../../flows/text/plan.ts";
+import type { Warning } from "../../plan/warnings.ts";
+import type { ReadEvent, WarningEvent } from "../../run/events.ts";
 import type { Terminal } from "../terminal.ts";
 import { flagNamed } from "./failure.ts";
 

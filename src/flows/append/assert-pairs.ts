@@ -4,9 +4,9 @@ import { onlyItem } from "../../meta/assert-json.ts";
 import { type TimeCoding, timeCodingOf } from "../../meta/conventions/cf/time.ts";
 import { packingOf } from "../../meta/conventions/cf/values.ts";
 import { missingValueOf } from "../../meta/conventions/missing-values.ts";
+import { bytesText, type CompareOptions, compareValues } from "../../run/compare-values.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isComparable } from "../diff/compare-metadata.ts";
-import { bytesText, type CompareOptions, compareValues } from "../diff/compare-values.ts";
 import {
   type Coordinate,
   type CoordinateOptions,

@@ -10,11 +10,11 @@ import {
 import { type DataType, sameDataType } from "../../meta/data-type.ts";
 import { describeCodec } from "../../meta/describe.ts";
 import { otherNames } from "../../meta/documents.ts";
+import { bytesText, type ValueDifference } from "../../run/compare-values.ts";
 import type { Store } from "../../stores/store.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 import { type JsonObject, jsonEqual, pointerTo, toPlain } from "../../util/json-value.ts";
 import { isFault } from "../validate/finding.ts";
-import { bytesText, type ValueDifference } from "./compare-values.ts";
 
 /** A difference without the path of its node. */
 type Found = Omit<Difference, "path">;

@@ -1,5 +1,6 @@
 import { gridShape } from "../../meta/array-metadata.ts";
 import { type JobKind, type JobOfKind, jobsOfKinds } from "../../plan/array-job.ts";
+import { pathFilter } from "../../plan/key-filter.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { targetPath } from "../../plan/request.ts";
 import { assertCountable } from "../../plan/same-arrays.ts";
@@ -7,7 +8,6 @@ import { boxGrid, lastStage, splitsOf } from "../../plan/windows.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isAtOrBelow } from "../../util/node-path.ts";
 import { product } from "../../util/shape.ts";
-import { pathFilter } from "../request/key-filter.ts";
 import { checksumOf, PLAN_FILE_FORMAT, type PlanFile, type WrittenPlanFile } from "./plan-file.ts";
 import { notAPlan, planFileShape } from "./plan-shape.ts";
 

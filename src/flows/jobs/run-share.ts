@@ -1,14 +1,14 @@
 import type { Plan } from "../../plan/plan.ts";
 import { firstOfStage, taskAt } from "../../plan/task.ts";
+import type { EventOptions, RunReport } from "../../run/events.ts";
 import { doneBefore, type RunIdentity } from "../../run/ledger.ts";
-import { runFlow } from "../../run/run-flow.ts";
 import { assertSameRun } from "../../run/run-identity.ts";
+import type { RunOptions } from "../../run/run-options.ts";
 import type { TaskSet } from "../../run/task-set.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import type { JointRecords, JointRun, ShareName } from "../../targets/options.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { EventOptions, RunReport } from "../events.ts";
-import type { RunOptions } from "../request/flow-options.ts";
+import { runFlow } from "../run-flow.ts";
 import { openPlan } from "./open-plan.ts";
 import { type Encoders, identityOf, type PlanFile } from "./plan-file.ts";
 import { allButShare, hasKeyOf, overlap, tasksOf, uncovered } from "./shares.ts";

@@ -2,7 +2,7 @@ import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { packingOf, rereadInteger } from "../../meta/conventions/cf/values.ts";
 import { missingValueOf } from "../../meta/conventions/missing-values.ts";
 import { type Numbers, typedArrayOf } from "../../meta/number-kinds.ts";
-import { missingOf } from "../../tables/decoder.ts";
+import { missingOf } from "../../run/slabs/decoder.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
 import { coordsOf, cStrides } from "../../util/shape.ts";
 

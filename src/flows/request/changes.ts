@@ -10,8 +10,6 @@ import type { Selection } from "../../streams/selection.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { lastName } from "../../util/node-path.ts";
 import type { OptionNames } from "../../util/options.ts";
-import type { ArrayConversion } from "../values/plan-conversion.ts";
-import type { ArrayChanges } from "../values/value-changes.ts";
 import {
   type ChunksInput,
   type ChunksOption,
@@ -23,6 +21,8 @@ import { type DimensionMatch, type MeantChunks, meantOptions, type OpenedRoot } 
 import { describingArrays, type GroupArray } from "./group-arrays.ts";
 import type { GroupSelections } from "./group-slice.ts";
 import type { OtherRanges } from "./image-slice.ts";
+import type { ArrayConversion } from "./plan-conversion.ts";
+import type { ArrayChanges } from "./value-changes.ts";
 
 /** The changes that a flow makes. Everything else is copied unchanged. */
 export interface Changes extends LabelOptions {

@@ -1,9 +1,9 @@
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
 import type { NodeWarning } from "../../plan/plan.ts";
+import type { ReadEventOptions } from "../../run/events.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { belowPath } from "../../util/node-path.ts";
-import type { ReadEventOptions } from "../events.ts";
 
 /** Finds the chunk key separators of arrays whose documents do not state one. */
 export async function withChunkSeparators(

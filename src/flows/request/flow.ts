@@ -8,6 +8,8 @@ import { otherFormatsLeftOut } from "../../plan/other-formats.ts";
 import type { NodeSpec, Plan, PlanPace, StoreProfiles } from "../../plan/plan.ts";
 import { needsSeparator } from "../../plan/planned-documents.ts";
 import { type HierarchyPlanRequest, targetPath } from "../../plan/request.ts";
+import { withRetryEvents } from "../../run/events.ts";
+import type { ResumablePlan } from "../../run/run-identity.ts";
 import { possibleStrategy } from "../../run/scratch/open-scratch.ts";
 import { parseScratch } from "../../run/scratch/scratch.ts";
 import { SourceWatch } from "../../run/source-watch.ts";
@@ -22,7 +24,6 @@ import { belowPath } from "../../util/node-path.ts";
 import { checkedOptions } from "../../util/options.ts";
 import { isMemoryShared } from "../../util/shared-memory.ts";
 import { parseBytes } from "../../util/units.ts";
-import { withRetryEvents } from "../events.ts";
 import { existingNodes, filterPlan } from "../target/filter-plan.ts";
 import { type FlowTarget, targetSpec, withFormatOf } from "../target/flow-target.ts";
 import { assertApart } from "../target/target-apart.ts";
@@ -37,23 +38,16 @@ import { copiedNodes, copiedWarning, undecodableOf } from "./not-known.ts";
 import { type OpenedSource, openSource } from "./open-source.ts";
 import { plannedEffects } from "./option-effects.ts";
 import { hasOtherFormat, otherFormatOf } from "./other-formats.ts";
-import { type Settings, settingsOf } from "./settings.ts";
+import { settingsOf } from "./settings.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { consolidatedGroups, type SourceNodesOptions, sourceNodes, wantedMetadata } from "./source-nodes.ts";
 import { concurrencyOf, largestChunk, pacedAccess, profilesOf, usualConcurrency } from "./store-settings.ts";
 
 /** An open source and a plan that can be run once. */
-export interface PlannedFlow {
+export interface PlannedFlow extends ResumablePlan {
   readonly source: Store;
-  readonly plan: Plan;
   /** The options of planning, which also apply to the run. */
   readonly options: PlanningOptions;
-  /** Makes the same plan for other store profiles, or with another pace. */
-  readonly planWith: (profiles: StoreProfiles, pace?: PlanPace) => Promise<Plan>;
-  /** The pace that `plan` was made for. */
-  readonly pace: PlanPace;
-  /** The options that decide what is written, as texts by flag. They name the difference between two runs. */
-  readonly settings: Settings;
   /** The state of the target and its surroundings. */
   readonly probe: TargetProbe;
   /**

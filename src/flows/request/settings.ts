@@ -1,11 +1,9 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
+import type { KeyFilter } from "../../plan/key-filter.ts";
 import type { NodeSpec, Plan, PlannedConversion } from "../../plan/plan.ts";
+import type { Settings } from "../../run/ledger.ts";
 import type { Changes } from "./changes.ts";
-import type { KeyFilter } from "./key-filter.ts";
-
-/** Options that decide what a run writes, as texts by flag. */
-export type Settings = Readonly<Record<string, string>>;
 
 type Deciding = Changes &
   KeyFilter &
@@ -62,14 +60,4 @@ export function settingsOf(
       reading ? [[`the values of ${path || "the array"}`, JSON.stringify(reading.planned)]] : [],
     ),
   ]);
-}
-
-/** Returns the first setting that differs between two runs, with both values as text. */
-export function differingSetting(
-  before: Settings,
-  now: Settings,
-): { readonly name: string; readonly before: string; readonly now: string } | undefined {
-  const name = Object.keys({ ...before, ...now }).find((flag) => before[flag] !== now[flag]);
-  if (name === undefined) return undefined;
-  return { name, before: before[name] || "none", now: now[name] || "none" };
 }

@@ -9,12 +9,12 @@ import {
   type SliceOption,
 } from "../../hierarchy/slice-option.ts";
 import { type Axes, severalDimensions, withAxes } from "../../meta/dimension-names.ts";
+import type { KeyFilter } from "../../plan/key-filter.ts";
 import type { NodeWarning } from "../../plan/plan.ts";
 import { DEFAULT_MAX_MEMORY } from "../../streams/byte-budget.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { isObject, withoutEffect } from "../../util/options.ts";
 import { parseBytes } from "../../util/units.ts";
-import type { KeyFilter } from "./key-filter.ts";
 import type { LookedUp, TakenItems } from "./labels/found-labels.ts";
 import { usualConcurrency } from "./store-settings.ts";
 
@@ -185,7 +185,7 @@ export async function coordinatesAbove(
 ): Promise<NodeWarning[]> {
   if (root.kind === "array") return [];
   const { findCoordinate } = await import("./labels/find-coordinate.ts");
-  const { pathFilter } = await import("./key-filter.ts");
+  const { pathFilter } = await import("../../plan/key-filter.ts");
   const filter = pathFilter({ ...(exclude && { exclude }) });
   const within = { path: root.path, nodes: new Map(all.map((node) => [node.path, node])) };
   const below = new Set<ZarrNode>(all);

@@ -5,11 +5,11 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode } from "../../hierarchy/open/walk.ts";
 import type { PaceOptions } from "../../hierarchy/read-options.ts";
 import type { FormatOptions } from "../../meta/formats.ts";
+import { type KeyFilter, pathFilter } from "../../plan/key-filter.ts";
 import { childSpec } from "../../stores/store-spec.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, belowPath, isAtOrBelow } from "../../util/node-path.ts";
 import { companionsOf } from "./coordinates.ts";
-import { type KeyFilter, pathFilter } from "./key-filter.ts";
 import { withPace } from "./store-settings.ts";
 
 /** A sliced array and the arrays that describe it, as members of the nearest group that contains all of them. */

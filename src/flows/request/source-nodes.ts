@@ -7,6 +7,7 @@ import { type BrokenNode, walkPastBroken } from "../../hierarchy/open/walk.ts";
 import type { ReadOptions } from "../../hierarchy/read-options.ts";
 import type { NodeMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
 import { sourcesOutside } from "../../meta/conventions/ome/members.ts";
+import { type KeyFilter, pathFilter, takenNodes } from "../../plan/key-filter.ts";
 import type { NodeWarning } from "../../plan/plan.ts";
 import type { NodesInFormat } from "../../plan/request.ts";
 import type { StoreOptions } from "../../stores/store.ts";
@@ -14,7 +15,6 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath, isAtOrBelow } from "../../util/node-path.ts";
-import type { ArrayConversion } from "../values/plan-conversion.ts";
 import { axesOf } from "./arrays-below.ts";
 import { askedSlice } from "./asked-slice.ts";
 import { type Changes, changeOf, type OpenedNodes, selectionsOf } from "./changes.ts";
@@ -22,8 +22,8 @@ import { withChunkSeparators } from "./chunk-separators.ts";
 import type { RegriddedNode } from "./converted-nodes.ts";
 import type { TakenWhole } from "./group-arrays.ts";
 import type { OtherRanges, otherResolutions } from "./image-slice.ts";
-import { type KeyFilter, pathFilter, takenNodes } from "./key-filter.ts";
 import { copiedWarning } from "./not-known.ts";
+import type { ArrayConversion } from "./plan-conversion.ts";
 import { aboutCoordinates, coordinatesAbove, nodesByIndices, type SliceReading } from "./slice-indices.ts";
 import type { SlicedArray } from "./sliced-array.ts";
 import { unmatchedGlobs } from "./unmatched-globs.ts";
@@ -235,7 +235,7 @@ async function conversionsOf(
   how: { readonly to: ZarrFormat; readonly selections: ReadonlyMap<string, Selection> },
 ): Promise<ReadonlyMap<string, ArrayConversion>> {
   if (option === undefined) return new Map();
-  const { planConversions } = await import("../values/plan-conversion.ts");
+  const { planConversions } = await import("./plan-conversion.ts");
   const { root } = opened;
   const arrays = opened.nodes.flatMap(({ path, metadata }) => {
     const array = root.kind === "group" || path === root.path ? taken.get(path) : undefined;

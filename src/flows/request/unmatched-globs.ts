@@ -1,10 +1,10 @@
 import type { ZarrNode } from "../../hierarchy/node.ts";
+import { type KeyFilter, type PathFilter, pathFilter } from "../../plan/key-filter.ts";
 import type { NodeWarning } from "../../plan/plan.ts";
 import { isListable, type ListableStore, type StoreOptions } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { firstOf, nearestName } from "../../util/names.ts";
 import { belowPath, isAtOrBelow, lastName } from "../../util/node-path.ts";
-import { type KeyFilter, type PathFilter, pathFilter } from "./key-filter.ts";
 
 interface FilteredNodes extends StoreOptions {
   readonly root: ZarrNode;

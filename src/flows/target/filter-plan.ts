@@ -9,11 +9,11 @@ import {
   dimensionsOf,
 } from "../../meta/conventions/dimensions.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import type { PlannedFilter } from "../../plan/key-filter.ts";
 import type { NodeSpec, Plan, Publication } from "../../plan/plan.ts";
 import { targetPath } from "../../plan/request.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
-import type { PlannedFilter } from "../request/key-filter.ts";
 import { assertEditable, openExistingTarget } from "./flow-target.ts";
 
 /** The nodes of a target that receives more, as a plan needs them. */

@@ -4,11 +4,17 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { ArrayJob, Plan, PlannedDocument } from "../../plan/plan.ts";
-import type { ListableStore, StoreOptions, TargetBuild, WritableStore } from "../../stores/store.ts";
-import type { TargetBuildOptions } from "../../stores/target.ts";
+import type {
+  ListableStore,
+  LockOptions,
+  StoreOptions,
+  TargetBuild,
+  WritableStore,
+} from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { assertNoneInside } from "../../targets/control-folder.ts";
-import { type LockOptions, notReleased, PrefixLock } from "../../targets/prefix-lock.ts";
+import type { TargetBuildOptions } from "../../targets/index.ts";
+import { notReleased, PrefixLock } from "../../targets/prefix-lock.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { assertEditable, openExistingTarget } from "./flow-target.ts";

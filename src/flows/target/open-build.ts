@@ -2,10 +2,10 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import { expectedSize, targetMemory } from "../../plan/memory.ts";
 import type { NodeSpec, Plan } from "../../plan/plan.ts";
-import type { TargetBuild } from "../../stores/store.ts";
-import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../stores/target.ts";
+import type { LockOptions, TargetBuild } from "../../stores/store.ts";
 import { openStore } from "../../stores/url.ts";
-import type { LockOptions } from "../../targets/prefix-lock.ts";
+
+import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../targets/index.ts";
 import { isZarrflowError } from "../../util/errors.ts";
 
 /**

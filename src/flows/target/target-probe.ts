@@ -5,13 +5,13 @@ import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import { pathFilter } from "../../plan/key-filter.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { targetPath } from "../../plan/request.ts";
 import type { StoreOptions, StoreSpec } from "../../stores/store.ts";
-import { isPlaceEmpty } from "../../stores/target.ts";
+import { isPlaceEmpty } from "../../targets/index.ts";
 import { followSignals } from "../../util/abort.ts";
-import { pathFilter } from "../request/key-filter.ts";
-import { nearest } from "./flow-target.ts";
+import { nearest } from "../../util/node-path.ts";
 
 /**
  * Milliseconds after which a result is stale. A plan may run much later than it was made; the run then looks again.

@@ -11,12 +11,12 @@ import type {
   StoreProfiles,
 } from "../../plan/plan.ts";
 import { strategyNamed } from "../../plan/strategies.ts";
+import { planWarnings, type Warning } from "../../plan/warnings.ts";
 import { chunksTouched } from "../../plan/windows.ts";
-import type { CopyEstimate } from "../../run/keys/estimate-copy.ts";
 import { fromPlain, type JsonObject } from "../../util/json-value.ts";
 import { formatBytes } from "../../util/units.ts";
+import type { CopyEstimate } from "../estimate-copy.ts";
 import type { TakenItems } from "../request/labels/found-labels.ts";
-import { planWarnings, type Warning } from "../request/warnings.ts";
 import {
   columns,
   counted,

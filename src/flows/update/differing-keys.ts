@@ -4,9 +4,9 @@ import { processSync } from "../../run/keys/copy-value.ts";
 import { listWanted } from "../../run/keys/keys-to-copy.ts";
 import type { KeyEntry, ListableStore, ListOptions } from "../../stores/store.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import { type ReadableStream, streamFrom, TransformStream } from "../../streams/stage.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { compareUtf8, sortUtf8 } from "../../util/names.ts";
+import { type ReadableStream, streamFrom, TransformStream } from "../../util/web-streams.ts";
 import { isSameSync, type ListedValue, type SameValueOptions, sameValue } from "./same-value.ts";
 
 /** Values of up to this size are small: stores that do not need to wait read them before others are looked at. */

@@ -5,16 +5,16 @@ import { openNode } from "../../hierarchy/open/open-node.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { publishDocuments } from "../../run/documents.ts";
+import type { RunReport } from "../../run/events.ts";
 import { ListedChunks } from "../../run/keys/keys-to-copy.ts";
 import { uncheckedIn } from "../../run/run-plan.ts";
 import { Unpublisher } from "../../run/unpublish.ts";
 import { type Verified, verifyTarget } from "../../run/verify.ts";
-import type { ReadableStream } from "../../streams/stage.ts";
 import { assertNoneInside } from "../../targets/control-folder.ts";
 import { PrefixLock } from "../../targets/prefix-lock.ts";
 import { followSignals } from "../../util/abort.ts";
 import { ancestorPaths } from "../../util/node-path.ts";
-import type { RunReport } from "../events.ts";
+import type { ReadableStream } from "../../util/web-streams.ts";
 import type { Pair } from "./differing-keys.ts";
 import { type OpenUpdateOptions, openUpdate } from "./open-update.ts";
 import {

@@ -1,4 +1,5 @@
-import { pieceBytesWithin, pieceMemory, readInto, readPieces } from "../../run/keys/copy-value.ts";
+import { pieceBytesWithin, pieceMemory } from "../../plan/memory.ts";
+import { readInto, readPieces } from "../../run/keys/copy-value.ts";
 import type { KeyEntry, Store } from "../../stores/store.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import type { Buffers } from "../../util/bytes.ts";

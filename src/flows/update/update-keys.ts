@@ -6,15 +6,15 @@ import type { ArrayJob, Plan } from "../../plan/plan.ts";
 import { copyKeys, keysToCopyFrom } from "../../run/keys/copy-keys.ts";
 import { folderCheck, keysToCopy } from "../../run/keys/keys-to-copy.ts";
 import type { RunLog } from "../../run/run-log.ts";
+import type { Verification } from "../../run/run-options.ts";
 import type { KeyEntry, ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { writerMemory } from "../../stores/store-traits.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
 import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import type { ReadableStream } from "../../streams/stage.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import type { Verification } from "../request/flow-options.ts";
+import type { ReadableStream } from "../../util/web-streams.ts";
 import { targetKeys } from "../target/target-probe.ts";
 import { type ComparedSide, differingKeys, mergedSides, type Pair } from "./differing-keys.ts";
 

@@ -1,4 +1,5 @@
-import { copyValue, pieceBytesWithin } from "../../run/keys/copy-value.ts";
+import { pieceBytesWithin } from "../../plan/memory.ts";
+import { copyValue } from "../../run/keys/copy-value.ts";
 import {
   type GetOptions,
   isListable,
@@ -10,8 +11,8 @@ import {
   type VersionOptions,
   type WritableStore,
 } from "../../stores/store.ts";
-import { openTargetBuild } from "../../stores/target.ts";
 import { bufferedWriter } from "../../stores/writer.ts";
+import { openTargetBuild } from "../../targets/index.ts";
 import { resolveRange } from "../../util/byte-range.ts";
 import { plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";

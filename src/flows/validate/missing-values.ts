@@ -13,10 +13,10 @@ import {
 import type { DataType } from "../../meta/data-type.ts";
 import { zeroElement } from "../../meta/fill-values.ts";
 import { bytesEqual } from "../../meta/number-kinds.ts";
+import { bytesText } from "../../run/compare-values.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { pointerTo } from "../../util/json-value.ts";
 import { coordsOf, cStrides, product } from "../../util/shape.ts";
-import { bytesText } from "../diff/compare-values.ts";
 import type { ValidateFinding } from "./finding.ts";
 
 const POINTER = pointerTo("/attributes", FILL_VALUE_ATTRIBUTE);

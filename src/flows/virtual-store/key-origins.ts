@@ -6,8 +6,8 @@ import type { ArrayJob, Plan } from "../../plan/plan.ts";
 import { type TargetTask, taskAt } from "../../plan/task.ts";
 import { keysToCopy, layoutOf } from "../../run/keys/keys-to-copy.ts";
 import { chunksPerShard, type Region } from "../../streams/chunk.ts";
+import { nearest } from "../../util/node-path.ts";
 import { coordsOf, indexOf } from "../../util/shape.ts";
-import { nearest } from "../target/flow-target.ts";
 
 /** Origin of the value under a key of a plan's target: a document, a value of the source, or a task. */
 export type KeyOrigin = { readonly document: Uint8Array } | { readonly sourceKey: string } | MadeByTask;

@@ -6,9 +6,9 @@ import { assertPlace, assertWritable, textOfUrl } from "../../stores/assertions.
 import type { Store, StoreSpec, TargetBuild, WritableStore } from "../../stores/store.ts";
 import { childSpec } from "../../stores/store-spec.ts";
 import { isZip } from "../../stores/store-traits.ts";
-import { openTargetBuild } from "../../stores/target.ts";
 import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
 import { toStore, type ZarritaStore } from "../../stores/with/zarrita.ts";
+import { openTargetBuild } from "../../targets/index.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, joinKey, normalisePath } from "../../util/node-path.ts";
 import { invalid } from "../../util/options.ts";

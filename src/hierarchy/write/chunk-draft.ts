@@ -14,10 +14,10 @@ import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { tooLarge } from "../../streams/read-options.ts";
 import { beginAssembly, type RegridTarget } from "../../streams/regrid.ts";
 import { chunkRegion, intersect, wholeSelection } from "../../streams/selection.ts";
-import { streamFrom } from "../../streams/stage.ts";
 import { writeChunks } from "../../streams/write-chunks.ts";
 import { type Buffers, plainBuffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { streamFrom } from "../../util/web-streams.ts";
 
 /** An array whose chunks are written. */
 export type WrittenArray = ChunkStore<WritableStore> & ChunkCodec;

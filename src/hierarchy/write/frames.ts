@@ -8,12 +8,12 @@ import { encodeChunks } from "../../streams/encode-chunks.ts";
 import { readChunks } from "../../streams/read-chunks.ts";
 import { chunksIn, type RegridTarget, regrid } from "../../streams/regrid.ts";
 import { chunkRegion } from "../../streams/selection.ts";
-import { ReadableStream, streamFrom, TransformStream } from "../../streams/stage.ts";
 import { writeChunks } from "../../streams/write-chunks.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { invalid, isObject } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
+import { ReadableStream, streamFrom, TransformStream } from "../../util/web-streams.ts";
 import { chunkDataOf, countItems, type Values } from "./values.ts";
 
 /** Any number of frames, each with the values of one or more items of an array's first dimension. */

@@ -1,7 +1,7 @@
 import type { DataTypeName } from "../../meta/data-type-name.ts";
 import type { DecodedChunk, Region } from "../../streams/chunk.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
-import { WritableStream } from "../../streams/stage.ts";
+import { WritableStream } from "../../util/web-streams.ts";
 import type { Values } from "./values.ts";
 
 /** A box of an array with its values, as `slice(...).chunks()` returns and `ArrayWriter.writable` takes. */

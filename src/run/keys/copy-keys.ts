@@ -2,6 +2,7 @@ import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { outerPrefixes } from "../../meta/node-layout.ts";
+import { copyMemory, pieceBytesWithin } from "../../plan/memory.ts";
 import { otherFormatsWarning } from "../../plan/other-formats.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { assertListable } from "../../stores/assertions.ts";
@@ -26,15 +27,8 @@ import { crc32 } from "../../util/crc32.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { pagesAhead, pagesFrom, type ReadableStream } from "../../util/web-streams.ts";
 import type { RunLog } from "../run-log.ts";
-import {
-  changed,
-  copyMemory,
-  copyValue,
-  moreMemory,
-  pieceBytesWithin,
-  processSync,
-  readInto,
-} from "./copy-value.ts";
+import { changed, copyValue, moreMemory, processSync, readInto } from "./copy-value.ts";
+
 import { folderCheck, keysToCopy, ListedChunks, listWanted } from "./keys-to-copy.ts";
 
 /** Number of keys that are listed ahead of copying at most. */

@@ -1,15 +1,10 @@
 import type { Store, WritableStore } from "../../stores/store.ts";
 import { assertVersion } from "../../stores/version.ts";
-import { largestPooled, pooledSize } from "../../streams/buffer-pool.ts";
+import { pooledSize } from "../../streams/buffer-pool.ts";
 import { followSignals, throwIfAborted } from "../../util/abort.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-
-/** Bytes that copying a value takes at a time. A value larger than a piece goes through a writer. */
-export function copyMemory(size: number, pieceBytes: number, writerBytes: number): number {
-  return pieceMemory(size, pieceBytes) + (size > pieceBytes ? writerBytes : 0);
-}
 
 /** Pieces of one value that are in flight at most, on either side. */
 const MAX_PIECES = 16;
@@ -87,19 +82,6 @@ export async function copyValue(
     await writer.abort(error);
     throw error;
   }
-}
-
-/** Larger values are read in pieces of this size. */
-const PIECE_BYTES = 8 * 2 ** 20;
-
-/** Piece size for a budget, at least the smallest pooled buffer. */
-export function pieceBytesWithin(maxMemory: number): number {
-  return Math.min(PIECE_BYTES, Math.max(pooledSize(1), largestPooled(maxMemory)));
-}
-
-/** Bytes of the pooled buffer for reading a value of `size` bytes. */
-export function pieceMemory(size: number, pieceBytes: number): number {
-  return pooledSize(Math.min(size, pieceBytes));
 }
 
 export interface ReadPiecesOptions {

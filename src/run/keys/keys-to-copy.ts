@@ -1,15 +1,15 @@
-import { pathFilter } from "../../flows/request/key-filter.ts";
-import { nearest } from "../../flows/target/flow-target.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
 import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { movedKey } from "../../meta/node-layout.ts";
+import { pathFilter } from "../../plan/key-filter.ts";
 import type { ArrayJob, Plan } from "../../plan/plan.ts";
 import { targetPath } from "../../plan/request.ts";
 import { isOnlyDocument } from "../../stores/key.ts";
 import type { KeyEntry, ListableStore, ListOptions, Store } from "../../stores/store.ts";
 import { folderInPlace } from "../../stores/version.ts";
-import { belowPath, folderOf, isAtOrBelow, joinKey, lastName } from "../../util/node-path.ts";
+import { belowPath, folderOf, isAtOrBelow, joinKey, lastName, nearest } from "../../util/node-path.ts";
+
 import { product } from "../../util/shape.ts";
 import type { ReadableStream } from "../../util/web-streams.ts";
 

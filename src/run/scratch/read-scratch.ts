@@ -12,10 +12,10 @@ import type { ChunkStore, DecodedChunk, Region } from "../../streams/chunk.ts";
 import { mapConcurrent } from "../../streams/map-concurrent.ts";
 import { beginAssembly, coordsIn } from "../../streams/regrid.ts";
 import { wholeSelection } from "../../streams/selection.ts";
-import { type ReadableStream, streamFrom } from "../../streams/stage.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { cStrides, indexOf, product } from "../../util/shape.ts";
+import { type ReadableStream, streamFrom } from "../../util/web-streams.ts";
 import { ENTRY_SIZE, presentParts } from "./scratch-objects.ts";
 
 export interface ScratchReaderOptions {

@@ -3,17 +3,17 @@ import { hostname, tmpdir, userInfo } from "node:os";
 import { basename, isAbsolute, join, resolve } from "node:path";
 import { removeFolder } from "../../stores/directory/directory-tree.ts";
 import { DirectoryStore } from "../../stores/directory.ts";
-import { fileError } from "../../stores/files/file-calls.ts";
-import { controlName, isControlName, temporaryName } from "../../stores/reserved-names.ts";
-import { isThere } from "../../targets/control-folder.ts";
+import { fileError } from "../../stores/files/file-error.ts";
 import {
   isAlive,
   processState,
   processTag,
   taggedState,
   thisProcess,
-} from "../../targets/process-record.node.ts";
-import { type ProcessRecord, processRecordOf } from "../../targets/process-record.ts";
+} from "../../stores/files/process-record.node.ts";
+import { type ProcessRecord, processRecordOf } from "../../stores/files/process-record.ts";
+import { controlName, isControlName, temporaryName } from "../../stores/reserved-names.ts";
+import { isThere } from "../../targets/control-folder.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { formatBytes } from "../../util/units.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";

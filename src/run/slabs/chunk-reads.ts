@@ -8,11 +8,11 @@ import { chunkReader, readChunks, syncChunkReader } from "../../streams/read-chu
 import type { ReadChunksOptions } from "../../streams/read-options.ts";
 import { chunksIn } from "../../streams/regrid.ts";
 import { chunkRegion, type Selection, selectedRegions, selectionWithin } from "../../streams/selection.ts";
-import { streamFrom } from "../../streams/stage.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { type Awaitable, visitEach } from "../../util/awaitable.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
 import { indexOf } from "../../util/shape.ts";
+import { streamFrom } from "../../util/web-streams.ts";
 import type { ReadTaskChunks } from "../tasks.ts";
 
 /** Number of chunks requested in one batch once the stored ones are known. */

@@ -4,7 +4,8 @@ import { join, sep } from "node:path";
 import { nextTurn } from "../../util/blocking-io.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { folderOf } from "../../util/node-path.ts";
-import { type FileCalls, type FileStats, hasSystemCode, isMissing } from "../files/file-calls.ts";
+import type { FileCalls, FileStats } from "../files/file-calls.ts";
+import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import { folderVersion } from "../files/file-reader.ts";
 import { syncFolder, type ValueFiles } from "./value-file.ts";
 

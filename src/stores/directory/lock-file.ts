@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
-import { type FileCalls, hasSystemCode, isMissing, writeFully } from "../files/file-calls.ts";
+import { type FileCalls, writeFully } from "../files/file-calls.ts";
+import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import type { ValueFiles } from "./value-file.ts";
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;

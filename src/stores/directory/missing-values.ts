@@ -2,7 +2,7 @@ import { type Stats, statSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { throwIfAborted } from "../../util/abort.ts";
-import { isMissing } from "../files/file-calls.ts";
+import { isMissing } from "../files/file-error.ts";
 import type { MissingWatch, StoreOptions } from "../store.ts";
 import { sourceChanged } from "../version.ts";
 

@@ -1,11 +1,11 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ownerOf } from "../../targets/owner-record.ts";
 import { throwIfAborted } from "../../util/abort.ts";
-import { isMissing } from "../files/file-calls.ts";
+import { isMissing } from "../files/file-error.ts";
 import { isOwnName, LOCK_NAME } from "../reserved-names.ts";
 import type { ListedRun } from "../store.ts";
+import { ownerOf } from "./owner-record.ts";
 
 /**
  * Lists locks below a folder, and control folders of runs that build something there. Symbolic links are not

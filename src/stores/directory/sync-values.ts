@@ -10,7 +10,8 @@ import {
 } from "node:fs";
 import { resolveRange } from "../../util/byte-range.ts";
 import { plainBuffers } from "../../util/bytes.ts";
-import { type FileStats, hasSystemCode } from "../files/file-calls.ts";
+import type { FileStats } from "../files/file-calls.ts";
+import { hasSystemCode } from "../files/file-error.ts";
 import type { GetOptions, SyncRead } from "../store.ts";
 
 const { O_CREAT, O_EXCL, O_TRUNC, O_WRONLY } = constants;

@@ -1,6 +1,7 @@
 import { constants, lstatSync } from "node:fs";
 import { ZarrflowError } from "../../util/errors.ts";
-import { asyncFileCalls, type FileCalls, hasSystemCode, isMissing, writeFully } from "../files/file-calls.ts";
+import { asyncFileCalls, type FileCalls, writeFully } from "../files/file-calls.ts";
+import { hasSystemCode, isMissing } from "../files/file-error.ts";
 import type { StoreWriter } from "../store.ts";
 import { writePieceSync } from "./sync-values.ts";
 

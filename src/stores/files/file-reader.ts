@@ -6,14 +6,8 @@ import type { RangeReader, RangeReadOptions } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { slashed } from "../url/local-path.ts";
 import { sourceChanged } from "../version.ts";
-import {
-  asyncFileCalls,
-  type FileCalls,
-  type FileStats,
-  fileError,
-  isMissing,
-  readFully,
-} from "./file-calls.ts";
+import { asyncFileCalls, type FileCalls, type FileStats, readFully } from "./file-calls.ts";
+import { fileError, isMissing } from "./file-error.ts";
 
 /** Closes files of readers that were garbage-collected without being closed. */
 const dropped = new FinalizationRegistry<() => void>((close) => close());

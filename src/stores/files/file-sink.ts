@@ -2,7 +2,8 @@ import { constants, ftruncateSync, writeSync } from "node:fs";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { ValueFiles } from "../directory/value-file.ts";
 import type { ByteSink } from "../writer.ts";
-import { asyncFileCalls, type FileCalls, fileError, writeFully } from "./file-calls.ts";
+import { asyncFileCalls, type FileCalls, writeFully } from "./file-calls.ts";
+import { fileError } from "./file-error.ts";
 
 const BUFFER_BYTES = 256 * 1024;
 

@@ -67,7 +67,7 @@ export async function readProfile(env: Variables): Promise<Record<string, string
 async function textOf(path: string): Promise<string> {
   const [{ readFile }, { fileError, isMissing }] = await Promise.all([
     import("node:fs/promises"),
-    import("../files/file-calls.ts"),
+    import("../files/file-error.ts"),
   ]);
   try {
     return await readFile(path, "utf8");
@@ -101,7 +101,7 @@ export async function processCredentials(command: string): Promise<S3Credentials
 export async function secretFile(path: string): Promise<string> {
   const [{ readFile }, { fileError }] = await Promise.all([
     import("node:fs/promises"),
-    import("../files/file-calls.ts"),
+    import("../files/file-error.ts"),
   ]);
   try {
     return (await readFile(path, "utf8")).trim();

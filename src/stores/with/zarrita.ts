@@ -1,7 +1,7 @@
 import { type ByteRange, resolveRange } from "../../util/byte-range.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { defineStore } from "../define-store.ts";
-import { isMissing } from "../files/file-calls.ts";
+import { isMissing } from "../files/file-error.ts";
 import { isKey } from "../key.ts";
 import { isWritable, type KeyEntry, type Store, type WritableStore } from "../store.ts";
 import { withWrappedErrors } from "./wrapped-errors.ts";

@@ -1,8 +1,10 @@
 import { lstat, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { removeFolder } from "../../stores/directory/directory-tree.ts";
+import { jointRecord, OWNER_NAME, RENEW_AFTER } from "../../stores/directory/owner-record.ts";
 import { DirectoryStore } from "../../stores/directory.ts";
-import { hasSystemCode, isMissing } from "../../stores/files/file-calls.ts";
+import { hasSystemCode, isMissing } from "../../stores/files/file-error.ts";
+import { processTag, thisProcess } from "../../stores/files/process-record.node.ts";
 import { controlName, randomName } from "../../stores/reserved-names.ts";
 import type { StoreSpec, TargetBuild } from "../../stores/store.ts";
 import { isZarrflowError } from "../../util/errors.ts";
@@ -11,8 +13,6 @@ import { ControlFolder, isThere } from "../control-folder.ts";
 import { FileJournal } from "../file-journal.ts";
 import { holdsValue } from "../holds-value.ts";
 import type { JointRun, TargetBuildOptions } from "../options.ts";
-import { jointRecord, OWNER_NAME, RENEW_AFTER } from "../owner-record.ts";
-import { processTag, thisProcess } from "../process-record.node.ts";
 import {
   endedName,
   joinedJournal,

@@ -1,8 +1,8 @@
-import type { ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
+import type { Journal, ListableStore, StoreOptions, WritableStore } from "../../stores/store.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { holdsValue } from "../holds-value.ts";
-import type { Journal } from "../journal.ts";
+
 import type { JointRecords, ShareName } from "../options.ts";
 
 /**

@@ -7,7 +7,7 @@ import { reportPage } from "../../../src/cli/report/page.ts";
 import { type RunRecord, RunRecorder } from "../../../src/cli/report/run-record.ts";
 import type { FlowEvent } from "../../../src/flows/index.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
-import { runFlow } from "../../../src/run/run-flow.ts";
+import { runFlow } from "../../../src/flows/run-flow.ts";
 import { shell } from "../shell.ts";
 
 const array = () => shell({ "a.zarr": { shape: [4, 6], chunks: [2, 3] } });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { planFlow } from "../../../src/flows/request/flow.ts";
-import { pathFilter } from "../../../src/flows/request/key-filter.ts";
 import { copy, type FlowEvent, type KeyFilter, open, openGroup, walk } from "../../../src/index.ts";
+import { pathFilter } from "../../../src/plan/key-filter.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";

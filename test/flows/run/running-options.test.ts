@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { estimateCopy } from "../../../src/flows/estimate-copy.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
 import { copy, type FlowEvent, openArray, plan, slice } from "../../../src/index.ts";
 import { formatNamed } from "../../../src/meta/formats.ts";
 import { publishDocuments } from "../../../src/run/documents.ts";
-import { estimateCopy } from "../../../src/run/keys/estimate-copy.ts";
 import { MemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { emitRetry } from "../../../src/stores/remote/retry-requests.ts";
 import type { StoreOptions } from "../../../src/stores/store.ts";

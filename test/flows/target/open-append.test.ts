@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { planFlow } from "../../../src/flows/request/flow.ts";
+import { runFlow } from "../../../src/flows/run-flow.ts";
 import { copy, open, openGroup, setAttributes, walk } from "../../../src/index.ts";
-import { runFlow } from "../../../src/run/run-flow.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";

@@ -2,10 +2,10 @@
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { estimateCopy } from "../../../src/flows/estimate-copy.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
+import { runFlow } from "../../../src/flows/run-flow.ts";
 import { copy, open, openGroup, setAttributes, walk } from "../../../src/index.ts";
-import { estimateCopy } from "../../../src/run/keys/estimate-copy.ts";
-import { runFlow } from "../../../src/run/run-flow.ts";
 import { DirectoryStore } from "../../../src/stores/directory.ts";
 import { type MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import type { ListableStore, WritableStore } from "../../../src/stores/store.ts";

@@ -11,8 +11,8 @@ import {
   type ValueChanges,
   type ZarrArray,
 } from "../../../src/index.ts";
+import { decoderOf } from "../../../src/run/slabs/decoder.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
-import { decoderOf } from "../../../src/tables/decoder.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
 import { fromFloat16Bits, toFloat16Bits } from "../../../src/util/float16.ts";
 import { coordsOf, cStrides, product } from "../../../src/util/shape.ts";

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { planFlow } from "../../../src/flows/request/flow.ts";
+import { copy, openArray, plan, type ValueChanges } from "../../../src/index.ts";
+import { typedValues } from "../../../src/run/slabs/typed-values.ts";
 import {
   castBooleans,
   castNumbers,
   type NumberList,
   type Overflow,
-} from "../../../src/flows/values/cast-numbers.ts";
-import { copy, openArray, plan, type ValueChanges } from "../../../src/index.ts";
-import { typedValues } from "../../../src/run/slabs/typed-values.ts";
+} from "../../../src/run/values/cast-numbers.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { type GivenArray, given } from "../../support/given.ts";
 

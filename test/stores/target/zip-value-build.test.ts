@@ -3,9 +3,9 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore, namedMemoryStore, nameMemoryStore } from "../../../src/stores/memory.ts";
 import { isWritable, type StoreSpec, type TargetBuild } from "../../../src/stores/store.ts";
-import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/stores/target.ts";
 import { openStore } from "../../../src/stores/url.ts";
 import type { ZipWriter } from "../../../src/stores/zip/zip-writer.ts";
+import { assertTargetPlace, openTargetBuild, type TargetBuildOptions } from "../../../src/targets/index.ts";
 import { ResumedZip } from "../../../src/targets/resumed-zip.ts";
 import { crc32 } from "../../../src/util/crc32.ts";
 import { keysOf } from "../../support/consume.ts";

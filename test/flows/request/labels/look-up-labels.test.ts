@@ -1,5 +1,6 @@
 // @module-tag slow
 import { describe, expect, it } from "vitest";
+import { slicesOf } from "../../../../src/flows/group-slices.ts";
 import { planFlow } from "../../../../src/flows/request/flow.ts";
 import { parseSlice } from "../../../../src/hierarchy/parse-slice.ts";
 import {
@@ -13,7 +14,6 @@ import {
   slice,
   sliceTo,
 } from "../../../../src/index.ts";
-import { slicesOf } from "../../../../src/run/slabs/group-slices.ts";
 import { MemoryStore } from "../../../../src/stores/memory.ts";
 import type { Store } from "../../../../src/stores/store.ts";
 import { withRequestLog } from "../../../../src/stores/with/request-log.ts";

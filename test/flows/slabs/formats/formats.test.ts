@@ -7,8 +7,8 @@ import { slice } from "../../../../src/flows/slice.ts";
 import type { Slice } from "../../../../src/hierarchy/slice.ts";
 import type { DataType } from "../../../../src/meta/data-type.ts";
 import { parseNumpyType } from "../../../../src/meta/v2/data-type.ts";
+import { chunkItems } from "../../../../src/run/slabs/json-items.ts";
 import { fileEnding } from "../../../../src/tables/file-ending.ts";
-import { chunkItems } from "../../../../src/tables/json.ts";
 import { npyHeader } from "../../../../src/tables/npy.ts";
 import {
   formatSlice,

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { slice } from "../../../../src/flows/slice.ts";
-import type { FormatSliceOptions } from "../../../../src/tables/raw.ts";
+import type { FormatSliceOptions } from "../../../../src/run/slabs/raw.ts";
 import { formatSlice, type SliceFormat } from "../../../../src/tables/slice-format.ts";
 import { testFolder } from "../../../support/cli.ts";
 import { ramp, type V2Array, writeV2Group } from "../../../support/v2-store.ts";

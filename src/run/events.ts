@@ -1,8 +1,8 @@
 import type { Plan } from "../plan/plan.ts";
+import type { Warning } from "../plan/warnings.ts";
 import { onRetry, type Retry } from "../stores/remote/retry-requests.ts";
 import type { RequestsNow } from "../stores/remote/server-counters.ts";
 import type { OptionNames } from "../util/options.ts";
-import type { Warning } from "./request/warnings.ts";
 
 /** Progress counts of a run; they only grow. */
 export interface RunCounts {

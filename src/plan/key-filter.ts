@@ -1,6 +1,6 @@
-import { globMatcher } from "../../util/glob.ts";
-import { ancestorPaths, belowPath } from "../../util/node-path.ts";
-import type { OptionNames } from "../../util/options.ts";
+import { globMatcher } from "../util/glob.ts";
+import { ancestorPaths, belowPath } from "../util/node-path.ts";
+import type { OptionNames } from "../util/options.ts";
 
 /** The nodes and keys of a source to take. */
 export interface KeyFilter {

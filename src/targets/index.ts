@@ -1,18 +1,19 @@
-import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "../targets/options.ts";
-import type { LockOptions } from "../targets/prefix-lock.ts";
-import { ZarrflowError } from "../util/errors.ts";
 import {
   isListable,
   isWritable,
+  type LockOptions,
   type Store,
   type StoreOptions,
   type StoreSpec,
   type TargetBuild,
-} from "./store.ts";
-import { machineFiles } from "./store-spec.ts";
-import { openStore } from "./url.ts";
+} from "../stores/store.ts";
+import { onThisMachine } from "../stores/store-spec.ts";
+import { openStore } from "../stores/url.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import type { TargetBuildOptions, TargetPlace, TargetPlaceOptions } from "./options.ts";
+import { targetFiles } from "./target-files.node.ts";
 
-export type { TargetBuildOptions } from "../targets/options.ts";
+export type { TargetBuildOptions } from "./options.ts";
 
 /**
  * Starts to build the target that `spec` names. Directories and zips are built in a folder `.NAME.zarrflow-…`
@@ -27,7 +28,7 @@ export type { TargetBuildOptions } from "../targets/options.ts";
  *   `too-many-files`.
  * @example
  * ```ts
- * import { openTargetBuild } from "zarrflow/stores/target";
+ * import { openTargetBuild } from "zarrflow/targets";
  *
  * const build = await openTargetBuild({ kind: "zip", path: "out.zarr.zip" }, { ifExists: "error" });
  * try {
@@ -66,20 +67,20 @@ export async function isPlaceEmpty(spec: StoreSpec, options: StoreOptions): Prom
 /** Checks that no other run is building a target for the place that `spec` names. @throws `locked` */
 export async function assertNotBuilt(spec: StoreSpec, options: LockOptions): Promise<void> {
   if (spec.kind !== "directory") return;
-  await machineFiles().assertNotBuilt(spec.path, options);
+  await onThisMachine(targetFiles).assertNotBuilt(spec.path, options);
 }
 
 async function placeOf(spec: StoreSpec): Promise<TargetPlace> {
   switch (spec.kind) {
     case "directory":
     case "zip":
-      return machineFiles().place(spec);
+      return onThisMachine(targetFiles).place(spec);
     case "memory":
-      return (await import("../targets/simple-builds.ts")).memoryPlace(spec.name);
+      return (await import("./simple-builds.ts")).memoryPlace(spec.name);
     case "s3":
-      return placeIn(await (await import("./s3/open-s3.ts")).openS3(spec));
+      return placeIn(await (await import("../stores/s3/open-s3.ts")).openS3(spec));
     case "zip-value":
-      return (await import("../targets/zip-value-build.ts")).zipValuePlace(spec);
+      return (await import("./zip-value-build.ts")).zipValuePlace(spec);
     case "http":
       throw new ZarrflowError("unsupported-operation", "a web server is read-only", { store: spec.url });
     case "object":
@@ -101,6 +102,6 @@ async function placeIn(store: Store): Promise<TargetPlace> {
     );
   }
   return isListable(store)
-    ? (await import("../targets/in-place-build.ts")).inPlace(store)
-    : (await import("../targets/simple-builds.ts")).unlistedPlace(store);
+    ? (await import("./in-place-build.ts")).inPlace(store)
+    : (await import("./simple-builds.ts")).unlistedPlace(store);
 }

@@ -1,13 +1,13 @@
-import type { ZarrArray } from "../hierarchy/node.ts";
-import type { ArrayMetadata, ZarrFormat } from "../meta/array-metadata.ts";
-import { onlyItem } from "../meta/assert-json.ts";
+import type { ZarrArray } from "../../hierarchy/node.ts";
+import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { onlyItem } from "../../meta/assert-json.ts";
 import {
   type Calendar,
   instantText,
   spanCodingOf,
   type TimeCoding,
   timeCodingOf,
-} from "../meta/conventions/cf/time.ts";
+} from "../../meta/conventions/cf/time.ts";
 import {
   flagNamesOf,
   numberIn,
@@ -16,21 +16,21 @@ import {
   packingOf,
   rereadInteger,
   unpacked,
-} from "../meta/conventions/cf/values.ts";
+} from "../../meta/conventions/cf/values.ts";
 import {
   isVariableIn,
   missingValueOf,
   parseMissing,
   statedMissing,
-} from "../meta/conventions/missing-values.ts";
-import type { DataType } from "../meta/data-type.ts";
-import { describeDataType } from "../meta/describe.ts";
-import { readFloat, readInteger, typedArrayOf } from "../meta/number-kinds.ts";
-import { itemValue } from "../run/slabs/item-value.ts";
-import type { ItemValues, TypedValues } from "../run/slabs/typed-values.ts";
-import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
-import type { JsonValue } from "../util/json-value.ts";
-import type { OptionNames } from "../util/options.ts";
+} from "../../meta/conventions/missing-values.ts";
+import type { DataType } from "../../meta/data-type.ts";
+import { describeDataType } from "../../meta/describe.ts";
+import { readFloat, readInteger, typedArrayOf } from "../../meta/number-kinds.ts";
+import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
+import type { JsonValue } from "../../util/json-value.ts";
+import type { OptionNames } from "../../util/options.ts";
+import { itemValue } from "./item-value.ts";
+import type { ItemValues, TypedValues } from "./typed-values.ts";
 
 /** Options for decoding the values of an array. */
 export interface DecodeOptions {

@@ -12,13 +12,14 @@ import { floatBytes, integerBytes } from "../../meta/number-kinds.ts";
 import { filtersOfValues, retypedCodecs } from "../../meta/recode.ts";
 import type { PlannedConversion } from "../../plan/plan.ts";
 import type { ConvertedReading } from "../../plan/request.ts";
+import { decoderOf, numberCodingOf, numberOf } from "../../run/slabs/decoder.ts";
+import { convertedFill, keepsMissing } from "../../run/values/convert-values.ts";
+import { conversionOf, convertedMetadata, keepFunction } from "../../run/values/converted-array.ts";
+import { type LoadedMap, loadMap } from "../../run/values/value-map.ts";
 import type { Selection } from "../../streams/selection.ts";
-import { decoderOf, numberCodingOf, numberOf } from "../../tables/decoder.ts";
 import { toBase64 } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { fromPlain, type JsonObject, type JsonValue } from "../../util/json-value.ts";
-import { convertedFill, keepsMissing } from "./convert-values.ts";
-import { conversionOf, convertedMetadata, keepFunction } from "./converted-array.ts";
 import {
   type ArrayChanges,
   type AskedValues,
@@ -26,7 +27,6 @@ import {
   type PackOption,
   valuesAsked,
 } from "./value-changes.ts";
-import { type LoadedMap, loadMap } from "./value-map.ts";
 
 /** Planned conversion of the values of an array. */
 export interface ArrayConversion {

@@ -1,5 +1,7 @@
 import type { FillOption } from "../../hierarchy/create/metadata.ts";
 import type { DataTypeOption } from "../../meta/data-type-option.ts";
+import type { Overflow } from "../../run/values/cast-numbers.ts";
+import type { ValueMap } from "../../run/values/value-map.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { globMatcher } from "../../util/glob.ts";
 import { nearestName } from "../../util/names.ts";
@@ -14,9 +16,7 @@ import {
   oneOf,
   withoutEffect,
 } from "../../util/options.ts";
-import { describingArrays, type GroupArray } from "../request/group-arrays.ts";
-import type { Overflow } from "./cast-numbers.ts";
-import type { ValueMap } from "./value-map.ts";
+import { describingArrays, type GroupArray } from "./group-arrays.ts";
 
 /** Changes of the values of an array. */
 export interface ValueChanges {

@@ -1,16 +1,3 @@
-import { type EventOptions, type RunReport, withRetryEvents } from "../flows/events.ts";
-import type { PlannedFlow } from "../flows/request/flow.ts";
-import {
-  type FlowOptions,
-  PLANNING_OPTIONS,
-  RUN_OPTIONS,
-  type RunOptions,
-} from "../flows/request/flow-options.ts";
-import { startedEffects } from "../flows/request/option-effects.ts";
-import { limitAdaptive, withPace } from "../flows/request/store-settings.ts";
-import { planWarnings, sourceWarnings } from "../flows/request/warnings.ts";
-import type { EditableStore } from "../flows/target/flow-target.ts";
-import { assertBuild, type OpenBuildOptions, openBuild } from "../flows/target/open-build.ts";
 import { leaseMemory } from "../hierarchy/context.ts";
 import type { ParentHierarchy } from "../hierarchy/edit/parent.ts";
 import {
@@ -21,14 +8,23 @@ import {
   publishedIn,
 } from "../hierarchy/parent-hierarchy.ts";
 import type { Plan } from "../plan/plan.ts";
+import { planWarnings, sourceWarnings } from "../plan/warnings.ts";
+import { type EventOptions, type RunReport, withRetryEvents } from "../run/events.ts";
+import type { RunIdentity } from "../run/ledger.ts";
+import { resuming, runIdentity } from "../run/run-identity.ts";
+import { RUN_OPTIONS, type RunOptions } from "../run/run-options.ts";
+import { type RunPart, runPlan } from "../run/run-plan.ts";
+import type { SourceKeys } from "../run/source-keys.ts";
 import type { Store, StoreOptions, TargetBuild } from "../stores/store.ts";
 import { followSignals, throwIfAborted } from "../util/abort.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { checkedOptions } from "../util/options.ts";
-import type { RunIdentity } from "./ledger.ts";
-import { resuming, runIdentity } from "./run-identity.ts";
-import { type RunPart, runPlan } from "./run-plan.ts";
-import type { SourceKeys } from "./source-keys.ts";
+import type { PlannedFlow } from "./request/flow.ts";
+import { type FlowOptions, PLANNING_OPTIONS } from "./request/flow-options.ts";
+import { startedEffects } from "./request/option-effects.ts";
+import { limitAdaptive, withPace } from "./request/store-settings.ts";
+import type { EditableStore } from "./target/flow-target.ts";
+import { assertBuild, type OpenBuildOptions, openBuild } from "./target/open-build.ts";
 
 /**
  * Checks that the plan can start, without writing anything.
@@ -117,7 +113,7 @@ async function runOpened(
   await assertNoneAbove();
   if (existing === "update") {
     const wrap = (store: EditableStore) => withPace(store, options, plan.target.store);
-    const { runUpdate } = await import("../flows/update/run-update.ts");
+    const { runUpdate } = await import("./update/run-update.ts");
     return await runUpdate(plan, {
       source,
       assertUnchanged,
@@ -194,7 +190,7 @@ async function openHidden(
 
 /** Loaded on demand: few runs use it. */
 async function allKeysOf(source: Store, plan: Plan, options: StoreOptions): Promise<SourceKeys> {
-  const { sourceKeys } = await import("./source-keys.ts");
+  const { sourceKeys } = await import("../run/source-keys.ts");
   return sourceKeys(source, plan, options);
 }
 

@@ -1,18 +1,18 @@
-import type { ReadEventOptions } from "../../flows/events.ts";
-import { askedSlice } from "../../flows/request/asked-slice.ts";
-import { type KeyFilter, pathFilter } from "../../flows/request/key-filter.ts";
-import { assertNearest } from "../../flows/request/slice-indices.ts";
-import { unmatchedGlobs } from "../../flows/request/unmatched-globs.ts";
-import { slice } from "../../flows/slice.ts";
-import type { ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
-import { children } from "../../hierarchy/open/walk.ts";
-import type { OpenSliceOptions, Slice } from "../../hierarchy/slice.ts";
-import { hasLabels, type SliceOption } from "../../hierarchy/slice-option.ts";
-import { dimensionMeant } from "../../meta/dimension-names.ts";
-import type { StoreOptions } from "../../stores/store.ts";
-import { ZarrflowError } from "../../util/errors.ts";
-import { firstOf } from "../../util/names.ts";
-import { belowPath } from "../../util/node-path.ts";
+import type { ZarrArray, ZarrGroup } from "../hierarchy/node.ts";
+import { children } from "../hierarchy/open/walk.ts";
+import type { OpenSliceOptions, Slice } from "../hierarchy/slice.ts";
+import { hasLabels, type SliceOption } from "../hierarchy/slice-option.ts";
+import { dimensionMeant } from "../meta/dimension-names.ts";
+import { type KeyFilter, pathFilter } from "../plan/key-filter.ts";
+import type { ReadEventOptions } from "../run/events.ts";
+import type { StoreOptions } from "../stores/store.ts";
+import { ZarrflowError } from "../util/errors.ts";
+import { firstOf } from "../util/names.ts";
+import { belowPath } from "../util/node-path.ts";
+import { askedSlice } from "./request/asked-slice.ts";
+import { assertNearest } from "./request/slice-indices.ts";
+import { unmatchedGlobs } from "./request/unmatched-globs.ts";
+import { slice } from "./slice.ts";
 
 /**
  * Returns the arrays of a group that a filter selects, not those of subgroups.

@@ -1,13 +1,13 @@
-import { codecNamed } from "../../codecs/catalog.ts";
-import { gridShape } from "../../meta/array-metadata.ts";
-import { innerCodecs } from "../../meta/v3/sharding.ts";
-import type { GridSide, NodeWarning, Plan, PlannedCodec } from "../../plan/plan.ts";
-import { isListable, type Store } from "../../stores/store.ts";
-import { objectPlace } from "../../stores/store-spec.ts";
-import { isZip } from "../../stores/store-traits.ts";
-import { fromPlain } from "../../util/json-value.ts";
-import { firstOf } from "../../util/names.ts";
-import { product } from "../../util/shape.ts";
+import { codecNamed } from "../codecs/catalog.ts";
+import { gridShape } from "../meta/array-metadata.ts";
+import { innerCodecs } from "../meta/v3/sharding.ts";
+import { isListable, type Store } from "../stores/store.ts";
+import { objectPlace } from "../stores/store-spec.ts";
+import { isZip } from "../stores/store-traits.ts";
+import { fromPlain } from "../util/json-value.ts";
+import { firstOf } from "../util/names.ts";
+import { product } from "../util/shape.ts";
+import type { GridSide, NodeWarning, Plan, PlannedCodec } from "./plan.ts";
 
 /** Information that matters before a run, but is no error. */
 export interface Warning extends NodeWarning {

@@ -1,10 +1,11 @@
 import { link, lstat, readdir, readFile, rename, unlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder, syncPath } from "../stores/directory/value-file.ts";
-import { asyncFileCalls, hasSystemCode, isMissing } from "../stores/files/file-calls.ts";
-import { randomName } from "../stores/reserved-names.ts";
-import { processState, taggedState, thisProcess } from "./process-record.node.ts";
-import { type ProcessRecord, processRecordOf } from "./process-record.ts";
+import { asyncFileCalls } from "../files/file-calls.ts";
+import { hasSystemCode, isMissing } from "../files/file-error.ts";
+import { processState, taggedState, thisProcess } from "../files/process-record.node.ts";
+import { type ProcessRecord, processRecordOf } from "../files/process-record.ts";
+import { randomName } from "../reserved-names.ts";
+import { syncFolder, syncPath } from "./value-file.ts";
 
 /** Name of the file in a run's folder that names the owner. */
 export const OWNER_NAME = "owner.json";

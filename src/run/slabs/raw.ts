@@ -1,8 +1,8 @@
-import type { Slab } from "../run/slabs/growing-slab.ts";
-import { ZarrflowError } from "../util/errors.ts";
-import type { OptionNames } from "../util/options.ts";
-import { product } from "../util/shape.ts";
+import { ZarrflowError } from "../../util/errors.ts";
+import type { OptionNames } from "../../util/options.ts";
+import { product } from "../../util/shape.ts";
 import { DECODE_OPTIONS, type DecodeOptions } from "./decoder.ts";
+import type { Slab } from "./growing-slab.ts";
 
 /**
  * Writes only the items of slabs, little-endian. Each piece is valid until the next one is requested.

@@ -1,15 +1,15 @@
-import { EVENT_OPTIONS, type EventOptions, withRetryEvents } from "../../flows/events.ts";
-import type { PlannedFlow } from "../../flows/request/flow.ts";
-import { estimateUpdate } from "../../flows/update/open-update.ts";
-import { formatNamed } from "../../meta/formats.ts";
-import { outerPrefixes } from "../../meta/node-layout.ts";
-import type { Plan } from "../../plan/plan.ts";
-import { assertListable } from "../../stores/assertions.ts";
-import type { KeyEntry, Store } from "../../stores/store.ts";
-import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
-import { checkedOptions, type OptionNames } from "../../util/options.ts";
-import { loadDocuments } from "../documents.ts";
-import { folderCheck, keysToCopy, listWanted } from "./keys-to-copy.ts";
+import { formatNamed } from "../meta/formats.ts";
+import { outerPrefixes } from "../meta/node-layout.ts";
+import type { Plan } from "../plan/plan.ts";
+import { loadDocuments } from "../run/documents.ts";
+import { EVENT_OPTIONS, type EventOptions, withRetryEvents } from "../run/events.ts";
+import { folderCheck, keysToCopy, listWanted } from "../run/keys/keys-to-copy.ts";
+import { assertListable } from "../stores/assertions.ts";
+import type { KeyEntry, Store } from "../stores/store.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { checkedOptions, type OptionNames } from "../util/options.ts";
+import type { PlannedFlow } from "./request/flow.ts";
+import { estimateUpdate } from "./update/open-update.ts";
 
 /** Keys and bytes that a run will copy unchanged, including documents but not chunks that tasks make. */
 export interface CopyEstimate {

@@ -7,11 +7,11 @@ import { copyBox } from "../../codecs/kernels/copy-box.ts";
 import type { FixedDataType } from "../../meta/data-type.ts";
 import { describeDataType } from "../../meta/describe.ts";
 import { bytesEqual, type Numbers, numbersPerItem, typedArrayOf } from "../../meta/number-kinds.ts";
-import { typedValues } from "../../run/slabs/typed-values.ts";
 import type { Region } from "../../streams/chunk.ts";
 import { type Buffers, plainBuffers } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { coordsAt, cStrides, product } from "../../util/shape.ts";
+import { typedValues } from "../slabs/typed-values.ts";
 import { castBooleans, castNumbers, type NotHeld, type NumberList, type Overflow } from "./cast-numbers.ts";
 import type { MappedChunk, MappedValues, ValueMap } from "./value-map.ts";
 

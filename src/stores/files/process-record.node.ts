@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { textHash } from "../util/hash.ts";
+import { textHash } from "../../util/hash.ts";
 import type { ProcessRecord } from "./process-record.ts";
 
 export function thisProcess(): ProcessRecord {

@@ -1,15 +1,15 @@
-import type { ChunkData } from "../../codecs/chunk-data.ts";
-import type { ZarrArray } from "../../hierarchy/node.ts";
-import { type DataType, isFixed } from "../../meta/data-type.ts";
-import { smallestSlabBudget } from "../../plan/direct-slabs.ts";
-import type { Slab } from "../../run/slabs/growing-slab.ts";
-import { type ReadSlabsOptions, readSlabs } from "../../run/slabs/read-slabs.ts";
-import { assertBudget } from "../../streams/budget-too-small.ts";
-import type { Region } from "../../streams/chunk.ts";
-import { chunkRegion, type Selection, selectionWithin, wholeSelection } from "../../streams/selection.ts";
-import { chunkItems } from "../../tables/json.ts";
-import { coordsAt, product } from "../../util/shape.ts";
-import type { ReadEvent } from "../events.ts";
+import type { ChunkData } from "../codecs/chunk-data.ts";
+import type { ZarrArray } from "../hierarchy/node.ts";
+import { type DataType, isFixed } from "../meta/data-type.ts";
+import { smallestSlabBudget } from "../plan/direct-slabs.ts";
+import { assertBudget } from "../streams/budget-too-small.ts";
+import type { Region } from "../streams/chunk.ts";
+import { chunkRegion, type Selection, selectionWithin, wholeSelection } from "../streams/selection.ts";
+import { coordsAt, product } from "../util/shape.ts";
+import type { ReadEvent } from "./events.ts";
+import type { Slab } from "./slabs/growing-slab.ts";
+import { chunkItems } from "./slabs/json-items.ts";
+import { type ReadSlabsOptions, readSlabs } from "./slabs/read-slabs.ts";
 
 /** Differences between the values of two arrays. */
 export interface ValueDifference {
