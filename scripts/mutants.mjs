@@ -16,7 +16,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     of: {
       type: "string",
-      default: "src/streams,src/plan,src/codecs/chain,src/meta,src/targets,src/run/ledger.ts,src/run/run-identity.ts",
+      default:
+        "src/streams,src/plan,src/codecs/chain,src/meta,src/targets,src/run/ledger.ts,src/run/run-identity.ts",
     },
     workers: { type: "string", default: "2" },
   },
