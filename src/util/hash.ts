@@ -7,8 +7,7 @@ export interface Hash {
 }
 
 /**
- * Returns a factory of SHA-256 hashes: Node's, or our own where Node's is unavailable, which takes four times as
- * long.
+ * Returns a factory of SHA-256 hashes: Node's, or our own, which is slower, where Node's is unavailable.
  */
 export async function hasher(): Promise<() => Hash> {
   const crypto = builtin("node:crypto");

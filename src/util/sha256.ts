@@ -1,77 +1,105 @@
 const BLOCK = 64;
+const ROUNDS = 64;
 
-/** Incremental SHA-256, which the digests of browsers lack. @see FIPS 180-4, 6.2 */
+/**
+ * Incremental SHA-256: digests of browsers take all bytes at once, and return a promise.
+ *
+ * @see FIPS 180-4, 6.2
+ */
 export class Sha256 {
-  readonly #state = fractions(8, 1 / 2);
-  readonly #words = new Int32Array(BLOCK);
-  readonly #block = new Uint8Array(BLOCK);
-  readonly #view = new DataView(this.#block.buffer);
+  readonly #hash = fractions(8, Math.sqrt);
+  readonly #schedule = new Int32Array(ROUNDS);
+  /** The bytes after the last whole block. */
+  readonly #rest = new Uint8Array(BLOCK);
   #length = 0;
 
   update(data: Uint8Array | string): this {
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
-    let used = this.#length % BLOCK;
-    for (let at = 0; at < bytes.length; used = 0) {
-      const part = bytes.subarray(at, at + BLOCK - used);
-      this.#block.set(part, used);
-      at += part.length;
-      if (used + part.length === BLOCK) this.#compress();
-    }
+    const used = this.#length % BLOCK;
     this.#length += bytes.length;
+    const begun = used === 0 ? 0 : Math.min(BLOCK - used, bytes.length);
+    this.#rest.set(bytes.subarray(0, begun), used);
+    if (used + begun === BLOCK) this.#mix(this.#rest);
+    else if (begun > 0) return this;
+    const end = bytes.length - ((bytes.length - begun) % BLOCK);
+    this.#mix(bytes.subarray(begun, end));
+    this.#rest.set(bytes.subarray(end));
     return this;
   }
 
-  digest(): Uint8Array {
-    const bits = BigInt(this.#length) * 8n;
-    const rest = this.#length % BLOCK;
-    this.update(new Uint8Array((rest < 56 ? 56 : 56 + BLOCK) - rest).fill(0x80, 0, 1));
-    this.#view.setBigUint64(56, bits);
-    this.#compress();
+  digest(): Uint8Array<ArrayBuffer> {
+    const used = this.#length % BLOCK;
+    const last = new Uint8Array(used + 9 <= BLOCK ? BLOCK : 2 * BLOCK);
+    last.set(this.#rest.subarray(0, used));
+    last[used] = 0x80;
+    new DataView(last.buffer).setBigUint64(last.length - 8, BigInt(this.#length) * 8n);
+    this.#mix(last);
     const digest = new DataView(new ArrayBuffer(32));
-    this.#state.forEach((word, i) => {
-      digest.setInt32(4 * i, word);
-    });
+    for (const [i, word] of this.#hash.entries()) digest.setInt32(4 * i, word);
     return new Uint8Array(digest.buffer);
   }
 
-  #compress(): void {
-    const words = this.#words;
-    const state = this.#state;
-    const at = (i: number) => words[i] ?? 0;
-    for (let i = 0; i < 16; i++) words[i] = this.#view.getInt32(4 * i);
-    for (let i = 16; i < BLOCK; i++) {
-      const early = at(i - 15);
-      const late = at(i - 2);
-      const s0 = turned(early, 7) ^ turned(early, 18) ^ (early >>> 3);
-      const s1 = turned(late, 17) ^ turned(late, 19) ^ (late >>> 10);
-      words[i] = (at(i - 16) + s0 + at(i - 7) + s1) | 0;
-    }
-    constants ??= fractions(BLOCK, 1 / 3);
-    let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
-    for (let i = 0; i < BLOCK; i++) {
-      const s1 = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
-      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (constants[i] ?? 0) + at(i)) | 0;
-      const s0 = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
-      const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-      [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) | 0, c, b, a, (t1 + t2) | 0];
-    }
-    [a, b, c, d, e, f, g, h].forEach((word, i) => {
-      state[i] = (state[i] ?? 0) + word;
-    });
+  /** Mixes whole blocks into the hash. */
+  #mix(blocks: Uint8Array): void {
+    constants ??= fractions(ROUNDS, Math.cbrt);
+    mix(this.#hash, this.#schedule, blocks, constants);
   }
 }
 
-function turned(word: number, bits: number): number {
-  return (word >>> bits) | (word << (32 - bits));
+function mix(hash: Int32Array, schedule: Int32Array, blocks: Uint8Array, constants: Int32Array): void {
+  const words = new DataView(blocks.buffer, blocks.byteOffset, blocks.byteLength);
+  for (let start = 0; start < blocks.length; start += BLOCK) {
+    for (let i = 0; i < 16; i++) schedule[i] = words.getInt32(start + 4 * i);
+    for (let i = 16; i < ROUNDS; i++) {
+      const near = schedule[i - 2] as number;
+      const far = schedule[i - 15] as number;
+      const a = rotate(far, 7) ^ rotate(far, 18) ^ (far >>> 3);
+      const b = rotate(near, 17) ^ rotate(near, 19) ^ (near >>> 10);
+      schedule[i] = (schedule[i - 16] as number) + a + (schedule[i - 7] as number) + b;
+    }
+    let a = hash[0] as number;
+    let b = hash[1] as number;
+    let c = hash[2] as number;
+    let d = hash[3] as number;
+    let e = hash[4] as number;
+    let f = hash[5] as number;
+    let g = hash[6] as number;
+    let h = hash[7] as number;
+    for (let i = 0; i < ROUNDS; i++) {
+      const mixed = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+      const one = (h + mixed + ((e & f) ^ (~e & g)) + (constants[i] as number) + (schedule[i] as number)) | 0;
+      const two = ((rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      h = g;
+      g = f;
+      f = e;
+      e = (d + one) | 0;
+      d = c;
+      c = b;
+      b = a;
+      a = (one + two) | 0;
+    }
+    hash[0] = (hash[0] as number) + a;
+    hash[1] = (hash[1] as number) + b;
+    hash[2] = (hash[2] as number) + c;
+    hash[3] = (hash[3] as number) + d;
+    hash[4] = (hash[4] as number) + e;
+    hash[5] = (hash[5] as number) + f;
+    hash[6] = (hash[6] as number) + g;
+    hash[7] = (hash[7] as number) + h;
+  }
+}
+
+function rotate(word: number, by: number): number {
+  return (word >>> by) | (word << (32 - by));
 }
 
 let constants: Int32Array | undefined;
 
 /** The first 32 fractional bits of the roots of the first primes. */
-function fractions(count: number, power: number): Int32Array {
+function fractions(count: number, root: (x: number) => number): Int32Array {
   const found = new Int32Array(count);
   for (let n = 2, i = 0; i < count; n++) {
-    if (isPrime(n)) found[i++] = (n ** power % 1) * 2 ** 32;
+    if (isPrime(n)) found[i++] = (root(n) % 1) * 2 ** 32;
   }
   return found;
 }
