@@ -253,7 +253,7 @@ async function fullDisk() {
 
 /** Redis is gone for longer than a worker waits. */
 async function withoutRedis() {
-  const worker = startWorker({ PATIENCE: "2" });
+  const worker = startWorker({ TIMEOUT: "2" });
   await sleep(1500);
   redis.child.kill("SIGTERM");
   await redis.exit;
@@ -264,7 +264,7 @@ async function withoutRedis() {
     exit,
     worker.out,
   );
-  const submitted = startSubmit(join(data, "direct.json"), 4, { PATIENCE: "2" });
+  const submitted = startSubmit(join(data, "direct.json"), 4, { TIMEOUT: "2" });
   assert((await submitted.exit) === 5, "and so does who submits", submitted.out);
 }
 

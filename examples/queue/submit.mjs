@@ -7,7 +7,7 @@ const plan = await readFile(path, "utf8");
 const options = {
   connection: process.env.QUEUE_URL ?? "redis://127.0.0.1:6379",
   queue: process.env.QUEUE ?? "zarrflow",
-  patience: Number(process.env.PATIENCE ?? 60),
+  timeout: Number(process.env.TIMEOUT ?? 60),
 };
 
 try {

@@ -9,7 +9,7 @@ try {
     connection: process.env.QUEUE_URL ?? "redis://127.0.0.1:6379",
     queue: process.env.QUEUE ?? "zarrflow",
     concurrency: Number(process.env.CONCURRENCY ?? 1),
-    patience: Number(process.env.PATIENCE ?? 60),
+    timeout: Number(process.env.TIMEOUT ?? 60),
     signal: stop.signal,
     onEvent: (event) => console.log(JSON.stringify(event)),
   });

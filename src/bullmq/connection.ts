@@ -14,14 +14,14 @@ export interface QueueOptions {
   /** The name of the queue; `zarrflow` by default. */
   readonly queue?: string | undefined;
   /** Seconds that the server may be unreachable before this gives up; 60 by default. */
-  readonly patience?: number | undefined;
+  readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export const QUEUE_OPTIONS: OptionNames<QueueOptions> = {
   connection: true,
   queue: true,
-  patience: true,
+  timeout: true,
   signal: true,
 };
 
@@ -60,7 +60,7 @@ export class Connection {
     assertRules(options, {
       connection: { expected: "a URL or an object", holds: (one) => /string|object/.test(typeof one) },
       queue: { expected: "a name", holds: (one) => typeof one === "string" && /^[^:]+$/.test(one) },
-      patience: { expected: "a number of seconds", holds: (one) => typeof one === "number" && one > 0 },
+      timeout: { expected: "a number of seconds", holds: (one) => typeof one === "number" && one > 0 },
     });
     const bullmq = await importPackage(() => import("bullmq"), "bullmq@6", "queues are served");
     return new Connection(bullmq, options);
@@ -68,7 +68,7 @@ export class Connection {
 
   private constructor(
     bullmq: BullMQ,
-    { connection, queue = "zarrflow", patience = 60, signal }: QueueOptions,
+    { connection, queue = "zarrflow", timeout = 60, signal }: QueueOptions,
   ) {
     this.bullmq = bullmq;
     this.name = queue;
@@ -76,7 +76,7 @@ export class Connection {
     this.queue = this.watched(opened(() => new bullmq.Queue(queue, ...this.#args)));
     this.#following = followSignals(signal, this.#gone.signal);
     this.signal = this.#following.signal;
-    this.#timer = this.#watch(patience * 1000);
+    this.#timer = this.#watch(timeout * 1000);
   }
 
   /** True once the server was given up. */
@@ -134,8 +134,8 @@ export class Connection {
   }
 
   /** Asks the server at intervals, to notice when it no longer answers. */
-  #watch(patience: number): NodeJS.Timeout {
-    const interval = Math.min(2000, patience / 5);
+  #watch(timeout: number): NodeJS.Timeout {
+    const interval = Math.min(2000, timeout / 5);
     let isAsking = false;
     let last = performance.now();
     const ask = async () => {
@@ -143,7 +143,7 @@ export class Connection {
       // after the process was suspended, the time without an answer says nothing about the server
       if (now - last > 2 * interval + 1000) this.#answered = now;
       last = now;
-      if (now - this.#answered > patience) this.#gone.abort(this.#failure("transient", patience));
+      if (now - this.#answered > timeout) this.#gone.abort(this.#failure("transient", timeout));
       if (isAsking || this.isGone) return;
       isAsking = true;
       try {
@@ -160,7 +160,7 @@ export class Connection {
     return setInterval(ask, interval);
   }
 
-  #failure(code: "transient" | "access-denied", patience: number): ZarrflowError {
+  #failure(code: "transient" | "access-denied", timeout: number): ZarrflowError {
     const { message, code: short } = (this.#lastError ?? {}) as NodeJS.ErrnoException;
     const found = message || short;
     const details = found === undefined ? {} : { found };
@@ -168,7 +168,7 @@ export class Connection {
       const hint = "Check the user and the password in the connection.";
       return new ZarrflowError(code, "the server of the queue denies access", { ...details, hint });
     }
-    return new ZarrflowError(code, `the server of the queue has not answered for ${patience / 1000} s`, {
+    return new ZarrflowError(code, `the server of the queue has not answered for ${timeout / 1000} s`, {
       ...details,
       hint: "Nothing is lost: what was done is kept at the target, jobs in the queue. Start this again when the server is back.",
     });

@@ -1,7 +1,7 @@
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
 import { leaseMemory } from "../hierarchy/context.ts";
 import { type Following, following } from "../hierarchy/edit/followers.ts";
-import { homeOf, type ParentHierarchy } from "../hierarchy/edit/parent.ts";
+import { type ParentHierarchy, parentHierarchyOfNode } from "../hierarchy/edit/parent.ts";
 import { growArrays } from "../hierarchy/edit/resize.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import { axesFromAbove } from "../hierarchy/open/above-on-use.ts";
@@ -26,7 +26,7 @@ import { product } from "../util/shape.ts";
 import { parseBytes } from "../util/units.ts";
 import { assertContinues, assertEqual, assertSameKind } from "./append/assert-pairs.ts";
 import { assertImagesStay, assertLevelContinues, assertRastersContinue } from "./append/assert-places.ts";
-import { arraysBelowNode, isCoordinate, pairArrays } from "./append/pair-arrays.ts";
+import { arraysBelowNode, isGrowingCoordinate, pairArrays } from "./append/pair-arrays.ts";
 import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
 import { UNPACED_OPTIONS, type UnpacedOptions } from "./request/flow-options.ts";
 import { type OpenedSource, openSource } from "./request/open-source.ts";
@@ -119,12 +119,12 @@ export async function append(
     try {
       const { root: node } = to;
       noteAccess(options, [root.spec, node.spec]);
-      const home = await homeOf(node);
+      const hierarchyAround = await parentHierarchyOfNode(node);
       await assertApart(root, childSpec(node.spec, node.path) ?? node.spec);
-      if (options.dryRun) return await appendAt(root, node, home, options);
-      const lock = await lockPlace(home, { isArray: node.kind === "array", signal });
+      if (options.dryRun) return await appendAt(root, node, hierarchyAround, options);
+      const lock = await lockPlace(hierarchyAround, { isArray: node.kind === "array", signal });
       try {
-        return await appendAt(root, node, home, options, lock);
+        return await appendAt(root, node, hierarchyAround, options, lock);
       } finally {
         await lock.release();
       }
@@ -163,17 +163,17 @@ async function openTarget(
 async function appendAt(
   root: ZarrNode,
   node: ZarrNode,
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   options: AppendOptions,
   lock?: LockedPlace,
 ): Promise<AppendReport> {
   const started = performance.now();
   const { dim, writeEmpty = false, maxMetadata, onEvent, signal } = options;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
-  const concurrency = usualConcurrency(options.concurrency, root.spec, home.spec);
+  const concurrency = usualConcurrency(options.concurrency, root.spec, hierarchyAround.spec);
   const hasImages = await assertImagesStay(node, dim, signal);
   const from = await arraysBelowNode(root, signal);
-  const own = await ownArrays(node, home, options);
+  const own = await ownArrays(node, hierarchyAround, options);
   const axes = new Map<ZarrArray, readonly string[]>();
   for (const array of hasImages ? [...from.values(), ...own.values()] : []) {
     const names = await axesFromAbove(array, signal);
@@ -188,7 +188,7 @@ async function appendAt(
   // fails before the first chunk is written
   for (const { target } of appended) await editedAlong(target, { maxMetadata, signal });
   const reading = { maxMemory, concurrency, signal };
-  for (const pair of appended) if (isCoordinate(pair, dim)) await assertContinues(pair, reading);
+  for (const pair of appended) if (isGrowingCoordinate(pair, dim)) await assertContinues(pair, reading);
   const watch = await SourceWatch.begin([root, ...from.values()], [root.store], { signal });
   let release = () => {};
   try {
@@ -208,10 +208,20 @@ async function appendAt(
       await writeParts(parts, { maxMemory, concurrency, writeEmpty, buffers, onEvent, signal });
       await watch.assertUnchanged({ concurrency, signal });
       await lock.assertHeld();
-      const inOrder = [...parts].sort((a, b) => Number(isCoordinate(a, dim)) - Number(isCoordinate(b, dim)));
-      const { nodes, warnings } = await followingParts(inOrder, node, home, { maxMetadata, signal });
-      const groups = await groupsAround(node, home, signal);
-      const place = { store: home.store, spec: home.spec, reading: node.reading, layout: node.layout };
+      const inOrder = [...parts].sort(
+        (a, b) => Number(isGrowingCoordinate(a, dim)) - Number(isGrowingCoordinate(b, dim)),
+      );
+      const { nodes, warnings } = await followingParts(inOrder, node, hierarchyAround, {
+        maxMetadata,
+        signal,
+      });
+      const groups = await groupsAround(node, hierarchyAround, signal);
+      const place = {
+        store: hierarchyAround.store,
+        spec: hierarchyAround.spec,
+        reading: node.reading,
+        layout: node.layout,
+      };
       await growArrays(place, nodes, { groups, maxMetadata, signal });
       for (const warning of warnings) onEvent?.({ type: "warning", ...warning });
     }
@@ -230,14 +240,18 @@ async function appendAt(
 /** Opens the arrays of the target by their own documents, ignoring consolidated metadata. */
 async function ownArrays(
   node: ZarrNode,
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   { maxMetadata, signal }: AppendOptions,
 ): Promise<Map<string, ZarrArray>> {
   const arrays = new Map<string, ZarrArray>();
   for (const path of (await arraysBelowNode(node, signal)).keys()) {
     const reading = { ...node.reading, ...(maxMetadata !== undefined && { maxMetadata }), signal };
     const { zarrFormat } = node.layout;
-    const own = await openNode(home.store, inHome(home, path), { ...reading, spec: home.spec, zarrFormat });
+    const own = await openNode(hierarchyAround.store, inHierarchyAround(hierarchyAround, path), {
+      ...reading,
+      spec: hierarchyAround.spec,
+      zarrFormat,
+    });
     if (own?.kind === "array") arrays.set(path, own);
     else
       throw new ZarrflowError("not-found", "the array has no metadata document of its own to write", {
@@ -247,21 +261,22 @@ async function ownArrays(
   return arrays;
 }
 
-function inHome({ path: root }: ParentHierarchy, path: string): string {
+function inHierarchyAround({ path: root }: ParentHierarchy, path: string): string {
   return path === "" ? root : joinKey(root, path);
 }
 
 /** Paths of the groups whose consolidated metadata may list the arrays. */
 async function groupsAround(
   node: ZarrNode,
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  const above = ancestorPaths(home.path);
+  const above = ancestorPaths(hierarchyAround.path);
   if (node.kind === "array") return above;
-  const groups = [...above, home.path];
+  const groups = [...above, hierarchyAround.path];
   for await (const below of walk(node, { signal })) {
-    if (below.kind === "group") groups.push(inHome(home, belowPath(node.path, below.path)));
+    if (below.kind === "group")
+      groups.push(inHierarchyAround(hierarchyAround, belowPath(node.path, below.path)));
   }
   return groups;
 }
@@ -273,7 +288,7 @@ async function groupsAround(
 async function followingParts(
   parts: readonly GrowingPart[],
   node: ZarrNode,
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   reading: Pick<AppendOptions, "maxMetadata" | "signal">,
 ): Promise<Following> {
   const reshaped = parts.map(({ target, shape, axis, length }) => ({
@@ -281,14 +296,16 @@ async function followingParts(
     before: { ...target.metadata, shape: target.shape.with(axis, length) },
     shape,
   }));
-  const { nodes, warnings } = await following(home, node, reshaped, reading);
+  const { nodes, warnings } = await following(hierarchyAround, node, reshaped, reading);
   const own = new Map(parts.map(({ target }) => [target.path, target.metadata]));
   const inOrder = nodes.toSorted((a, b) => Number(own.has(a.path)) - Number(own.has(b.path)));
   return {
     nodes: inOrder.map((one) => ({ ...one, before: own.get(one.path) ?? one.before })),
     warnings: warnings.map((warning) => ({
       ...warning,
-      path: isAtOrBelow(warning.path, home.path) ? belowPath(home.path, warning.path) : warning.path,
+      path: isAtOrBelow(warning.path, hierarchyAround.path)
+        ? belowPath(hierarchyAround.path, warning.path)
+        : warning.path,
     })),
   };
 }

@@ -22,8 +22,8 @@ import { CHANGES, type Changes } from "./request/changes.ts";
 import { type PlannedFlow, planFlow } from "./request/flow.ts";
 import { PLANNING_OPTIONS } from "./request/flow-options.ts";
 import { limitAdaptive } from "./request/store-settings.ts";
-import { changedStore, consolidatedRoot } from "./virtual-store/changed-store.ts";
 import { KeyOrigins } from "./virtual-store/key-origins.ts";
+import { consolidatedRoot, virtualStore } from "./virtual-store/virtual-store.ts";
 import { WindowCache } from "./virtual-store/window-cache.ts";
 
 /** How a source is read through `asStore`, and what changes on the way. */
@@ -106,7 +106,7 @@ export async function asStore(
 }
 
 async function storeOf(
-  { plan, source, sourceDocument: wasRead, assertUnchanged }: PlannedFlow,
+  { plan, source, sourceDocument: cachedDocument, assertUnchanged }: PlannedFlow,
   {
     maxMemory,
     writeEmpty,
@@ -120,7 +120,7 @@ async function storeOf(
   for (const warning of [...sourceWarnings(source), ...planWarnings(plan)])
     onEvent?.({ type: "warning", ...warning });
   assertShardsFit(plan, maxMemory);
-  const loaded = await loadDocuments(plan, { source, wasRead, signal });
+  const loaded = await loadDocuments(plan, { source, cachedDocument, signal });
   const documents = consolidated ? await consolidatedRoot(plan, loaded, source, { signal }) : loaded;
   const forTasks = memoryForTasks(plan);
   const windows = new WindowCache({
@@ -133,14 +133,14 @@ async function storeOf(
   windows.runWith(
     taskRunner({
       plan,
-      open: (job, signal) => openJob(job, { plan, source, target, documents, wasRead, signal }),
+      open: (job, signal) => openJob(job, { plan, source, target, documents, cachedDocument, signal }),
       buffers: new BufferPool(forTasks),
       threads: 1,
       driver: plan.execution.driver,
       writeEmpty,
     }),
   );
-  return changedStore({
+  return virtualStore({
     origins: new KeyOrigins(plan, documents),
     source,
     windows,

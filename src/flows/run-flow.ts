@@ -2,10 +2,10 @@ import { leaseMemory } from "../hierarchy/context.ts";
 import type { ParentHierarchy } from "../hierarchy/edit/parent.ts";
 import {
   assertUnlockedAbove,
-  hideFromAbove,
-  mendAround,
-  mendBelow,
   publishedIn,
+  repairConsolidatedAbove,
+  repairConsolidatedBelow,
+  unlistFromParents,
 } from "../hierarchy/parent-hierarchy.ts";
 import type { Plan } from "../plan/plan.ts";
 import { planWarnings, sourceWarnings } from "../plan/warnings.ts";
@@ -104,7 +104,7 @@ async function runOpened(
   const { zarrFormat, existing, documents } = plan.publication;
   const place = await planned.probe.around();
   // Only the process that publishes changes the groups around the target.
-  const home = part?.joint.share ? undefined : await planned.probe.hierarchy(zarrFormat, options);
+  const hierarchyAround = part?.joint.share ? undefined : await planned.probe.hierarchy(zarrFormat, options);
   const { breakLock, signal } = options;
   // A run above that starts later sees the lock of this one; otherwise this check sees its lock.
   const assertNoneAbove = async () => {
@@ -117,15 +117,15 @@ async function runOpened(
     return await runUpdate(plan, {
       source,
       assertUnchanged,
-      home,
+      hierarchyAround,
       onTaken: assertNoneAbove,
       wrap,
       ...options,
     });
   }
-  if (home) await mendAround(home, { maxMetadata, signal });
+  if (hierarchyAround) await repairConsolidatedAbove(hierarchyAround, { maxMetadata, signal });
   const isThere = existing === "skip" && documents.length === 0;
-  if (isThere) await mendBelow(plan.target, options);
+  if (isThere) await repairConsolidatedBelow(plan.target, options);
   const sourceDocuments = planned.sourceDocuments();
   const identityOf = (run: Plan) =>
     part?.identity ?? runIdentity(run, { ...options, sourceDocuments, sourceKeys: keys?.state });
@@ -143,18 +143,19 @@ async function runOpened(
     joint,
     comment: plan.publication.from === zarrFormat ? source.comment : undefined,
   };
-  const build = isThere ? undefined : await openHidden(plan, home, taking);
+  const build = isThere ? undefined : await openHidden(plan, hierarchyAround, taking);
   const paced = build && { ...build, store: withPace(build.store, options, plan.target.store) };
-  const published = paced && home ? publishedIn(home, zarrFormat, paced, { maxMetadata }) : paced;
+  const published =
+    paced && hierarchyAround ? publishedIn(hierarchyAround, zarrFormat, paced, { maxMetadata }) : paced;
   if (published) {
-    const wasRead = planned.sourceDocument;
+    const cachedDocument = planned.sourceDocument;
     const resumed = planToRun();
     if (resumed !== plan) options.onEvent?.({ type: "plan", plan: resumed });
     const identity = identityOf(resumed);
     return await runPlan(resumed, {
       source,
       assertUnchanged,
-      wasRead,
+      cachedDocument,
       build: published,
       identity,
       planned: { pace: planned.pace, settings },
@@ -172,18 +173,18 @@ async function runOpened(
  */
 async function openHidden(
   plan: Plan,
-  home: ParentHierarchy | undefined,
+  hierarchyAround: ParentHierarchy | undefined,
   options: Omit<FlowOptions, "resume"> & Omit<OpenBuildOptions, "beforeReplacing">,
 ): Promise<TargetBuild | undefined> {
-  if (home === undefined) return openBuild(plan, options);
+  if (hierarchyAround === undefined) return openBuild(plan, options);
   const { maxMetadata, signal } = options;
   try {
     return await openBuild(plan, {
       ...options,
-      beforeReplacing: () => hideFromAbove(home, { maxMetadata, signal }),
+      beforeReplacing: () => unlistFromParents(hierarchyAround, { maxMetadata, signal }),
     });
   } catch (error) {
-    await mendAround(home, { maxMetadata }).catch(() => {});
+    await repairConsolidatedAbove(hierarchyAround, { maxMetadata }).catch(() => {});
     throw error;
   }
 }

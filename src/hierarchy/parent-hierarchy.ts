@@ -23,11 +23,11 @@ import type { ReadDocumentOptions } from "./stored-documents.ts";
  *   folders, which the new node could not join.
  */
 export async function hierarchyAt(
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   zarrFormat: ZarrFormat,
   options: ReadDocumentOptions = {},
 ): Promise<ParentHierarchy | undefined> {
-  const { store, path } = home;
+  const { store, path } = hierarchyAround;
   if (await isWholeHierarchy(store)) {
     throw new ZarrflowError(
       "unsupported-operation",
@@ -39,7 +39,9 @@ export async function hierarchyAt(
       },
     );
   }
-  return (await readableFormatAbove(home, zarrFormat, options)) === zarrFormat ? home : undefined;
+  return (await readableFormatAbove(hierarchyAround, zarrFormat, options)) === zarrFormat
+    ? hierarchyAround
+    : undefined;
 }
 
 /**
@@ -72,12 +74,12 @@ export function publishedIn(
  * Updates the consolidated metadata of the groups above a place to the current state, which an interrupted run may have
  * left incomplete.
  */
-export async function mendAround(
+export async function repairConsolidatedAbove(
   { store, path }: ParentHierarchy,
   options: ReadDocumentOptions,
 ): Promise<void> {
   const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
-  await consolidated.restate([path], options);
+  await consolidated.refresh([path], options);
 }
 
 /** Checks that no run is changing, or will replace, a whole group around a place. @throws `locked` */
@@ -93,7 +95,7 @@ export async function assertUnlockedAbove(
 }
 
 /** Updates the consolidated metadata of a group and of the groups in it, if the store is writable. */
-export async function mendBelow(
+export async function repairConsolidatedBelow(
   { store: spec, path }: { readonly store: StoreSpec; readonly path: string },
   { maxMetadata, signal }: ReadDocumentOptions,
 ): Promise<void> {
@@ -104,19 +106,19 @@ export async function mendBelow(
     if (root?.kind !== "group" || !isWritable(store) || store.singleWriter) return;
     const groups = [path];
     for await (const node of walk(root, { signal })) if (node.kind === "group") groups.push(node.path);
-    await (await ConsolidatedMetadata.find(store, groups, reading)).restate([path], reading);
+    await (await ConsolidatedMetadata.find(store, groups, reading)).refresh([path], reading);
   } finally {
     await store.close?.();
   }
 }
 
 /** Removes the nodes at and below a place from the consolidated metadata of the groups above. */
-export async function hideFromAbove(
+export async function unlistFromParents(
   { store, path }: ParentHierarchy,
   options: ReadDocumentOptions,
 ): Promise<void> {
   const consolidated = await ConsolidatedMetadata.find(store, ancestorPaths(path), options);
-  await consolidated.hide([path]);
+  await consolidated.unlist([path]);
 }
 
 /** The format of the groups above a place. Without groups in a store of the caller, any format is allowed. */

@@ -28,19 +28,22 @@ interface LockPlaceOptions extends StoreOptions {
  * @throws `locked` while another run writes there.
  */
 export async function lockPlace(
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   { isArray = false, signal }: LockPlaceOptions = {},
 ): Promise<LockedPlace> {
-  await assertUnlockedAbove(home, { signal });
-  const lock = await PrefixLock.take(home.store, { key: joinKey(home.path, LOCK_NAME), signal });
+  await assertUnlockedAbove(hierarchyAround, { signal });
+  const lock = await PrefixLock.take(hierarchyAround.store, {
+    key: joinKey(hierarchyAround.path, LOCK_NAME),
+    signal,
+  });
   const release = async () => {
     await lock?.release().catch(() => {});
   };
   try {
     // A run that locks a place around this one checks for locks inside it afterwards.
     if (lock) {
-      await assertUnlockedAbove(home, { signal });
-      if (!isArray) await assertNoneIn(home, { signal });
+      await assertUnlockedAbove(hierarchyAround, { signal });
+      if (!isArray) await assertNoneIn(hierarchyAround, { signal });
     }
   } catch (error) {
     await release();
@@ -51,11 +54,11 @@ export async function lockPlace(
 
 /** Runs a step while its place is locked. @throws as `lockPlace` */
 export async function withLockedPlace<T>(
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   step: () => Promise<T>,
   options: LockPlaceOptions = {},
 ): Promise<T> {
-  const lock = await lockPlace(home, options);
+  const lock = await lockPlace(hierarchyAround, options);
   try {
     return await step();
   } finally {
@@ -64,9 +67,12 @@ export async function withLockedPlace<T>(
 }
 
 /** Checks that no other run writes at a place or around it. @throws `locked` */
-export async function assertNotLocked(home: ParentHierarchy, { signal }: StoreOptions = {}): Promise<void> {
-  await assertUnlockedAbove(home, { signal });
-  await assertUnlocked(home.store, { key: joinKey(home.path, LOCK_NAME), signal });
+export async function assertNotLocked(
+  hierarchyAround: ParentHierarchy,
+  { signal }: StoreOptions = {},
+): Promise<void> {
+  await assertUnlockedAbove(hierarchyAround, { signal });
+  await assertUnlocked(hierarchyAround.store, { key: joinKey(hierarchyAround.path, LOCK_NAME), signal });
 }
 
 async function assertNoneIn({ spec, path }: ParentHierarchy, { signal }: StoreOptions): Promise<void> {

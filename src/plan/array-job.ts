@@ -28,7 +28,7 @@ import {
   type Arrays,
   type Candidate,
   chooseStrategy,
-  type MissingChunks,
+  type MissingCount,
   mayMiss,
   type Strategy,
   type StrategyRequest,
@@ -65,7 +65,7 @@ export interface JobRequest {
   /**
    * Missing chunks, which are written out with the source's fill value; present if the target's fill value differs.
    */
-  readonly missing?: MissingChunks | undefined;
+  readonly missing?: MissingCount | undefined;
 }
 
 /** The choice of strategies for one array, before the size of its tasks is known. */

@@ -7,7 +7,7 @@ import type { Selection } from "../streams/selection.ts";
 import type { JsonObject } from "../util/json-value.ts";
 import { caseConflict } from "../util/node-path.ts";
 import type { NodeSpec, NodeWarning, Plan, PlannedConversion, PlanPace, StoreProfiles } from "./plan.ts";
-import type { MissingChunks } from "./strategies.ts";
+import type { MissingCount } from "./strategies.ts";
 
 /** A node of the source as it was opened. */
 export interface SourceNode {
@@ -76,7 +76,7 @@ export interface HierarchyPlanRequest extends PlanPace {
   /** Metadata of the nodes, converted to the conventions of another format. */
   readonly converted?: NodesInFormat;
   /** Missing chunks of each array whose fill value changes, by path. */
-  readonly missing?: ReadonlyMap<string, MissingChunks>;
+  readonly missing?: ReadonlyMap<string, MissingCount>;
   /** Returns the change of an array; undefined if it stays the same. */
   readonly change: (path: string, metadata: ArrayMetadata) => Change | undefined;
   /** JSON pointers of information that the format may drop. */

@@ -137,7 +137,7 @@ export interface Strategy<Name extends string = string, ChangesGrid extends bool
 export type StageName = "decode" | "gather" | "regrid" | "encode";
 
 /** Missing chunks of a source array that are written out because the target's fill value differs. */
-export interface MissingChunks {
+export interface MissingCount {
   /** Their number. If `isCertain` is false: an upper bound for stores that cannot list, a lower bound for shards. */
   readonly chunks: number;
   readonly isCertain: boolean;
@@ -148,7 +148,7 @@ export interface Arrays {
   readonly from: ArrayMetadata;
   readonly to: ArrayMetadata;
   readonly selection: Selection;
-  readonly missing?: MissingChunks | undefined;
+  readonly missing?: MissingCount | undefined;
   /** Present for strategies that decode. */
   readonly pipelines?: { readonly reading: CodecPipeline; readonly writing: CodecPipeline };
 }
@@ -170,7 +170,7 @@ export function shares({ maxMemory, threads }: StrategyRequest): number[] {
 }
 
 /** True if there may be missing chunks to write out. */
-export function mayMiss(missing: MissingChunks | undefined): boolean {
+export function mayMiss(missing: MissingCount | undefined): boolean {
   return missing !== undefined && (missing.chunks > 0 || !missing.isCertain);
 }
 

@@ -11,7 +11,7 @@ import { processSync } from "./keys/copy-value.ts";
 export interface LoadDocumentsOptions {
   readonly source: Store;
   /** Documents of the source that were read before; the caller checks that they have not changed. */
-  readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
+  readonly cachedDocument?: ((key: string) => Uint8Array | undefined) | undefined;
   /** Documents of existing nodes. */
   readonly others?: Documents;
   readonly signal?: AbortSignal | undefined;
@@ -24,7 +24,7 @@ export interface LoadDocumentsOptions {
  */
 export async function loadDocuments(
   { publication, execution }: Plan,
-  { source, wasRead = () => undefined, others = new Map(), signal }: LoadDocumentsOptions,
+  { source, cachedDocument = () => undefined, others = new Map(), signal }: LoadDocumentsOptions,
 ): Promise<Map<string, Uint8Array>> {
   const encoder = new TextEncoder();
   // Setting the keys first keeps the order of the plan, whatever order the values arrive in.
@@ -32,7 +32,7 @@ export async function loadDocuments(
     publication.documents.map(({ key }) => [key, new Uint8Array(0)]),
   );
   const isLeft = (document: PlannedDocument) => {
-    const bytes = "text" in document ? encoder.encode(document.text) : wasRead(document.from);
+    const bytes = "text" in document ? encoder.encode(document.text) : cachedDocument(document.from);
     if (bytes) documents.set(document.key, bytes);
     return bytes === undefined;
   };

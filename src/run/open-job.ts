@@ -22,13 +22,13 @@ interface OpenJobOptions<S extends Store> extends StoreOptions {
   /** Documents of the target by key; they need not be in the store yet. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
   /** Documents of the source that were read before; the caller checks that they have not changed. */
-  readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
+  readonly cachedDocument?: ((key: string) => Uint8Array | undefined) | undefined;
 }
 
 /** Opens the arrays of a job. @throws `source-changed` if the source array no longer exists. */
 export async function openJob<S extends Store>(
   job: ArrayJob,
-  { plan, source, target, documents, wasRead, signal }: OpenJobOptions<S>,
+  { plan, source, target, documents, cachedDocument, signal }: OpenJobOptions<S>,
 ): Promise<JobArrays<S>> {
   const zarrFormat = formatNamed(plan.publication.zarrFormat);
   const layout = zarrFormat.layout(job.targetPath);
@@ -36,7 +36,7 @@ export async function openJob<S extends Store>(
   const reading = readingOf(plan, job);
   const known = new Map<string, Uint8Array>();
   for (const key of formatNamed(job.source.zarrFormat).layout(job.path).documentKeys) {
-    const bytes = wasRead?.(key);
+    const bytes = cachedDocument?.(key);
     if (bytes) known.set(key, bytes);
   }
   const found =

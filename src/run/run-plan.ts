@@ -49,7 +49,7 @@ export interface RunPlanOptions extends WithWorkersOptions {
   /** Checks, once everything is read, that the source has not changed since planning. @throws `source-changed` */
   readonly assertUnchanged?: (options: StoreOptions) => Promise<void>;
   /** Documents of the source that were read before, and that `assertUnchanged` checks. */
-  readonly wasRead?: (key: string) => Uint8Array | undefined;
+  readonly cachedDocument?: (key: string) => Uint8Array | undefined;
   /** Identity of the run for its ledger. Without it no run can resume this one. */
   readonly identity?: RunIdentity;
   /**
@@ -176,7 +176,7 @@ async function fill(
   const { source, build, before, verify = false, part, stop, signal } = options;
   const { concurrency } = plan.execution;
   const budget = new ByteBudget(memoryForTasks(plan));
-  const documents = await loadDocuments(plan, { source, wasRead: options.wasRead, signal });
+  const documents = await loadDocuments(plan, { source, cachedDocument: options.cachedDocument, signal });
   const { hierarchy } = formatNamed(plan.publication.zarrFormat).layout(plan.target.path);
   const onWritten = (key: string, bytes: Uint8Array) => log.documentWritten(key, bytes);
   const publish = (some: Documents) =>

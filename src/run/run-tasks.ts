@@ -18,7 +18,7 @@ export interface RunTasksOptions {
   /** Store of the scratch objects, with the spec by which other threads open it. */
   readonly scratch?: Scratch | undefined;
   /** Documents of the source that were read before; the caller checks that they have not changed. */
-  readonly wasRead?: ((key: string) => Uint8Array | undefined) | undefined;
+  readonly cachedDocument?: ((key: string) => Uint8Array | undefined) | undefined;
   /** Documents of the target by key. */
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly buffers: BufferPool;
@@ -55,14 +55,15 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
 
 async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {
   const { source, build, scratch, documents, maxMemory, log, note, writeEmpty, checksums } = options;
-  const { wasRead, done, stop, signal } = options;
+  const { cachedDocument, done, stop, signal } = options;
   // Stores supplied by the program may keep or detach the buffers that they receive.
   const leave = [plan.source.store, plan.target.store].some((spec) => !storeTraits(spec).isReopenable);
   const { buffers, close } = taskBuffers(plan, { limit: maxMemory, leave });
   log.expectedBytes = () => options.buffers.taken + buffers.taken;
   const run = taskRunner({
     plan,
-    open: (job, signal) => openJob(job, { plan, source, target: build.store, documents, wasRead, signal }),
+    open: (job, signal) =>
+      openJob(job, { plan, source, target: build.store, documents, cachedDocument, signal }),
     ...(scratch && { scratch: scratch.store }),
     buffers,
     threads: 1,

@@ -25,7 +25,7 @@ import { assertUnlocked } from "./prefix-lock.ts";
  * - `ledger.jsonl`, the run's record of its progress.
  *
  * Whenever a run is killed, the target's place is either empty or contains a complete target, and {@link
- * ControlFolder.mend} finishes what was interrupted.
+ * ControlFolder.recover} finishes what was interrupted.
  */
 export class ControlFolder {
   readonly path: string;
@@ -133,7 +133,7 @@ export class ControlFolder {
    * Finishes an interrupted replacement: makes the second rename if it was not made, then removes the old target.
    * The build of a dead run is removed, unless it can be resumed.
    */
-  async mend(): Promise<void> {
+  async recover(): Promise<void> {
     if ((await isThere(this.#old)) && !(await isThere(this.#target)) && (await isThere(this.build))) {
       await rename(this.build, this.#target);
     }

@@ -42,7 +42,7 @@ async function openFileBuild(spec: FileSpec, options: TargetBuildOptions): Promi
     const target = await realpathIfThere(resolve(spec.path));
     const assertFree = async () => {
       // a folder that cannot be removed does no harm
-      for (const control of await ControlFolder.all(target)) await control.mend().catch(() => {});
+      for (const control of await ControlFolder.all(target)) await control.recover().catch(() => {});
       await assertPlaceFree(spec, target, options);
     };
     if (options.joint && spec.kind === "directory")

@@ -18,7 +18,7 @@ export async function* fileLeftovers(
   const target = await realpath(resolve(path)).catch(() => resolve(path));
   for (const control of await ControlFolder.all(target)) {
     const remove = async () => {
-      await control.mend();
+      await control.recover();
       await control.remove();
     };
     yield { kind: "build", place: control.path, isDead: control.isDead, remove };

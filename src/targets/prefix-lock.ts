@@ -22,7 +22,7 @@ const RENEWED_AT = 0.1;
 /** Fraction of that time after which a run gives up its own lock, before another run may take it. */
 const LOST_AT = 0.8;
 /** Milliseconds to wait for the store to answer who holds a lock. */
-const TOLD_WITHIN = 5_000;
+const READ_TIMEOUT_MS = 5_000;
 /** Milliseconds after which one of two runs that took over a stale lock at the same time finds that it lost. */
 const SETTLED_AFTER = 2_000;
 /**
@@ -167,7 +167,7 @@ export class PrefixLock {
    */
   async isHeld(): Promise<boolean> {
     if (this.lost.aborted) return false;
-    const signal = AbortSignal.timeout(TOLD_WITHIN);
+    const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
     return (await readLock(this.#store, { key: this.#key, signal }))?.owner === this.#record.owner;
   }
 
@@ -215,7 +215,7 @@ export class PrefixLock {
 
   async #renew(): Promise<void> {
     try {
-      const signal = AbortSignal.timeout(TOLD_WITHIN);
+      const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
       const found = await readLock(this.#store, { key: this.#key, signal });
       if (found?.owner !== this.#record.owner) return this.#lose(lost(this.#store, found));
       const isRenewed = Math.abs(Date.now() - Date.parse(found.renewed)) < this.#sharedFor;
@@ -248,7 +248,7 @@ async function giveBack(
   abandoned.add(record.owner);
   const left = encodedLock({ ...record, isOver: true });
   try {
-    const found = await readLock(store, { key, signal: AbortSignal.timeout(TOLD_WITHIN) });
+    const found = await readLock(store, { key, signal: AbortSignal.timeout(READ_TIMEOUT_MS) });
     if (found?.owner === record.owner) await (isTakeover ? store.set(key, left) : store.delete(key));
     else if (isTakeover && found === undefined) await store.setIfAbsent?.(key, left);
   } catch {

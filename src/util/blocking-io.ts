@@ -2,7 +2,7 @@
 const CALL_MS = 1;
 const MIB_MS = 2;
 /** Total excess time after which the disk or network counts as slow. */
-const PATIENCE_MS = 50;
+const MAX_EXCESS_MS = 50;
 /** How long non-blocking calls are then used; doubles while storage stays slow. */
 const MIN_SLOW_MS = 50;
 const MAX_SLOW_MS = 2000;
@@ -43,7 +43,7 @@ export class BlockingIo {
   #note(began: number, bytes: number): void {
     const now = performance.now();
     this.#late = Math.max(0, this.#late + now - began - CALL_MS - (bytes / 2 ** 20) * MIB_MS);
-    if (this.#late >= PATIENCE_MS) {
+    if (this.#late >= MAX_EXCESS_MS) {
       this.#late = 0;
       this.#slowUntil = now + this.#slowMs;
       this.#slowMs = Math.min(2 * this.#slowMs, MAX_SLOW_MS);

@@ -43,7 +43,7 @@ describe("a queue whose server is not there", () => {
   ])("ends %s after the time that was given, without showing the password", async (_, call) => {
     const connection = `redis://user:hunter2@127.0.0.1:${await unusedPort()}`;
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
-    const ended = call({ connection, patience: 0.5 }).catch((error: unknown) => error);
+    const ended = call({ connection, timeout: 0.5 }).catch((error: unknown) => error);
     await until(() => errors.length > 0);
     vi.advanceTimersByTime(600);
     const failure = await ended;
@@ -63,7 +63,7 @@ describe("a queue whose server is not there", () => {
     const asking = status(ID, { connection, signal: signal() });
     await expect(asking).rejects.toMatchObject({ code: "aborted" });
     // a worker that is stopped has done what it should
-    await worker({ connection, signal: signal(), patience: 30 });
+    await worker({ connection, signal: signal(), timeout: 30 });
   });
 
   test("keeps no process from ending, once the caller aborts", async () => {
@@ -71,7 +71,7 @@ describe("a queue whose server is not there", () => {
     const connection = JSON.stringify(`redis://127.0.0.1:${await unusedPort()}`);
     const program = `
       import { worker } from ${JSON.stringify(pathToFileURL(join(dist, "bullmq/index.js")))};
-      await worker({ connection: ${connection}, signal: AbortSignal.timeout(100), patience: 30 });
+      await worker({ connection: ${connection}, signal: AbortSignal.timeout(100), timeout: 30 });
       console.log("ended");`;
     const words = ["--input-type=module", "-e", program];
     const run = promisify(execFile)(process.execPath, words, { timeout: 30_000 });
@@ -85,7 +85,7 @@ describe("wrong arguments", () => {
     ["no URL", () => status(ID, { connection: "redis://[" })],
     ["no connection", () => status(ID, { connection: 7 as unknown as string })],
     ["a name that BullMQ cannot have", () => status(ID, { connection: "redis://x", queue: "a:b" })],
-    ["no time", () => status(ID, { connection: "redis://x", patience: 0 })],
+    ["no time", () => status(ID, { connection: "redis://x", timeout: 0 })],
     ["no jobs at a time", () => worker({ connection: "redis://x", concurrency: 0 })],
     ["too many jobs", () => submit("{}", { connection: "redis://x", jobs: 10_001 })],
   ])("%s", async (_, call) => {

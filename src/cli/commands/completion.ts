@@ -48,17 +48,17 @@ function shellNamed(name: string): Shell {
 }
 
 /** Milliseconds that a shell waits for names at most. */
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 
 /** Returns the URLs that complete a URL: arrays, and groups with a trailing `/`. None if nothing can be read. */
-export async function namesInside(url: string, patience = PATIENCE_MS): Promise<string[]> {
+export async function namesInside(url: string, timeout = TIMEOUT_MS): Promise<string[]> {
   if (/^https?:.*\?/i.test(url)) return []; // a query ends a URL, and is a credential
   const parent = url.slice(0, url.lastIndexOf("/"));
   const names: string[] = [];
   try {
     const { closeOpened, openGroup } = await import("../../hierarchy/open/open.ts");
     const { children } = await import("../../hierarchy/open/walk.ts");
-    const signal = AbortSignal.timeout(patience);
+    const signal = AbortSignal.timeout(timeout);
     const group = await openGroup(parent, { signal });
     try {
       for await (const { kind, path } of children(group, { signal })) {

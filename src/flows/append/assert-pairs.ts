@@ -14,7 +14,7 @@ import {
   type Key,
 } from "../request/labels/coordinate.ts";
 import { openCoordinate } from "../request/labels/find-coordinate.ts";
-import { type AppendedPair, type ArrayPair, isCoordinate } from "./pair-arrays.ts";
+import { type AppendedPair, type ArrayPair, isGrowingCoordinate } from "./pair-arrays.ts";
 
 /**
  * Asserts that the values of a coordinate continue those of the target in the same direction. Coordinates of text are
@@ -106,7 +106,7 @@ export async function assertEqual(
 export function assertSameKind(pair: AppendedPair): void {
   const { path, source, target, axis } = pair;
   // a coordinate has no missing values
-  const isOfAll = isCoordinate(pair, target.dimensionNames?.[0] ?? "");
+  const isOfAll = isGrowingCoordinate(pair, target.dimensionNames?.[0] ?? "");
   const from = new Map([...kindOf(source, axis)].map((trait) => [trait.what, trait]));
   for (const { what, is, means = is } of kindOf(target, axis)) {
     const other = from.get(what);

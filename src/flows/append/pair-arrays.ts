@@ -83,7 +83,7 @@ function axisOf(array: ZarrArray, dim: string, axes: AxesOfArrays): number {
 }
 
 /** True if an array is the coordinate of the dimension that grows. */
-export function isCoordinate({ path, target }: ArrayPair, dim: string): boolean {
+export function isGrowingCoordinate({ path, target }: ArrayPair, dim: string): boolean {
   return target.shape.length === 1 && lastName(path) === dim;
 }
 
@@ -101,7 +101,7 @@ function withLengths(
   return [...groups.values()].flatMap((group) => {
     const sizes = (side: "source" | "target") =>
       group.map((pair) => pair[side].shape[axis(pair.target)] ?? 0);
-    const coordinate = group.findIndex((pair) => isCoordinate(pair, dim));
+    const coordinate = group.findIndex((pair) => isGrowingCoordinate(pair, dim));
     const length = sizes("target")[coordinate] ?? Math.min(...sizes("target"));
     const [added = 0] = sizes("source");
     return group.map((pair, i): AppendedPair => {

@@ -9,7 +9,7 @@ import { zeroElement } from "../../meta/fill-values.ts";
 import { Losses } from "../../meta/losses.ts";
 import { bytesEqual } from "../../meta/number-kinds.ts";
 import type { Change } from "../../plan/request.ts";
-import type { MissingChunks } from "../../plan/strategies.ts";
+import type { MissingCount } from "../../plan/strategies.ts";
 import { isListable, type ListableStore } from "../../stores/store.ts";
 import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import {
@@ -52,8 +52,8 @@ export async function missingChunks({
   allowLoss,
   concurrency,
   signal,
-}: MissingChunksRequest): Promise<ReadonlyMap<string, MissingChunks>> {
-  const missing = new Map<string, MissingChunks>();
+}: MissingChunksRequest): Promise<ReadonlyMap<string, MissingCount>> {
+  const missing = new Map<string, MissingCount>();
   const count = async (node: ZarrNode, context: { readonly signal: AbortSignal }) => {
     const target = converted.get(node.path) ?? node.metadata;
     if (node.kind !== "array" || target?.kind !== "array") return;
@@ -91,7 +91,7 @@ async function countMissing(
   array: Extract<ZarrNode, { readonly kind: "array" }>,
   selection: Selection,
   signal: AbortSignal | undefined,
-): Promise<MissingChunks & { readonly isListed: boolean }> {
+): Promise<MissingCount & { readonly isListed: boolean }> {
   const { chunkShape, innerChunkShape } = array.metadata.chunkGrid;
   const hit = axesOver(selection, chunkShape).map((axis) => chunksHit(axis, 0, axis.count));
   const keys = product(hit.map(({ count }) => count));

@@ -64,7 +64,7 @@ export async function openAppend(
     }
   };
   try {
-    await (await ConsolidatedMetadata.find(store, groups, reading)).hide(added);
+    await (await ConsolidatedMetadata.find(store, groups, reading)).unlist(added);
     await clear({ signal });
   } catch (error) {
     await lock?.release();

@@ -27,7 +27,7 @@ import {
 
 export interface RunUpdateOptions extends OpenUpdateOptions {
   /** The hierarchy around the target, and its place there. */
-  readonly home: ParentHierarchy | undefined;
+  readonly hierarchyAround: ParentHierarchy | undefined;
   /** Called when this run owns the place, before anything changes there; an error ends the run. */
   readonly onTaken?: (() => Promise<void>) | undefined;
   /** Takes the place even if another run holds its lock. */
@@ -54,7 +54,7 @@ export async function runUpdate(plan: Plan, options: RunUpdateOptions): Promise<
       await onTaken?.();
       // the target may have changed before this run owned it
       context = await openUpdate(plan, { ...options, signal });
-      verified = await updateLocked(context, lock, options.home);
+      verified = await updateLocked(context, lock, options.hierarchyAround);
     } finally {
       end();
       await lock?.release();
@@ -94,12 +94,12 @@ async function isRight(context: UpdateContext): Promise<boolean> {
 async function updateLocked(
   context: UpdateContext,
   lock: PrefixLock | undefined,
-  home: ParentHierarchy | undefined,
+  hierarchyAround: ParentHierarchy | undefined,
 ): Promise<Verified> {
   const { plan, target, nodes, documents, log, maxMetadata, signal } = context;
   const changes = new Unpublisher(target, nodes, { maxMetadata, signal });
   await changes.look(documents.keys());
-  const place = home ?? { store: target, path: plan.target.path };
+  const place = hierarchyAround ?? { store: target, path: plan.target.path };
   const areLate = !(await isEmpty(differences(context, "documents", () => {})));
   let verified: Verified = {};
   const change = async () => {

@@ -1,5 +1,5 @@
 import { ConsolidatedMetadata, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
-import { homeOf } from "../../hierarchy/edit/parent.ts";
+import { parentHierarchyOfNode } from "../../hierarchy/edit/parent.ts";
 import { keysBelow } from "../../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
@@ -81,17 +81,24 @@ export async function fixZip(root: ZarrNode, zip: ListableStore, options: FixOpt
  */
 export async function fixInPlace(opened: ZarrNode, options: FixOptions): Promise<Fix[]> {
   const { dryRun, signal } = options;
-  const home = await homeOf(opened);
-  const above = opened.path === "" ? joinKey(home.path, "") : home.path.slice(0, -opened.path.length);
-  const store = dryRun ? new OverlayStore(home.store) : home.store;
-  const { spec } = home;
+  const hierarchyAround = await parentHierarchyOfNode(opened);
+  const above =
+    opened.path === ""
+      ? joinKey(hierarchyAround.path, "")
+      : hierarchyAround.path.slice(0, -opened.path.length);
+  const store = dryRun ? new OverlayStore(hierarchyAround.store) : hierarchyAround.store;
+  const { spec } = hierarchyAround;
   const { zarrFormat } = opened.layout;
   const root =
-    above === "" ? opened : await openNode(store, home.path, { ...opened.reading, spec, zarrFormat, signal });
-  const lock = dryRun ? undefined : await lockPlace(home, { isArray: opened.kind === "array", signal });
+    above === ""
+      ? opened
+      : await openNode(store, hierarchyAround.path, { ...opened.reading, spec, zarrFormat, signal });
+  const lock = dryRun
+    ? undefined
+    : await lockPlace(hierarchyAround, { isArray: opened.kind === "array", signal });
   try {
     if (!root) return [];
-    const fixes = isListable(home.store)
+    const fixes = isListable(hierarchyAround.store)
       ? await fixNodes(root, store as ListableStore & WritableStore, options)
       : await all(fixConsolidated(root, store, options));
     return fixes.map((fix) => ownNames(fix, above));
@@ -167,7 +174,7 @@ export async function* fixConsolidated(
     return call();
   });
   const consolidated = await ConsolidatedMetadata.find(noting, groups, { maxMetadata, signal });
-  await consolidated.restate([root.path], { maxMetadata, signal });
+  await consolidated.refresh([root.path], { maxMetadata, signal });
   const what = "consolidated metadata that were out of date";
   for (const key of written)
     yield fixed("stale-consolidated", root.path, `${what} ${done("were", "rewritten", dryRun)}`, { key });
@@ -205,7 +212,7 @@ export async function* fixOutsideChunks(
 }
 
 /** A document of an array, as it should be. */
-interface MendedDocument {
+interface FixedDocument {
   readonly path: string;
   readonly key: string;
   readonly bytes: Uint8Array;
@@ -245,7 +252,7 @@ export async function* fixDocuments(
   const { maxMetadata } = root.reading;
   const reading = { maxMetadata, signal };
   const documents = new Map<string, Uint8Array>();
-  const mended: MendedDocument[] = [];
+  const corrected: FixedDocument[] = [];
   for (const path of [...nodes.keys(), ...broken]) {
     const node = nodes.get(path);
     if (node?.kind === "group") continue;
@@ -256,20 +263,20 @@ export async function* fixDocuments(
       if (bytes === undefined) continue;
       documents.set(key, bytes);
       if (key !== name && !key.endsWith(`/${name}`)) continue;
-      const after = mend(bytes, zarrFormat, isNested);
+      const after = fixedDocument(bytes, zarrFormat, isNested);
       if (after === undefined) continue;
       documents.set(key, after.bytes);
-      mended.push({ path, key, ...after });
+      corrected.push({ path, key, ...after });
     }
   }
-  if (mended.length === 0) return;
-  const paths = mended.map(({ path }) => path);
+  if (corrected.length === 0) return;
+  const paths = corrected.map(({ path }) => path);
   const groups = new Set(paths.flatMap((path) => ancestorPaths(path)));
   await refreshConsolidated(
     store,
     { groups: [...groups], nodes: paths },
     async () => {
-      for (const { key, bytes } of mended) await store.set(key, bytes);
+      for (const { key, bytes } of corrected) await store.set(key, bytes);
       const written = new Map<string, Uint8Array>();
       for (const path of paths) {
         for (const key of formatNamed(zarrFormat).layout(path).documentKeys) {
@@ -281,7 +288,7 @@ export async function* fixDocuments(
     },
     reading,
   );
-  for (const { path, key, changes } of mended) {
+  for (const { path, key, changes } of corrected) {
     for (const { name } of changes) {
       const [was, verb] = SAID[name];
       const pointer = name === "_FillValue" ? `/attributes/${name}` : `/${name}`;
@@ -305,11 +312,11 @@ async function documentAt(
 }
 
 /** The corrected document of an array; undefined if it needs no correction or cannot be parsed. */
-function mend(
+function fixedDocument(
   bytes: Uint8Array,
   zarrFormat: "v2" | "v3",
   isNested: boolean,
-): Pick<MendedDocument, "bytes" | "changes"> | undefined {
+): Pick<FixedDocument, "bytes" | "changes"> | undefined {
   const document = parsed(bytes);
   if (!isObject(document)) return undefined;
   const changes: Change[] = [];
@@ -424,12 +431,13 @@ export function withReason(
     ? finding
     : {
         ...finding,
-        notFixed: isZipKept && MENDED.includes(finding.what) ? REASONS["zip-entry"] : reasonFor(finding),
+        notFixed:
+          isZipKept && FIXED_IN_ZIPS.includes(finding.what) ? REASONS["zip-entry"] : reasonFor(finding),
       };
 }
 
 /** Findings that are fixed in zips by rewriting them. */
-const MENDED: readonly ValidateFinding["what"][] = ["metadata", "outside-grid", "stale-consolidated"];
+const FIXED_IN_ZIPS: readonly ValidateFinding["what"][] = ["metadata", "outside-grid", "stale-consolidated"];
 
 function isOf(fix: Fix, { what, path, pointer, place }: ValidateFinding): boolean {
   if (LEFT.includes(what)) return fix.what === what && fix.place === place;

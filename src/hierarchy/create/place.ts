@@ -190,37 +190,41 @@ async function placeIn(store: WritableStore, path: string, options: PlaceOptions
 async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
   const { ifExists = "error", maxMetadata, signal } = options;
   const reading = { maxMetadata, signal };
-  const home = await parentHierarchyOf(spec);
-  const zarrFormat = chooseFormat(options, home.path, await formatAbove(home.store, home.path, reading));
-  const { hierarchy } = layoutOf(home.path, zarrFormat, options);
-  const isReplaced = home.path === "" && ifExists === "replace";
+  const hierarchyAround = await parentHierarchyOf(spec);
+  const zarrFormat = chooseFormat(
+    options,
+    hierarchyAround.path,
+    await formatAbove(hierarchyAround.store, hierarchyAround.path, reading),
+  );
+  const { hierarchy } = layoutOf(hierarchyAround.path, zarrFormat, options);
+  const isReplaced = hierarchyAround.path === "" && ifExists === "replace";
   if (hierarchy.sharedKeys.length > 0 && !isReplaced)
-    return placeInHierarchy(home, { ...options, zarrFormat });
+    return placeInHierarchy(hierarchyAround, { ...options, zarrFormat });
   const layout = formatNamed(zarrFormat).layout("");
   return {
     layout,
     async begin() {
       if (ifExists === "replace") await assertReplaceable({ store: spec, path: "" }, options);
-      const onTaken = () => assertUnlockedAbove(home, { signal });
+      const onTaken = () => assertUnlockedAbove(hierarchyAround, { signal });
       await onTaken();
       const build = await openTargetBuild(spec, { ifExists, onTaken });
       const publish = async (documents: Documents) => {
         await createShared(build.store, zarrFormat, { signal });
         await writeDocuments(build.store, documents, signal);
         await build.publish({ signal });
-        const ancestors = await createAncestors(home.store, home.path, zarrFormat, {});
+        const ancestors = await createAncestors(hierarchyAround.store, hierarchyAround.path, zarrFormat, {});
         const own = [...documents].map(([key, bytes]): [string, Uint8Array] => [
-          joinKey(home.path, key),
+          joinKey(hierarchyAround.path, key),
           bytes,
         ]);
-        return { removed: home.path, written: new Map([...own, ...ancestors]) };
+        return { removed: hierarchyAround.path, written: new Map([...own, ...ancestors]) };
       };
       return {
         store: build.store,
         layout,
         publish: (documents) => {
-          const scope = { groups: ancestorPaths(home.path), nodes: [home.path] };
-          return refreshConsolidated(home.store, scope, () => publish(documents), reading);
+          const scope = { groups: ancestorPaths(hierarchyAround.path), nodes: [hierarchyAround.path] };
+          return refreshConsolidated(hierarchyAround.store, scope, () => publish(documents), reading);
         },
         discard: () => build.discard(),
       };
@@ -230,9 +234,9 @@ async function placeOfFolder(spec: StoreSpec, options: PlaceOptions): Promise<Op
 
 /** Opens a prefix of a bucket, which cannot rename: in a hierarchy, keys are written to their final place. */
 async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<OpenCreateTarget> {
-  const home = await parentHierarchyOf(spec);
-  if (home.path === "") return placeInNewStore(spec, "", options);
-  const place = await placeInStore(home.store, home.path, options);
+  const hierarchyAround = await parentHierarchyOf(spec);
+  if (hierarchyAround.path === "") return placeInNewStore(spec, "", options);
+  const place = await placeInStore(hierarchyAround.store, hierarchyAround.path, options);
   return {
     layout: place.layout,
     async begin(metadata) {
@@ -241,22 +245,23 @@ async function placeOfPrefix(spec: StoreSpec, options: PlaceOptions): Promise<Op
       const begin = async () => {
         // another run may have created a node before the place was locked
         const isMade =
-          ifExists === "error" && (await isTaken(home.store, place.layout, kind, { maxMetadata, signal }));
-        if (isMade) throw exists(home.store, home.path);
+          ifExists === "error" &&
+          (await isTaken(hierarchyAround.store, place.layout, kind, { maxMetadata, signal }));
+        if (isMade) throw exists(hierarchyAround.store, hierarchyAround.path);
         return place.begin(metadata);
       };
-      return lockedDraft(home, begin, signal);
+      return lockedDraft(hierarchyAround, begin, signal);
     },
   };
 }
 
 /** Starts a node at its final place, which stays locked until the node is published or discarded. */
 async function lockedDraft(
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   begin: () => Promise<NodeDraft>,
   signal: AbortSignal | undefined,
 ): Promise<NodeDraft> {
-  const lock = await lockPlace(home, { signal });
+  const lock = await lockPlace(hierarchyAround, { signal });
   try {
     const draft = await begin();
     return {

@@ -53,10 +53,10 @@ export async function refreshConsolidated(
   throwIfAborted(signal);
   let changes: DocumentChanges;
   try {
-    await consolidated.hide(nodes);
+    await consolidated.unlist(nodes);
     changes = await change(consolidated);
   } catch (error) {
-    await consolidated.restate(nodes).catch(() => {});
+    await consolidated.refresh(nodes).catch(() => {});
     throw error;
   }
   try {
@@ -122,7 +122,7 @@ export class ConsolidatedMetadata {
   }
 
   /** Removes the nodes at and below these paths. */
-  async hide(nodes: readonly string[]): Promise<void> {
+  async unlist(nodes: readonly string[]): Promise<void> {
     await this.hideKeys((key) => nodes.some((path) => isBelow(key, path)));
   }
 
@@ -150,12 +150,12 @@ export class ConsolidatedMetadata {
   /**
    * Updates the entries of the nodes at these paths to the current documents. Returns true if anything was different.
    */
-  async restate(nodes: readonly string[], options: ReadDocumentOptions = {}): Promise<boolean> {
-    let areMended = false;
-    if (!this.areAny) return areMended;
+  async refresh(nodes: readonly string[], options: ReadDocumentOptions = {}): Promise<boolean> {
+    let areChanged = false;
+    if (!this.areAny) return areChanged;
     const reading = { maxMetadata: this.#maxMetadata, ...options };
     for (const path of nodes) {
-      const restated = async (document: ConsolidatedDocument, all: Documents) => {
+      const refreshed = async (document: ConsolidatedDocument, all: Documents) => {
         const node = await openNode(this.#store, path, reading);
         const now = node ? await allDocumentsBelow(node, reading) : new Map<string, Uint8Array>();
         const listed = new Map([...all].filter(([key]) => isBelow(key, path)));
@@ -164,11 +164,11 @@ export class ConsolidatedMetadata {
         return changed(all, { removed: path, written: now });
       };
       for (const document of [...this.#all].reverse()) {
-        const bytes = await this.#rewrite(document, new Map(), (all) => restated(document, all), options);
-        areMended ||= bytes !== undefined;
+        const bytes = await this.#rewrite(document, new Map(), (all) => refreshed(document, all), options);
+        areChanged ||= bytes !== undefined;
       }
     }
-    return areMended;
+    return areChanged;
   }
 
   /** Rewrites one document, during its turn, if `change` returns other entries. Returns the new bytes. */

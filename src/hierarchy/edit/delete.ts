@@ -12,7 +12,7 @@ import { keysBelow } from "../keys-below.ts";
 import { withLockedPlace } from "../place-lock.ts";
 import { refreshConsolidated } from "./consolidated.ts";
 import { followMember } from "./followers.ts";
-import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
+import { type EditSource, nodeToEdit, parentHierarchyOfNode } from "./parent.ts";
 
 export interface DeleteOptions {
   /** Maximum number of requests in flight; 16 by default. */
@@ -42,8 +42,8 @@ const DELETE_OPTIONS: OptionNames<DeleteOptions> = {
 export async function deleteNode(source: EditSource, given: DeleteOptions = {}): Promise<void> {
   const options = checkedOptions(given, DELETE_OPTIONS);
   const node = await nodeToEdit(source, options.signal);
-  const home = await homeOf(node);
-  const { store, path } = home;
+  const hierarchyAround = await parentHierarchyOfNode(node);
+  const { store, path } = hierarchyAround;
   const layout = formatNamed(node.layout.zarrFormat).layout(path);
   const reading = { maxMetadata: node.reading.maxMetadata, signal: options.signal };
   const change = async () => {
@@ -51,10 +51,10 @@ export async function deleteNode(source: EditSource, given: DeleteOptions = {}):
     return { removed: path, written: new Map() };
   };
   const remove = async () => {
-    await followMember(home, node, { gone: path }, reading);
+    await followMember(hierarchyAround, node, { gone: path }, reading);
     await refreshConsolidated(store, { groups: ancestorPaths(path), nodes: [path] }, change, reading);
   };
-  await withLockedPlace(home, remove, reading);
+  await withLockedPlace(hierarchyAround, remove, reading);
 }
 
 /** Deletes all keys of a node without changing the groups above. @throws as `deleteNode` */

@@ -41,13 +41,13 @@ interface MemberChange {
  * removal, so that they never list a missing node.
  */
 export async function followMember(
-  home: Pick<ParentHierarchy, "store" | "spec">,
+  hierarchyAround: Pick<ParentHierarchy, "store" | "spec">,
   node: ZarrNode,
   change: MemberChange,
   reading: ReadDocumentOptions,
 ): Promise<void> {
-  const { nodes } = await following(home, node, [], { ...reading, ...change });
-  await writeFollowing(home, node, nodes, reading.signal);
+  const { nodes } = await following(hierarchyAround, node, [], { ...reading, ...change });
+  await writeFollowing(hierarchyAround, node, nodes, reading.signal);
 }
 
 /** Writes the changed documents of nodes around one that has changed. */

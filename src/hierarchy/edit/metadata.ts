@@ -11,7 +11,7 @@ import { openNode } from "../open/open-node.ts";
 import { editedAlong } from "../other-format.ts";
 import { assertNotLocked, withLockedPlace } from "../place-lock.ts";
 import { type ConsolidatedMetadata, refreshConsolidated } from "./consolidated.ts";
-import { type EditSource, homeOf, nodeToEdit, type ParentHierarchy } from "./parent.ts";
+import { type EditSource, nodeToEdit, type ParentHierarchy, parentHierarchyOfNode } from "./parent.ts";
 
 export interface ChangeMetadataOptions extends StoreOptions {
   readonly allowLoss?: readonly string[] | undefined;
@@ -34,14 +34,14 @@ type Change = (metadata: NodeMetadata) => NodeMetadata | Promise<NodeMetadata>;
  */
 export async function changeMetadata(
   node: ZarrNode,
-  home: ParentHierarchy,
+  hierarchyAround: ParentHierarchy,
   change: Change,
   options: ChangeMetadataOptions = {},
 ): Promise<ZarrNode> {
-  if (!(await writeMetadata(node, home, change, options))) {
+  if (!(await writeMetadata(node, hierarchyAround, change, options))) {
     throw new ZarrflowError("not-found", "the node has no metadata document of its own to write", {
-      store: home.store.description,
-      path: home.path,
+      store: hierarchyAround.store.description,
+      path: hierarchyAround.path,
     });
   }
   const { store, path, reading, spec, layout } = node;
@@ -165,10 +165,10 @@ export async function setAttributes(
     return { ...metadata, attributes: next };
   };
   const node = await nodeToEdit(source, signal);
-  const home = await homeOf(node);
-  const set = () => changeMetadata(node, home, change, { allowLoss, signal });
-  if (node.kind === "array") return withLockedPlace(home, set, { isArray: true, signal });
+  const hierarchyAround = await parentHierarchyOfNode(node);
+  const set = () => changeMetadata(node, hierarchyAround, change, { allowLoss, signal });
+  if (node.kind === "array") return withLockedPlace(hierarchyAround, set, { isArray: true, signal });
   // members of a group may be written while its own document changes
-  await assertNotLocked(home, { signal });
+  await assertNotLocked(hierarchyAround, { signal });
   return set();
 }

@@ -47,15 +47,15 @@ const ROOT_NAME = /\.zarr$/i;
  *
  * @throws `unsupported-operation` if the store is not writable.
  */
-export async function homeOf({
+export async function parentHierarchyOfNode({
   store,
   spec,
   path,
   layout,
 }: Pick<ZarrNode, "store" | "spec" | "path" | "layout">): Promise<ParentHierarchy> {
-  const home = { store: assertWritable(store), spec, path };
+  const hierarchyAround = { store: assertWritable(store), spec, path };
   const isWhole = layout.hierarchy.sharedKeys.length > 0;
-  if (isWhole || parentSpec(spec) === undefined) return home;
+  if (isWhole || parentSpec(spec) === undefined) return hierarchyAround;
   return parentHierarchyOf(childSpec(spec, path) ?? spec);
 }
 
@@ -72,17 +72,17 @@ export async function parentHierarchyOf(
   options: StoreOptions = {},
 ): Promise<ParentHierarchy> {
   const own = await openStore(spec, options);
-  let home = { store: own, spec, path: "" };
+  let hierarchyAround = { store: own, spec, path: "" };
   const above = foldersLookedAt(spec, options);
   const [isWhole, first] = await Promise.all([isWholeHierarchy(own, options), above.next()]);
-  if (isWhole) return { ...home, store: assertWritable(own) };
+  if (isWhole) return { ...hierarchyAround, store: assertWritable(own) };
   let mayHaveGaps = !isRootName(spec);
   try {
     for (let next = first; !next.done; next = await above.next()) {
       const { folder, found } = next.value;
       const isRoot = isRootName(folder.spec);
       const { isWhole, isNode } = await found;
-      if (isNode || (mayHaveGaps && isRoot)) home = folder;
+      if (isNode || (mayHaveGaps && isRoot)) hierarchyAround = folder;
       else if (!mayHaveGaps) break;
       if (isWhole) break;
       mayHaveGaps &&= !isRoot;
@@ -90,7 +90,7 @@ export async function parentHierarchyOf(
   } catch (error) {
     if (!isZarrflowError(error, "access-denied")) throw error;
   }
-  return { ...home, store: assertWritable(home.store) };
+  return { ...hierarchyAround, store: assertWritable(hierarchyAround.store) };
 }
 
 /**
@@ -105,8 +105,8 @@ export async function placeAround(
   if (place?.path === "") return undefined;
   if (place) return { store: assertWritable(place.root), spec, path: place.path };
   if (spec.kind !== "directory" && spec.kind !== "s3") return undefined;
-  const home = await parentHierarchyOf(spec, options);
-  return home.path === "" ? undefined : home;
+  const hierarchyAround = await parentHierarchyOf(spec, options);
+  return hierarchyAround.path === "" ? undefined : hierarchyAround;
 }
 
 type Folder = Omit<ParentHierarchy, "store"> & { readonly store: Store };

@@ -21,7 +21,7 @@ import { lockPlace } from "../place-lock.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { type ConsolidatedMetadata, type DocumentChanges, refreshConsolidated } from "./consolidated.ts";
 import { followMember } from "./followers.ts";
-import { type EditSource, homeOf, nodeToEdit } from "./parent.ts";
+import { type EditSource, nodeToEdit, parentHierarchyOfNode } from "./parent.ts";
 
 export interface RenameOptions {
   /** Allows names beyond ASCII in v2 too. */
@@ -63,11 +63,11 @@ export async function renameNode(
   if (typeof path !== "string") throw invalid("the new path is not a path", "a string", path);
   const node = await nodeToEdit(source, signal);
   const { zarrFormat } = node.layout;
-  const home = await homeOf(node);
-  const { store, spec, path: old } = home;
+  const hierarchyAround = await parentHierarchyOfNode(node);
+  const { store, spec, path: old } = hierarchyAround;
   assertRenamable(store, old);
   // a lock would move with the node, so it is released
-  await (await lockPlace(home, { signal })).release();
+  await (await lockPlace(hierarchyAround, { signal })).release();
   const limits = { maxMetadata: node.reading.maxMetadata, signal };
   const reading = { ...node.reading, spec, zarrFormat, signal };
   const found = await openNode(store, old, reading);
@@ -84,14 +84,14 @@ export async function renameNode(
     return { removed: from.path, written: new Map([...moved, ...ancestors]) };
   };
   const groups = [...new Set([...ancestorPaths(from.path), ...ancestorPaths(to.path)])];
-  await followMember(home, found, { gone: from.path }, limits);
+  await followMember(hierarchyAround, found, { gone: from.path }, limits);
   try {
     await refreshConsolidated(store, { groups, nodes: [from.path, to.path] }, change, limits);
   } catch (error) {
-    await followMember(home, found, { come: from.path }, {}).catch(() => {});
+    await followMember(hierarchyAround, found, { come: from.path }, {}).catch(() => {});
     throw error;
   }
-  await followMember(home, found, { come: to.path }, limits);
+  await followMember(hierarchyAround, found, { come: to.path }, limits);
   const renamed = await openNode(store, to.path, reading);
   if (!renamed) throw notFound(store, to.path);
   return renamed;

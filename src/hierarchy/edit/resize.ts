@@ -16,7 +16,7 @@ import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { ConsolidatedMetadata } from "./consolidated.ts";
 import { type FollowingNode, following, writeFollowing } from "./followers.ts";
 import { alongside, changedDocuments, changeMetadata } from "./metadata.ts";
-import { homeOf, nodeToEdit } from "./parent.ts";
+import { nodeToEdit, parentHierarchyOfNode } from "./parent.ts";
 
 export interface ResizeOptions {
   /**
@@ -73,7 +73,7 @@ export async function resizeArray(
     if (outside === "keep") return;
     await forEachConcurrent(keys, (key) => store.delete(key, { signal }), { concurrency, signal });
   };
-  const home = await homeOf(node);
+  const hierarchyAround = await parentHierarchyOfNode(node);
   let old: readonly number[] = [];
   let around: readonly FollowingNode[] = [];
   let warnings: readonly ConventionNote[] = [];
@@ -81,23 +81,25 @@ export async function resizeArray(
     assertShape(node.path, metadata, shape);
     old = metadata.shape;
     if (shape.some((size, d) => size > (old[d] ?? 0))) await remove(chunksOutside(node, metadata, signal));
-    const reshaped = { path: home.path, before: metadata, shape };
-    const followed = await following(home, node, [reshaped], { ...node.reading, signal });
-    around = followed.nodes.filter(({ path }) => path !== home.path);
+    const reshaped = { path: hierarchyAround.path, before: metadata, shape };
+    const followed = await following(hierarchyAround, node, [reshaped], { ...node.reading, signal });
+    around = followed.nodes.filter(({ path }) => path !== hierarchyAround.path);
     warnings = followed.warnings;
-    return followed.nodes.find(({ path }) => path === home.path)?.metadata ?? { ...metadata, shape };
+    return (
+      followed.nodes.find(({ path }) => path === hierarchyAround.path)?.metadata ?? { ...metadata, shape }
+    );
   };
   const change = async () => {
-    const resized = await changeMetadata(node, home, resize, { along: alongside, signal });
+    const resized = await changeMetadata(node, hierarchyAround, resize, { along: alongside, signal });
     if (resized.kind === "group") throw noArray(resized.path);
-    await writeFollowing(home, node, around, signal);
+    await writeFollowing(hierarchyAround, node, around, signal);
     for (const warning of warnings) onWarning?.(warning);
     if (shape.some((size, d) => size < (old[d] ?? 0))) {
       await remove(chunksOutside(node, resized.metadata, signal, old));
     }
     return resized;
   };
-  return withLockedPlace(home, change, { isArray: true, signal });
+  return withLockedPlace(hierarchyAround, change, { isArray: true, signal });
 }
 
 function assertShape(

@@ -131,7 +131,7 @@ export async function openNode<S extends Store>(
     stored: own,
   });
   if (node || !impliesGroups || !(await isImplied(store, layout, signal))) return node;
-  const { spec = specOf(store) } = options;
+  const { spec = specOfObject(store) } = options;
   return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
 }
 
@@ -253,7 +253,14 @@ export function nodeOf<S extends Store>(
   documents: Documents,
   store: S,
   path: string,
-  { spec = specOf(store), zarrFormat: _, areConsolidated, stored, findings = [], ...reading }: NodeInOptions,
+  {
+    spec = specOfObject(store),
+    zarrFormat: _,
+    areConsolidated,
+    stored,
+    findings = [],
+    ...reading
+  }: NodeInOptions,
 ): ZarrNode<S> | undefined {
   try {
     const layout = format.layout(path);
@@ -282,6 +289,6 @@ export function nodeOf<S extends Store>(
   }
 }
 
-export function specOf(store: Store): StoreSpec {
+export function specOfObject(store: Store): StoreSpec {
   return { kind: "object", description: store.description };
 }

@@ -25,10 +25,10 @@ const PRESENT_AT_ONCE = 1000;
  */
 export class ChunkReads {
   readonly #array: ZarrArray;
-  readonly #missing: MissingChunks;
+  readonly #missing: ChunkPresence;
   readonly #storage = new BlockingIo();
 
-  constructor(array: ZarrArray, missing: MissingChunks) {
+  constructor(array: ZarrArray, missing: ChunkPresence) {
     this.#array = array;
     this.#missing = missing;
   }
@@ -205,7 +205,7 @@ export interface StoredChunks {
  * Lists the stored chunks of a reading after many consecutive missing ones, so that the time does not depend on the
  * size of the grid.
  */
-export class MissingChunks {
+export class ChunkPresence {
   readonly #reading: SlabbedArray;
   #inRow = 0;
   #isListed = false;

@@ -12,7 +12,7 @@ import type { OnGrowth } from "../../streams/regrid.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { cStrides, indexOf, product } from "../../util/shape.ts";
 import { type TaskRunner, taskRunner } from "../task-loop.ts";
-import { ChunkReads, MissingChunks } from "./chunk-reads.ts";
+import { ChunkPresence, ChunkReads } from "./chunk-reads.ts";
 import { GrowingSlab } from "./growing-slab.ts";
 import type { GrowSlab, TakeSlab } from "./slab-queue.ts";
 
@@ -88,7 +88,7 @@ export function slabRunner(reading: SlabReading, taker: SlabTaker): TaskRunner {
     },
     onGrowth: isSeenGrowing ? onGrowth : undefined,
   };
-  const missing = new MissingChunks({ array, selection: job.selection, slabShape, signal });
+  const missing = new ChunkPresence({ array, selection: job.selection, slabShape, signal });
   const readChunks = job.passes ? undefined : new ChunkReads(array, missing).read;
   const open = async () => ({ source: array, target, readChunks });
   return taskRunner({ plan: slabTasks(reading), threads: 1, open, driver, buffers, scratch });

@@ -45,5 +45,5 @@ export interface WorkerSettings {
   /** Number of threads, including the main one; by default as planned, if there is enough work. */
   readonly threads?: number;
   /** Maximum number of milliseconds without progress of any thread; half an hour by default. */
-  readonly patience?: number | undefined;
+  readonly stallTimeout?: number | undefined;
 }

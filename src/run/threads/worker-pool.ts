@@ -49,7 +49,7 @@ interface PoolWorker {
  */
 export class WorkerPool<Work, Result> {
   readonly #workers: PoolWorker[] = [];
-  readonly #patience: number | undefined;
+  readonly #stallTimeout: number | undefined;
   #listener: Pick<PoolRun<Work, Result>, "onResult"> | undefined;
   #control: SharedScheduler | undefined;
   #ownPeaks = 0;
@@ -84,8 +84,8 @@ export class WorkerPool<Work, Result> {
     return pool;
   }
 
-  private constructor({ patience }: WorkerSettings) {
-    this.#patience = patience;
+  private constructor({ stallTimeout }: WorkerSettings) {
+    this.#stallTimeout = stallTimeout;
   }
 
   /** Number of threads that work, including this one. */
@@ -117,7 +117,7 @@ export class WorkerPool<Work, Result> {
     const hang = new Promise<never>((_, reject) => {
       const isBusy = () => this.#workers.some(({ isDone }) => !isDone);
       const progress = () => (isBusy() && isAwaited() ? control.progress : undefined);
-      this.#unwatch = watchThreads(progress, reject, this.#patience);
+      this.#unwatch = watchThreads(progress, reject, this.#stallTimeout);
     });
     await Promise.race([Promise.all(this.#workers.map(({ ended }) => ended)), hang]);
   }
@@ -245,7 +245,7 @@ function exitError(): ZarrflowError {
 }
 
 /** Maximum time without progress of any thread. No task takes that long between two calls of its stores. */
-const PATIENCE_MS = 30 * 60_000;
+const STALL_TIMEOUT_MS = 30 * 60_000;
 /** Number of checks in that time. After the machine was asleep, one more check follows before the watch gives up. */
 const LOOKS = 30;
 
@@ -259,7 +259,7 @@ const LOOKS = 30;
 export function watchThreads(
   progress: () => number | undefined,
   onHang: (error: ZarrflowError) => void,
-  patience = PATIENCE_MS,
+  stallTimeout = STALL_TIMEOUT_MS,
 ): () => void {
   let last: number | undefined;
   let looks = 0;
@@ -271,11 +271,11 @@ export function watchThreads(
     clearInterval(timer);
     onHang(
       new ZarrflowError("transient", "a worker thread hangs: it has made no progress for too long", {
-        expected: `progress within ${Math.ceil(patience / 60_000)} minutes`,
+        expected: `progress within ${Math.ceil(stallTimeout / 60_000)} minutes`,
         hint: "Run again with one thread (--threads 1).",
       }),
     );
-  }, patience / LOOKS);
+  }, stallTimeout / LOOKS);
   // The timer need not keep the process alive: threads that somebody waits for do.
   (timer as { unref?: () => void }).unref?.();
   return () => clearInterval(timer);

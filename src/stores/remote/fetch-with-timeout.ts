@@ -49,8 +49,8 @@ export async function fetchWithTimeout(
   const isRead = (method === "GET" || method === "HEAD") && bytes <= LARGE_RANGE;
   const begun = performance.now();
   for (let attempt = 1; ; attempt++) {
-    const patience = isRead && attempt < MOST_ATTEMPTS ? patienceWith(url) : undefined;
-    const watch = new SilenceWatch({ origin, silence, caller, linger, patience, attempt, bytes });
+    const lateRequests = isRead && attempt < MOST_ATTEMPTS ? lateRequestsTo(url) : undefined;
+    const watch = new SilenceWatch({ origin, silence, caller, linger, lateRequests, attempt, bytes });
     try {
       return await answerTo(fetch, url, init, watch, attempt === 1 ? undefined : begun - performance.now());
     } catch (failure) {
@@ -158,7 +158,7 @@ interface Waiting extends Wait {
  * Detects late requests among those of one kind to one server: those that take several times as long as nearly all
  * others. At most about one in twenty counts as late, so that a slow server does not get all requests twice.
  */
-export class Patience {
+export class LateRequests {
   #usual = 0;
   #answers = 0;
   #spare = FIRST_SPARE;
@@ -211,24 +211,24 @@ export class Patience {
 
 /** Maximum number of remembered servers. */
 const MOST_SERVERS = 512;
-const known = new Map<string, Patience>();
+const known = new Map<string, LateRequests>();
 
 /**
- * Returns the patience for requests like that to `url`. A server has one for plain URLs and one for URLs with a
+ * Returns the detector for requests like that to `url`. A server has one for plain URLs and one for URLs with a
  * query, such as listings, whose response times differ.
  */
-export function patienceWith({ origin, search }: URL): Patience {
+export function lateRequestsTo({ origin, search }: URL): LateRequests {
   const kind = search === "" ? origin : `${origin}?`;
-  const patience = known.get(kind);
-  if (patience) return patience;
+  const lateRequests = known.get(kind);
+  if (lateRequests) return lateRequests;
   if (known.size >= MOST_SERVERS) known.clear();
-  const fresh = new Patience();
+  const fresh = new LateRequests();
   known.set(kind, fresh);
   return fresh;
 }
 
 /** Maximum total time of all waits for a body, as a multiple of the longest silence. */
-const PATIENCE = 10;
+const MAX_BODY_WAITS = 10;
 /** Bytes that extend that time by a second. */
 const SLOWEST_BODY = 1024;
 
@@ -240,7 +240,7 @@ export interface WatchedRequest {
   /** Milliseconds after which a request that its caller aborts is ended. */
   readonly linger: number;
   /** Detects a late response; undefined if the request is not retried for that. */
-  readonly patience: Patience | undefined;
+  readonly lateRequests: LateRequests | undefined;
   /** Number of this attempt. */
   readonly attempt: number;
   /** Bytes that are requested, if known. */
@@ -257,7 +257,7 @@ export class SilenceWatch {
   #received = 0;
   #began = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #endWait: ReturnType<Patience["wait"]> | undefined;
+  #endWait: ReturnType<LateRequests["wait"]> | undefined;
   #lingering: ReturnType<typeof setTimeout> | undefined;
 
   constructor(request: WatchedRequest) {
@@ -284,8 +284,8 @@ export class SilenceWatch {
   /** Starts waiting for the response, `more` milliseconds longer than usual. */
   ask(more: number): void {
     this.begin(more);
-    const { patience, attempt, bytes } = this.#request;
-    this.#endWait = patience?.wait({ times: attempt, bytes }, (waited) => {
+    const { lateRequests, attempt, bytes } = this.#request;
+    this.#endWait = lateRequests?.wait({ times: attempt, bytes }, (waited) => {
       this.#late = late(waited);
       this.#end.abort(this.#late);
     });
@@ -312,7 +312,7 @@ export class SilenceWatch {
   received(bytes: number): void {
     this.#waited += performance.now() - this.#began;
     this.#received += bytes;
-    const most = PATIENCE * this.#request.silence + (this.#received / SLOWEST_BODY) * 1000;
+    const most = MAX_BODY_WAITS * this.#request.silence + (this.#received / SLOWEST_BODY) * 1000;
     if (this.#waited <= most) return;
     const error = slow(this.#received, this.#waited);
     this.#end.abort(error);

@@ -106,7 +106,7 @@ export function retrier(
     if (least > longest) return undefined;
     const wait = Math.random() * Math.min(longest, first * 2 ** (attempt - 1));
     if (least > 0 || attempts !== undefined) return Math.max(least, wait);
-    const left = patienceWith(limit) - passed;
+    const left = retryWindow(limit) - passed;
     return left > 0 ? Math.min(left, wait) : undefined;
   };
   return async ({ operation, key, sent }, run, signal) => {
@@ -151,7 +151,7 @@ export function requestRetrier(
 }
 
 /** Returns the milliseconds for which calls to a server are retried. */
-function patienceWith({ hasAnswered, answeredSince }: AdaptiveLimit): number {
+function retryWindow({ hasAnswered, answeredSince }: AdaptiveLimit): number {
   if (answeredSince === undefined) return hasAnswered ? NEW_MS : UNKNOWN_MS;
   return performance.now() - answeredSince < NEW_FOR_MS ? NEW_MS : Number.POSITIVE_INFINITY;
 }

@@ -6,7 +6,7 @@ import { callOf, show } from "./recorded-calls.ts";
  * A rule of the store interfaces that was broken. The message names the call, the expected result, and the actual
  * one.
  */
-export class BrokenPromise extends Error {}
+export class ContractViolation extends Error {}
 
 /** Details that make a failed check easier to understand. */
 export interface Reading {
@@ -126,7 +126,7 @@ function broken(
   cause?: unknown,
 ): never {
   const words = `${call ? `${call}: ` : ""}expected ${expected}, found ${found}${hint ? `. ${hint}` : ""}`;
-  throw new BrokenPromise(words, { cause });
+  throw new ContractViolation(words, { cause });
 }
 
 export function describeError(error: unknown): string {

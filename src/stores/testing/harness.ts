@@ -1,5 +1,5 @@
 import type { Store, WritableStore } from "../store.ts";
-import { BrokenPromise, describeError } from "./assert.ts";
+import { ContractViolation, describeError } from "./assert.ts";
 import { callOf, recorded } from "./recorded-calls.ts";
 
 /** Makes stores of the kind to check: `filled`, `empty` or both. */
@@ -46,7 +46,7 @@ export function check<S extends Store>(
           await store.close?.();
         }
       } catch (error) {
-        if (error instanceof BrokenPromise)
+        if (error instanceof ContractViolation)
           throw new Error(`${name}: ${error.message}`, { cause: error.cause });
         const call = callOf(error) ?? "a call";
         throw new Error(`${name}: ${call} failed with ${describeError(error)}`, { cause: error });

@@ -180,10 +180,10 @@ describe("the hierarchy that a folder is part of", () => {
       mkdirSync(group, { recursive: true });
       if (made.endsWith("*")) writeFileSync(join(group, ".zgroup"), '{"zarr_format": 2}');
     }
-    const home = await parentHierarchyOf({ kind: "directory", path: join(root, name) });
-    expect(home.path).toBe(path);
+    const hierarchyAround = await parentHierarchyOf({ kind: "directory", path: join(root, name) });
+    expect(hierarchyAround.path).toBe(path);
     const above = name.slice(0, name.length - path.length).replace(/\/$/, "");
-    expect(home.store.description.endsWith(above)).toBe(true);
+    expect(hierarchyAround.store.description.endsWith(above)).toBe(true);
   });
 });
 

@@ -129,8 +129,8 @@ describe("fetchWithTimeout", () => {
     const sendAndAbort = async () => {
       const caller = new AbortController();
       const seen = answers.length;
-      const patience = { silence: 10_000, linger: 500 };
-      const sending = fetchWithTimeout(byFetch, url, { method: "PUT", signal: caller.signal }, patience);
+      const limits = { silence: 10_000, linger: 500 };
+      const sending = fetchWithTimeout(byFetch, url, { method: "PUT", signal: caller.signal }, limits);
       await until(() => answers.length > seen);
       caller.abort(enough);
       return { sending };

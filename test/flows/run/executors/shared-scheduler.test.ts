@@ -173,10 +173,10 @@ let scripts = 0;
 let pool: WorkerPool<number, Result> | undefined;
 afterEach(() => pool?.end());
 
-async function started(threads: number, patience?: number) {
+async function started(threads: number, stallTimeout?: number) {
   const path = join(folder.path, `${scripts++}.mjs`);
   await writeFile(path, SENDER);
-  pool = await WorkerPool.start<number, Result>(threads, { script: pathToFileURL(path), patience });
+  pool = await WorkerPool.start<number, Result>(threads, { script: pathToFileURL(path), stallTimeout });
   return pool;
 }
 

@@ -126,7 +126,7 @@ describe("slabs of threads", () => {
     const { path } = await written(SHAPE, CHUNKS);
     const broken = join(folder.path, `${text.length}.mjs`);
     await writeFile(broken, `import { parentPort } from "node:worker_threads";\n${text}\n`);
-    const worker = { script: pathToFileURL(broken), patience: 3000 };
+    const worker = { script: pathToFileURL(broken), stallTimeout: 3000 };
     const error = await rejection(digestOf(path, { worker }, 100));
     expect(error).toMatchObject({ code: "transient", message: expect.stringMatching(reason) });
   });

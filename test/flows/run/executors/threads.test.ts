@@ -379,10 +379,10 @@ describe("a run in threads that fails leaves nothing, and says why", () => {
     ["that ends by itself", "process.exit(0);", /ended before its work was done/],
     ["that hangs", "setInterval(() => {}, 1e6);", /a worker thread hangs/, 60],
     ["that never rests", "for (;;);", /a worker thread hangs/, 60],
-  ])("for a worker %s, in words of its own", async (_, text, reason, patience = 60_000) => {
+  ])("for a worker %s, in words of its own", async (_, text, reason, stallTimeout = 60_000) => {
     const path = place(".mjs");
     await writeFile(path, text);
-    const worker = { threads: 2, script: pathToFileURL(path), patience };
+    const worker = { threads: 2, script: pathToFileURL(path), stallTimeout };
     const error = await failure(await steps(16), { worker });
     expect(error).toMatchObject({ code: "transient", exitCode: 5, message: expect.stringMatching(reason) });
     expect(failureText(error)).not.toContain("bug in zarrflow");

@@ -22,10 +22,10 @@ import { crc32 } from "../../util/crc32.ts";
 import { folderOf } from "../../util/node-path.ts";
 import { streamFrom } from "../../util/web-streams.ts";
 import type { KeyOrigins } from "./key-origins.ts";
-import { listChanged, listChangedLevel } from "./list-changed.ts";
+import { listVirtualKeys, listVirtualLevel } from "./list-virtual.ts";
 import type { MadeValue, WindowCache } from "./window-cache.ts";
 
-export interface ChangedStoreOptions {
+export interface VirtualStoreOptions {
   readonly origins: KeyOrigins;
   readonly source: Store;
   readonly windows: WindowCache;
@@ -37,13 +37,13 @@ export interface ChangedStoreOptions {
 /**
  * Shows what a plan would write as a store: documents, unchanged source values, and values that tasks make on demand.
  */
-export function changedStore({
+export function virtualStore({
   origins,
   source,
   windows,
   assertUnchanged,
   close,
-}: ChangedStoreOptions): Store & Partial<ListableStore> {
+}: VirtualStoreOptions): Store & Partial<ListableStore> {
   /** Applies `read` to a value held here, or `readSource` to the key of its copy in the source. */
   const held = async <T>(
     key: string,
@@ -95,11 +95,11 @@ export function changedStore({
     ...(isListable(source) && {
       list(prefix, { signal } = {}) {
         assertPrefix(prefix);
-        return streamFrom(listChanged(prefix, { ...listing, signal }));
+        return streamFrom(listVirtualKeys(prefix, { ...listing, signal }));
       },
       listDirectory(prefix, { signal } = {}) {
         assertPrefix(prefix);
-        return streamFrom(listChangedLevel(prefix, { ...listing, signal }));
+        return streamFrom(listVirtualLevel(prefix, { ...listing, signal }));
       },
     }),
   };

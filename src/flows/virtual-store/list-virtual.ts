@@ -14,7 +14,7 @@ import { compareUtf8, sortUtf8 } from "../../util/names.ts";
 import { isMade, type KeyOrigins } from "./key-origins.ts";
 import type { WindowCache } from "./window-cache.ts";
 
-export interface ListChangedOptions extends StoreOptions {
+export interface ListVirtualOptions extends StoreOptions {
   readonly origins: KeyOrigins;
   readonly source: Store;
   readonly windows: WindowCache;
@@ -23,7 +23,10 @@ export interface ListChangedOptions extends StoreOptions {
 /**
  * Lists all keys of a plan's target with a prefix, sorted. Tasks run to find out which chunks are left out as empty.
  */
-export async function* listChanged(prefix: string, options: ListChangedOptions): AsyncGenerator<KeyEntry> {
+export async function* listVirtualKeys(
+  prefix: string,
+  options: ListVirtualOptions,
+): AsyncGenerator<KeyEntry> {
   const isBelow = ({ key }: KeyEntry) => key.startsWith(prefix);
   const lists = [documentKeys(options), copiedKeys(prefix, options), chunkKeys(prefix, options)];
   const heads = await Promise.all(lists.map((list) => nextOf(list, isBelow)));
@@ -45,9 +48,9 @@ export async function* listChanged(prefix: string, options: ListChangedOptions):
 }
 
 /** Lists keys and prefixes one level below a prefix. Outside arrays no task has to run. */
-export async function* listChangedLevel(
+export async function* listVirtualLevel(
   prefix: string,
-  options: ListChangedOptions,
+  options: ListVirtualOptions,
 ): AsyncGenerator<ListedEntry> {
   const { origins, source, signal } = options;
   const level = ({ key, ...rest }: KeyEntry): ListedEntry => {
@@ -56,7 +59,7 @@ export async function* listChangedLevel(
   };
   let last = "";
   if (origins.jobOf(prefix)) {
-    for await (const entry of listChanged(prefix, options)) {
+    for await (const entry of listVirtualKeys(prefix, options)) {
       const found = level(entry);
       if ("prefix" in found && found.prefix === last) continue;
       last = "prefix" in found ? found.prefix : "";
@@ -91,13 +94,13 @@ async function nextOf(
   }
 }
 
-async function* documentKeys({ origins }: ListChangedOptions): AsyncGenerator<KeyEntry> {
+async function* documentKeys({ origins }: ListVirtualOptions): AsyncGenerator<KeyEntry> {
   const { documents } = origins;
   for (const key of sortUtf8([...documents.keys()])) yield { key, size: documents.get(key)?.length ?? 0 };
 }
 
 /** Keys that are copied to the same place. Chunks whose keys change are in `chunkKeys`. */
-async function* copiedKeys(prefix: string, { origins, source, signal }: ListChangedOptions) {
+async function* copiedKeys(prefix: string, { origins, source, signal }: ListVirtualOptions) {
   if (!origins.plan.publication.copyKeys || !isListable(source)) return;
   const { source: from, target, targetKeyOf } = origins;
   const isWhole = prefix === "" || from.zarrFormat !== target.zarrFormat;
@@ -109,7 +112,7 @@ async function* copiedKeys(prefix: string, { origins, source, signal }: ListChan
   }
 }
 
-async function* chunkKeys(prefix: string, options: ListChangedOptions): AsyncGenerator<KeyEntry> {
+async function* chunkKeys(prefix: string, options: ListVirtualOptions): AsyncGenerator<KeyEntry> {
   const { origins, source } = options;
   const { copyKeys } = origins.plan.publication;
   const jobs = origins.plan.jobs
@@ -123,14 +126,14 @@ async function* chunkKeys(prefix: string, options: ListChangedOptions): AsyncGen
   }
 }
 
-async function* madeKeys(job: ArrayJob, { origins, windows, signal }: ListChangedOptions) {
+async function* madeKeys(job: ArrayJob, { origins, windows, signal }: ListVirtualOptions) {
   for (const [key, coords] of keysInOrder(job)) {
     if (await windows.has(origins.madeBy(job, coords), key, signal)) yield { key };
   }
 }
 
 /** Keys of a source whose keys are not copied by listing, each checked in the source. */
-async function* passedKeys(job: ArrayJob, { source, signal }: ListChangedOptions) {
+async function* passedKeys(job: ArrayJob, { source, signal }: ListVirtualOptions) {
   const layout = layoutOf(job, "source");
   for (const [key, coords] of keysInOrder(job)) {
     const size = await source.size(layout.chunkKey(coords, job.source.chunkKeyEncoding), { signal });
@@ -138,7 +141,7 @@ async function* passedKeys(job: ArrayJob, { source, signal }: ListChangedOptions
   }
 }
 
-async function* renamedKeys(job: ArrayJob, source: ListableStore, { origins, signal }: ListChangedOptions) {
+async function* renamedKeys(job: ArrayJob, source: ListableStore, { origins, signal }: ListVirtualOptions) {
   const { source: from, target, targetKeyOf } = origins;
   const { chunksPrefix } = layoutOf(job, "source");
   for await (const entry of listWanted(source, chunksPrefix, targetKeyOf, { signal })) {
