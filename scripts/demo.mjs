@@ -59,7 +59,7 @@ async function demo(given) {
   );
   console.log(`  ${report.keysWritten} keys written, ${report.keysVerified} read back and verified`);
   console.log(
-    `  memory: at most ${peak(report.peakBuffers)} of ${BUDGET} in buffers, ${peak(report.peakMemory)} the whole process`,
+    `  memory: at most ${peak(report.peakBuffers)} of ${BUDGET} in buffers, ${peak(report.peakMemory)} in the whole process`,
   );
 
   const result = [target, path].filter(Boolean).join("/");

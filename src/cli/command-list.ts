@@ -8,75 +8,75 @@ interface ListedCommand {
 /** All commands. A module is loaded when its command is used, so the overview loads none. */
 export const commandList: Readonly<Record<string, ListedCommand>> = {
   info: {
-    summary: "show an array, or each node of a group: shape, data type, chunks, codecs, sizes, totals",
+    summary: "show shape, data type, chunks, codecs and sizes of an array, or of each node of a group",
     load: () => import("./commands/info.ts"),
   },
   tree: {
-    summary: "draw the tree of a group: data type, shape and chunks of each array",
+    summary: "draw the tree of a group, with the data type, shape and chunks of each array",
     load: () => import("./commands/tree.ts"),
   },
   view: {
-    summary: "show arrays as pictures, series and chunk maps, on a page of this machine",
+    summary: "show arrays as pictures, line plots and chunk maps on a local web page",
     load: () => import("./commands/view.ts"),
   },
   copy: {
-    summary: "copy an array or a group, byte for byte or with other codecs, chunks or format",
+    summary: "copy an array or group unchanged, or with other codecs, chunks or format",
     load: () => import("./commands/copy.ts"),
   },
   rechunk: {
-    summary: "write an array or a group with another chunk shape, within a memory budget",
+    summary: "copy an array or group to another chunk shape, within a memory budget",
     load: () => import("./commands/rechunk.ts"),
   },
   convert: {
-    summary: "write an array or a group in another Zarr format",
+    summary: "copy an array or group to another Zarr format",
     load: () => import("./commands/convert.ts"),
   },
   slice: {
-    summary: "extract a part of an array or group as bytes, a NumPy file, a table, JSON or Zarr",
+    summary: "extract part of an array or group as raw bytes, NumPy, a table, JSON or Zarr",
     load: () => import("./commands/slice.ts"),
   },
   serve: {
-    summary: "serve an array or a group over HTTP, changed as it is read",
+    summary: "serve an array or group over HTTP, transformed on the fly",
     load: () => import("./commands/serve.ts"),
   },
   append: {
-    summary: "add arrays to those of an existing group along a dimension",
+    summary: "append an array or group to an existing one along a dimension",
     load: () => import("./commands/append.ts"),
   },
   pyramid: {
-    summary: "write an image or a geographic data set in several resolutions",
+    summary: "build a multi-resolution pyramid of an image or geographic data set",
     load: () => import("./commands/pyramid.ts"),
   },
   plan: {
-    summary: "write a plan of a copy, rechunk, convert or slice that many processes run together",
+    summary: "plan a copy, rechunk, convert or slice that many processes run together",
     load: () => import("./commands/plan.ts"),
   },
   run: {
-    summary: "run a share of a plan, as one of the tasks of an array job",
+    summary: "run one share of a plan, for example as a task of an array job",
     load: () => import("./commands/run.ts"),
   },
   finish: {
-    summary: "publish the target of a plan when all its shares are done",
+    summary: "publish the target of a plan once all its shares are done",
     load: () => import("./commands/finish.ts"),
   },
   digest: {
-    summary: "print the SHA-256 of the values of an array, or of each array of a group",
+    summary: "print the SHA-256 of the values of an array, or of each array in a group",
     load: () => import("./commands/digest.ts"),
   },
   diff: {
-    summary: "show the differences between two arrays or groups: nodes, metadata, values, keys",
+    summary: "compare the nodes, metadata, values and keys of two arrays or groups",
     load: () => import("./commands/diff.ts"),
   },
   validate: {
-    summary: "check an array or a group for errors, and repair what is certain",
+    summary: "check an array or group for errors, and fix those with a safe repair",
     load: () => import("./commands/validate.ts"),
   },
   clean: {
-    summary: "remove what killed runs have left at a target",
+    summary: "remove what killed runs left at a target",
     load: () => import("./commands/clean.ts"),
   },
   completion: {
-    summary: "print a script that completes commands and flags in bash, zsh or fish",
+    summary: "print a completion script for bash, zsh or fish",
     load: async () => {
       const { completionOf } = await import("./commands/completion.ts");
       return { command: completionOf(loadCommands) };

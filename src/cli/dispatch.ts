@@ -44,8 +44,8 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
     });
   }
   if (name.startsWith("-")) {
-    throw new ZarrflowError("invalid-option", `\`${name}\` comes before the command`, {
-      hint: "Write the command first and its flags after it: zarrflow COMMAND --FLAG.",
+    throw new ZarrflowError("invalid-option", `\`${name}\` must come after the command`, {
+      hint: "Put the command first: zarrflow COMMAND --FLAG.",
     });
   }
   const flags = rest.includes("--") ? rest.slice(0, rest.indexOf("--")) : rest;

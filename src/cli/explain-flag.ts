@@ -54,7 +54,7 @@ export async function explainFlag(
 function synonymHint(bare: string, name: string, { options, usage }: Command): string | undefined {
   const [ours] = Object.entries(ELSEWHERE).find(([, theirs]) => theirs.includes(bare)) ?? [];
   if ((ours ?? bare) === "output" && !Object.hasOwn(options, "output") && / DST\b/.test(usage)) {
-    return `Write the target after the source: zarrflow ${name} SRC DST.`;
+    return `Put the target after the source: zarrflow ${name} SRC DST.`;
   }
   if (ours === undefined || !Object.hasOwn(options, ours.split(" ")[0] ?? "")) return undefined;
   return `Did you mean \`--${ours}\`?`;
@@ -71,7 +71,7 @@ function nearHint(bare: string, { options }: Command): string | undefined {
   const positive = bare.replace(/^no-/, "");
   if (positive !== bare && Object.hasOwn(options, positive)) {
     const hasOff = options[positive]?.choices?.includes("off");
-    return hasOff ? `Did you mean \`--${positive}=off\`?` : `Leave it out: --${positive} is off by default.`;
+    return hasOff ? `Did you mean \`--${positive}=off\`?` : `Omit it: --${positive} is off by default.`;
   }
   const near = nearestName(bare, Object.keys(options));
   return near && `Did you mean \`--${near}\`?`;

@@ -74,7 +74,7 @@ export async function assertFilesApart(
     if (path === undefined) continue;
     const real = await realPath(path);
     const other = flags.get(real);
-    if (other !== undefined) throw notApart(`--${other} and --${flag} name one file`, path);
+    if (other !== undefined) throw notApart(`--${other} and --${flag} name the same file`, path);
     flags.set(real, flag);
     for (const [name, place] of Object.entries(places)) {
       if (place !== undefined && `${real}/`.startsWith(`${place}/`))
@@ -89,7 +89,10 @@ async function realFolder(spec: StoreSpec): Promise<string | undefined> {
 }
 
 function notApart(reason: string, value: string): ZarrflowError {
-  return new ZarrflowError("invalid-option", reason, { value, hint: "Name a file of its own, beside them." });
+  return new ZarrflowError("invalid-option", reason, {
+    value,
+    hint: "Give it a file of its own, beside them.",
+  });
 }
 
 /**
@@ -105,7 +108,7 @@ async function assertFree(path: string, ifExists: FileOutputOptions["ifExists"])
   }
   if (!existing.isFile()) {
     throw new ZarrflowError("target-exists", `\`${path}\` exists and is not a regular file`, {
-      hint: `Write to standard output instead: > ${path}.`,
+      hint: `Redirect standard output instead: > ${path}.`,
     });
   }
   if (ifExists !== "error") return true;

@@ -153,8 +153,8 @@ export function sizeOf(name: string, text: string): number {
   const bytes = parseBytes(text);
   if (bytes >= 1 && (bytes >= FEWEST_BARE || !/^[\d.\s]+$/.test(text))) return bytes;
   const meant =
-    Number(text) > 0 ? `Did you mean ${text}MB? Bytes are written ${text}B.` : "Write a size such as 64MB.";
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is a size of ${bytes} bytes`, {
+    Number(text) > 0 ? `Did you mean ${text}MB? For bytes write ${text}B.` : "Write a size such as 64MB.";
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is only ${bytes} bytes`, {
     hint: meant,
   });
 }
@@ -168,6 +168,6 @@ export function wholeNumber(name: string, text: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : 0;
   if (Number.isSafeInteger(number) && number >= 1) return number;
   throw new ZarrflowError("invalid-option", `\`${text}\` in --${name} is not a whole number of 1 or more`, {
-    hint: "Write a number such as 8, or omit the flag.",
+    hint: "Use a number such as 8, or omit the flag.",
   });
 }

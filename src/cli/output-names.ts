@@ -19,14 +19,14 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   const named = fileEnding(output);
   if (named.kind === "zarr") {
     throw invalid(
-      `--output writes one file, and \`${output}\` names a Zarr store`,
-      `Give it as DST: zarrflow slice SRC ${output}.`,
+      `--output writes a single file, but \`${output}\` names a Zarr store`,
+      `Pass it as DST: zarrflow slice SRC ${output}.`,
     );
   }
   if (named.kind === "foreign") {
     throw invalid(
       `slices cannot be written as .${named.ending} files`,
-      `Use a name that ends in ${ENDINGS.map((ending) => `.${ending}`).join(", ")}.`,
+      `Use a name ending in ${ENDINGS.map((ending) => `.${ending}`).join(", ")}.`,
     );
   }
   if (named.kind === "unknown" && asked === undefined) assertNoSlip(output, named.ending);
@@ -34,7 +34,7 @@ export function outputFormat(output: string | undefined, asked: SliceFormat | un
   if (asked === undefined || asked === named.format) return named.format;
   throw invalid(
     `--format ${asked} contradicts the name \`${output}\``,
-    `Omit --format for a .${named.ending} file, or give the file another ending.`,
+    `Omit --format for a .${named.ending} file, or change the ending.`,
   );
 }
 
@@ -43,7 +43,7 @@ function assertNoStream(output: string | undefined): void {
   if (output !== "-") return;
   throw invalid(
     "`--output -` would write a file named `-`",
-    "Omit --output for standard output, or write --output ./- for a file.",
+    "Omit --output for standard output, or use --output ./- for a file.",
   );
 }
 
@@ -54,7 +54,7 @@ function assertNoSlip(output: string, ending: string): void {
   const near = nearestName(ending, ENDINGS);
   if (near === undefined) return;
   throw invalid(
-    `the ending of \`${output}\` names no format`,
+    `the ending of \`${output}\` is not that of a known format`,
     `Did you mean .${near}? Write --format raw for raw bytes in a file of that name.`,
   );
 }
@@ -76,8 +76,8 @@ const RANGE = String.raw`(?:[^/\\:=,]+[=:]${BOUND}(?::${BOUND}){0,2}|${BOUND}(?:
 export function assertNoRanges(target: string): void {
   if (!/[\d:]/.test(target) || !new RegExp(`^${RANGE}(?:,${RANGE})*$`).test(target)) return;
   throw invalid(
-    `\`${target}\` looks like ranges, but is the DST`,
-    `Write --slice ${target} for a part, or ./${target} for a Zarr store of that name.`,
+    `\`${target}\` looks like ranges, but is in the place of DST`,
+    `For a part use --slice ${target}; for a Zarr store of that name, ./${target}.`,
   );
 }
 
@@ -89,7 +89,7 @@ export function assertNoRanges(target: string): void {
 export function assertNamedAsZarr(target: string): void {
   if (target.startsWith("memory:")) {
     throw invalid(
-      `\`${target}\` would end with the command: it is in the memory of this process`,
+      `\`${target}\` would be lost when the command ends: it is in the memory of this process`,
       "Write to a folder, a .zip or a bucket.",
     );
   }
@@ -97,7 +97,7 @@ export function assertNamedAsZarr(target: string): void {
   if (kind !== "written" && kind !== "foreign" && !DOCUMENTS.test(ending)) return;
   const file = kind === "written" ? `\`zarrflow slice SRC --output ${target}\` for a file, or ` : "";
   throw invalid(
-    `\`${target}\` would be a Zarr store named like a .${ending} file`,
+    `\`${target}\` would become a Zarr store despite its ending .${ending}`,
     `Write ${file}${target}/ for a Zarr store of that name.`,
   );
 }
@@ -107,7 +107,7 @@ export function assertNamedAsPage(file: string): void {
   const { ending } = fileEnding(file);
   if (/^(?:html?)?$/.test(ending)) return;
   throw invalid(
-    `\`${file}\` would be a page of HTML named like a .${ending} file`,
+    `\`${file}\` would become an HTML page despite its ending .${ending}`,
     `Write --report ${file.slice(0, -ending.length)}html.`,
   );
 }

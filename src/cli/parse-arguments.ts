@@ -108,8 +108,8 @@ export function parseArguments<O extends Options>(
   if (operands.length > most) throw tooMany(operands[most] ?? "", usage, options);
   if (operands.includes("-"))
     throw invalid(
-      "Zarr is neither read from standard input nor written to standard output",
-      "Name a folder, a zip or a URL, or write ./- for a folder of that name.",
+      "Zarr cannot be read from standard input or written to standard output",
+      "Give a folder, a zip or a URL, or ./- for a folder of that name.",
     );
   const warnings = [...values.keys()].flatMap((name) => withoutEffect(name, options, values) ?? []);
   return { operands, values: Object.fromEntries(values) as Values<O>, warnings };
@@ -149,7 +149,7 @@ function flagValue(
 ): boolean | string {
   if (type === "boolean") {
     if (value === undefined) return true;
-    throw invalid(`--${name} takes no value, but \`${value}\` is given`);
+    throw invalid(`--${name} takes no value, but was given \`${value}\``);
   }
   if (value === undefined && bare !== undefined) return bare;
   if (value === undefined || (value.startsWith("--") && !inlineValue)) {
@@ -187,7 +187,7 @@ function tooMany(operand: string, usage: string, options: Options): ZarrflowErro
 
 /** A hint for an operand that looks like the value of a flag. */
 function flagMeant(operand: string, options: Options): string | undefined {
-  if (/^(?:true|false|yes|no|on|off)$/i.test(operand)) return "Flags that take no value are written alone.";
+  if (/^(?:true|false|yes|no|on|off)$/i.test(operand)) return "Write the flag without a value.";
   const flags = Object.entries(options);
   const [chosen] = flags.find(([, { choices }]) => choices?.includes(operand)) ?? [];
   if (chosen !== undefined) return `Did you mean \`--${chosen} ${operand}\`?`;
@@ -197,7 +197,7 @@ function flagMeant(operand: string, options: Options): string | undefined {
 
 function invalid(reason: string, hint?: string): ZarrflowError {
   return new ZarrflowError("invalid-option", reason, {
-    hint: hint ?? "Run the command with --help to see its usage.",
+    hint: hint ?? "See the command's --help.",
   });
 }
 

@@ -71,7 +71,7 @@ async function planText(path: string): Promise<string> {
     if (error instanceof ZarrflowError) throw error;
     if (error instanceof Error && "code" in error && error.code === "ENOENT") {
       throw new ZarrflowError("not-found", `there is no file \`${path}\``, {
-        hint: "Write a plan with `zarrflow plan copy SRC DST --output plan.json`.",
+        hint: "Make a plan with `zarrflow plan copy SRC DST --output plan.json`.",
       });
     }
     throw fileError(error, { store: `file ${path}` });

@@ -12,11 +12,11 @@ export const planAccessOptions = {
     type: "string",
     value: "QUERY",
     summary:
-      "the query of the source's URL, such as token=..., which is not part of the plan; @FILE reads it from a file; ZARRFLOW_QUERY by default",
+      "query of the source's URL, such as token=..., which plans do not contain; @FILE reads it from a file; ZARRFLOW_QUERY by default",
   },
   "trust-map": {
     type: "boolean",
-    summary: "run the modules that the plan names to compute values; only for plans that you trust",
+    summary: "allow the plan to load modules that compute values; use only with plans that you trust",
   },
 } as const satisfies Options;
 

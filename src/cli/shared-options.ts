@@ -25,16 +25,16 @@ function formatMeant(value: string, formats: readonly string[]): string | undefi
       value,
     )
   )
-    return "Only formats of Zarr can be written; `zarrflow slice --format` writes arrays and tables as files.";
+    return "--to takes only Zarr formats. `zarrflow slice --format` writes other files and tables.";
   return undefined;
 }
 
 /** Flags of every command. */
 export const outputOptions = {
-  quiet: { type: "boolean", summary: "no progress and no summary; warnings are still shown" },
-  "no-warnings": { type: "boolean", summary: "no warnings" },
-  json: { type: "boolean", summary: "JSON on standard output; errors as JSON on standard error" },
-  help: { type: "boolean", summary: "this text" },
+  quiet: { type: "boolean", summary: "hide progress and summary; warnings are still shown" },
+  "no-warnings": { type: "boolean", summary: "hide warnings" },
+  json: { type: "boolean", summary: "print JSON on standard output, and errors as JSON on standard error" },
+  help: { type: "boolean", summary: "show this help" },
 } as const satisfies Options;
 
 /** Flags for access to sources. */
@@ -42,31 +42,31 @@ export const accessOptions = {
   anonymous: { type: "boolean", summary: "read public data in S3 without credentials" },
   "missing-403": {
     type: "boolean",
-    summary: "treat a 403 of the server as a missing key; for buckets that do not allow listing",
+    summary: "treat status 403 as a missing key, for buckets that do not allow listing",
   },
   header: {
     type: "string",
     multiple: true,
     value: "HEADER",
     summary:
-      "a header of each request to a web server, such as 'Authorization: Bearer ...'; @FILE reads headers from the lines of a file, which other users of the machine do not see; the lines of ZARRFLOW_HEADERS by default; may be repeated",
+      "add a header to each request to a web server, such as 'Authorization: Bearer ...'; @FILE reads one header per line from a file, which hides them from other users of the machine; ZARRFLOW_HEADERS by default, one per line; may be repeated",
   },
   attempts: {
     type: "string",
     value: "N",
     summary:
-      "how often a request to a server is made in all, where it fails temporarily; by default 9, or fewer where the server has not answered for a minute yet",
+      "maximum number of attempts per request if it fails temporarily; by default 9, or fewer for a server that has not answered at all for a minute",
   },
   timeout: {
     type: "string",
     value: "TIME",
-    summary: "how long a server may be silent, such as 10s or 2min; 30s by default",
+    summary: "how long a server may stay silent, such as 10s or 2min; 30s by default",
   },
   "v2-separator": {
     type: "string",
     value: ".|/",
     choices: [".", "/"],
-    summary: "the separator of chunk keys in Zarr v2, used when the metadata omits it; detected by default",
+    summary: "separator of Zarr v2 chunk keys if the metadata omits it; detected by default",
   },
   "max-metadata": {
     type: "string",
@@ -81,14 +81,14 @@ export const readingOptions = {
   "max-mem": {
     type: "string",
     value: "SIZE",
-    summary: "maximum memory of all buffers together, such as 64MB; 256MB by default",
+    summary: "maximum total memory of all buffers, such as 64MB; 256MB by default",
   },
   io: {
     type: "string",
     value: "N|auto",
     suggestions: ["auto"],
     summary:
-      "maximum number of concurrent requests to each store; by default (auto) found for each server, 256 at most, and 16 elsewhere",
+      "maximum number of concurrent requests to each store; by default (auto) adapted to each server, up to 256, and 16 for other stores",
   },
 } as const satisfies Options;
 
@@ -109,7 +109,7 @@ export const profileOption = {
     multiple: true,
     value: "PROFILE",
     summary:
-      "what a store over a network is like, for the plan and its predicted time: 30ms a request, 100MB/s, or 30ms,100MB/s; source=30ms for one of source, target and scratch; measured by default; may be repeated",
+      "latency and bandwidth of network stores, for the plan and its predicted time: 30ms, 100MB/s or 30ms,100MB/s; source=30ms sets it for one of source, target and scratch; measured by default; may be repeated",
   },
 } as const satisfies Options;
 
@@ -121,14 +121,14 @@ export const existingOptions = {
     choices: ["error", "skip", "replace"],
     effect: { without: ["update"] },
     summary:
-      "what to do when the target exists: fail, keep what exists and add what is missing, or replace it; error by default",
+      "what to do if the target exists: fail (default), keep what exists and add what is missing, or replace it",
   },
 } as const satisfies Options;
 
 export const updateOption = {
   update: {
     type: "boolean",
-    summary: "write only the keys that differ to an existing target, and delete the keys that SRC lacks",
+    summary: "update an existing target: write only keys that differ, and delete keys that SRC lacks",
   },
 } as const satisfies Options;
 
@@ -138,7 +138,7 @@ export const filterOptions = {
     multiple: true,
     value: "GLOB",
     summary:
-      "take only arrays, groups and other keys with these names or paths, and what belongs to such arrays; may be repeated",
+      "take only arrays, groups and other keys with these names or paths, and the companions of such arrays; may be repeated",
   },
   exclude: {
     type: "string",
@@ -149,7 +149,7 @@ export const filterOptions = {
   alone: {
     type: "boolean",
     summary:
-      "take arrays without what belongs to them: coordinates, bounds, grid mappings and other arrays that their attributes name",
+      "take arrays without their companions: coordinates, bounds, grid mappings and other arrays that their attributes name",
   },
 } as const satisfies Options;
 
@@ -162,7 +162,7 @@ export const writeEmptyOption = {
 } as const satisfies Options;
 
 export const dryRunOption = {
-  "dry-run": { type: "boolean", summary: "print the plan and its cost, and write nothing" },
+  "dry-run": { type: "boolean", summary: "print the plan and its cost, without writing anything" },
 } as const satisfies Options;
 
 /** Flags for the strategy to change the grid of chunks, or to read items in C order. */
@@ -172,12 +172,12 @@ export const strategyOptions = {
     value: gridStrategies.join("|"),
     choices: gridStrategies,
     summary:
-      "how to rechunk or to read in C order: directly, window by window, or staged, through scratch objects; the one predicted to be faster by default",
+      "how to rechunk or to read in C order: direct (window by window) or staged (through scratch objects); by default the one predicted to be faster",
   },
   scratch: {
     type: "string",
     value: "PLACE",
-    summary: "a folder or URL for scratch objects; the system's temporary folder by default",
+    summary: "folder or URL for scratch objects; the system's temporary folder by default",
   },
 } as const satisfies Options;
 
@@ -186,7 +186,7 @@ export const taskOptions = {
   threads: {
     type: "string",
     value: "N",
-    summary: "number of threads that decode and encode; the number of cores by default",
+    summary: "number of threads that decode and encode; the number of CPU cores by default",
   },
   ...strategyOptions,
 } as const satisfies Options;
@@ -205,46 +205,46 @@ export const writingOptions = {
     choices: ["written", "values"],
     effect: PREVIEWED,
     summary:
-      "before the target is published, read back every key and compare its size and checksum; =values also compares the values of all arrays with the source",
+      "before publishing the target, read back every key and check its size and checksum; =values also compares the values of all arrays with the source",
   },
   resume: {
     type: "boolean",
-    summary: "continue the unfinished run of the same command; if there was no such run, start a new one",
+    summary: "continue the unfinished run of the same command, or start a new one if there is none",
   },
   "verify-source": {
     type: "boolean",
     effect: PREVIEWED,
     summary:
-      "check at the end that no key of the source was changed, by size and time or entity tag; with --resume, since the unfinished run began",
+      "check at the end that no key of the source has changed, by size and time or ETag; with --resume, since the unfinished run began",
   },
   fsync: {
     type: "boolean",
     effect: PREVIEWED,
-    summary: "publish only what is on the disk, so that it outlives a loss of power; slower",
+    summary: "flush everything to disk before publishing, so that it survives a power failure; slower",
   },
   ...writeEmptyOption,
   "break-lock": {
     type: "boolean",
-    summary: "ignore the lock of another run at the target; use it only when that run is dead",
+    summary: "ignore the lock of another run at the target; use only if that run is dead",
   },
   ...dryRunOption,
   explain: {
     type: "boolean",
     effect: { with: ["dry-run"] },
-    summary: "with --dry-run: show why other strategies were not chosen, and their predicted cost",
+    summary: "with --dry-run: show why other strategies were not chosen and what they would cost",
   },
   trace: {
     type: "string",
     value: "FILE",
     effect: { without: ["dry-run"] },
     summary:
-      "write each event of the run to FILE as a line of JSON: tasks, each key that is written, retries; replaces FILE",
+      "write events of the run (tasks, keys written, retries) to FILE, one JSON object per line; replaces FILE",
   },
   report: {
     type: "string",
     value: "FILE.html",
     summary:
-      "write a report of the run, also of one that fails, as a page: plan, figures, memory over time, chunks before and after; replaces FILE.html",
+      "write an HTML report, even if the run fails: plan, figures, memory over time, chunks before and after; replaces FILE.html",
   },
 } as const satisfies Options;
 
@@ -254,7 +254,7 @@ export const codecOption = {
     value: "CODEC",
     suggestions: ["none", ...optionCodecs()],
     summary:
-      "the compressor of the target: zstd:5, blosc:lz4:5:shuffle, none or JSON; the source's by default. A list (bitround:10,zstd:5) are all filters, compressors and checksums, in the order of encoding",
+      "compressor of the target: zstd:5, blosc:lz4:5:shuffle, none or JSON; the source's by default. A list (bitround:10,zstd:5) states all filters, compressors and checksums, in encoding order",
   },
 } as const satisfies Options;
 
@@ -265,7 +265,7 @@ export const chunksOption = {
     value: "SIZES",
     suggestions: ["auto"],
     summary:
-      "the chunk shape: time=744,lat=11 or 744,11,7; -1 is a whole dimension, time=auto as long as makes chunks of 16MB; or a size for chunks of all arrays: auto (16MB) or 100MB; t2m:time=-1 sets it for one array, s*:time=-1 for those with such names; may be repeated",
+      "chunk shape: time=744,lat=11 or 744,11,7; -1 is the whole dimension, time=auto the size that gives chunks of 16MB; or a chunk size for all arrays: auto (16MB) or 100MB; t2m:time=-1 sets it for one array, s*:time=-1 for all with such names; may be repeated",
   },
 } as const satisfies Options;
 
@@ -274,14 +274,14 @@ export const shardsOption = {
     type: "string",
     multiple: true,
     value: "SIZES",
-    summary: "the shard shape, written as for --chunks, auto is 256MB; none: no shards",
+    summary: "shard shape, written as in --chunks; auto is 256MB, none means no shards",
   },
   match: {
     type: "string",
     value: "all|any",
     choices: ["all", "any"],
     summary:
-      "which arrays of a group --chunks and --shards with dimension names mean: those that have all the named dimensions, or any; all by default",
+      "which arrays of a group get the --chunks and --shards given by dimension name: those with all the named dimensions (default), or with any",
   },
 } as const satisfies Options;
 
@@ -292,19 +292,19 @@ export const formatOptions = {
     choices: ["v1", "v2", "v3-draft-2019", "v3"],
     aliases: { 1: "v1", 2: "v2", 3: "v3" },
     hint: formatMeant,
-    summary: "the format to write; the source's by default",
+    summary: "format to write; the source's by default",
   },
   "allow-loss": {
     type: "string",
     multiple: true,
     value: "PTR,...",
     summary:
-      "JSON pointers of metadata that may be dropped because the target format cannot represent it, as the error lists them; may be repeated",
+      "JSON pointers of metadata that may be dropped because the target format cannot represent it; the error lists them; may be repeated",
   },
   "keep-formats": {
     type: "boolean",
     summary:
-      "where nodes have documents of both v2 and v3, write both again; by default the second ones are left out, with a warning, if any chunk changes",
+      "if nodes have documents of both v2 and v3, write both; by default the second ones are dropped, with a warning, if any chunk changes",
   },
 } as const satisfies Options;
 

@@ -39,9 +39,13 @@ export async function writeSlices(
   const { signal, isOutputSeen } = terminal;
   const toScreen = output === undefined && isOutputSeen;
   if (toScreen && !isText) {
-    throw new ZarrflowError("invalid-option", `${format} bytes cannot be shown in a terminal`, {
-      hint: "Write them to a file with --output FILE or into a pipe, or use --format json.",
-    });
+    throw new ZarrflowError(
+      "invalid-option",
+      `${format} output is binary and cannot be shown in a terminal`,
+      {
+        hint: "Use --output FILE, pipe it to another program, or use --format json.",
+      },
+    );
   }
   const how = formatOptionsOf(values);
   const shape = (await slices[0]?.shape()) ?? [];
@@ -100,13 +104,13 @@ async function printSkipped(
   terminal: Terminal,
 ): Promise<void> {
   if (json) await terminal.write(`${toJson({ output, skipped: true }, 2)}\n`);
-  else if (!quiet) terminal.printLine(`${output}: exists and is kept`);
+  else if (!quiet) terminal.printLine(`${output}: exists and was kept`);
 }
 
 /** @throws `invalid-option` for flags that contradict each other or the format */
 function formatOptionsOf({ format, decode, flags = false, flat = false }: OutputValues): FormatSliceOptions {
   if (flat && format !== "json") {
-    throw new ZarrflowError("invalid-option", `--flat applies only to json, and the format is ${format}`);
+    throw new ZarrflowError("invalid-option", `--flat applies only to json, but the format is ${format}`);
   }
   if (flags && decode === "off")
     throw new ZarrflowError("invalid-option", "--flags and --decode=off contradict each other");

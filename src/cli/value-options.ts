@@ -12,7 +12,7 @@ export const valueOptions = {
     value: "[ARRAY:]TYPE",
     suggestions: ["float32", "float64", "int16", "int32"],
     summary:
-      "the data type to write, such as float32, of all arrays of numbers but coordinates and what belongs to others, or of the arrays with a name or glob; values are cast, not scaled, and refused where the type cannot hold them; may be repeated",
+      "data type to write, such as float32, for all numeric arrays except coordinates and other companions, or for arrays with a name or glob; values are cast, not scaled, and rejected if the type cannot hold them; may be repeated",
   },
   unpack: {
     type: "string",
@@ -20,7 +20,7 @@ export const valueOptions = {
     bare: "*",
     value: "ARRAY",
     summary:
-      "store what packed values mean, as floats: scale_factor, add_offset and _Unsigned applied, missing values NaN; =t2m for one array, may be repeated",
+      "store packed values unpacked, as floats: scale_factor, add_offset and _Unsigned applied, missing values as NaN; =t2m for one array; may be repeated",
   },
   pack: {
     type: "string",
@@ -28,27 +28,27 @@ export const valueOptions = {
     value: "[ARRAY:]TYPE[,SCALE,OFFSET]",
     suggestions: ["int16", "uint8"],
     summary:
-      "pack values into integers: int16 by the range of the values, which are read once more for it; int16,0.01,273.15 by scale and offset; may be repeated",
+      "pack values into integers: int16 scales by the range of the values, which takes one more read; int16,0.01,273.15 sets scale and offset; may be repeated",
   },
   "fill-value": {
     type: "string",
     multiple: true,
     value: "[ARRAY:]VALUE",
-    summary: "the fill value to write; values that stand for missing ones become it; may be repeated",
+    summary: "fill value to write; missing values are replaced by it; may be repeated",
   },
   map: {
     type: "string",
     multiple: true,
     value: "[ARRAY:]MODULE",
     summary:
-      "an ES module whose default export computes new values of each chunk, ({ data, region, coords }) => data; run only modules that you trust; may be repeated",
+      "ES module whose default export computes the new values of each chunk, ({ data, region, coords }) => data; use only modules that you trust; may be repeated",
   },
   overflow: {
     type: "string",
     value: "clamp",
     choices: ["clamp"],
     effect: { with: ["dtype", "pack", "map"] },
-    summary: "clamp: take the nearest value that the type holds, where others would be refused",
+    summary: "clamp: replace values that the type cannot hold by the nearest one, instead of rejecting them",
   },
 } as const satisfies Options;
 
@@ -91,9 +91,13 @@ function packOf(text: string): PackOption {
   if (more.length === 0 && !numbers.some(Number.isNaN)) {
     return { dataType: dataType as PackedType, scale: by, offset: from };
   }
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --pack is not a type with scale and offset`, {
-    hint: "Write int16, or int16,0.01,273.15.",
-  });
+  throw new ZarrflowError(
+    "invalid-option",
+    `\`${text}\` in --pack is not a type, or a type with scale and offset`,
+    {
+      hint: "Write int16, or int16,0.01,273.15.",
+    },
+  );
 }
 
 /** A number, a word such as NaN, or a boolean. */

@@ -25,7 +25,7 @@ import { usualConcurrency } from "./request/store-settings.ts";
 export type { Difference } from "./diff/compare-metadata.ts";
 
 export interface DiffOptions extends ReadOptions, ReadEventOptions {
-  /** If true, differences of format, chunks and codecs count as well. */
+  /** If true, also count differences of format, chunks and codecs. */
   readonly strict?: boolean | undefined;
   /** Compares only nodes, shapes, data types and values: no other metadata, and no keys that are not Zarr. */
   readonly values?: boolean | undefined;

@@ -67,9 +67,9 @@ describe("a line", () => {
   });
 
   const unexpected = (what: string) => `unexpected operand \`${what}\`: the command takes SRC DST`;
-  const stream = "Zarr is neither read from standard input nor written to standard output";
+  const stream = "Zarr cannot be read from standard input or written to standard output";
   it.each([
-    ["a --quiet=yes", "--quiet takes no value, but `yes` is given", undefined],
+    ["a --quiet=yes", "--quiet takes no value, but was given `yes`", undefined],
     ["a --io", "--io needs a value", "Write --io N."],
     ["a --io --quiet", "--io needs a value", "Write --io N."],
     ["a --io 1 --io 2", "--io is given twice", undefined],

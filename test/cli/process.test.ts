@@ -41,7 +41,9 @@ describe("exit codes", () => {
     expect(await runCli(cwd, "info", "a.zarr")).toMatchObject({ code: 0, stderr: "" });
     await truncate(at("g.zarr/t/1.0"), 5);
     const said = await refusal(1, "digest g.zarr");
-    expect(said).toMatch(/^t: cannot be read, .*chunk 1\.0 of `t` \(key t\/1\.0\).*24.*5/);
+    expect(said).toMatch(
+      /^t: no digest, because it cannot be read: .*chunk 1\.0 of `t` \(key t\/1\.0\).*24.*5/,
+    );
     expect(said).not.toContain("    at ");
     const wrong = { code: 2, stdout: "", stderr: containing("Did you mean `--json`?") };
     expect(await runCli(cwd, "info", "a.zarr", "--jsno")).toMatchObject(wrong);
@@ -245,7 +247,7 @@ it("the demo runs on any data set, and leaves its results in the folder demo", a
   const { stdout, stderr } = await execute(process.execPath, [script, "own.zarr"], { cwd, env });
   expect(stderr).toBe("");
   expect(stdout).toContain("--chunks field:time=-1,x=30 --max-mem 64MB --verify\n");
-  expect(stdout).toMatch(/memory: at most \d+ MB of 64MB in buffers, \d+ MB the whole process\n/);
+  expect(stdout).toMatch(/memory: at most \d+ MB of 64MB in buffers, \d+ MB in the whole process\n/);
   expect(stdout).toContain("series.npy: npy of (20), ");
   expect(stdout).toContain("  the same\n");
   expect(await temporary.names()).toEqual([]);

@@ -18,7 +18,7 @@ const MEASURED = [
   /\d+(?:\.\d+)? (?:ms|s|min)\b/g,
   /\d+(?:\.\d+)? [kMG]?B\/s/g,
   /at most \d+ MB of/g,
-  /\d+ MB(?= the whole process| of memory)/g,
+  /\d+ MB(?= in the whole process| of memory)/g,
 ];
 type Event = readonly [number, "o", string];
 

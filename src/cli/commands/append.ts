@@ -12,17 +12,18 @@ import { printWarnings } from "../text/warning.ts";
 export const command = defineCommand({
   usage: "SRC DST --dim NAME",
   notes: [
-    "Of a group, every array that has the dimension grows; the others must be equal in SRC and DST. Data types,",
-    "chunks and codecs stay those of DST. Coordinates must continue where DST ends, in the same units and calendar.",
-    "Only chunks at the old edge that were not full are written again. Readers see DST as before until all chunks",
-    "are written. After a run that was killed, the same command again completes it. DST is a folder or a bucket.",
+    "When SRC is a group, every array that has the dimension grows; all others must be equal in SRC and DST. Data",
+    "types, chunks and codecs stay as they are in DST. Coordinates must continue where DST ends, in the same units",
+    "and calendar.",
+    "Only partly filled chunks at the old edge are rewritten. Until all chunks are written, readers see DST as it",
+    "was. If a run is killed, repeat the command to complete it. DST must be a folder or a bucket.",
   ],
   operands: [2, 2],
   options: {
     dim: {
       type: "string",
       value: "NAME",
-      summary: "the dimension to append along; of one array without dimension names its number, such as 0",
+      summary: "the dimension to append along; for an array without dimension names, its number, such as 0",
     },
     ...readingOptions,
     ...writeEmptyOption,
@@ -33,15 +34,15 @@ export const command = defineCommand({
     { line: "append july.zarr era5.zarr --dim time", says: "add a month to a group" },
     {
       line: "append july.zarr era5.zarr --dim time --dry-run",
-      says: "check that it fits, and write nothing",
+      says: "check that the two fit together, without writing anything",
     },
     { line: "append part2.zarr/t2m all.zarr/t2m --dim 0", says: "one array whose dimensions have no names" },
   ],
   async run([source = "", target = ""], values, terminal) {
     const { dim, json, quiet } = values;
     if (dim === undefined) {
-      throw new ZarrflowError("invalid-option", "append needs --dim", {
-        hint: "Write the dimension along which DST grows: --dim time.",
+      throw new ZarrflowError("invalid-option", "append requires --dim", {
+        hint: "Name the dimension along which DST grows, such as --dim time.",
       });
     }
     const { append } = await import("../../flows/append.ts");

@@ -11,14 +11,14 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "Lists and removes unfinished targets, files and uploads, locks and scratch objects. Leftovers that may belong",
-    "to a running command are listed and kept. Nothing that another program wrote is touched.",
+    "to a running command are listed and kept. Files of other programs are never touched.",
   ],
   operands: [1, 1],
   options: {
-    "dry-run": { type: "boolean", summary: "list what would be removed, and remove nothing" },
+    "dry-run": { type: "boolean", summary: "list what would be removed, without removing it" },
     "break-lock": {
       type: "boolean",
-      summary: "also remove what may belong to a running command; use it only when no run is active",
+      summary: "also remove what may belong to a running command; use only when no run is active",
     },
     anonymous: accessOptions.anonymous,
     "missing-403": accessOptions["missing-403"],
@@ -29,9 +29,9 @@ export const command = defineCommand({
   examples: [
     {
       line: "clean era5.zarr --dry-run",
-      says: "list what killed runs have left in and beside a folder",
+      says: "list what killed runs left in and beside a folder",
     },
-    { line: "clean s3://bucket/era5.zarr", says: "remove unfinished uploads and the lock, too" },
+    { line: "clean s3://bucket/era5.zarr", says: "also remove unfinished uploads and the lock" },
   ],
   async run([url = ""], values, terminal) {
     const { clean } = await import("../../flows/clean.ts");
@@ -57,9 +57,7 @@ export const command = defineCommand({
     if (quiet) return;
     const what = `${counted(removed, "leftover")} ${dryRun ? "would be removed" : "removed"}`;
     terminal.printLine(
-      left === 0
-        ? what
-        : `${what}, ${left} kept because they may be in use; --break-lock removes these as well`,
+      left === 0 ? what : `${what}, ${left} kept because they may be in use; --break-lock removes them too`,
     );
   },
 });

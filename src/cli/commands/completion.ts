@@ -11,11 +11,11 @@ export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): C
   return defineCommand({
     usage: "bash|zsh|fish",
     notes: [
-      "Names inside stores are completed too: `zarrflow info era5.zarr/` and the tab key show the groups and arrays",
-      "there. The scripts get them from `zarrflow completion names URL`, which prints nothing where it finds nothing.",
+      "Names inside stores are completed too: type `zarrflow info era5.zarr/` and press Tab to see its groups and",
+      "arrays. The scripts call `zarrflow completion names URL`, which prints nothing if it finds nothing.",
     ],
     operands: [1, 2],
-    options: { help: { type: "boolean", summary: "this text" } },
+    options: { help: { type: "boolean", summary: "show this help" } },
     examples: [
       { line: "completion bash > ~/.local/share/bash-completion/completions/zarrflow", says: "for bash" },
       { line: "completion zsh > ~/.zfunc/_zarrflow", says: "for zsh, where ~/.zfunc is in fpath" },
@@ -34,7 +34,7 @@ export function completionOf(loadAll: () => Promise<readonly NamedCommand[]>): C
 
 function unexpected(operand: string): ZarrflowError {
   return new ZarrflowError("invalid-option", `unexpected operand \`${operand}\``, {
-    hint: "The command takes the name of a shell: bash, zsh or fish.",
+    hint: "Name one shell: bash, zsh or fish.",
   });
 }
 

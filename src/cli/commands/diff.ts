@@ -12,19 +12,19 @@ import { printWarnings } from "../text/warning.ts";
 export const command = defineCommand({
   usage: "A B",
   notes: [
-    "Values are compared by their bytes, within the memory budget; attributes as JSON; keys that are no Zarr, such",
-    "as OME/METADATA.ome.xml, byte for byte. Differences of format, chunks and codecs are shown, but count only",
-    "with --strict. The exit code is 6 when anything that counts differs, and 1 when a node or a key cannot be",
-    "read; the rest is compared.",
+    "Values are compared byte by byte, within the memory budget; attributes as JSON; keys that are not part of",
+    "Zarr, such as OME/METADATA.ome.xml, byte for byte. Differences of format, chunks and codecs are shown, but",
+    "count only with --strict.",
+    "The exit code is 6 if anything that counts differs, and 1 if a node or a key cannot be read; everything else",
+    "is still compared.",
   ],
   operands: [2, 2],
   options: {
     values: {
       type: "boolean",
-      summary:
-        "compare nodes, shapes, data types and values alone: no attributes, and no keys that are no Zarr",
+      summary: "compare only nodes, shapes, data types and values: no attributes, and no keys outside Zarr",
     },
-    strict: { type: "boolean", summary: "differences of format, chunks and codecs count as well" },
+    strict: { type: "boolean", summary: "also count differences of format, chunks and codecs" },
     ...readingOptions,
     ...outputOptions,
   },
@@ -34,7 +34,7 @@ export const command = defineCommand({
       line: "diff era5.zarr/t2m series.zarr/t2m --max-mem 64MB",
       says: "compare two arrays with different chunks",
     },
-    { line: "diff era5.zarr era5.v3.zarr --json", says: "a JSON list with an object for each difference" },
+    { line: "diff era5.zarr era5.v3.zarr --json", says: "a JSON list with one object per difference" },
   ],
   async run([a = "", b = ""], { strict, values: valuesAlone, json, quiet, ...values }, terminal) {
     const { diff } = await import("../../flows/diff.ts");

@@ -17,32 +17,35 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "The digest covers the items in C order, little-endian: it does not depend on chunks, codecs or format. For",
-    "text and other items of variable size it covers the length, as 8 bytes little-endian, then the bytes.",
-    "A second line shows the missing value that readers of the CF conventions use, if there is one. For a program",
-    "that reads the output, use --json.",
-    "Of a group, an array that cannot be read is named with the reason, the others are digested, and the exit code",
-    "is 1. With --tree, the command fails at such an array, as the digest of the group would not cover it.",
+    "text and other items of variable size it covers the length, as 8 bytes little-endian, then the bytes. If an",
+    "array has a missing value by the CF conventions, a second line shows it. For output that programs read, use",
+    "--json.",
+    "If an array of a group cannot be read, the reason is printed, the other arrays are digested, and the exit code",
+    "is 1. With --tree the command fails instead, because the digest of the group would not cover the array.",
     "With --tree, items are hashed in cells of about 1 MiB, whose shape depends only on the shape and data type of",
     "the array. Parts can be hashed on several machines: --part 1/2 --json > 1.json, then --merge 1.json 2.json.",
   ],
   operands: [1, Number.POSITIVE_INFINITY],
   options: {
-    tree: { type: "boolean", summary: "print a tree of digests: of cells, of arrays, of all" },
+    tree: {
+      type: "boolean",
+      summary: "print a tree of digests: of cells, of arrays, and of the whole group",
+    },
     cells: {
       type: "boolean",
       effect: { with: ["tree"] },
-      summary: "with --tree: also print the digest and the range of each cell, to find where arrays differ",
+      summary: "with --tree: also print the digest and range of each cell, to find where arrays differ",
     },
     part: {
       type: "string",
       value: "N/M",
       effect: { with: ["tree"], without: ["merge"] },
-      summary: "with --tree: hash the cells of part N of M only, and print them",
+      summary: "with --tree: hash and print only the cells of part N of M",
     },
     merge: {
       type: "boolean",
       effect: { with: ["tree"] },
-      summary: "with --tree: take JSON files of parts in place of URL, and print the tree that they make",
+      summary: "with --tree: read JSON files of parts in place of URL, and print the combined tree",
     },
     ...withEffect({ ...readingOptions, ...strategyOptions }, { without: ["merge"] }),
     ...outputOptions,
@@ -50,9 +53,9 @@ export const command = defineCommand({
   examples: [
     {
       line: "digest era5.zarr",
-      says: "a line for each array: digest and path; then one for its missing value, if it has one",
+      says: "one line per array with digest and path; a second one for its missing value, if any",
     },
-    { line: "digest era5.zarr/t2m --max-mem 64MB", says: "one array, within less memory" },
+    { line: "digest era5.zarr/t2m --max-mem 64MB", says: "one array, with less memory" },
     { line: "digest era5.zarr --json", says: "a JSON list, with type and shape" },
     { line: "digest era5.zarr --tree --cells", says: "the digests of all cells, arrays, and the group" },
   ],
@@ -92,7 +95,7 @@ export const command = defineCommand({
       for await (const found of noted()) {
         if ("error" in found) {
           terminal.printLine(
-            `${printable(found.path)}: cannot be read, and has no digest: ${printable(found.error)}`,
+            `${printable(found.path)}: no digest, because it cannot be read: ${printable(found.error)}`,
           );
           continue;
         }

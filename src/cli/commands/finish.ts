@@ -6,8 +6,8 @@ import { outputOptions, writingOptions } from "../shared-options.ts";
 export const command = defineCommand({
   usage: "PLAN",
   notes: [
-    "Publishes the target of a plan when all its shares are done, and removes what they kept beside it and as",
-    "scratch objects. If tasks are not done, nothing changes: the error says how many, and what to run again.",
+    "Publishes the target of a plan once all its shares are done, and removes their records and scratch objects. If",
+    "tasks are missing, nothing changes: the error says how many, and what to run again.",
   ],
   operands: [1, 1],
   options: {
@@ -16,8 +16,8 @@ export const command = defineCommand({
     ...outputOptions,
   },
   examples: [
-    { line: "finish plan.json", says: "publish what the jobs have written" },
-    { line: "finish plan.json --verify", says: "read every key back before" },
+    { line: "finish plan.json", says: "publish what the jobs wrote" },
+    { line: "finish plan.json --verify", says: "read every key back before publishing" },
   ],
   async run([path = ""], values, terminal) {
     const { verify = false } = values;

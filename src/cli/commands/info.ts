@@ -9,15 +9,15 @@ import { printWarnings } from "../text/warning.ts";
 export const command = defineCommand({
   usage: "URL",
   notes: [
-    "Of a group, its attributes and those of groups below are shown, and at the end the totals of all arrays.",
-    "A node that cannot be read is `broken`: the others are shown, and the exit code is 1.",
+    "For a group, shows its attributes and those of the groups below it, then the totals of all arrays. A node that",
+    "cannot be read is listed as `broken`; the others are still shown, and the exit code is 1.",
   ],
   operands: [1, 1],
   options: { ...accessOptions, ...outputOptions },
   examples: [
-    { line: "info era5.zarr", says: "every array of a group, and their totals" },
+    { line: "info era5.zarr", says: "every array of a group, and the totals" },
     { line: "info era5.zarr.zip/t2m", says: "one array in a zip" },
-    { line: "info era5.zarr --json", says: "a JSON list with an object for each node, `kind` first" },
+    { line: "info era5.zarr --json", says: "a JSON list with one object per node, `kind` first" },
   ],
   async run([url = ""], values, terminal) {
     const { info } = await import("../../flows/info.ts");

@@ -25,27 +25,27 @@ import { warningText } from "../text/warning.ts";
 const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
 
 const simulationOptions = {
-  workers: { type: "string", value: "N", summary: "with --simulate: how many processes; 100 by default" },
+  workers: { type: "string", value: "N", summary: "with --simulate: number of processes; 100 by default" },
   "request-ms": {
     type: "string",
     value: "MS",
-    summary: "with --simulate: milliseconds that a request takes; 30 by default",
+    summary: "with --simulate: duration of a request in milliseconds; 30 by default",
   },
   bandwidth: {
     type: "string",
     value: "SIZE/s",
-    summary: "with --simulate: what a worker reads and writes in a second; 100MB/s by default",
+    summary: "with --simulate: bytes per second that a worker reads and writes; 100MB/s by default",
   },
   cores: {
     type: "string",
     value: "N",
-    summary: "with --simulate: processor cores that all workers share; as many as they keep busy by default",
+    summary: "with --simulate: CPU cores that all workers share; by default as many as they can use",
   },
   prefixes: {
     type: "string",
     value: "N",
     summary:
-      "with --simulate: partitions of the bucket, of 5,500 GET and 3,500 PUT per second each; 1 by default",
+      "with --simulate: partitions of the bucket, each allowing 5,500 GET and 3,500 PUT per second; 1 by default",
   },
 } as const satisfies Options;
 
@@ -56,36 +56,36 @@ const options = {
     value: SCRIPTS.join("|"),
     choices: SCRIPTS,
     effect: { with: ["output"] },
-    summary: "also print a script that runs the plan on this engine, stage by stage, and finishes it",
+    summary: "also print a script that runs the plan with this scheduler, stage by stage, and finishes it",
   },
   jobs: {
     type: "string",
     value: "N",
     effect: { with: ["script"] },
-    summary: "how many jobs the script starts for each stage; 8 by default",
+    summary: "number of jobs that the script starts per stage; 8 by default",
   },
   simulate: {
     type: "boolean",
-    summary: "show what the plan would take on many workers in S3, by a simulation; needs no FILE",
+    summary: "simulate the plan on many workers in S3 and print time and cost; --output is not required",
   },
   ...withEffect(simulationOptions, { with: ["simulate"] }),
   slice: {
     type: "string",
     value: "RANGES",
-    summary: "for slice: time=0:24,lat=10:20:2, or labels, as for `zarrflow slice`",
+    summary: "for slice: time=0:24,lat=10:20:2 or labels, as in `zarrflow slice`",
   },
-  nearest: { type: "boolean", summary: "if no item has a single label, take the nearest item" },
+  nearest: { type: "boolean", summary: "if no item has exactly this label, take the nearest one" },
   ...filterOptions,
   ...changingOptions,
   ...readingOptions,
   ...taskOptions,
-  threads: { ...taskOptions.threads, summary: "number of threads of each job; 1 by default" },
+  threads: { ...taskOptions.threads, summary: "number of threads per job; 1 by default" },
   "if-exists": {
     type: "string",
     value: "error|replace",
     choices: ["error", "replace"],
     effect: { with: ["output"] },
-    summary: "what to do when the target exists: fail, or replace it at the end; error by default",
+    summary: "what to do if the target exists: fail (default), or replace it at the end",
   },
   fsync: { ...writingOptions.fsync, effect: { with: ["output"] } },
   "write-empty": { ...writingOptions["write-empty"], effect: { with: ["output"] } },
@@ -102,11 +102,11 @@ type PlanValues = Values<typeof options>;
 export const command = defineCommand({
   usage: "copy|rechunk|convert|slice SRC DST --output FILE",
   notes: [
-    "Writes a plan that any number of processes run together, on one machine or many: `zarrflow run` in each,",
-    "`zarrflow finish` at the end. Nothing else is written. DST must be a folder that all machines reach, or a",
-    "prefix of a bucket; staged plans need such a place for --scratch too. Credentials are not part of a plan:",
-    "every process takes them from its own environment, the query of a URL from ZARRFLOW_QUERY, headers from",
-    "ZARRFLOW_HEADERS. --max-mem is the budget of each process.",
+    "Writes a plan that any number of processes can run together, on one machine or many: each calls `zarrflow",
+    "run`, and `zarrflow finish` completes the target. Nothing else is written. DST must be a folder that all",
+    "machines can reach, or a prefix of a bucket; so must --scratch if the plan is staged.",
+    "A plan contains no credentials. Each process takes them from its own environment, the query of a URL from",
+    "ZARRFLOW_QUERY, and headers from ZARRFLOW_HEADERS. --max-mem is the budget of each process.",
   ],
   operands: [3, 3],
   options,
@@ -117,21 +117,23 @@ export const command = defineCommand({
     },
     {
       line: "plan copy era5.zarr small.zarr --codec zstd:5 --output copy.json --script slurm --jobs 16",
-      says: "and a script that submits it to SLURM as array jobs of 16",
+      says: "also print a script that submits it to SLURM as array jobs of 16 tasks",
     },
     {
       line: "plan copy era5.zarr small.zarr --codec zstd:5 --simulate --workers 1000",
-      says: "and what it would take on 1,000 workers",
+      says: "also simulate it on 1,000 workers",
     },
   ],
   async run([verb = "", source = "", target = ""], values, terminal) {
     const { output, script } = values;
     if (output === undefined && !values.simulate) {
-      throw new ZarrflowError("invalid-option", "plan needs --output", { hint: "Write --output plan.json." });
+      throw new ZarrflowError("invalid-option", "plan requires --output", {
+        hint: "Write --output plan.json.",
+      });
     }
     const count = wholeNumber("jobs", values.jobs ?? "8");
     if (output === "-") {
-      throw new ZarrflowError("invalid-option", "a plan is written to a file, and `-` names none", {
+      throw new ZarrflowError("invalid-option", "a plan must be written to a file, not to `-`", {
         hint: "Write --output plan.json, or --output ./- for a file of that name.",
       });
     }
@@ -197,7 +199,7 @@ async function writePlan(
   const fewest = Math.min(...stages);
   if (script && fewest < count) {
     printLine(
-      `${counted(count, "job")} have ${counted(fewest, "task")} between them; a smaller --max-mem makes more tasks`,
+      `${counted(count, "job")} have ${counted(fewest, "task")} in total; use a smaller --max-mem to get more tasks`,
     );
   }
 }
@@ -206,7 +208,7 @@ async function writeSimulation(planned: PlannedFlow, values: PlanValues, { write
   const { workers = "100", "request-ms": ms = "30", bandwidth = "100MB/s", cores, prefixes = "1" } = values;
   const numberOf = (flag: string, text: string) => {
     if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
-    throw new ZarrflowError("invalid-option", `\`${text}\` in --${flag} is not a number above 0`);
+    throw new ZarrflowError("invalid-option", `\`${text}\` in --${flag} is not a positive number`);
   };
   const latency = numberOf("request-ms", ms) / 1000;
   const bytesPerSecond = rateOf("bandwidth", bandwidth);
@@ -245,7 +247,7 @@ async function planOf(
   const needed = { copy: {}, rechunk: { chunks }, convert: { to }, slice: { slice } }[verb];
   for (const [flag, value] of Object.entries(needed)) {
     if (value !== undefined) continue;
-    throw new ZarrflowError("invalid-option", `plan ${verb} needs --${flag}`, {
+    throw new ZarrflowError("invalid-option", `plan ${verb} requires --${flag}`, {
       hint: `See \`zarrflow ${verb} --help\`.`,
     });
   }

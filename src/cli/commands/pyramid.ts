@@ -23,15 +23,16 @@ import { printWarnings } from "../text/warning.ts";
 export const command = defineCommand({
   usage: "SRC DST",
   notes: [
-    "An array, or a group that is an OME-Zarr image, becomes an OME-Zarr image: 0.4 in Zarr v2, 0.5 in v3, and",
-    "0.6 of an image of 0.6. Its axes z, y and x shrink. One level of an image is that image, from that level on.",
-    "Any other group becomes a group for each level, described by the convention `multiscales` of GeoZarr; its",
-    "dimensions of latitude, longitude, y and x shrink. Chunks stay as they are in SRC; so do codecs and format,",
-    "without --codec and --to.",
+    "An array, or a group that is an OME-Zarr image, becomes an OME-Zarr image: version 0.4 in Zarr v2, 0.5 in v3,",
+    "and 0.6 if SRC is an image of 0.6. Its axes z, y and x shrink. To build the levels on top of one level of an",
+    "image, name that level as SRC.",
+    "Any other group becomes a group per level, described by the GeoZarr convention `multiscales`; its dimensions",
+    "of latitude, longitude, y and x shrink. Chunks stay as they are in SRC, and so do codecs and format unless",
+    "--codec or --to changes them.",
     "",
-    "mean, mode, min and max leave missing items out (NaN, _FillValue); a block of nothing else is missing. Means",
-    "of integers are rounded, halves to the even one. nearest takes the first item of each block.",
-    "SRC is read once. DST appears under its name when it is complete, or not at all.",
+    "mean, mode, min and max ignore missing items (NaN, _FillValue); a block of nothing else becomes missing. Means",
+    "of integers are rounded half to even. nearest takes the first item of each block.",
+    "SRC is read once. DST appears under its name only when it is complete.",
   ],
   elsewhere: { chunks: "Levels have the chunks of SRC: rechunk it first, with `zarrflow rechunk`." },
   operands: [2, 2],
@@ -39,26 +40,26 @@ export const command = defineCommand({
     factor: {
       type: "string",
       value: "N|SIZES",
-      summary: "items that become one in the next level: 2, or by axis z=1,y=2,x=2; 2 by default",
+      summary: "number of items that become one in the next level: 2, or per axis z=1,y=2,x=2; 2 by default",
     },
     method: {
       type: "string",
       value: PYRAMID_METHODS.join("|"),
       choices: PYRAMID_METHODS,
       summary:
-        "how a block of items becomes one; by default mode for labels, masks (bool) and arrays with flags of CF, and mean for all others",
+        "how a block of items becomes one; by default mode for labels, masks (bool) and arrays with CF flags, mean for all others",
     },
     levels: {
       type: "string",
       value: "N|auto",
       suggestions: ["auto"],
       summary:
-        "number of levels, the whole one among them; by default (auto) until each axis that shrinks is one chunk",
+        "number of levels, including the full resolution; by default (auto) until each shrinking axis fits one chunk",
     },
     axes: {
       type: "string",
       value: "NAMES",
-      summary: "the axes of an array that does not name them itself, in order: tczyx, zyx",
+      summary: "the axes, in order, of an array that does not name them: tczyx, zyx",
     },
     ...codecOption,
     to: { ...formatOptions.to, value: "v2|v3", choices: ["v2", "v3"] },
@@ -72,15 +73,15 @@ export const command = defineCommand({
     { line: "pyramid image.zarr/0 pyramid.zarr --axes zyx", says: "an OME-Zarr image from one array" },
     {
       line: "pyramid cells.ome.zarr small.ome.zarr --factor z=1,y=2,x=2 --levels 5",
-      says: "five levels of an image, whose planes stay",
+      says: "five levels of an image, keeping its z planes",
     },
     {
       line: "pyramid era5.zarr maps.zarr --levels 3 --codec zstd:5 --to v3",
-      says: "a data set in Zarr v3, compressed by zstd",
+      says: "a data set, written as Zarr v3 with zstd",
     },
     {
       line: "pyramid era5.zarr maps.zarr --levels 3 --dry-run",
-      says: "the levels of a data set, and their memory",
+      says: "preview the levels of a data set and the memory they take",
     },
   ],
   async run([source = "", target = ""], values, terminal) {

@@ -9,12 +9,12 @@ export const command = defineCommand({
   usage: "SRC DST --chunks SIZES",
   notes: [
     "In a group, every array that has all the named dimensions is rechunked, except 1-D coordinates named after",
-    "their dimension; the rest is copied as it is. Other dimensions keep their chunk size. DST appears under its",
-    "name when it is complete, or not at all.",
+    "their dimension; everything else is copied unchanged. Other dimensions keep their chunk size. DST appears",
+    "under its name only when it is complete.",
   ],
   elsewhere: {
     slice: "Use `zarrflow slice SRC DST --slice RANGES --chunks SIZES`.",
-    update: "Only `zarrflow copy`, which changes nothing, has --update.",
+    update: "--update is available only in `zarrflow copy`, which leaves arrays as they are.",
   },
   operands: [2, 2],
   options: { ...changingOptions, ...filterOptions, ...writingOptions, ...outputOptions },
@@ -25,11 +25,11 @@ export const command = defineCommand({
     },
     {
       line: "rechunk era5.zarr/t2m t2m.zarr.zip --chunks 744,11,7 --max-mem 64MB",
-      says: "one array, sizes in the order of its dimensions, into a zip, within 64 MB",
+      says: "one array, with sizes in the order of its dimensions, into a zip, within 64 MB",
     },
     {
       line: "rechunk era5.zarr out.zarr --chunks t2m:time=-1 --chunks u10:time=24 --dry-run",
-      says: "the plan and its cost, with another chunk shape for each array",
+      says: "preview the plan and its cost, with a different chunk shape per array",
     },
     {
       line: "rechunk era5.zarr/t2m t2m.zarr --chunks 24,11,7 --shards 744,33,49 --to v3",
@@ -40,8 +40,8 @@ export const command = defineCommand({
     assertNamedAsZarr(target);
     const { chunks } = values;
     if (chunks === undefined) {
-      throw new ZarrflowError("invalid-option", "rechunk needs --chunks", {
-        hint: "Write --chunks time=744,lat=11. To change only the codec, use `zarrflow copy --codec`.",
+      throw new ZarrflowError("invalid-option", "rechunk requires --chunks", {
+        hint: "Give sizes, such as --chunks time=744,lat=11. To change only the codec, use `zarrflow copy --codec`.",
       });
     }
     const { planFlow } = await import("../../flows/request/flow.ts");

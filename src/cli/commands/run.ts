@@ -9,20 +9,21 @@ export const command = defineCommand({
   usage: "PLAN --task-index I --task-count N",
   notes: [
     "Runs one share of the tasks of a plan that `zarrflow plan` wrote; `zarrflow finish` publishes the target when",
-    "all shares are done. Every process takes neighbouring tasks of about the same cost, and skips what is done.",
-    "Without the flags, index and count are those of a SLURM or AWS Batch array job; in a Kubernetes Indexed Job",
-    "the index is, and --task-count is needed. Exit code 75 asks to run a share again: after SIGTERM, or while",
-    "other processes have not completed the stage before. A plan has no credentials: what the source's URL or",
-    "--header had is given again, by flags or in ZARRFLOW_QUERY and ZARRFLOW_HEADERS.",
+    "all shares are done. Each share is a run of neighbouring tasks, and all shares cost about the same. Tasks that",
+    "are done already are skipped.",
+    "In a SLURM or AWS Batch array job, index and count are taken from the job. In a Kubernetes Indexed Job only",
+    "the index is, so --task-count is required. Exit code 75 means that the share must run again: after SIGTERM, or",
+    "because other processes have not completed the stage before. A plan contains no credentials: pass the query of",
+    "the source's URL and headers again, by flags or in ZARRFLOW_QUERY and ZARRFLOW_HEADERS.",
   ],
   operands: [1, 1],
   options: {
     "task-index": { type: "string", value: "I", summary: "the share of this process, from 0 to N - 1" },
-    "task-count": { type: "string", value: "N", summary: "how many shares there are" },
+    "task-count": { type: "string", value: "N", summary: "the number of shares" },
     stage: {
       type: "string",
       value: "S",
-      summary: "run only this stage of the plan, from 1 on; by default all, one after the other",
+      summary: "run only this stage of the plan, counted from 1; by default all stages in order",
     },
     ...planAccessOptions,
     ...outputOptions,
@@ -30,9 +31,9 @@ export const command = defineCommand({
   examples: [
     {
       line: "run plan.json --task-index 3 --task-count 8",
-      says: "the fourth of 8 shares, in a job of any kind",
+      says: "the fourth of 8 shares, in any kind of job",
     },
-    { line: "run plan.json --stage 1", says: "in a SLURM array job: its share of the first stage" },
+    { line: "run plan.json --stage 1", says: "the share of a SLURM array task in the first stage" },
   ],
   async run([path = ""], values, terminal) {
     const { "task-index": index, "task-count": count, stage } = values;
@@ -98,7 +99,7 @@ function known(name: string, index: string, count: string | undefined): TaskNumb
   throw new ZarrflowError("invalid-option", `${name} is out of range`, {
     expected: number.count === 0 ? "a task count of 1 or more" : `0 to ${number.count - 1}`,
     found: number.index,
-    hint: "Indexes begin at 0. An array job must have as many tasks as the count says.",
+    hint: "Indexes begin at 0. The array job must have as many tasks as the count.",
   });
 }
 
@@ -106,12 +107,12 @@ function wholeOf(name: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new ZarrflowError("invalid-option", `${name} is not a whole number`, {
     found: text,
-    hint: "The indexes of an array job must follow one another, with one step.",
+    hint: "The indexes of an array job must be consecutive.",
   });
 }
 
 function missing(reason: string): ZarrflowError {
   return new ZarrflowError("task-count-missing", reason, {
-    hint: "Write --task-index I --task-count N, or start this as a task of an array job. In Kubernetes a pod does not know the count: give it with --task-count.",
+    hint: "Pass --task-index I --task-count N, or run this as a task of an array job. A Kubernetes pod does not know the count: pass it with --task-count.",
   });
 }

@@ -15,22 +15,22 @@ import {
 import { warningText } from "../text/warning.ts";
 
 const options = {
-  port: { type: "string", value: "N", summary: "the port to listen at; any free one by default" },
+  port: { type: "string", value: "N", summary: "the port to listen on; any free one by default" },
   host: {
     type: "string",
     value: "ADDRESS",
     summary:
-      "the address to listen at: 127.0.0.1 by default, which other machines do not reach; 0.0.0.0 is all",
+      "the address to listen on: 127.0.0.1 (default) for this machine only, 0.0.0.0 for all its addresses",
   },
   slice: {
     type: "string",
     value: "RANGES",
-    summary: "serve a part: time=0:24,lat=10:20:2; labels: time=2019-03-01:2019-03-08,lat=45..50",
+    summary: "serve only a part: time=0:24,lat=10:20:2; labels: time=2019-03-01:2019-03-08,lat=45..50",
   },
   nearest: {
     type: "boolean",
     effect: { with: ["slice"] },
-    summary: "if no item has a single label, take the nearest item",
+    summary: "if no item has exactly this label, take the nearest one",
   },
   ...changingOptions,
   ...filterOptions,
@@ -44,24 +44,25 @@ const options = {
 export const command = defineCommand({
   usage: "SRC",
   notes: [
-    "Serves an array or a group over HTTP, read only, until it is interrupted; the URL is printed. Chunks are",
-    "rechunked, recoded, converted or sliced when they are asked for, within --max-mem; what stays as it is, is",
-    "passed through. The metadata are those that `copy` with the same flags writes; a group gets consolidated",
-    "metadata if it has none, since readers cannot list keys over HTTP. Nobody needs a password: everyone who",
-    "reaches the address, and every web page in a browser on this machine, can read.",
-    "The source must not change while it is served. Failures are printed, a line each.",
+    "Serves an array or a group over HTTP, read-only, until you press Ctrl-C; prints the URL. Chunks are rechunked,",
+    "recoded, converted or sliced on request, within --max-mem; unchanged ones are passed through. The metadata is",
+    "what `copy` with the same flags would write; a group without consolidated metadata gets it, since readers",
+    "cannot list keys over HTTP.",
+    "There is no password: everyone who can reach the address, and every web page in a browser on this machine, can",
+    "read.",
+    "Do not change the source while it is served. Failures are printed, one per line.",
   ],
   operands: [1, 1],
   options,
   examples: [
-    { line: "serve era5.zarr", says: "as it is, at any free port" },
+    { line: "serve era5.zarr", says: "unchanged, on any free port" },
     {
       line: "serve era5.zarr --chunks time=-1,latitude=11,longitude=7 --to v3 --port 8080",
       says: "as time series in Zarr v3, at http://127.0.0.1:8080/",
     },
     {
       line: "serve s3://bucket/era5.zarr --anonymous --slice time=2024-06 --port 8080",
-      says: "a month of public data",
+      says: "one month of public data",
     },
   ],
   async run([source = ""], values, terminal) {
@@ -97,7 +98,7 @@ export const command = defineCommand({
       });
       try {
         await terminal.write(json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
-        if (!quiet) terminal.printLine(`serving ${source}; Ctrl-C stops it`);
+        if (!quiet) terminal.printLine(`serving ${source}; press Ctrl-C to stop`);
         await isStopped;
       } finally {
         await server.close();
@@ -117,7 +118,7 @@ function failureWords(error: unknown): string {
 function portOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port`, {
-    hint: "Write a number from 1 to 65535, or 0 for any free port.",
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port number`, {
+    hint: "Use a number from 1 to 65535, or 0 for any free port.",
   });
 }

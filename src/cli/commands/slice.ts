@@ -28,19 +28,19 @@ const options = {
     type: "string",
     value: "RANGES",
     summary:
-      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive, a single index drops its dimension (with a DST it is kept, with length 1); labels: time=2019-03-01:2019-03-08,lat=45..50; @ marks indices: time=@2016; everything by default",
+      "time=0:24,lat=10:20:2 or 0:24,10:20:2; stops are exclusive; a single index drops its dimension (with a DST it stays, with length 1); labels: time=2019-03-01:2019-03-08,lat=45..50; @ marks an index: time=@2016; everything by default",
   },
   nearest: {
     type: "boolean",
     effect: { with: ["slice"] },
-    summary: "if no item has a single label, take the nearest item",
+    summary: "if no item has exactly this label, take the nearest one",
   },
   format: {
     type: "string",
     value: "FORMAT",
     choices: formatNames,
     effect: PREVIEWED,
-    summary: `${SLICE_FORMATS.map(({ name, summary }) => `${name}: ${summary}`).join("; ")}; by default the format that the extension of --output names, or ${formatNames[0]}`,
+    summary: `${SLICE_FORMATS.map(({ name, summary }) => `${name}: ${summary}`).join("; ")}; by default the format of the extension of --output, or ${formatNames[0]}`,
   },
   decode: {
     type: "string",
@@ -48,27 +48,27 @@ const options = {
     choices: ["on", "off"],
     bare: "on",
     effect: PREVIEWED,
-    summary: `apply scale_factor, add_offset, _Unsigned, _FillValue, missing_value and valid_range, and show times as dates; on for ${decodedNames.join(", ")}, off for the others by default`,
+    summary: `apply scale_factor, add_offset, _Unsigned, _FillValue, missing_value and valid_range, and show times as dates; by default on for ${decodedNames.join(", ")}, off for other formats`,
   },
   flags: {
     type: "boolean",
     effect: PREVIEWED,
-    summary: "the names of flags (flag_meanings) in place of their values",
+    summary: "write the names of flags (flag_meanings) in place of their values",
   },
-  flat: { type: "boolean", effect: PREVIEWED, summary: "JSON as one flat list" },
+  flat: { type: "boolean", effect: PREVIEWED, summary: "write JSON as one flat list" },
   output: {
     type: "string",
     value: "FILE",
     short: "o",
     effect: PREVIEWED,
-    summary: "write to a file, complete or not at all (-o)",
+    summary: "write to a file, which appears only when it is complete (-o)",
   },
   ...filterOptions,
   strict: {
     type: "boolean",
     effect: { with: ["slice"] },
     summary:
-      "reject a slice if a group, or an array that comes along, has another length along a dimension, and no coordinates that say what to take; by default it is taken whole",
+      "reject the slice if a group, or an array that belongs to it, has another length along a sliced dimension and no coordinates that tell what to take; by default it is copied whole",
   },
   ...changingOptions,
   ...writingOptions,
@@ -76,7 +76,7 @@ const options = {
   json: {
     type: "boolean",
     summary:
-      "the plan, or the summary of a file or DST, as JSON; errors as JSON (items as JSON: --format json)",
+      "print the plan, or the summary of a file or DST, and errors as JSON (for items as JSON use --format json)",
   },
 } as const satisfies Options;
 
@@ -86,22 +86,23 @@ export const command = defineCommand({
   usage: "SRC [DST]",
   notes: [
     "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",
-    "A slice of one array takes what belongs to it too: the coordinates of its dimensions, and the arrays that its",
-    "attributes name. DST is then a group. It is an array if nothing belongs to the array, or with --alone.",
-    "Flags that change arrays or control a run, such as --chunks, --to, --alone, --verify, --resume and --tps, need",
-    "a DST.",
-    "Slicing a group needs a DST and dimension names: every array that has one of them is sliced, and the others",
-    "are copied whole. Ranges count items of the longest of several levels side by side; the others are sliced by",
-    "their coordinates, or copied whole if they have none.",
-    "Labels are looked up in the array of the dimension's name, beside the array or above it: a..b with both ends,",
-    "a number with a point (45.0), a text, a date. 2019-03 means the whole month. Integers are indices; one that",
-    "may be a year is rejected: write 2016..2016, or @2016 for the index. Longitudes that go around the globe take",
-    "ranges across their seam (-10..10, 350..10); those of the result go up all along.",
-    "A table has a row for each item, with its coordinates. --include and --exclude choose arrays of a group:",
-    "columns of a table, or members of an npz file. Arrow and Parquet need the optional packages apache-arrow and",
+    "A slice of one array includes the coordinates of its dimensions and the arrays that its attributes name, and",
+    "DST is then a group. If there are none, or with --alone, DST is an array.",
+    "Flags that change arrays or control a run, such as --chunks, --to, --alone, --verify, --resume and --tps,",
+    "require a DST.",
+    "Slicing a group requires a DST and dimension names: every array that has one of the dimensions is sliced, and",
+    "the others are copied whole. If a group has several resolution levels, ranges count items of the longest one;",
+    "the other levels are sliced by their coordinates, or copied whole if they have none.",
+    "Labels are looked up in the coordinate of the dimension, in the same group or one above it: a..b includes both",
+    "ends; a number has a decimal point (45.0); texts and dates are labels too. 2019-03 means the whole month.",
+    "Integers are indices, but one that could be a year is rejected: write 2016..2016 for the year, or @2016 for",
+    "the index. If longitudes go around the globe, ranges may cross their seam (-10..10, 350..10); longitudes of",
+    "the result increase throughout.",
+    "A table has one row per item, with its coordinates. --include and --exclude choose arrays of a group, as",
+    "columns of a table or members of an npz file. Arrow and Parquet require the optional packages apache-arrow and",
     "hyparquet-writer.",
     "In JSON, NaN and infinities are strings, complex numbers [re, im], bytes Base64, times a count of their unit",
-    'or "NaT", structures objects; with --decode missing values are null, and times dates.',
+    'or "NaT", and structures objects. With --decode, missing values are null and times are dates.',
   ],
   operands: [1, 2],
   options,
@@ -112,28 +113,28 @@ export const command = defineCommand({
     },
     {
       line: "slice era5.zarr/t2m --slice time=2024-06-03,latitude=45..50,longitude=10.0 --format json",
-      says: "by labels: all times of a day, the latitudes from 45 to 50, one longitude",
+      says: "by labels: all times of one day, latitudes from 45 to 50, one longitude",
     },
     {
       line: "slice era5.zarr/t2m --slice time=2024-06-03 --output day.csv",
-      says: "a table: time, latitude, longitude and t2m",
+      says: "a table with the columns time, latitude, longitude and t2m",
     },
     { line: "slice era5.zarr/t2m --slice 0,-1 --format json", says: "first time, last latitude, as JSON" },
     {
       line: "slice era5.zarr/t2m --slice time=::24 | sha256sum",
-      says: "every 24th time, as bytes into a pipe",
+      says: "every 24th time, piped as raw bytes",
     },
     {
       line: "slice era5.zarr/t2m march.zarr.zip --slice time=1416:2160 --chunks time=-1,latitude=11",
-      says: "a smaller Zarr with other chunks: a group of t2m and its coordinates",
+      says: "a smaller Zarr with other chunks: a group with t2m and its coordinates",
     },
     {
       line: "slice era5.zarr day.zarr --slice time=0:24",
-      says: "a group: all variables and coordinates with the dimension time",
+      says: "a group: everything that has the dimension time is sliced",
     },
     {
       line: "slice era5.zarr winds.zarr --slice time=0:24 --include '[uv]10'",
-      says: "two variables of a group, and what belongs to them",
+      says: "two variables of a group, with their coordinates",
     },
   ],
   async run([url = "", target], values, terminal) {
@@ -202,9 +203,13 @@ async function arraysOf(
   });
   if (entry.holds === "arrays" || values.include !== undefined) return arrays;
   const [widest] = arrays.toSorted((a, b) => b.shape.length - a.shape.length);
-  throw new ZarrflowError("invalid-option", `\`${url}\` is a group, and a table needs to know its arrays`, {
-    hint: `Name an array, as in ${url}/${widest?.path.split("/").at(-1)}, or several with --include. Its arrays are ${namesOf(arrays, group)}.`,
-  });
+  throw new ZarrflowError(
+    "invalid-option",
+    `\`${url}\` is a group, and a table needs the names of its arrays`,
+    {
+      hint: `Name an array, as in ${url}/${widest?.path.split("/").at(-1)}, or several with --include. Its arrays are ${namesOf(arrays, group)}.`,
+    },
+  );
 }
 
 /** @throws `invalid-option` for flags that choose arrays of a group, if the source is one array */

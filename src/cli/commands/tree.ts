@@ -14,23 +14,23 @@ export const command = defineCommand({
   usage: "URL",
   notes: [
     "`implied` is a folder without a metadata document that has nodes below it. Warnings about a node's metadata",
-    "follow it after a `!`; `zarrflow validate` checks more. A node that cannot be read is `broken`: the others",
-    "are listed, and the exit code is 1.",
+    "follow it after a `!`; `zarrflow validate` checks more. A node that cannot be read is listed as `broken`; the",
+    "others are still shown, and the exit code is 1.",
   ],
   operands: [1, 1],
   options: {
     ascii: {
       type: "boolean",
       effect: { without: ["json"] },
-      summary: "draw with ASCII characters only, as in a locale without UTF-8",
+      summary: "draw with ASCII characters only; the default in locales without UTF-8",
     },
     ...treeAccess,
     ...outputOptions,
   },
   examples: [
     { line: "tree era5.zarr", says: "a whole hierarchy" },
-    { line: "tree era5.zarr.zip/surface --ascii", says: "a group of a zip, in plain characters" },
-    { line: "tree era5.zarr --json", says: "a JSON list with an object for each node" },
+    { line: "tree era5.zarr.zip/surface --ascii", says: "a group in a zip, drawn with ASCII characters" },
+    { line: "tree era5.zarr --json", says: "a JSON list with one object per node" },
   ],
   async run([url = ""], values, terminal) {
     const { tree } = await import("../../flows/tree.ts");

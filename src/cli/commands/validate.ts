@@ -13,11 +13,11 @@ const EXIT_FOUND = 1;
 export const command = defineCommand({
   usage: "URL",
   notes: [
-    "An `error` makes readers fail or return wrong values; a `warning` does so in some readers. Both set the",
-    "exit code to 1.",
-    "Nothing is changed without --fix. Without --deep no chunk is decoded.",
-    "--fix never changes the values of chunks. A zip is written again, without deflating its entries, and renamed.",
-    "Findings that stay say why.",
+    "An `error` makes readers fail or return wrong values; a `warning` affects only some readers. Both set the exit",
+    "code to 1.",
+    "Nothing is changed without --fix, and no chunk is decoded without --deep.",
+    "--fix never changes the values of chunks. A zip is rewritten, with its entries stored uncompressed, and",
+    "renamed into place. For findings that remain, the reason is printed.",
   ],
   elsewhere: { repair: "Did you mean `--fix`?" },
   operands: [1, 1],
@@ -30,7 +30,7 @@ export const command = defineCommand({
     "dry-run": {
       type: "boolean",
       effect: { with: ["fix"] },
-      summary: "with --fix: show what would be done, and change nothing",
+      summary: "with --fix: show what would be done, without changing anything",
     },
     deep: { type: "boolean", summary: "also read and decode every chunk" },
     ...readingOptions,
@@ -39,9 +39,9 @@ export const command = defineCommand({
   },
   examples: [
     { line: "validate era5.zarr", says: "metadata, consolidated metadata, stray keys, chunk sizes" },
-    { line: "validate era5.zarr.zip --deep", says: "the same, and decode every chunk" },
+    { line: "validate era5.zarr.zip --deep", says: "the same, and also decode every chunk" },
     { line: "validate era5.zarr --fix --dry-run", says: "what --fix would do" },
-    { line: "validate era5.zarr --json", says: "a JSON list with an object for each finding" },
+    { line: "validate era5.zarr --json", says: "a JSON list with one object per finding" },
   ],
   async run(
     [url = ""],

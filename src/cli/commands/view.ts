@@ -9,20 +9,19 @@ import { toJson } from "../text/json.ts";
 export const command = defineCommand({
   usage: "URL",
   notes: [
-    "Opens no browser: it prints the address of the page, and answers until it is interrupted (Ctrl+C). Only this",
-    "machine reaches the page, and only with the token in its address. The page shows what is stored as it is: it",
-    "changes nothing, and loads nothing from elsewhere.",
+    "Prints the address of the page, opens no browser, and runs until you press Ctrl-C. Only this machine can reach",
+    "the page, and only with the token in its address. The page is read-only and loads nothing from elsewhere.",
   ],
   operands: [1, 1],
   options: {
-    port: { type: "string", value: "N", summary: "the port to listen at; any that is free by default" },
+    port: { type: "string", value: "N", summary: "the port to listen on; any free one by default" },
     ...readingOptions,
     ...outputOptions,
-    json: { type: "boolean", summary: "the address as JSON on standard output; errors as JSON" },
+    json: { type: "boolean", summary: "print the address as JSON; errors as JSON on standard error" },
   },
   examples: [
     { line: "view era5.zarr", says: "all arrays of a group" },
-    { line: "view image.ome.zarr.zip --port 8080", says: "an image in a zip, at a port of your choice" },
+    { line: "view image.ome.zarr.zip --port 8080", says: "an image in a zip, on a port of your choice" },
     { line: "view s3://bucket/era5.zarr --anonymous", says: "public data in S3" },
   ],
   async run([url = ""], values, terminal) {
@@ -41,7 +40,7 @@ export const command = defineCommand({
       try {
         const address = `${server.url}${token}/`;
         await terminal.write(values.json ? `${toJson({ url: address })}\n` : `${address}\n`);
-        if (!values.quiet && !values.json) terminal.printLine(`showing ${url}; Ctrl+C ends it`);
+        if (!values.quiet && !values.json) terminal.printLine(`showing ${url}; press Ctrl-C to stop`);
         await new Promise<void>((resolve) => {
           signal.addEventListener("abort", () => resolve(), { once: true });
           if (signal.aborted) resolve();
@@ -57,8 +56,8 @@ export const command = defineCommand({
 
 function portOf(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port`, {
-    hint: "Write a number from 1 to 65535, or 0 for any free port.",
+  throw new ZarrflowError("invalid-option", `\`${text}\` in --port is not a port number`, {
+    hint: "Use a number from 1 to 65535, or 0 for any free port.",
   });
 }
 

@@ -115,6 +115,6 @@ export function retryText({ store, operation, key, error, attempt, wait }: Retry
   const found = details.found === undefined ? "" : ` (${details.found})`;
   const what = [operation, key].filter(Boolean).join(" ");
   const times = attempt === 1 ? "" : `, attempt ${attempt}`;
-  const doing = wait === 0 ? "asking again" : `waiting ${formatDuration(wait / 1000)}`;
+  const doing = wait === 0 ? "retrying" : `waiting ${formatDuration(wait / 1000)}`;
   return printable(`${doing}: ${what} in ${store}: ${reason}${found}${times}; ${count} so far`);
 }

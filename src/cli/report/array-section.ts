@@ -21,7 +21,7 @@ ${notTaken.map(
   (other) => html`<dt>not ${other.strategy}</dt><dd>${other.reason}</dd>
 `,
 )}<dt>codecs</dt><dd>${change(codecsText(source), codecsText(job.target))}</dd>
-<dt>tasks</dt><dd>${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks, ${formatBytes(job.leaseBytes)} of memory</dd>
+<dt>tasks</dt><dd>${grouped(job.tasks)}, each a window of ${formatShape(job.window)} target chunks with ${formatBytes(job.leaseBytes)} of memory</dd>
 <dt>reads</dt><dd>${counted(job.chunksRead, "chunk")}, each source chunk ${visits.toFixed(2)} times</dd>
 <dt>writes</dt><dd>at most ${counted(job.chunksWritten, "chunk")}</dd>
 </dl>
@@ -58,7 +58,7 @@ function layouts(job: ArrayJob): Html | false {
   if (dimensions.length === 0) return false;
   return html`<div class="layouts">
 ${layout("before", job.source, chunkDrawing(before, dimensions))}${layout("after", job.target, chunkDrawing(after, dimensions))}</div>
-<p class="soft">The first chunk is filled. Lengths are proportional to the square root of sizes. If there are many chunks, one line stands for several.${
+<p class="soft">The first chunk is filled in. Lengths are proportional to the square root of sizes. With many chunks, one line stands for several.${
     dimensions.length < job.source.shape.length &&
     ` ${dimensions.length} of ${job.source.shape.length} dimensions are shown.`
   }</p>`;

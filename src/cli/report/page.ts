@@ -19,7 +19,7 @@ export function reportPage(run: RunRecord): string {
   return page(
     run,
     html`${failure !== undefined && failed(failure)}<div class="figures">
-${figure("time", formatDuration(report.seconds))}${figure("read and written", `${rate(report.bytesRead + report.bytesWritten, report.seconds)}`)}${figure("in buffers, at most", formatBytes(report.peakBuffers))}${figure("the whole process, at most", formatBytes(peakMemory))}</div>
+${figure("time", formatDuration(report.seconds))}${figure("read and written", `${rate(report.bytesRead + report.bytesWritten, report.seconds)}`)}${figure("peak memory of buffers", formatBytes(report.peakBuffers))}${figure("peak memory of the process", formatBytes(peakMemory))}</div>
 <h2>Planned and measured</h2>
 ${figures(run.plan, run)}<h2>Over time</h2>
 ${charts(run)}<h2>Arrays</h2>
@@ -30,7 +30,7 @@ ${arrays(run)}`,
 function failed(failure: string): Html {
   return html`<section class="card"><h2>The run failed</h2>
 <pre>${failure}</pre>
-<p class="soft">What it had done until then:</p></section>
+<p class="soft">What it did before it failed:</p></section>
 `;
 }
 
@@ -38,7 +38,7 @@ function failed(failure: string): Html {
 export function planPage(planned: PlanRecord): string {
   return page(
     planned,
-    html`<p>This is a plan. Nothing has been run.</p>
+    html`<p>This is a plan; nothing has run yet.</p>
 <h2>Planned</h2>
 ${figures(planned.plan)}<h2>Arrays</h2>
 ${arrays(planned)}`,
@@ -112,11 +112,11 @@ function plannedRows({ totals, budget, execution, jobs }: Plan): (readonly [stri
       "decoded bytes",
       `${formatBytes(totals.decodedBytes)}, each chunk ${totals.readAmplification.toFixed(2)} times`,
     ],
-    ["memory of one task, at most", formatBytes(totals.predictedPeak)],
+    ["peak memory of one task", formatBytes(totals.predictedPeak)],
     ["memory of all buffers", `at most ${formatBytes(budget.maxMemory)}, the budget`],
     [
       "requests in flight",
-      `at most ${grouped(execution.concurrency)} for each ${execution.isAdaptive ? "server, as many as are of use" : "store"}`,
+      `at most ${grouped(execution.concurrency)} per ${execution.isAdaptive ? "server, adapted to what it can take" : "store"}`,
     ],
   ];
 }
@@ -138,7 +138,7 @@ function measuredRows({
     ["stored bytes read", formatBytes(report.bytesRead)],
     ["stored bytes written", `${formatBytes(report.bytesWritten)} in ${counted(report.keysWritten, "key")}`],
     ["requests in flight", requestsText(samples)],
-    ["keys read back", report.keysVerified === undefined ? "not asked for" : grouped(report.keysVerified)],
+    ["keys read back", report.keysVerified === undefined ? "not requested" : grouped(report.keysVerified)],
   ]);
 }
 
@@ -148,7 +148,7 @@ function requestsText(samples: readonly Sample[]): string | undefined {
   const last = asked.at(-1);
   if (last === undefined) return undefined;
   const most = Math.max(...asked.map(({ inFlight }) => inFlight));
-  return `at most ${grouped(most)} at servers; ${grouped(Math.floor(last.allowed))} allowed in the end`;
+  return `at most ${grouped(most)} to servers; ${grouped(Math.floor(last.allowed))} allowed at the end`;
 }
 
 function timesText(times: readonly number[]): string {
@@ -170,8 +170,8 @@ function charts({ samples, plan, report }: RunRecord): Html {
 ${lineChart({
   title: "memory over time",
   series: [
-    { name: "in buffers", colour: "a", points: line(({ expectedBytes }) => expectedBytes) },
-    { name: "the whole process", colour: "c", points: line(({ processBytes }) => processBytes) },
+    { name: "buffers", colour: "a", points: line(({ expectedBytes }) => expectedBytes) },
+    { name: "whole process", colour: "c", points: line(({ processBytes }) => processBytes) },
   ],
   limit: { name: "budget for buffers", value: plan.budget.maxMemory },
   formatX,
@@ -179,7 +179,7 @@ ${lineChart({
 })}</section>
 <section class="card"><h3>Throughput</h3>
 ${lineChart({
-  title: "stored bytes a second over time",
+  title: "stored bytes per second over time",
   series: [
     { name: "read", colour: "a", points: rates(samples, ({ bytesRead }) => bytesRead) },
     { name: "written", colour: "b", points: rates(samples, ({ bytesWritten }) => bytesWritten) },

@@ -143,16 +143,18 @@ async function listen(server: Server, host: string, port: number): Promise<void>
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): ZarrflowError {
-  const where = `cannot listen at ${host}, port ${port}`;
+  const where = `cannot listen on ${host}, port ${port}`;
   if (error.code === "EACCES") {
     const hint =
-      "Ports below 1024 may need rights of their own. Give another one, or none for any that is free.";
+      "Ports below 1024 may require special rights. Use another port, or omit --port for any free one.";
     return new ZarrflowError("access-denied", `${where}: not allowed`, { hint }, { cause: error });
   }
   const isTaken = error.code === "EADDRINUSE";
-  const reason = isTaken ? "another program listens there" : `not an address of this machine (${error.code})`;
+  const reason = isTaken
+    ? "another program is listening there"
+    : `not an address of this machine (${error.code})`;
   const hint = isTaken
-    ? "Give another port, or none for any that is free."
-    : "Use 127.0.0.1 for this machine alone, 0.0.0.0 for all its addresses.";
+    ? "Use another port, or omit --port for any free one."
+    : "Use 127.0.0.1 for this machine only, or 0.0.0.0 for all its addresses.";
   return new ZarrflowError("invalid-option", `${where}: ${reason}`, { hint }, { cause: error });
 }

@@ -65,7 +65,7 @@ function attributeRows(attributes: unknown): string[][] {
 function presence({ chunks, chunksPresent }: Pick<ArrayInfo, "chunks" | "chunksPresent">): string {
   return chunksPresent === null
     ? `${grouped(chunks)} in the grid`
-    : `${grouped(chunksPresent)} of ${grouped(chunks)} present`;
+    : `${grouped(chunksPresent)} of ${grouped(chunks)} stored`;
 }
 
 function sizes({

@@ -77,7 +77,7 @@ _zarrflow() {
   local -a commands
   commands=(
 ${summaries.join("\n")}
-    'help:explain a command'
+    'help:show help for a command'
   )
   if (( CURRENT == 2 )); then
     _describe command commands
@@ -145,7 +145,7 @@ function fish(commands: readonly NamedCommand[]): string {
   );
   return `# fish completion of zarrflow; load it with: zarrflow completion fish | source
 ${first.join("\n")}
-complete -c zarrflow -n __fish_use_subcommand -f -a help -d 'explain a command'
+complete -c zarrflow -n __fish_use_subcommand -f -a help -d 'show help for a command'
 complete -c zarrflow -n '__fish_seen_subcommand_from help' -f -a ${quoted(namesOf(commands))}
 complete -c zarrflow -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 complete -c zarrflow -n 'string match -qr "\\.(zarr|zip|ozx)/" -- (commandline -ct)' -f -a '(zarrflow completion names (commandline -ct) 2>/dev/null)'

@@ -60,7 +60,7 @@ function unfinishedLines(unfinished: UnfinishedWords | undefined, isDamaged: boo
   if (unfinished === undefined) return [];
   const { tasks, allTasks, resume, clean } = unfinished;
   const done = allTasks === 0 ? "what was copied" : `${grouped(tasks)} of ${counted(allTasks, "task")}`;
-  const when = isDamaged ? ", once what is damaged is repaired" : "";
+  const when = isDamaged ? ", after repairing the damage" : "";
   return [`  kept: ${done}`, `  to continue${when}: ${resume}`, `  to remove it: ${clean}`].map(printable);
 }
 

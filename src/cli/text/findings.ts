@@ -40,9 +40,9 @@ export function differenceText(
       return `${node}: only in ${b === undefined ? "A" : "B"}: ${size(a ?? b)}\n`;
     return `${node}: contents differ: ${size(a)} -> ${size(b)}\n`;
   }
-  if (what === "broken") return `${node}: cannot be read, and was not compared: ${reasons(a, b)}\n`;
+  if (what === "broken") return `${node}: not compared, because it cannot be read: ${reasons(a, b)}\n`;
   if (what === "stored bytes")
-    return `${node}: stored bytes differ, and cannot be decoded here: ${reasons(a, b)}\n`;
+    return `${node}: stored bytes differ, but cannot be decoded here: ${reasons(a, b)}\n`;
   if (values) {
     const { count, items, first, region } = values;
     return (
@@ -83,7 +83,7 @@ export function diffSummary({ counting, others, broken }: DifferenceCounts): str
   ]
     .filter(Boolean)
     .join("");
-  if (counting === 0) return `no difference${notes}`;
+  if (counting === 0) return `no differences${notes}`;
   return `${grouped(counting)} ${counting === 1 ? "difference" : "differences"}${notes}`;
 }
 

@@ -4,11 +4,11 @@ import type { CommandWords, Option, Options } from "../parse-arguments.ts";
 const EXIT_CODES = [
   ["0", "done"],
   ["1", "failed"],
-  ["2", "wrong usage, or the target exists"],
+  ["2", "wrong usage, or the target exists already"],
   ["3", "not found"],
   ["4", "not supported"],
   ["5", "transient failure, retries exhausted"],
-  ["6", "something differs"],
+  ["6", "differences found"],
   ["130", "interrupted"],
 ] as const;
 
@@ -21,7 +21,7 @@ usage: zarrflow COMMAND OPERANDS [--flags]
 commands
 ${definitions([
   ...Object.entries(commandList).map(([name, { summary }]) => [name, summary] as const),
-  ["help", "explain a command, with examples: zarrflow help COMMAND"],
+  ["help", "show help and examples for a command: zarrflow help COMMAND"],
 ])}
 
 A URL is a path or file:// of a folder or of a .zip or .ozx file, s3://BUCKET/PATH, or http(s)://HOST/PATH

@@ -23,12 +23,12 @@ export function simulationText(run: Simulation): string {
     ["time", `${formatDuration(seconds)} on ${counted(workers, "worker")}`],
     ...rows,
     ["finish", formatDuration(finishSeconds)],
-    ["skew", `the last worker takes ${run.skew.toFixed(2)} times as long as the average`],
+    ["skew", `the slowest worker takes ${run.skew.toFixed(2)} times as long as the average`],
     [
       "requests",
-      `${grouped(asked)}: ${grouped(requests.gets)} GET, ${grouped(requests.puts)} PUT, ${grouped(requests.lists)} LIST; ${grouped(requests.rejected)} rejected and made again`,
+      `${grouped(asked)}: ${grouped(requests.gets)} GET, ${grouped(requests.puts)} PUT, ${grouped(requests.lists)} LIST; ${grouped(requests.rejected)} rejected and retried`,
     ],
-    ["lost", `${counted(failures, "worker")} started again, ${counted(run.tasksRepeated, "task")} repeated`],
+    ["lost", `${counted(failures, "worker")} restarted, ${counted(run.tasksRepeated, "task")} repeated`],
     ["scratch", formatBytes(run.scratchBytes)],
     [
       "cost",
@@ -38,7 +38,7 @@ export function simulationText(run: Simulation): string {
 }
 
 function throttled(seconds: number): string {
-  return seconds >= 0.05 ? `, ${formatDuration(seconds)} at the limit of a prefix` : "";
+  return seconds >= 0.05 ? `, ${formatDuration(seconds)} throttled by the limit of a prefix` : "";
 }
 
 function dollars(amount: number): string {

@@ -18,7 +18,7 @@ export function reportText(
   { plan: { target, budget }, taken = [] }: { readonly plan: Plan; readonly taken?: readonly TakenItems[] },
   peakMemory: number,
 ): string {
-  if (report.skipped) return `${place(target.store, target.path)}: exists and is kept`;
+  if (report.skipped) return `${place(target.store, target.path)}: exists and was kept`;
   const {
     keysWritten,
     tasksResumed,
@@ -48,14 +48,16 @@ export function reportText(
   ].join("");
   const partly =
     uncheckedEntries > 0
-      ? [`${grouped(uncheckedEntries)} of the zip entries read in part: their checksums were not checked`]
+      ? [
+          `${grouped(uncheckedEntries)} zip entries were read only in part, so their checksums were not checked`,
+        ]
       : [];
   return [
     `${place(target.store, target.path)}: ${counted(keysWritten, "key")}, ${formatBytes(bytesWritten)}` +
       ` in ${formatDuration(seconds)} (${rate}/s read and written)${resumed}${updated}${verified}`,
     ...partly,
     `memory: at most ${formatBytes(peakBuffers)} of ${formatBytes(budget.maxMemory)} in buffers,` +
-      ` ${formatBytes(peakMemory)} the whole process`,
+      ` ${formatBytes(peakMemory)} in the whole process`,
     ...(taken.length > 0 ? [takenText(taken)] : []),
   ].join("\n");
 }

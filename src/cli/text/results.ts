@@ -21,13 +21,13 @@ export function appendText(
     printable(path || "(array)"),
     dataType,
     `${printable(formatShape(before, dimensionNames))} -> ${formatShape(shape)}`,
-    `${counted(newChunks, "new chunk")}, ${rewrittenChunks} written again`,
+    `${counted(newChunks, "new chunk")}, ${rewrittenChunks} rewritten`,
   ]);
   const others = equal.length === 0 ? "" : `; ${counted(equal.length, "other array")} equal`;
   const end = dryRun
-    ? `nothing is written (--dry-run)${others}`
+    ? `nothing was written (--dry-run)${others}`
     : `${counted(arrays.length, "array")} appended in ${formatDuration(seconds)}${others}\n` +
-      `memory: at most ${formatBytes(peakBuffers)} in buffers, ${formatBytes(peak)} the whole process`;
+      `memory: at most ${formatBytes(peakBuffers)} in buffers, ${formatBytes(peak)} in the whole process`;
   return `${printable(target)}:\n${columns(rows)}\n${end}`;
 }
 
@@ -76,7 +76,7 @@ export function pyramidText(
   target: string,
   { dryRun, peak }: PyramidWords,
 ): string {
-  if (skipped) return `${printable(target)}: exists and is kept`;
+  if (skipped) return `${printable(target)}: exists and was kept`;
   const scales = levels.map(({ path, scale }) => [
     `level ${path}`,
     printable(scale.map((n, d) => `${spatial[d]} 1/${n}`).join(", ")),
@@ -85,9 +85,9 @@ export function pyramidText(
     ({ name, dataType, method: own, reason, shapes, window, levelsInWindow, leaseBytes = 0 }) => {
       const shrinks = own
         ? `${own} (${reason}) ${shapes.map((shape) => formatShape(shape)).join(" -> ")}`
-        : "as it is in each level";
+        : "copied unchanged into each level";
       const made = `${counted(levelsInWindow ?? 0, "level")} in windows of ${formatShape(window ?? [])}`;
-      const above = (levelsInWindow ?? 0) < shapes.length ? ", the others put together of their blocks" : "";
+      const above = (levelsInWindow ?? 0) < shapes.length ? ", the others assembled from their blocks" : "";
       const first = [printable(name || "(array)"), dataType, shrinks];
       return window && dryRun
         ? [first, ["", "", `${made}${above}: ${formatBytes(leaseBytes)} of memory`]]
@@ -95,8 +95,8 @@ export function pyramidText(
     },
   );
   const end = dryRun
-    ? "nothing is written (--dry-run)"
+    ? "nothing was written (--dry-run)"
     : `${counted(levels.length, "level")} in ${formatDuration(seconds)}\n` +
-      `memory: at most ${formatBytes(peakBuffers)} in buffers, ${formatBytes(peak)} the whole process`;
+      `memory: at most ${formatBytes(peakBuffers)} in buffers, ${formatBytes(peak)} in the whole process`;
   return `${printable(target)}: ${convention}, ${method}\n${columns(scales)}\n${columns(rows)}\n${end}`;
 }

@@ -25,7 +25,7 @@ describe("zarrflow info", () => {
     expect(await output("info a.zarr")).toMatchInlineSnapshot(`
       "a.zarr  float32 (y 100, x 120)
         format      v2
-        chunks      (50, 60), 3 of 4 present
+        chunks      (50, 60), 3 of 4 stored
         codecs      bytes(little)
         size        36 kB stored, 48 kB of items, ratio 1.33
         fill value  undefined
@@ -76,7 +76,7 @@ describe("zarrflow info", () => {
 
       a  int16 (4)
         format         v2
-        chunks         (2), 1 of 2 present
+        chunks         (2), 1 of 2 stored
         codecs         bytes(little)
         size           8 B stored, 8 B of items, ratio 1.00
         fill value     undefined
@@ -88,14 +88,14 @@ describe("zarrflow info", () => {
 
       c  int16 (4)
         format      v2
-        chunks      (2), 2 of 2 present
+        chunks      (2), 2 of 2 stored
         codecs      bytes(little)
         size        16 B stored, 8 B of items, ratio 0.50
         fill value  undefined
 
       total
         nodes   2 arrays, 1 group, 1 broken
-        chunks  3 of 4 present
+        chunks  3 of 4 stored
         size    24 B stored, 16 B of items, ratio 0.67
       "
     `);
@@ -200,7 +200,7 @@ describe("zarrflow diff", () => {
     expect(await run("diff a.zarr b.zarr")).toMatchObject({
       code: 0,
       stdout: "a.zarr: chunks: [2,3] -> [4,4] (not counted)\n",
-      stderr: "no difference; 1 in storage only\n",
+      stderr: "no differences; 1 in storage only\n",
     });
     const counted = { code: 6, stdout: "a.zarr: chunks: [2,3] -> [4,4]\n", stderr: "" };
     expect(await run("diff a.zarr b.zarr --strict --quiet")).toMatchObject(counted);
@@ -313,7 +313,7 @@ describe("zarrflow digest", () => {
       await writeFile(at("g.zarr/b", key), key === "0.0" ? text : strange);
       const said = await run("digest g.zarr");
       expect(said).toMatchObject({ code: 1, stdout: `${sha256}  a\n${sha256}  c\n` });
-      expect(said.stderr).toMatch(new RegExp(`^b: cannot be read, and has no digest: .*${named}`));
+      expect(said.stderr).toMatch(new RegExp(`^b: no digest, because it cannot be read: .*${named}`));
       const json = await run("digest g.zarr --json");
       expect(json.code).toBe(1);
       const b = { path: "b", error: expect.stringContaining(named) };
@@ -368,7 +368,7 @@ describe("a document that cannot be read", () => {
         const said = await run(`diff ${both}`);
         expect(said).toMatchObject({ code: 1, stderr: "1 difference; 1 not compared\n" });
         expect(said.stdout).toMatch(
-          /^sub\/t: cannot be read, and was not compared: [AB]: [^>…]+\nv: 4 of 4 items differ.+\n$/,
+          /^sub\/t: not compared, because it cannot be read: [AB]: [^>…]+\nv: 4 of 4 items differ.+\n$/,
         );
         const { stdout, ...ended } = await run(`diff ${both} --json`);
         expect(ended).toMatchObject({ code: 1, stderr: "" });

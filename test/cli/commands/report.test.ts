@@ -63,7 +63,7 @@ describe("--report", () => {
       expect(await output(`${line} ${flag}`)).toContain(says);
       const page = await text("plan.html");
       expect(elementsOf(page)).toContain("table");
-      expect(page).toContain("This is a plan. Nothing has been run.");
+      expect(page).toContain("This is a plan; nothing has run yet.");
       expect(page).toContain(`<tr><td>chunks and other keys read</td><td class="n">4 chunks</td></tr>`);
       expect(page).toContain("<b>direct</b>: read source chunks");
       expect(page).not.toContain("measured");
@@ -84,7 +84,7 @@ describe("--report", () => {
     const [, pre = ""] = /<pre>([\s\S]*?)<\/pre>/.exec(page) ?? [];
     const plain = pre.replace(/&([^;]+);/g, (entity, name) => names[name] ?? entity);
     expect(`${plain}\n`).toBe(stderr);
-    expect(plain).toContain("to continue, once what is damaged is repaired: zarrflow rechunk a.zarr b.zarr");
+    expect(plain).toContain("to continue, after repairing the damage: zarrflow rechunk a.zarr b.zarr");
     expect(page).toMatch(/<td>tasks<\/td><td class="n">[\d,]+<\/td><td class="n">[1-9]\d*, of/);
   });
 
@@ -153,8 +153,8 @@ describe("the page of a run", () => {
     elementsOf(server);
     expect(server.match(/<svg class="chart"/g)).toHaveLength(3);
     expect(server).toContain("requests in flight over time");
-    const planned = "at most 200 for each server, as many as are of use";
-    const measured = "at most 127 at servers; 110 allowed in the end";
+    const planned = "at most 200 per server, adapted to what it can take";
+    const measured = "at most 127 to servers; 110 allowed at the end";
     expect(server).toContain(`<td class="n">${planned}</td><td class="n">${measured}</td>`);
   });
 

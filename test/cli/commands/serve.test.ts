@@ -56,7 +56,7 @@ describe("zarrflow serve", () => {
     idle.on("error", () => {}).flushHeaders();
     child.kill(signal);
     expect(await exit).toBe(0);
-    expect(await errors).toBe("serving a.zarr; Ctrl-C stops it\n");
+    expect(await errors).toBe("serving a.zarr; press Ctrl-C to stop\n");
   });
 
   it("gives zarrita the array in other chunks and another format, or a part, with its URL as JSON", async () => {
@@ -78,7 +78,7 @@ describe("zarrflow serve", () => {
     const above = ["/../outside/secret", "/%2e%2e/outside/secret", "/..%2foutside%2fsecret"];
     const odd = ["/a%00", "/%", `/${"a/".repeat(3000)}`, "/..\\outside\\secret", "//outside/secret", "/"];
     for (const path of [...above, ...odd]) expect([400, 404]).toContain(await statusOf(url, { path }));
-    expect(lines).toEqual([`serving ${cwd}/a.zarr; Ctrl-C stops it`]);
+    expect(lines).toEqual([`serving ${cwd}/a.zarr; press Ctrl-C to stop`]);
   });
 
   it("prints what failed as a line, and answers 502", async () => {

@@ -140,7 +140,7 @@ describe("zarrflow copy", () => {
     ["append g.zarr memory:foo --dim y", 3],
     ["info memory:foo", 3],
   ])("%s is refused, since memory would be of the command alone", async (line, code) => {
-    const ended = /`memory:[^`]*` would end with the command/;
+    const ended = /`memory:[^`]*` would be lost when the command ends/;
     const absent = /memory:foo is not in this process[\s\S]*ends with the process/;
     const { refusal } = await group();
     expect(await refusal(code, line)).toMatch(code === 2 ? ended : absent);
@@ -165,7 +165,7 @@ describe("zarrflow copy", () => {
 describe("--if-exists skip", () => {
   it("leaves a Zarr or a file that is there, says so, and ends with 0", async () => {
     const { run, output, json, text } = await group();
-    const stderr = expect.stringMatching(/^\/.*\/c\.zarr: exists and is kept\n$/);
+    const stderr = expect.stringMatching(/^\/.*\/c\.zarr: exists and was kept\n$/);
     const skip = (line: string) => run(`${line} --if-exists skip`);
     await output("copy g.zarr c.zarr --if-exists skip");
     expect(await skip("copy g.zarr/t c.zarr")).toMatchObject({ code: 0, stdout: "", stderr });
@@ -174,7 +174,7 @@ describe("--if-exists skip", () => {
     expect(skipped).toMatchObject({ skipped: true, keysWritten: 0 });
     await output("slice g.zarr/t --output out --quiet");
     const part = "slice g.zarr/t --slice 0 --output out";
-    expect(await skip(part)).toMatchObject({ code: 0, stdout: "", stderr: "out: exists and is kept\n" });
+    expect(await skip(part)).toMatchObject({ code: 0, stdout: "", stderr: "out: exists and was kept\n" });
     expect(await text("out")).toHaveLength(96);
     expect(await json(`${part} --if-exists skip`)).toEqual({ output: "out", skipped: true });
   });
@@ -262,7 +262,7 @@ describe("zarrflow convert", () => {
     await output("convert v3.zarr/t t.v1 --to v1 --codec blosc --quiet");
     expect(await document("t.v1/meta")).toMatchObject({ zarr_format: 1, compression: "blosc" });
     expect(await output("tree t.v1")).toBe("t.v1  float32 (y 4, x 6) in chunks of (2, 3), v1\n");
-    expect(await output("info t.v1")).toContain("4 of 4 present");
+    expect(await output("info t.v1")).toContain("4 of 4 stored");
     await output("copy t.v1 t.zip --quiet");
     await output("rechunk t.zip r.v1 --chunks y=-1,x=2 --quiet");
     const [digest] = (await output("digest g.zarr/t")).split(" ");
@@ -352,13 +352,13 @@ describe("zarrflow rechunk", () => {
     expect(await run(`${line} --quiet`)).toMatchObject({ code: 0, stderr: "" });
     expect(await names("s.zarr/t/c", true)).toEqual(["0", "0/0"]);
     const info = await output("info s.zarr/t");
-    expect(info).toMatch(/chunks +\(2, 5\) in shards\n +shards +\(6, 10\), 1 of 1 present\n/);
+    expect(info).toMatch(/chunks +\(2, 5\) in shards\n +shards +\(6, 10\), 1 of 1 stored\n/);
     expect(await output("tree s.zarr")).toContain("in chunks of (2, 5) in shards of (6, 10)");
     await output("validate s.zarr");
     expect(await digests(made, "s.zarr")).toBe(await digests(made, "g.zarr"));
     await output("copy s.zarr plain.zarr --shards none --quiet");
     expect(await digests(made, "plain.zarr")).toBe(await digests(made, "g.zarr"));
-    expect(await output("info plain.zarr/t")).toContain("(2, 5), 6 of 6 present");
+    expect(await output("info plain.zarr/t")).toContain("(2, 5), 6 of 6 stored");
   });
 
   it("reports the plan: strategy, cost, memory, and with --explain why not others; or all of it as JSON", async () => {

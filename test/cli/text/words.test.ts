@@ -61,7 +61,7 @@ describe("the text of a failure", () => {
     expect(exists("Replace it, or choose another target.")).toContain("hint: Use --if-exists replace");
     expect(exists("Start again.")).toContain("hint: Start again.");
     const unfinished = { tasks: 1, allTasks: 2, resume: "copy a b --resume", clean: "clean b" };
-    const resumed = "to continue, once what is damaged is repaired: copy a b --resume";
+    const resumed = "to continue, after repairing the damage: copy a b --resume";
     expect(failureText(error, { unfinished })).toContain(resumed);
   });
 
