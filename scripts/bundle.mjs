@@ -45,7 +45,7 @@ const READS = [
   // loaded on use, by most arrays of v3: in a file of its own it would cost a page a round trip
   "codecs/zstd/codec",
   // several of the files below import these at once: in one of them, they would make the others load it
-  ...["hierarchy/open/ancestors-of", "codecs/limits", "codecs/kernels/checksums", "util/crc32"],
+  ...["hierarchy/open/open-node", "codecs/limits", "codecs/kernels/checksums", "util/crc32"],
   ...["sorted-keys", "writer", "reserved-names", "store-traits", "remote/server-counters"].map(
     (name) => `stores/${name}`,
   ),
@@ -55,7 +55,8 @@ const READS = [
 const READS_ON_USE = {
   shards: /\/(?:sharding\/|checksum)/,
   zip: /^stores\/(?:zip|http\/)|^targets\/zip-upload-log|foreign-file/,
-  other: /^(?:meta|hierarchy)\/|key-prefix|zarrita|\/(?:blosc|deflate|zstd)\/|\/(?:lz4|shuffle)\.|wasm-delta/,
+  other:
+    /^(?:meta|hierarchy)\/|key-prefix|zarrita|\/(?:blosc|deflate|zstd)\/|\/(?:lz4|byte-filters)\.|wasm-filters/,
   codecs: /^codecs\//,
   s3: /^stores\/s3\//,
   text: /asked-slice/,

@@ -95,8 +95,8 @@ export {
   type CreateOptions,
   create,
   createGroup,
+  like,
 } from "./hierarchy/create/create.ts";
-export { like } from "./hierarchy/create/like.ts";
 export type { FillOption, NewArray, NewGroup } from "./hierarchy/create/metadata.ts";
 export type { CreateTarget } from "./hierarchy/create/place.ts";
 export { type DeleteOptions, deleteNode } from "./hierarchy/edit/delete.ts";
@@ -113,11 +113,10 @@ export {
 } from "./hierarchy/open/open.ts";
 export { children, walk } from "./hierarchy/open/walk.ts";
 export { ArrayWriter } from "./hierarchy/write/array.ts";
-export { type Frames, placeFrames } from "./hierarchy/write/frames.ts";
+export { type Frames, placeFrames } from "./hierarchy/write/chunk-draft.ts";
 export { GroupWriter } from "./hierarchy/write/group.ts";
-export type { ArrayPart } from "./hierarchy/write/parts.ts";
 export { type RegionOption, type WriteRegionOptions, writeRegion } from "./hierarchy/write/region.ts";
-export type { Values } from "./hierarchy/write/values.ts";
+export type { ArrayPart, Values } from "./hierarchy/write/values.ts";
 export type { CodecOption } from "./meta/codec-option.ts";
 export type { DataTypeName, DataTypeQuery } from "./meta/data-type-name.ts";
 export type { DataTypeOption } from "./meta/data-type-option.ts";

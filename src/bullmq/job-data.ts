@@ -1,6 +1,6 @@
 import { parsePlan } from "../flows/jobs/parse-plan.ts";
 import type { Encoders, PlanFile } from "../flows/jobs/plan-file.ts";
-import type { Planned } from "../flows/planned.ts";
+import type { Planned } from "../flows/stored-plan.ts";
 import type { RunCounts, RunReport } from "../run/events.ts";
 import type { ShareName } from "../targets/options.ts";
 import { type ErrorCode, EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";

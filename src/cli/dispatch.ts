@@ -1,12 +1,11 @@
 import { EXIT_CODES, isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/names.ts";
 import { commandList, commandNames, loadListed } from "./command-list.ts";
-import { optimiseLater, optimiseRequests } from "./optimise-later.ts";
+import { optimiseLater, optimiseRequests } from "./node-process.ts";
 import type { Command, UnknownFlag } from "./parse-arguments.ts";
 import { ClosedPipe, listenToInterrupts, openTerminal, type Terminal, writeFailure } from "./terminal.ts";
-import { failureText } from "./text/failure.ts";
+import { failureText, UnfinishedRun } from "./text/failure.ts";
 import { commandHelp } from "./text/help.ts";
-import { UnfinishedRun } from "./unfinished-run.ts";
 
 /** The exit code of a run that the system stopped, and that can be resumed. */
 const STOPPED = 7;

@@ -1,4 +1,4 @@
-import { commandLine } from "./unfinished-run.ts";
+import { commandLine } from "./text/failure.ts";
 
 export const SCRIPTS = ["slurm", "k8s", "batch", "parallel"] as const;
 

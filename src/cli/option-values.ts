@@ -10,19 +10,19 @@ import type { AccessRetry } from "../stores/store.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { parseBytes, parseDuration } from "../util/units.ts";
 import type { Values } from "./parse-arguments.ts";
-import { headersOf } from "./request-headers.ts";
-import type {
-  accessOptions,
-  changingOptions,
-  existingOptions,
-  filterOptions,
-  profileOption,
-  rateOptions,
-  readingOptions,
-  taskOptions,
-  updateOption,
-  writeEmptyOption,
-  writingOptions,
+import {
+  type accessOptions,
+  type changingOptions,
+  type existingOptions,
+  type filterOptions,
+  headersOf,
+  type profileOption,
+  type rateOptions,
+  type readingOptions,
+  type taskOptions,
+  type updateOption,
+  type writeEmptyOption,
+  type writingOptions,
 } from "./shared-options.ts";
 import { valuesOf } from "./value-options.ts";
 

@@ -1,5 +1,4 @@
-import { fileEnding } from "../tables/file-ending.ts";
-import { SLICE_FORMATS, type SliceFormat } from "../tables/slice-format.ts";
+import { fileEnding, SLICE_FORMATS, type SliceFormat } from "../tables/slice-format.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/names.ts";
 

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { ZarrflowError } from "../util/errors.ts";
 import { nearestName } from "../util/names.ts";
+import { warningText } from "./progress/event-progress.ts";
 import type { Terminal } from "./terminal.ts";
-import { warningText } from "./text/warning.ts";
 
 /** One flag of a command. */
 export interface Option {

@@ -6,22 +6,25 @@ import { packageVersion } from "../util/package-version.node.ts";
 import { redact } from "../util/redact.ts";
 import { streamFrom } from "../util/web-streams.ts";
 import { assertFilesApart, assertOutputReplaceable, writeOutputFile } from "./file-output.ts";
-import { followRun } from "./optimise-later.ts";
+import { followRun, peakMemory } from "./node-process.ts";
 import { runOptions } from "./option-values.ts";
 import { assertNamedAsPage } from "./output-names.ts";
 import type { Values } from "./parse-arguments.ts";
-import { peakMemory } from "./peak-memory.ts";
-import { eventAdvance, RetryLog } from "./progress/event-progress.ts";
+import { eventAdvance, RetryLog, warningText } from "./progress/event-progress.ts";
 import { progressView } from "./progress/view.ts";
 import { RunRecorder } from "./report/run-record.ts";
 import type { outputOptions, updateOption, writingOptions } from "./shared-options.ts";
 import type { Terminal } from "./terminal.ts";
-import { failureText } from "./text/failure.ts";
-import { toJson } from "./text/json.ts";
+import {
+  commandLine,
+  failureText,
+  resumingCommand,
+  UnfinishedRun,
+  type UnfinishedWords,
+} from "./text/failure.ts";
 import { reportText } from "./text/report.ts";
-import { warningText } from "./text/warning.ts";
+import { toJson } from "./text/results.ts";
 import type { TraceFile } from "./trace.ts";
-import { commandLine, resumingCommand, UnfinishedRun, type UnfinishedWords } from "./unfinished-run.ts";
 
 type FlowValues = Values<typeof writingOptions & typeof updateOption & typeof outputOptions>;
 type OnEvent = (event: FlowEvent) => void;

@@ -1,19 +1,19 @@
 import type { TakenItems } from "../flows/request/labels/found-labels.ts";
-import { nameOf, uniqueName } from "../hierarchy/array-name.ts";
+import { nameOf } from "../hierarchy/node.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { FormatSliceOptions } from "../run/slabs/raw.ts";
 import { entryOf, formattedPieces, type SliceFormat } from "../tables/slice-format.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { uniqueName } from "../util/names.ts";
 import { product } from "../util/shape.ts";
 import { writeOutputFile } from "./file-output.ts";
-import { peakMemory } from "./peak-memory.ts";
-import { bytesProgress } from "./progress/event-progress.ts";
+import { peakMemory } from "./node-process.ts";
+import { bytesProgress, warningText } from "./progress/event-progress.ts";
 import { progressView } from "./progress/view.ts";
 import type { Terminal } from "./terminal.ts";
-import { toJson } from "./text/json.ts";
 import { outputText } from "./text/report.ts";
-import { warningText } from "./text/warning.ts";
+import { toJson } from "./text/results.ts";
 
 /** Flags of a slice that is written to a file. */
 export interface OutputValues {

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import type { FlowEvent } from "../run/events.ts";
 import { fileError } from "../stores/files/file-error.ts";
 import { isZarrflowError } from "../util/errors.ts";
-import { toJson } from "./text/json.ts";
+import { toJson } from "./text/results.ts";
 
 /** Characters of lines that are written at once. */
 const WRITTEN_TOGETHER = 64_000;

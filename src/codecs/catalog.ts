@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../util/errors.ts";
-import { SIGNIFICAND } from "../util/float16.ts";
+import { SIGNIFICAND } from "../util/numbers.ts";
 import {
   BOOLEANS,
   type CodecAliases,
@@ -50,7 +50,7 @@ export const castValue = {
   isLossy: true,
   costClass: "other",
   engines: TYPESCRIPT,
-  load: async () => (await import("./filters/cast-value.ts")).createCastValue,
+  load: async () => (await import("./filters/value-codec.ts")).createCastValue,
 } as const satisfies CodecDescriptor;
 
 export const scaleOffset = {
@@ -65,7 +65,7 @@ export const scaleOffset = {
   isLossy: true,
   costClass: "other",
   engines: TYPESCRIPT,
-  load: async () => (await import("./filters/scale-offset.ts")).createScaleOffset,
+  load: async () => (await import("./filters/value-codec.ts")).createScaleOffset,
 } as const satisfies CodecDescriptor;
 
 export const transpose = {
@@ -173,7 +173,7 @@ export const vlenArray = {
   name: "vlen-array",
   aliases: { v2: "vlen-array" },
   objects: "object",
-  load: async () => (await import("./items/vlen-array.ts")).createVlenArray,
+  load: async () => (await import("./items/vlen.ts")).createVlenArray,
 } as const satisfies CodecDescriptor;
 
 /** The layout of variable data in ZEP 7. Documents do not name it: the data type implies it. */
@@ -341,7 +341,7 @@ export const delta = {
   parts: [{ setting: "astype", is: "type" }],
   costClass: "none",
   engines: KERNEL,
-  load: async () => (await import("./filters/delta.ts")).loadDelta(),
+  load: async () => (await import("./filters/number-filters.ts")).loadDelta(),
 } as const satisfies CodecDescriptor;
 
 export const fixedscaleoffset = {
@@ -398,7 +398,7 @@ export const packbits = {
   parts: [],
   costClass: "other",
   engines: TYPESCRIPT,
-  load: async () => (await import("./filters/packbits.ts")).createPackbits,
+  load: async () => (await import("./filters/byte-filters.ts")).createPackbits,
 } as const satisfies CodecDescriptor;
 
 export const quantize = {
@@ -428,7 +428,7 @@ export const shuffle = {
   allowed: { elementsize: [1, 2 ** 31 - 1] },
   costClass: "none",
   engines: KERNEL,
-  load: async () => (await import("./filters/shuffle.ts")).createShuffle,
+  load: async () => (await import("./filters/byte-filters.ts")).createShuffle,
 } as const satisfies CodecDescriptor;
 
 /** Compressors that blosc applies to blocks. */

@@ -4,11 +4,9 @@
  * @module
  */
 
-export type { CodecJson, ObjectCodecJson } from "./canonical-config.ts";
 export type { NewCodec } from "./catalog.ts";
-export { type ChainOptions, loadCodecs } from "./chain/codec-chain.ts";
+export { type ChainOptions, createPipeline, loadCodecs, type PipelineOptions } from "./chain/codec-chain.ts";
 export { type ChunkForm, type CodecStep, codecStep, type Direction } from "./chain/codec-step.ts";
-export { createPipeline, type PipelineOptions } from "./chain/pipeline.ts";
 export type { ChunkData, FixedData, VariableData } from "./chunk-data.ts";
 export type {
   ArrayToArrayCodec,
@@ -34,7 +32,7 @@ export type {
   ItemFilter,
 } from "./descriptor.ts";
 export type { ObjectValues } from "./items/object-values.ts";
-export type { NumcodecsClass, NumcodecsCodec } from "./numcodecs-codec.ts";
+export type { CodecJson, NumcodecsClass, NumcodecsCodec, ObjectCodecJson } from "./registry.ts";
 export { type CodecLoader, codecNames, registerCodec } from "./registry.ts";
 export type { ItemOptions } from "./standalone.ts";
 export {

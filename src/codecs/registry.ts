@@ -1,10 +1,21 @@
 import type { CodecConfig } from "../meta/array-metadata.ts";
+import { canonicalConfiguration } from "../meta/v2/codecs.ts";
+import { parseV3Codec } from "../meta/v3/codec.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { fromPlain, type JsonObject, type JsonValue, toPlain } from "../util/json-value.ts";
 import { nearestName } from "../util/names.ts";
-import { addCodec, BUILTIN_CODECS, codecNamed, type NewCodec } from "./catalog.ts";
-import type { Codec, CodecContext, CodecFactory, NestingCodecFactory } from "./codec.ts";
+import {
+  addCodec,
+  BUILTIN_CODECS,
+  codecNamed,
+  type NewCodec,
+  nameOfV2,
+  nameOfV3,
+  type ObjectCodecName,
+} from "./catalog.ts";
+import type { BytesToBytesCodec, Codec, CodecContext, CodecFactory, NestingCodecFactory } from "./codec.ts";
 import type { CodecKind } from "./descriptor.ts";
-import { fromNumcodecsClass, isNumcodecsClass, type NumcodecsClass } from "./numcodecs-codec.ts";
+import { foreignSizeBound, overrun } from "./limits.ts";
 
 /** Loads a factory on first use of the codec, so that unused code is not loaded. */
 export type CodecLoader = () => Promise<CodecFactory | NestingCodecFactory | NumcodecsClass>;
@@ -137,4 +148,128 @@ function assertKind({ kind }: Codec, name: string): void {
     expected: stated,
     found: kind,
   });
+}
+
+/** A codec with the interface of the numcodecs package: whole buffers in, whole buffers out. */
+export interface NumcodecsCodec {
+  encode(data: Uint8Array): Uint8Array | Promise<Uint8Array>;
+  decode(data: Uint8Array, out?: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
+/** The class of a codec as the numcodecs package exports it, or an object with the same interface. */
+export interface NumcodecsClass {
+  readonly codecId?: string;
+  /** Creates the codec from a configuration in the form of Zarr v2. */
+  fromConfig(config: { id: string }): NumcodecsCodec | Promise<NumcodecsCodec>;
+}
+
+export function isNumcodecsClass(value: unknown): value is NumcodecsClass {
+  const isHolder = typeof value === "function" || (typeof value === "object" && value !== null);
+  return isHolder && "fromConfig" in value && typeof value.fromConfig === "function";
+}
+
+/**
+ * Adapts such a codec. Its decoded output must fit the size that the metadata promise, its encoded output twice its
+ * input plus 64 KiB. It allocates its own buffers, so this can be checked only afterwards.
+ *
+ * @throws `invalid-metadata` if it rejects the configuration.
+ */
+export async function fromNumcodecsClass(
+  numcodecs: NumcodecsClass,
+  name: string,
+  configuration: JsonObject,
+): Promise<BytesToBytesCodec> {
+  const codec = await configured(numcodecs, { ...toPlain(configuration), id: name });
+  return {
+    kind: "bytes-to-bytes",
+    name,
+    maxEncodedSize: foreignSizeBound,
+    async encodeInto(source, target) {
+      const encoded = assertBytes(await codec.encode(source));
+      if (encoded.length > target.length) {
+        throw new ZarrflowError("codec-error", "the codec returns more than twice its input", {
+          expected: `at most ${target.length}`,
+          found: encoded.length,
+        });
+      }
+      target.set(encoded);
+      return encoded.length;
+    },
+    async decodeInto(source, target) {
+      const decoded = assertBytes(await codec.decode(source));
+      if (decoded.length > target.length) throw overrun(target.length);
+      target.set(decoded);
+      return decoded.length;
+    },
+  };
+}
+
+async function configured(numcodecs: NumcodecsClass, config: { id: string }): Promise<NumcodecsCodec> {
+  try {
+    return await numcodecs.fromConfig(config);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ZarrflowError(
+      "invalid-metadata",
+      `the codec rejects its configuration: ${reason}`,
+      {},
+      { cause },
+    );
+  }
+}
+
+function assertBytes(result: unknown): Uint8Array {
+  if (ArrayBuffer.isView(result)) return new Uint8Array(result.buffer, result.byteOffset, result.byteLength);
+  throw new ZarrflowError("codec-error", "the codec did not return bytes");
+}
+
+/** A codec in the form of Zarr v2, `{ id, ... }`, or of v3: `{ name, configuration? }` or the bare name. */
+export type CodecJson =
+  | string
+  | { readonly name: string; readonly configuration?: object | undefined }
+  | { readonly id: string; readonly [name: string]: unknown };
+
+/** A codec that encodes values, not bytes. */
+export type ObjectCodecJson =
+  | ObjectCodecName
+  | {
+      readonly name: ObjectCodecName | `numcodecs.${ObjectCodecName}`;
+      readonly configuration?: object | undefined;
+    }
+  | { readonly id: ObjectCodecName; readonly [name: string]: unknown };
+
+const V3_PREFIX = "numcodecs.";
+
+/**
+ * The normal form of a codec given in either way.
+ *
+ * @throws `invalid-option`
+ */
+export function canonicalConfig(json: CodecJson): CodecConfig {
+  if (typeof json === "string") return fromV3(json);
+  if ("id" in json && typeof json.id === "string") {
+    const { id, ...configuration } = json;
+    return fromNumcodecs(id, asJson(configuration));
+  }
+  if ("name" in json && typeof json.name === "string") {
+    const { name, configuration = {} } = json;
+    if (!name.startsWith(V3_PREFIX) || nameOfV3(name) !== undefined)
+      return fromV3({ name, configuration: asJson(configuration) });
+    return fromNumcodecs(name.slice(V3_PREFIX.length), asJson(configuration));
+  }
+  throw new ZarrflowError("invalid-option", "a codec needs an `id` or a `name`");
+}
+
+function fromV3(json: JsonValue): CodecConfig {
+  const { name, configuration } = parseV3Codec(json, "");
+  return { name, configuration };
+}
+
+function fromNumcodecs(id: string, configuration: JsonObject): CodecConfig {
+  const name = nameOfV2(id) ?? id;
+  return { name, configuration: canonicalConfiguration(name, configuration) };
+}
+
+function asJson(value: unknown): JsonObject {
+  return fromPlain(value) as JsonObject;
 }

@@ -8,16 +8,15 @@ import { plainBuffers } from "../util/bytes.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { assertKnown, type OptionNames } from "../util/options.ts";
 import { cStrides, product } from "../util/shape.ts";
-import { type CodecJson, canonicalConfig, type ObjectCodecJson } from "./canonical-config.ts";
 import { codecNamed } from "./catalog.ts";
+import { createPipeline } from "./chain/codec-chain.ts";
 import { codecStep } from "./chain/codec-step.ts";
-import { createPipeline } from "./chain/pipeline.ts";
 import type { ChunkData, FixedData } from "./chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec, Codec, CodecPipeline } from "./codec.ts";
 import { type ObjectValues, packValues, valuesOf } from "./items/object-values.ts";
 import { copyBox } from "./kernels/copy-box.ts";
 import { MAX_CHUNK_SIZE } from "./limits.ts";
-import { makeCodec } from "./registry.ts";
+import { type CodecJson, canonicalConfig, makeCodec, type ObjectCodecJson } from "./registry.ts";
 
 /** Describes the items for a codec without an array around it. */
 export interface ItemOptions {

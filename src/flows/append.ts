@@ -1,5 +1,4 @@
 import { withChunkSeparator } from "../hierarchy/chunk-separator.ts";
-import { leaseMemory } from "../hierarchy/context.ts";
 import { type Following, following } from "../hierarchy/edit/followers.ts";
 import { type ParentHierarchy, parentHierarchyOfNode } from "../hierarchy/edit/parent.ts";
 import { growArrays } from "../hierarchy/edit/resize.ts";
@@ -9,7 +8,8 @@ import type { OpenSource } from "../hierarchy/open/open.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
 import { walk } from "../hierarchy/open/walk.ts";
 import { editedAlong } from "../hierarchy/other-format.ts";
-import { type LockedPlace, lockPlace } from "../hierarchy/place-lock.ts";
+import { type LockedPlace, lockPlace } from "../hierarchy/parent-hierarchy.ts";
+import { leaseMemory } from "../hierarchy/read-options.ts";
 import { isFixed } from "../meta/data-type.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
 import type { ReadEventOptions } from "../run/events.ts";
@@ -19,20 +19,30 @@ import type { WritableStore } from "../stores/store.ts";
 import { childSpec } from "../stores/store-spec.ts";
 import { BufferPool } from "../streams/buffer-pool.ts";
 import { DEFAULT_MAX_MEMORY } from "../streams/byte-budget.ts";
+import type { Region } from "../streams/chunk.ts";
+import { forEachConcurrent } from "../streams/for-each-concurrent.ts";
+import { chunksIn } from "../streams/regrid.ts";
 import { isZarrflowError, ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, belowPath, isAtOrBelow, joinKey } from "../util/node-path.ts";
 import { checkedOptions, invalid, type OptionNames } from "../util/options.ts";
 import { product } from "../util/shape.ts";
 import { parseBytes } from "../util/units.ts";
-import { assertContinues, assertEqual, assertSameKind } from "./append/assert-pairs.ts";
 import { assertImagesStay, assertLevelContinues, assertRastersContinue } from "./append/assert-places.ts";
-import { arraysBelowNode, isGrowingCoordinate, pairArrays } from "./append/pair-arrays.ts";
-import { chunksTouched, type GrowingPart, growingPart, removeFresh, writePart } from "./append/write-part.ts";
+import {
+  type AppendedPair,
+  arraysBelowNode,
+  assertContinues,
+  assertEqual,
+  assertSameKind,
+  isGrowingCoordinate,
+  pairArrays,
+} from "./append/pairs.ts";
+import { type CopyBoxesOptions, copyBoxes } from "./boxes.ts";
 import { UNPACED_OPTIONS, type UnpacedOptions } from "./request/flow-options.ts";
 import { type OpenedSource, openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 import { usualConcurrency } from "./request/store-settings.ts";
-import { assertApart } from "./target/target-apart.ts";
+import { assertApart } from "./target/flow-target.ts";
 
 export interface AppendOptions extends UnpacedOptions {
   /**
@@ -351,4 +361,63 @@ function grownArray(part: GrowingPart): AppendedArray {
     newChunks: count(fresh),
     rewrittenChunks: count(ragged),
   };
+}
+
+/** The part of one array that is written: new chunks, and those at the old edge that get more items. */
+export interface GrowingPart extends Omit<AppendedPair, "target"> {
+  readonly target: ZarrArray<DataTypeName, WritableStore>;
+  /** Shape of the target after the append. */
+  readonly shape: readonly number[];
+  readonly fresh: Region;
+  readonly ragged: Region;
+}
+
+/** Splits the appended items at the first chunk boundary. */
+export function growingPart(
+  pair: AppendedPair & { readonly target: ZarrArray<DataTypeName, WritableStore> },
+): GrowingPart {
+  const { source, target, axis, length } = pair;
+  const added = source.shape[axis] ?? 0;
+  const start = target.shape.map((_, d) => (d === axis ? length : 0));
+  const chunk = target.chunkShape[axis] ?? 1;
+  const room = Math.min(added, Math.ceil(length / chunk) * chunk - length);
+  const part = (from: number, count: number): Region => ({
+    start: start.with(axis, from),
+    shape: source.shape.with(axis, count),
+  });
+  return {
+    ...pair,
+    shape: target.shape.with(axis, length + added),
+    ragged: part(length, room),
+    fresh: part(length + room, added - room),
+  };
+}
+
+/** Chunks of the target that a region touches. */
+export function chunksTouched({ target }: GrowingPart, region: Region): Iterable<readonly number[]> {
+  return product(region.shape) === 0 ? [] : chunksIn(region, target.chunkShape);
+}
+
+/** Writes the items of one region of a part. A chunk at the old edge is read first and keeps its old items. */
+export async function writePart(
+  { path, source, target, shape, axis, length }: GrowingPart,
+  region: Region,
+  options: CopyBoxesOptions,
+): Promise<void> {
+  const grown = {
+    store: target.store,
+    path: target.path,
+    metadata: { ...target.metadata, shape },
+    chunkKey: (coords: readonly number[]) => target.chunkKey(coords),
+    pipeline: () => target.pipeline(),
+  };
+  const shift = shape.map((_, d) => (d === axis ? length : 0));
+  await copyBoxes({ source, path }, [grown], { region, shift }, options);
+}
+
+/** Deletes new chunks that no document covers yet, after a failed append. */
+export async function removeFresh(part: GrowingPart, concurrency: number): Promise<void> {
+  const { target, fresh } = part;
+  const remove = (coords: readonly number[]) => target.store.delete(target.chunkKey(coords));
+  await forEachConcurrent(chunksTouched(part, fresh), remove, { concurrency });
 }

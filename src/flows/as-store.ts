@@ -1,6 +1,5 @@
-import { leaseWhileOpen } from "../hierarchy/context.ts";
 import type { OpenSource } from "../hierarchy/open/open.ts";
-import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
+import { leaseWhileOpen, READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { KEY_FILTER, type KeyFilter } from "../plan/key-filter.ts";
 import { memoryForTasks } from "../plan/memory.ts";
 import type { ArrayJob, Plan } from "../plan/plan.ts";

@@ -1,5 +1,9 @@
-import { Context } from "../hierarchy/context.ts";
-import { type ConcurrencyOption, PACE_OPTIONS, type PaceOptions } from "../hierarchy/read-options.ts";
+import {
+  type ConcurrencyOption,
+  Context,
+  PACE_OPTIONS,
+  type PaceOptions,
+} from "../hierarchy/read-options.ts";
 import type { FlowEvent } from "../run/events.ts";
 import { STORE_ACCESS, type StoreAccess } from "../stores/access.ts";
 import type { Retry } from "../stores/remote/retry-requests.ts";

@@ -1,9 +1,8 @@
-import { leaseMemory } from "../hierarchy/context.ts";
 import type { ZarrArray, ZarrNode } from "../hierarchy/node.ts";
 import type { OpenSource } from "../hierarchy/open/open.ts";
 import { isNotKnown } from "../hierarchy/open/open-node.ts";
 import { type BrokenNode, brokenNode, walkPastBroken } from "../hierarchy/open/walk.ts";
-import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
+import { leaseMemory, READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { compareValues } from "../run/compare-values.ts";
 import { READ_EVENT_OPTIONS, type ReadEventOptions } from "../run/events.ts";
 import { SourceWatch } from "../run/source-watch.ts";

@@ -10,11 +10,12 @@ import { isZarrflowError, type ZarrflowError } from "../util/errors.ts";
 import { hasher } from "../util/hash.ts";
 import { checkedOptions, type OptionNames } from "../util/options.ts";
 import { product } from "../util/shape.ts";
-import { CellGrid, cellShapeOf } from "./digest/cell-grid.ts";
 import {
   type ArrayTree,
   arrayHash,
+  CellGrid,
   CellHasher,
+  cellShapeOf,
   type DigestTree,
   itemBytes,
   MerkleRoot,

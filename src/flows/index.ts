@@ -4,12 +4,11 @@
  * @module
  */
 
-export type { Context } from "../hierarchy/context.ts";
-export type { CyclicRange } from "../hierarchy/cyclic-range.ts";
 export type { EditSource } from "../hierarchy/edit/parent.ts";
 export type { OpenSource } from "../hierarchy/open/open.ts";
 export type {
   ConcurrencyOption,
+  Context,
   GridStrategy,
   ReadOptions,
   SlabOptions,
@@ -25,6 +24,7 @@ export {
   type SliceValues,
 } from "../hierarchy/slice.ts";
 export type {
+  CyclicRange,
   IndexRange,
   Label,
   Labelled,
@@ -36,7 +36,7 @@ export type {
   SliceOption,
 } from "../hierarchy/slice-option.ts";
 export type { NodeWriterOptions } from "../hierarchy/write/array.ts";
-export type { GrowingArray } from "../hierarchy/write/frames.ts";
+export type { GrowingArray } from "../hierarchy/write/chunk-draft.ts";
 export type { ValueList } from "../hierarchy/write/values.ts";
 export type { KeyFilter } from "../plan/key-filter.ts";
 export type { ArrayJob, KeptChunks, Plan, PlanTotals, StoreProfile, StoreProfiles } from "../plan/plan.ts";
@@ -105,7 +105,6 @@ export {
 export { simulatePlan } from "./jobs/simulate.ts";
 export type { Prices, SimulatedStage, Simulation, SimulationOptions } from "./jobs/simulation.ts";
 export { type PlanSliceOptions, planSlice, type SlicePlan } from "./plan-slice.ts";
-export { type Planned, plan } from "./planned.ts";
 export {
   type LevelsOption,
   type PyramidArray,
@@ -123,7 +122,9 @@ export type { TakenItems } from "./request/labels/found-labels.ts";
 export type { ArrayChanges, PackedType, PackOption, ValueChanges } from "./request/value-changes.ts";
 export { readDecoded, slice } from "./slice.ts";
 export {
+  type Planned,
   type PlanShare,
+  plan,
   type ReadPlanOptions,
   readPlan,
   type ShareRunOptions,

@@ -1,8 +1,8 @@
-import { leaseMemory } from "../hierarchy/context.ts";
 import { createGroup } from "../hierarchy/create/create.ts";
 import type { CreateTarget } from "../hierarchy/create/place.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import { exists, type OpenSource } from "../hierarchy/open/open.ts";
+import { leaseMemory } from "../hierarchy/read-options.ts";
 import type { ArrayWriter } from "../hierarchy/write/array.ts";
 import type { GroupWriter } from "../hierarchy/write/group.ts";
 import { SourceWatch } from "../run/source-watch.ts";
@@ -15,17 +15,15 @@ import { product } from "../util/shape.ts";
 import { parseBytes } from "../util/units.ts";
 import { copyBoxes } from "./boxes.ts";
 import { type LevelJob, type PyramidPlan, planPyramid } from "./pyramid/level-jobs.ts";
-import { blockOffset } from "./pyramid/level-plan.ts";
-import { PYRAMID_OPTIONS, type PyramidOptions } from "./pyramid/pyramid-options.ts";
+import { blockOffset, PYRAMID_OPTIONS, type PyramidOptions } from "./pyramid/pyramid-options.ts";
 import { PYRAMID_METHODS, type PyramidMethod } from "./pyramid/reduce-blocks.ts";
 import { coordinateLevels, writeLevels } from "./pyramid/write-levels.ts";
 import { openSource } from "./request/open-source.ts";
 import { noteAccess } from "./request/option-effects.ts";
 import { usualConcurrency } from "./request/store-settings.ts";
-import { targetSpec } from "./target/flow-target.ts";
-import { assertApart } from "./target/target-apart.ts";
+import { assertApart, targetSpec } from "./target/flow-target.ts";
 
-export type { LevelsOption } from "./pyramid/level-plan.ts";
+export type { LevelsOption } from "./pyramid/pyramid-options.ts";
 export type { PyramidMethod, PyramidOptions };
 
 /** One array of the source, in all levels. */

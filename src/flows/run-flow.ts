@@ -1,4 +1,3 @@
-import { leaseMemory } from "../hierarchy/context.ts";
 import type { ParentHierarchy } from "../hierarchy/edit/parent.ts";
 import {
   assertUnlockedAbove,
@@ -7,6 +6,7 @@ import {
   repairConsolidatedBelow,
   unlistFromParents,
 } from "../hierarchy/parent-hierarchy.ts";
+import { leaseMemory } from "../hierarchy/read-options.ts";
 import type { Plan } from "../plan/plan.ts";
 import { planWarnings, sourceWarnings } from "../plan/warnings.ts";
 import { type EventOptions, type RunReport, withRetryEvents } from "../run/events.ts";

@@ -3,10 +3,9 @@ import type { ChunkSpec } from "../codecs/codec.ts";
 import { fillData } from "../codecs/filled-data.ts";
 import { maxStoredSize } from "../codecs/limits.ts";
 import { withChunkSeparator, withSeparatorOnUse } from "../hierarchy/chunk-separator.ts";
-import { memoryOf } from "../hierarchy/context.ts";
 import { type TypedZarrArray, withKeptIndexes, type ZarrArray } from "../hierarchy/node.ts";
 import { groupInPlace, type OpenSource } from "../hierarchy/open/open.ts";
-import { type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
+import { memoryOf, type ReadOptions, SLAB_OPTIONS, type SlabOptions } from "../hierarchy/read-options.ts";
 import {
   DECODED_OPTIONS,
   type DecodedOptions,

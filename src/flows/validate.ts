@@ -1,9 +1,8 @@
-import { leaseMemory } from "../hierarchy/context.ts";
-import { keysBelow } from "../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../hierarchy/node.ts";
 import type { OpenSource } from "../hierarchy/open/open.ts";
 import { openNode } from "../hierarchy/open/open-node.ts";
-import { READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
+import { keysBelow } from "../hierarchy/open/walk.ts";
+import { leaseMemory, READ_OPTIONS, type ReadOptions } from "../hierarchy/read-options.ts";
 import { gridShape } from "../meta/array-metadata.ts";
 import type { ReadEvent } from "../run/events.ts";
 import { STORE_ACCESS } from "../stores/access.ts";
@@ -23,12 +22,11 @@ import { openSource } from "./request/open-source.ts";
 import { usualConcurrency } from "./request/store-settings.ts";
 import { conflictsOf } from "./target/filter-plan.ts";
 import { targetSpec } from "./target/flow-target.ts";
-import { consolidatedFindings } from "./validate/consolidated.ts";
-import { decodeCheck } from "./validate/decode-check.ts";
 import { faultFinding, isFault, type ValidateFinding } from "./validate/finding.ts";
 import { type Fix, fixInPlace, fixLeftovers, fixZip, isZipKept, withReason } from "./validate/fixes.ts";
-import { type ReadNodes, readNodes, walkNodes } from "./validate/nodes.ts";
+import { consolidatedFindings, type ReadNodes, readNodes, walkNodes } from "./validate/nodes.ts";
 import {
+  decodeCheck,
   leftoverFindings,
   ownLeftoverFindings,
   type StoredChunk,

@@ -1,4 +1,4 @@
-import { createPipeline } from "../codecs/chain/pipeline.ts";
+import { createPipeline } from "../codecs/chain/codec-chain.ts";
 import { type CodecPipeline, chunkSpecOf } from "../codecs/codec.ts";
 import type { ArrayMetadata, GroupMetadata } from "../meta/array-metadata.ts";
 import {
@@ -360,4 +360,26 @@ export function assertGroup(value: unknown): asserts value is ZarrGroup {
 
 function isNodeOf(kind: ZarrNode["kind"], value: unknown): boolean {
   return isObject(value) && "kind" in value && value.kind === kind && "layout" in value && "store" in value;
+}
+
+/** The location of an array, independent of the place where its store was opened. */
+export function placeOf({ path, spec }: ZarrArray): string {
+  const { kind } = spec;
+  const root =
+    kind === "directory"
+      ? spec.path
+      : kind === "http"
+        ? spec.url
+        : kind === "s3"
+          ? `${spec.bucket}/${spec.prefix}`
+          : JSON.stringify(spec);
+  return [root.replace(/\/$/, ""), path].filter(Boolean).join("/");
+}
+
+/** The name of an array in a file with several arrays, or as a column: the last part of its path. */
+export function nameOf(array: ZarrArray): string {
+  const { kind } = array.spec;
+  const hasName = array.path !== "" || kind === "directory" || kind === "http" || kind === "s3";
+  const name = hasName ? placeOf(array).split("/").at(-1) : undefined;
+  return name?.replace(/\.zarr$/, "") || "values";
 }

@@ -1,18 +1,25 @@
 import type { ZarrFormat } from "../meta/array-metadata.ts";
 import { LOCK_NAME } from "../stores/reserved-names.ts";
-import { isWritable, type LockOptions, type StoreSpec, type TargetBuild } from "../stores/store.ts";
+import {
+  isListable,
+  isWritable,
+  type LockOptions,
+  type StoreOptions,
+  type StoreSpec,
+  type TargetBuild,
+} from "../stores/store.ts";
 import { childSpec } from "../stores/store-spec.ts";
-import { openStore } from "../stores/url.ts";
+import { openStore, openStoreIfThere } from "../stores/url.ts";
+import { assertNoneInside } from "../targets/control-folder.ts";
 import { assertNotBuilt } from "../targets/index.ts";
-import { assertUnlocked } from "../targets/prefix-lock.ts";
+import { assertUnlocked, PrefixLock } from "../targets/prefix-lock.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { ancestorPaths, joinKey } from "../util/node-path.ts";
 import { createAncestors, formatAbove, isOfMetadata } from "./create/assertions.ts";
 import { ConsolidatedMetadata, refreshConsolidated } from "./edit/consolidated.ts";
 import { isWholeHierarchy, type ParentHierarchy } from "./edit/parent.ts";
-import { allDocumentsBelow } from "./keys-below.ts";
 import { openNode } from "./open/open-node.ts";
-import { walk } from "./open/walk.ts";
+import { allDocumentsBelow, walk } from "./open/walk.ts";
 import type { ReadDocumentOptions } from "./stored-documents.ts";
 
 /**
@@ -134,4 +141,77 @@ async function readableFormatAbove(
     if (isOfMetadata(error)) return undefined;
     throw error;
   }
+}
+
+/** A locked place in a hierarchy: only one run writes there. */
+export interface LockedPlace {
+  /** @throws `locked` if another run has taken it over. */
+  assertHeld(): Promise<void>;
+  /** Releases the lock. If that fails, the lock expires soon. */
+  release(): Promise<void>;
+}
+
+interface LockPlaceOptions extends StoreOptions {
+  /** True for the place of an array: no other run can have a place inside it. */
+  readonly isArray?: boolean;
+}
+
+/**
+ * Locks a place in a hierarchy, so that no other run writes there, around it or inside it. Stores without conditional
+ * writes have no locks.
+ *
+ * @throws `locked` while another run writes there.
+ */
+export async function lockPlace(
+  hierarchyAround: ParentHierarchy,
+  { isArray = false, signal }: LockPlaceOptions = {},
+): Promise<LockedPlace> {
+  await assertUnlockedAbove(hierarchyAround, { signal });
+  const lock = await PrefixLock.take(hierarchyAround.store, {
+    key: joinKey(hierarchyAround.path, LOCK_NAME),
+    signal,
+  });
+  const release = async () => {
+    await lock?.release().catch(() => {});
+  };
+  try {
+    // A run that locks a place around this one checks for locks inside it afterwards.
+    if (lock) {
+      await assertUnlockedAbove(hierarchyAround, { signal });
+      if (!isArray) await assertNoneIn(hierarchyAround, { signal });
+    }
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { assertHeld: async () => lock?.assertHeld(), release };
+}
+
+/** Runs a step while its place is locked. @throws as `lockPlace` */
+export async function withLockedPlace<T>(
+  hierarchyAround: ParentHierarchy,
+  step: () => Promise<T>,
+  options: LockPlaceOptions = {},
+): Promise<T> {
+  const lock = await lockPlace(hierarchyAround, options);
+  try {
+    return await step();
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Checks that no other run writes at a place or around it. @throws `locked` */
+export async function assertNotLocked(
+  hierarchyAround: ParentHierarchy,
+  { signal }: StoreOptions = {},
+): Promise<void> {
+  await assertUnlockedAbove(hierarchyAround, { signal });
+  await assertUnlocked(hierarchyAround.store, { key: joinKey(hierarchyAround.path, LOCK_NAME), signal });
+}
+
+async function assertNoneIn({ spec, path }: ParentHierarchy, { signal }: StoreOptions): Promise<void> {
+  const folder = childSpec(spec, path);
+  const store = folder && (await openStoreIfThere(folder));
+  if (store && isListable(store) && isWritable(store)) await assertNoneInside(store, { signal });
 }

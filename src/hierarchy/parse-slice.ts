@@ -1,6 +1,6 @@
 import { withEqualsSigns } from "../meta/dimension-names.ts";
-import { wholeNumber } from "../util/decimal.ts";
 import { ZarrflowError } from "../util/errors.ts";
+import { wholeNumber } from "../util/numbers.ts";
 import {
   backwards,
   type IndexRange,

@@ -14,8 +14,8 @@ import { checkedOptions, isObject, type OptionNames, withoutEffect } from "../ut
 import type { OwnBytes } from "../util/platform-types.ts";
 import { parseBytes } from "../util/units.ts";
 import { type ReadableStream, streamFrom } from "../util/web-streams.ts";
-import { nameOf } from "./array-name.ts";
-import type { ZarrArray } from "./node.ts";
+import { nameOf, type ZarrArray } from "./node.ts";
+
 import { axesFromAbove } from "./open/above-on-use.ts";
 import type { OpenSource } from "./open/open.ts";
 import {

@@ -1,7 +1,7 @@
-import { parseInteger } from "../util/decimal.ts";
 import { type PlainCode, ZarrflowError } from "../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue, pointerTo } from "../util/json-value.ts";
 import { writeJson } from "../util/json-write.ts";
+import { parseInteger } from "../util/numbers.ts";
 import { MAX_ITEM_SIZE } from "./data-type.ts";
 
 /** Returns the error for a value that violates its format. */

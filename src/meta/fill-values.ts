@@ -1,7 +1,7 @@
 import { fromBase64, joinBytes } from "../util/bytes.ts";
-import { parseInteger } from "../util/decimal.ts";
 import { JsonNumber, type JsonValue, pointerTo } from "../util/json-value.ts";
 import { formatFloat } from "../util/json-write.ts";
+import { parseInteger } from "../util/numbers.ts";
 import { assertList, integerOf, invalid, tokenOf } from "./assert-json.ts";
 import { type DataType, isFixed } from "./data-type.ts";
 import { floatBytes, integerBytes, readFloat, readInteger } from "./number-kinds.ts";

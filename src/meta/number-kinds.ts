@@ -1,4 +1,4 @@
-import { fromFloat16Bits, toFloat16Bits } from "../util/float16.ts";
+import { fromFloat16Bits, toFloat16Bits } from "../util/numbers.ts";
 import { assertItemSize } from "./assert-json.ts";
 import { type DataType, type Field, isFixed } from "./data-type.ts";
 import { fieldItems } from "./element-order.ts";

@@ -1,4 +1,4 @@
-import { createPipeline } from "../codecs/chain/pipeline.ts";
+import { createPipeline } from "../codecs/chain/codec-chain.ts";
 import { type CodecPipeline, chunkSpecOf } from "../codecs/codec.ts";
 import type { GridStrategy } from "../hierarchy/read-options.ts";
 import { type ArrayMetadata, gridShape, type ZarrFormat } from "../meta/array-metadata.ts";

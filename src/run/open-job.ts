@@ -1,6 +1,6 @@
 import { ZarrArray } from "../hierarchy/node.ts";
 import { findNode } from "../hierarchy/open/above-on-use.ts";
-import { nodeIn } from "../hierarchy/open/node-in.ts";
+import { nodeIn } from "../hierarchy/open/in-any-format.ts";
 import type { OpenNodeOptions } from "../hierarchy/open/open-node.ts";
 import type { DataTypeName } from "../meta/data-type-name.ts";
 import { formatNamed } from "../meta/formats.ts";

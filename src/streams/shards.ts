@@ -1,4 +1,4 @@
-import { createPipeline } from "../codecs/chain/pipeline.ts";
+import { createPipeline } from "../codecs/chain/codec-chain.ts";
 import { corrupt } from "../codecs/limits.ts";
 import { ENTRY_SIZE, type ShardIndex } from "../codecs/sharding/entries.ts";
 import type { ShardFormat } from "../codecs/sharding/index-format.ts";

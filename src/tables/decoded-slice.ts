@@ -7,7 +7,7 @@ import type { Slab } from "../run/slabs/growing-slab.ts";
 import { typedValues } from "../run/slabs/typed-values.ts";
 import type { Shift } from "../streams/selection.ts";
 import { ZarrflowError } from "../util/errors.ts";
-import { toFloat16Bits } from "../util/float16.ts";
+import { toFloat16Bits } from "../util/numbers.ts";
 import { cStrides, product } from "../util/shape.ts";
 
 /** A slice with its decoder, which must receive all values once, in C order. */

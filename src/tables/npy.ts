@@ -1,4 +1,4 @@
-import { nameOf, uniqueName } from "../hierarchy/array-name.ts";
+import { nameOf } from "../hierarchy/node.ts";
 import { insideOf, type Slice } from "../hierarchy/slice.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
 import { writeNumpyType } from "../meta/v2/data-type.ts";
@@ -7,6 +7,7 @@ import { type FormatSliceOptions, rawPieces } from "../run/slabs/raw.ts";
 import { StoredEncoder } from "../stores/zip/stored-encoder.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import type { JsonValue } from "../util/json-value.ts";
+import { uniqueName } from "../util/names.ts";
 
 /** Writes a slice as an `.npy` file: header, then items. Each piece is valid until the next one is requested. */
 export async function* npyPieces(slice: Slice, options: DecodeOptions = {}): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
-import { parseDecimal } from "./decimal.ts";
 import { ZarrflowError } from "./errors.ts";
+import { parseDecimal } from "./numbers.ts";
 
 /** A number token that a JavaScript number would not reproduce, such as `1.0` or `18446744073709551615`. */
 export class JsonNumber {

@@ -80,3 +80,10 @@ const SURROGATE = /[\ud800-\udfff]/;
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
+
+/** The name itself, or the name with a number if it is taken. */
+export function uniqueName(name: string, taken: ReadonlySet<string>): string {
+  let unique = name;
+  for (let i = 1; taken.has(unique); i++) unique = `${name}_${i}`;
+  return unique;
+}

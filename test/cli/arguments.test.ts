@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { type Options, parseArguments, UnknownFlag } from "../../src/cli/parse-arguments.ts";
-import { headersOf, planAccessOf } from "../../src/cli/request-headers.ts";
-import { withoutSecretFlags } from "../../src/cli/unfinished-run.ts";
+import { headersOf, planAccessOf } from "../../src/cli/shared-options.ts";
+import { withoutSecretFlags } from "../../src/cli/text/failure.ts";
 import { valuesOf } from "../../src/cli/value-options.ts";
 
 const options = {

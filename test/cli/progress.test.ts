@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { eventAdvance, readProgress } from "../../src/cli/progress/event-progress.ts";
-import { Meter, type ProgressUpdate } from "../../src/cli/progress/meter.ts";
-import { drawBar, type ProgressOptions, progressView } from "../../src/cli/progress/view.ts";
+import {
+  drawBar,
+  Meter,
+  type ProgressOptions,
+  type ProgressUpdate,
+  progressView,
+} from "../../src/cli/progress/view.ts";
 import { drawn } from "../../src/cli/terminal.ts";
 import type { ArrayProgress, Progress } from "../../src/run/events.ts";
 

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { retryText } from "../../src/cli/progress/event-progress.ts";
 import { planPage } from "../../src/cli/report/page.ts";
 import { failureText } from "../../src/cli/text/failure.ts";
-import { toJson } from "../../src/cli/text/json.ts";
+import { toJson } from "../../src/cli/text/results.ts";
 import { planFlow } from "../../src/flows/request/flow.ts";
 import { runFlow } from "../../src/flows/run-flow.ts";
 import { planText } from "../../src/flows/text/plan.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
+import { createPipeline } from "../../src/codecs/chain/codec-chain.ts";
 import type { ChunkData, FixedData } from "../../src/codecs/chunk-data.ts";
 import type { ArrayToArrayCodec } from "../../src/codecs/codec.ts";
 import { createTranspose } from "../../src/codecs/filters/transpose.ts";

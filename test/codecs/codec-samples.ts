@@ -1,5 +1,4 @@
-import { loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
-import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
+import { createPipeline, loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
 import type { ChunkSpec, CodecContext } from "../../src/codecs/codec.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../src/codecs/filters/number-array.ts";
 import { makeCodec } from "../../src/codecs/registry.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../src/util/float16.ts";
+import { fromFloat16Bits, toFloat16Bits } from "../../src/util/numbers.ts";
 import { errorOf, RAW, specOf } from "./support.ts";
 
 const type = (kind: NumberType["kind"], size: NumberType["size"]): NumberType => ({

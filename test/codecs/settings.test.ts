@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
+import { createPipeline } from "../../src/codecs/chain/codec-chain.ts";
 import { ConfigReader } from "../../src/codecs/config-reader.ts";
 import { foreignSizeBound, MAX_CHUNK_SIZE, maxStoredSize } from "../../src/codecs/limits.ts";
-import type { JsonObject } from "../../src/util/json-value.ts";
-import { JsonNumber } from "../../src/util/json-value.ts";
+import { JsonNumber, type JsonObject } from "../../src/util/json-value.ts";
 import { inWords, titled } from "../support/words.ts";
 import { errorOf, fixedCodec, specOf } from "./support.ts";
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
-import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
+import { createPipeline, loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
 import type { VariableData } from "../../src/codecs/chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec } from "../../src/codecs/codec.ts";
 import type { CodecConfig } from "../../src/meta/array-metadata.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { CellGrid, cellShapeOf } from "../../src/flows/digest/cell-grid.ts";
+import { CellGrid, cellShapeOf } from "../../src/flows/digest/tree-hash.ts";
 import { type DigestTree, digestTree, mergeDigestTrees, rechunk } from "../../src/index.ts";
 import { coordsOf } from "../../src/util/shape.ts";
 import { testFolder } from "../support/cli.ts";

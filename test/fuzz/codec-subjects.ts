@@ -1,10 +1,9 @@
-import { canonicalConfig } from "../../src/codecs/canonical-config.ts";
-import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
+import { createPipeline } from "../../src/codecs/chain/codec-chain.ts";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec } from "../../src/codecs/codec.ts";
 import { kernels } from "../../src/codecs/kernels/kernels.ts";
 import { wordsOf } from "../../src/codecs/kernels/swap-bytes.ts";
-import { makeCodec } from "../../src/codecs/registry.ts";
+import { canonicalConfig, makeCodec } from "../../src/codecs/registry.ts";
 import { plainBuffers } from "../../src/util/bytes.ts";
 import { product } from "../../src/util/shape.ts";
 import {

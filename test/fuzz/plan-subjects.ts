@@ -5,7 +5,7 @@ import {
   planFileOf,
   type WrittenPlanFile,
 } from "../../src/flows/jobs/plan-file.ts";
-import { tasksOf } from "../../src/flows/jobs/shares.ts";
+import { tasksOf } from "../../src/flows/jobs/run-share.ts";
 import { type PlannedFlow, planFlow } from "../../src/flows/request/flow.ts";
 import { itemsOf, taskAt } from "../../src/plan/task.ts";
 import { isKey } from "../../src/stores/key.ts";

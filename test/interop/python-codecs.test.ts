@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { canonicalConfig } from "../../src/codecs/canonical-config.ts";
 import { loadCodecs } from "../../src/codecs/chain/codec-chain.ts";
 import { codecStep, type Direction } from "../../src/codecs/chain/codec-step.ts";
+import { canonicalConfig } from "../../src/codecs/registry.ts";
 import { decodeBytes, encodeBytes } from "../../src/codecs/standalone.ts";
 import type { CodecOption, DataTypeOption } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
+import { createPipeline } from "../../src/codecs/chain/codec-chain.ts";
 import type { FixedData, VariableData } from "../../src/codecs/chunk-data.ts";
 import type { ChunkSpec } from "../../src/codecs/codec.ts";
 import { decodeBytes, encodeBytes } from "../../src/codecs/standalone.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { FileSystemStore } from "@zarrita/storage";
 import { beforeAll, describe, expect, it, test } from "vitest";
 import * as zarrita from "zarrita";
-import type { CodecJson } from "../../src/codecs/canonical-config.ts";
+import type { CodecJson } from "../../src/codecs/registry.ts";
 import { copy, open, openArray, slice } from "../../src/index.ts";
 import { DirectoryStore } from "../../src/stores/directory.ts";
 import { HttpStore } from "../../src/stores/http.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
-import { createPipeline } from "../../src/codecs/chain/pipeline.ts";
+import { createPipeline, loadCodecs, type PlacedCodec } from "../../src/codecs/chain/codec-chain.ts";
 import type { ChunkData } from "../../src/codecs/chunk-data.ts";
 import type {
   ArrayToArrayCodec,

@@ -4,9 +4,8 @@ import { describe, expect, it } from "vitest";
 import { mergeRanges } from "../../src/util/byte-range.ts";
 import { fromBase64, toBase64 } from "../../src/util/bytes.ts";
 import { crc32, crc32OfBoth, sliced } from "../../src/util/crc32.ts";
-import { parseDecimal, parseInteger } from "../../src/util/decimal.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../src/util/float16.ts";
 import { hasher } from "../../src/util/hash.ts";
+import { fromFloat16Bits, parseDecimal, parseInteger, toFloat16Bits } from "../../src/util/numbers.ts";
 import { Sha256 } from "../../src/util/sha256.ts";
 
 describe("Base64", () => {

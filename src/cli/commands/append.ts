@@ -1,13 +1,11 @@
 import { ZarrflowError } from "../../util/errors.ts";
+import { peakMemory } from "../node-process.ts";
 import { planOptions } from "../option-values.ts";
 import { defineCommand } from "../parse-arguments.ts";
-import { peakMemory } from "../peak-memory.ts";
-import { readProgress } from "../progress/event-progress.ts";
+import { printWarnings, readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { dryRunOption, outputOptions, readingOptions, writeEmptyOption } from "../shared-options.ts";
-import { toJson } from "../text/json.ts";
-import { appendText } from "../text/results.ts";
-import { printWarnings } from "../text/warning.ts";
+import { appendText, toJson } from "../text/results.ts";
 
 export const command = defineCommand({
   usage: "SRC DST --dim NAME",

@@ -3,9 +3,9 @@ import { counted, printable } from "../../flows/text/format.ts";
 import { parseStoreUrl } from "../../stores/url.ts";
 import { accessOf } from "../option-values.ts";
 import { defineCommand } from "../parse-arguments.ts";
+import { printWarnings } from "../progress/event-progress.ts";
 import { accessOptions, outputOptions } from "../shared-options.ts";
-import { writeJsonList } from "../text/json.ts";
-import { printWarnings } from "../text/warning.ts";
+import { writeJsonList } from "../text/results.ts";
 
 export const command = defineCommand({
   usage: "URL",

@@ -1,8 +1,7 @@
 import { ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/names.ts";
 import { belowPath, joinKey } from "../../util/node-path.ts";
-import { type CommandDefinition, defineCommand } from "../parse-arguments.ts";
-import { completionScript, type NamedCommand, type Shell } from "../text/completion.ts";
+import { type CommandDefinition, type CommandWords, defineCommand, type Option } from "../parse-arguments.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const satisfies Shell[];
 
@@ -72,4 +71,166 @@ export async function namesInside(url: string, timeout = TIMEOUT_MS): Promise<st
     // A shell that completes a word has no use for an error.
   }
   return names;
+}
+
+export type Shell = "bash" | "zsh" | "fish";
+
+export type NamedCommand = readonly [name: string, command: CommandWords];
+
+/** A script that completes commands, their flags and the values of flags in a shell. */
+export function completionScript(shell: Shell, commands: readonly NamedCommand[]): string {
+  return { bash, zsh, fish }[shell](commands);
+}
+
+function bash(commands: readonly NamedCommand[]): string {
+  const flags = commands.map(([name, { options }]) => {
+    const names = Object.entries(options).flatMap(([option, table]) => spellings(option, table));
+    return `    ${name}) flags="${names.join(" ")}" ;;`;
+  });
+  const values = commands.flatMap(([name, { options }]) =>
+    Object.entries(options)
+      .filter(([, option]) => offered(option) && option.bare === undefined)
+      .map(([option, table]) => `    "${name} --${option}") words="${offered(table)?.join(" ")}" ;;`),
+  );
+  return `# bash completion of zarrflow; load it with: source <(zarrflow completion bash)
+_zarrflow() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}"
+  local flags="" words="" names="" scheme=""
+  COMPREPLY=()
+  # a colon begins a word of its own
+  [[ "$previous" == : ]] && scheme="\${COMP_WORDS[COMP_CWORD-2]}:"
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${namesOf(commands)}" -- "$current"))
+    return
+  fi
+  case "$command" in
+    help) words="${namesOf(commands)}" ;;
+    completion) words="bash zsh fish" ;;
+${flags.join("\n")}
+  esac
+  case "$command $previous" in
+${values.join("\n")}
+  esac
+  if [ -n "$words" ]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  elif [[ "$current" == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  elif [[ "$current" =~ \\.(zarr|zip|ozx)/ ]] && names=$(zarrflow completion names "$scheme$current" 2>/dev/null) && [ -n "$names" ]; then
+    local IFS=$'\\n'
+    COMPREPLY=($names)
+    COMPREPLY=("\${COMPREPLY[@]#"$scheme"}")
+    [[ "$names" == */ ]] && compopt -o nospace 2>/dev/null
+  else
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
+}
+complete -F _zarrflow zarrflow
+`;
+}
+
+function zsh(commands: readonly NamedCommand[]): string {
+  const summaries = commands.map(([name, { summary }]) => `    ${quoted(`${name}:${summary}`)}`);
+  const cases = commands.map(([name, { options }]) => {
+    const specs = Object.entries(options).map(
+      ([option, table]) => `        ${quoted(zshSpec(option, table))}`,
+    );
+    return `      ${name})\n        _arguments \\\n${specs.join(" \\\n")} \\\n        '*: :${name === "completion" ? "(bash zsh fish)" : "_zarrflow_names"}'\n        ;;`;
+  });
+  return `#compdef zarrflow
+# zsh completion of zarrflow; load it with: source <(zarrflow completion zsh)
+_zarrflow_names() {
+  local -a names
+  if [[ "$PREFIX" =~ '\\.(zarr|zip|ozx)/' ]]; then
+    names=(\${(f)"$(zarrflow completion names "\${(Q)PREFIX}" 2>/dev/null)"})
+  fi
+  if (( $#names )); then compadd -S '' -- $names; else _files; fi
+}
+_zarrflow() {
+  local -a commands
+  commands=(
+${summaries.join("\n")}
+    'help:show help for a command'
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  local command="\${words[2]}"
+  shift words
+  (( CURRENT-- ))
+  case "$command" in
+      help) _describe command commands ;;
+${cases.join("\n")}
+  esac
+}
+if [ "\${funcstack[1]}" = _zarrflow ]; then
+  _zarrflow "$@"
+else
+  compdef _zarrflow zarrflow
+fi
+`;
+}
+
+/** A flag, and its forms with each value if values follow `=`. */
+function spellings(name: string, { bare, choices = [] }: Option): string[] {
+  const values = bare === undefined ? [] : choices.map((choice) => `--${name}=${choice}`);
+  return [`--${name}`, ...values];
+}
+
+/** The values that a shell offers for a flag. */
+function offered({ choices, suggestions }: Option): readonly string[] | undefined {
+  return choices ?? suggestions;
+}
+
+function zshSpec(name: string, option: Option): string {
+  const { type, bare, multiple, summary, value = "" } = option;
+  const values = offered(option);
+  const many = multiple ? "*" : "";
+  const text = summary.replace(/[[\]:\\]/g, "\\$&");
+  if (type === "boolean") return `${many}--${name}[${text}]`;
+  const action = values ? `(${values.join(" ")})` : value.startsWith("FILE") ? "_files" : " ";
+  if (bare !== undefined) return `${many}--${name}=-[${text}]::${value}:(${option.choices?.join(" ")})`;
+  return `${many}--${name}[${text}]:${value.replace(/[:\\]/g, "\\$&")}:${action}`;
+}
+
+function fish(commands: readonly NamedCommand[]): string {
+  const first = commands.map(
+    ([name, { summary }]) =>
+      `complete -c zarrflow -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
+  );
+  const flags = commands.flatMap(([name, { options }]) =>
+    Object.entries(options).map(([option, table]: [string, Option]) => {
+      const { type, bare, summary, value } = table;
+      const values = offered(table);
+      const argument =
+        bare !== undefined
+          ? ` -f -a ${quoted(table.choices?.join(" ") ?? "")}`
+          : values
+            ? ` -x -a ${quoted(values.join(" "))}`
+            : type === "string"
+              ? value?.startsWith("FILE")
+                ? " -r"
+                : " -x"
+              : "";
+      return `complete -c zarrflow -n '__fish_seen_subcommand_from ${name}' -l ${option}${argument} -d ${quoted(summary)}`;
+    }),
+  );
+  return `# fish completion of zarrflow; load it with: zarrflow completion fish | source
+${first.join("\n")}
+complete -c zarrflow -n __fish_use_subcommand -f -a help -d 'show help for a command'
+complete -c zarrflow -n '__fish_seen_subcommand_from help' -f -a ${quoted(namesOf(commands))}
+complete -c zarrflow -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
+complete -c zarrflow -n 'string match -qr "\\.(zarr|zip|ozx)/" -- (commandline -ct)' -f -a '(zarrflow completion names (commandline -ct) 2>/dev/null)'
+${flags.join("\n")}
+`;
+}
+
+function namesOf(commands: readonly NamedCommand[]): string {
+  return [...commands.map(([name]) => name), "help"].join(" ");
+}
+
+/** Text in single quotes, in a form that all three shells accept. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,12 +2,11 @@ import type { Difference } from "../../flows/diff.ts";
 import { EXIT_CODES } from "../../util/errors.ts";
 import { planOptions } from "../option-values.ts";
 import { defineCommand, FAILED } from "../parse-arguments.ts";
-import { readProgress } from "../progress/event-progress.ts";
+import { printWarnings, readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, readingOptions } from "../shared-options.ts";
 import { type DifferenceCounts, differenceText, diffSummary } from "../text/findings.ts";
-import { writeJsonList } from "../text/json.ts";
-import { printWarnings } from "../text/warning.ts";
+import { writeJsonList } from "../text/results.ts";
 
 export const command = defineCommand({
   usage: "A B",

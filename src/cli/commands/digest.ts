@@ -1,17 +1,15 @@
 import type { DigestTree } from "../../flows/digest/tree-hash.ts";
 import type { ArrayDigest, BrokenDigest, DigestTreeOptions, TreePart } from "../../flows/digest.ts";
 import { printable } from "../../flows/text/format.ts";
-import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { wholeNumber } from "../../util/numbers.ts";
 import { redact } from "../../util/redact.ts";
 import { planOptions } from "../option-values.ts";
 import { defineCommand, FAILED } from "../parse-arguments.ts";
-import { readProgress } from "../progress/event-progress.ts";
+import { printWarnings, readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, readingOptions, strategyOptions, withEffect } from "../shared-options.ts";
-import { toJson, writeJsonList } from "../text/json.ts";
-import { treeDigestLines } from "../text/results.ts";
-import { printWarnings } from "../text/warning.ts";
+import { toJson, treeDigestLines, writeJsonList } from "../text/results.ts";
 
 export const command = defineCommand({
   usage: "URL",

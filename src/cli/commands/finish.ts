@@ -1,7 +1,6 @@
 import { defineCommand } from "../parse-arguments.ts";
-import { reportJob } from "../plan-jobs.ts";
-import { planAccessOf, planAccessOptions } from "../request-headers.ts";
-import { outputOptions, writingOptions } from "../shared-options.ts";
+import { outputOptions, planAccessOf, planAccessOptions, writingOptions } from "../shared-options.ts";
+import { reportJob } from "./run.ts";
 
 export const command = defineCommand({
   usage: "PLAN",

@@ -9,6 +9,7 @@ import { jobScript, SCRIPTS } from "../job-scripts.ts";
 import { changesOf, copyChangesOf, filterOf, planOptions, rateOf, wholeNumber } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { defineCommand, type Options, type Values } from "../parse-arguments.ts";
+import { warningText } from "../progress/event-progress.ts";
 import {
   changingOptions,
   filterOptions,
@@ -19,8 +20,7 @@ import {
   writingOptions,
 } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
-import { toJson } from "../text/json.ts";
-import { warningText } from "../text/warning.ts";
+import { toJson } from "../text/results.ts";
 
 const VERBS = ["copy", "rechunk", "convert", "slice"] as const;
 

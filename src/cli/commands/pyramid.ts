@@ -1,11 +1,11 @@
 import { PYRAMID_METHODS } from "../../flows/pyramid/reduce-blocks.ts";
 import type { CodecText } from "../../meta/codec-option.ts";
-import { wholeNumber } from "../../util/decimal.ts";
+import { wholeNumber } from "../../util/numbers.ts";
+import { peakMemory } from "../node-process.ts";
 import { planOptions } from "../option-values.ts";
 import { assertNamedAsZarr } from "../output-names.ts";
 import { defineCommand } from "../parse-arguments.ts";
-import { peakMemory } from "../peak-memory.ts";
-import { readProgress } from "../progress/event-progress.ts";
+import { printWarnings, readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import {
   codecOption,
@@ -16,9 +16,7 @@ import {
   readingOptions,
   writeEmptyOption,
 } from "../shared-options.ts";
-import { toJson } from "../text/json.ts";
-import { pyramidText } from "../text/results.ts";
-import { printWarnings } from "../text/warning.ts";
+import { pyramidText, toJson } from "../text/results.ts";
 
 export const command = defineCommand({
   usage: "SRC DST",

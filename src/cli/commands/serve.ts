@@ -4,7 +4,7 @@ import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { redact } from "../../util/redact.ts";
 import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { defineCommand, type Options } from "../parse-arguments.ts";
-import { RetryLog } from "../progress/event-progress.ts";
+import { RetryLog, warningText } from "../progress/event-progress.ts";
 import {
   changingOptions,
   filterOptions,
@@ -12,7 +12,6 @@ import {
   rateOptions,
   readingOptions,
 } from "../shared-options.ts";
-import { warningText } from "../text/warning.ts";
 
 const options = {
   port: { type: "string", value: "N", summary: "the port to listen on; any free one by default" },

@@ -7,6 +7,7 @@ import { changesOf, filterOf, planOptions } from "../option-values.ts";
 import { assertNamedAsZarr, assertNoRanges, outputFormat } from "../output-names.ts";
 import { defineCommand, type Options, type Values } from "../parse-arguments.ts";
 import { planAndRun } from "../plan-and-run.ts";
+import { printWarnings } from "../progress/event-progress.ts";
 import {
   changingOptions,
   filterOptions,
@@ -16,8 +17,7 @@ import {
 } from "../shared-options.ts";
 import { writeSlices } from "../slice-output.ts";
 import type { Terminal } from "../terminal.ts";
-import { toJson } from "../text/json.ts";
-import { printWarnings } from "../text/warning.ts";
+import { toJson } from "../text/results.ts";
 
 const formatNames = SLICE_FORMATS.map(({ name }) => name);
 

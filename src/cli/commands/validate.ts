@@ -6,7 +6,7 @@ import { readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
 import { outputOptions, readingOptions } from "../shared-options.ts";
 import { findingSummary, findingText } from "../text/findings.ts";
-import { writeJsonList } from "../text/json.ts";
+import { writeJsonList } from "../text/results.ts";
 
 const EXIT_FOUND = 1;
 

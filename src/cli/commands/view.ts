@@ -4,7 +4,7 @@ import { readingOf } from "../option-values.ts";
 import { defineCommand } from "../parse-arguments.ts";
 import { outputOptions, readingOptions } from "../shared-options.ts";
 import { failureText } from "../text/failure.ts";
-import { toJson } from "../text/json.ts";
+import { toJson } from "../text/results.ts";
 
 export const command = defineCommand({
   usage: "URL",

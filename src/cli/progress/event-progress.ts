@@ -1,8 +1,12 @@
 import { formatDuration, grouped, printable } from "../../flows/text/format.ts";
-import type { ArrayProgress, FlowEvent, Progress, ReadEvent } from "../../run/events.ts";
+import { warningLine } from "../../flows/text/plan.ts";
+import type { Warning } from "../../plan/warnings.ts";
+import type { ArrayProgress, FlowEvent, Progress, ReadEvent, WarningEvent } from "../../run/events.ts";
 import type { Retry } from "../../stores/remote/retry-requests.ts";
 import { formatBytes } from "../../util/units.ts";
-import type { ProgressUpdate } from "./meter.ts";
+import type { Terminal } from "../terminal.ts";
+import { flagNamed } from "../text/failure.ts";
+import type { ProgressUpdate } from "./view.ts";
 
 /** Maximum number of arrays below the bar: the unfinished ones that advanced last. */
 const MAX_LINES = 4;
@@ -117,4 +121,21 @@ export function retryText({ store, operation, key, error, attempt, wait }: Retry
   const times = attempt === 1 ? "" : `, attempt ${attempt}`;
   const doing = wait === 0 ? "retrying" : `waiting ${formatDuration(wait / 1000)}`;
   return printable(`${doing}: ${what} in ${store}: ${reason}${found}${times}; ${count} so far`);
+}
+
+/** A warning as a line that names flags instead of options. */
+export function warningText(warning: Warning): string {
+  return warningLine({ ...warning, message: flagNamed(warning.message) });
+}
+
+/** Returns a listener that prints warnings, unless they are off, and passes all other events on. */
+export function printWarnings(
+  { printLine }: Terminal,
+  { "no-warnings": noWarnings }: { readonly "no-warnings"?: boolean | undefined },
+  onEvent: (event: ReadEvent) => void = () => {},
+): (event: ReadEvent | WarningEvent) => void {
+  return (event) => {
+    if (event.type !== "warning") onEvent(event);
+    else if (!noWarnings) printLine(warningText(event));
+  };
 }

@@ -2,7 +2,7 @@ import type { Difference } from "../../flows/diff.ts";
 import { counted, formatShape, grouped, printable } from "../../flows/text/format.ts";
 import type { ValidateFinding } from "../../flows/validate.ts";
 import { readDouble } from "../../meta/conventions/missing-values.ts";
-import { toJson } from "./json.ts";
+import { toJson } from "./results.ts";
 
 /** A finding as a line; `name` stands for a node without a path. */
 export function findingText(finding: ValidateFinding, name: string): string {

@@ -1,8 +1,16 @@
 import type { AppendReport } from "../../flows/append.ts";
-import { CellGrid } from "../../flows/digest/cell-grid.ts";
-import type { ArrayTree, DigestTree } from "../../flows/digest/tree-hash.ts";
+import { type ArrayTree, CellGrid, type DigestTree } from "../../flows/digest/tree-hash.ts";
 import type { PyramidReport } from "../../flows/pyramid.ts";
-import { columns, counted, formatDuration, formatShape, printable } from "../../flows/text/format.ts";
+import {
+  columns,
+  counted,
+  formatDuration,
+  formatShape,
+  printable,
+  printableJson,
+} from "../../flows/text/format.ts";
+import { fromPlain } from "../../util/json-value.ts";
+import { writeJson } from "../../util/json-write.ts";
 import { formatBytes } from "../../util/units.ts";
 
 interface AppendWords {
@@ -99,4 +107,35 @@ export function pyramidText(
     : `${counted(levels.length, "level")} in ${formatDuration(seconds)}\n` +
       `memory: at most ${formatBytes(peakBuffers)} in buffers, ${formatBytes(peak)} in the whole process`;
   return `${printable(target)}: ${convention}, ${method}\n${columns(scales)}\n${columns(rows)}\n${end}`;
+}
+
+/**
+ * A value as strict JSON. Bigints keep all digits, non-finite numbers become null, and control characters are escaped.
+ */
+export function toJson(value: unknown, indent = 0): string {
+  return printableJson(writeJson(fromPlain(value), { indent, nonFinite: "null" }));
+}
+
+/**
+ * Writes values to standard output as one JSON list, each on its own line as soon as it is known. If the values fail,
+ * the list ends after those that are known.
+ */
+export async function writeJsonList(
+  values: AsyncIterable<unknown>,
+  { write }: { readonly write: (text: string) => Promise<void> },
+): Promise<void> {
+  let separator = "[\n";
+  let isWriting = false;
+  try {
+    for await (const value of values) {
+      isWriting = true;
+      await write(separator + toJson(value));
+      isWriting = false;
+      separator = ",\n";
+    }
+  } catch (error) {
+    if (!isWriting && separator !== "[\n") await write("\n]\n");
+    throw error;
+  }
+  await write(separator === "[\n" ? "[]\n" : "\n]\n");
 }

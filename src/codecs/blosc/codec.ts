@@ -2,8 +2,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { BytesToBytesCodec, CodecFactory } from "../codec.ts";
 import { ConfigReader, encoderSetting } from "../config-reader.ts";
 import { corrupt, overrun } from "../limits.ts";
-import { decodeBlockRange, decodeBlocks } from "./decode.ts";
-import { encodeBlosc } from "./encode.ts";
+import { decodeBlockRange, decodeBlocks, encodeBlosc } from "./blocks.ts";
 import {
   type BloscHeader,
   canSplit,

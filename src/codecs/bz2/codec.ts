@@ -2,9 +2,9 @@ import { ZarrflowError } from "../../util/errors.ts";
 import type { CodecFactory } from "../codec.ts";
 import { ConfigReader, encoderSetting } from "../config-reader.ts";
 import { corrupt, overrun } from "../limits.ts";
-import { BitReader, BitWriter } from "./bits.ts";
-import { sortBlock } from "./block-sort.ts";
 import {
+  BitReader,
+  BitWriter,
   BLOCK_MAGIC,
   BLOCK_UNIT,
   blockCrc,
@@ -12,7 +12,8 @@ import {
   RUN_START,
   STREAM_MAGIC,
   streamCrc,
-} from "./format.ts";
+} from "./bits.ts";
+import { sortBlock } from "./block-sort.ts";
 import { HuffmanTables, readBlock, TABLES_SIZE } from "./read-block.ts";
 import { listSymbols, writeBlock } from "./write-block.ts";
 

@@ -1,6 +1,5 @@
 import { corrupt } from "../limits.ts";
-import type { BitReader } from "./bits.ts";
-import { GROUP_SIZE, MAX_ALPHABET, MAX_CODE_LENGTH, MAX_TABLES, RUN_B } from "./format.ts";
+import { type BitReader, GROUP_SIZE, MAX_ALPHABET, MAX_CODE_LENGTH, MAX_TABLES, RUN_B } from "./bits.ts";
 
 /** Codes of up to this many bits are found by one lookup. */
 export const LOOKUP_BITS = 10;

@@ -1,5 +1,4 @@
-import type { BitWriter } from "./bits.ts";
-import { GROUP_SIZE, MAX_ALPHABET, RUN_A, RUN_B } from "./format.ts";
+import { type BitWriter, GROUP_SIZE, MAX_ALPHABET, RUN_A, RUN_B } from "./bits.ts";
 
 /** Writes a block after its origin: bytes in use, tables, symbols. */
 export function writeBlock(bits: BitWriter, list: ListSymbols): void {

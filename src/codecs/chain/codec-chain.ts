@@ -10,6 +10,7 @@ import type {
   ChunkSpec,
   Codec,
   CodecContext,
+  CodecPipeline,
   PipelineMaker,
   PlacedCodec,
 } from "../codec.ts";
@@ -222,4 +223,19 @@ function unknownCodec(refusal: ZarrflowError): BytesToBytesCodec {
     encodeInto: fail,
     decodeInto: fail,
   };
+}
+
+export type PipelineOptions = ChainOptions;
+
+/**
+ * Creates the fused codecs of an array. Sizes are computed through the chain before any chunk is read.
+ *
+ * @throws as `loadCodecs`.
+ */
+export async function createPipeline(
+  configs: readonly CodecConfig[],
+  spec: ChunkSpec,
+  options: PipelineOptions = {},
+): Promise<CodecPipeline> {
+  return fuseCodecs(await loadCodecs(configs, spec, options), spec, options);
 }

@@ -1,5 +1,5 @@
 import { ZarrflowError } from "../../util/errors.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
+import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
 import { type BigArray, isBig, type NumberArray, type NumberType } from "./number-array.ts";
 
 const MIN_WIDE = -(2n ** 63n);

@@ -1,6 +1,6 @@
 import type { DataType, Endian, FixedDataType } from "../../meta/data-type.ts";
 import { ZarrflowError } from "../../util/errors.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
+import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
 import type { ConfigReader } from "../config-reader.ts";
 import { swapBytes, wordsOf } from "../kernels/swap-bytes.ts";
 

@@ -1,21 +1,138 @@
 import type { DataType } from "../../meta/data-type.ts";
+import { parseV3DataType } from "../../meta/v3/data-type.ts";
 import { parseFillV3 } from "../../meta/v3/fill-value.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
-import type { JsonObject, JsonValue } from "../../util/json-value.ts";
+import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import type { ChunkData } from "../chunk-data.ts";
-import type { ArrayToArrayCodec } from "../codec.ts";
+import type { ArrayToArrayCodec, CodecFactory } from "../codec.ts";
+import { ConfigReader } from "../config-reader.ts";
+import { type Cast, castTo, integerRange, type OutOfRange, ROUNDINGS } from "./convert.ts";
 import {
   type BigArray,
   copySize,
   dataTypeOf,
   isBig,
+  keeper,
   type NumberArray,
   type NumberType,
   numberTypeOf,
   readNumbers,
   writeNumbers,
 } from "./number-array.ts";
+
+/**
+ * `scale_offset`: encodes to `(value - offset) * scale` in the arithmetic of the array's own type, and decodes to
+ * `value / scale + offset`. Rejects numbers if an integer type cannot hold an intermediate result.
+ */
+export const createScaleOffset: CodecFactory = (configuration, { spec }) => {
+  assertNames(configuration, ["offset", "scale"]);
+  const type = numbersAt("scale_offset", spec.dataType);
+  const settings = new ConfigReader(configuration);
+  const scale = scalar(settings.value("scale") ?? 1, type, "scale");
+  const offset = scalar(settings.value("offset") ?? 0, type, "offset");
+  const coding =
+    type.kind === "float" ? floats(type, Number(scale), Number(offset)) : integers(type, scale, offset);
+  return valueCodec({ name: "scale_offset", decoded: type, stored: type, ...coding });
+};
+
+function floats(type: NumberType, scale: number, offset: number) {
+  const keep = keeper(type);
+  return {
+    encode: (value: number | bigint) => keep(keep(Number(value) - offset) * scale),
+    decode: (value: number | bigint) => keep(keep(Number(value) / scale) + offset),
+  };
+}
+
+function integers(type: NumberType, scale: number | bigint, offset: number | bigint) {
+  const { least, most } = integerRange(type);
+  const factor = BigInt(scale);
+  const start = BigInt(offset);
+  const inRange = (value: bigint) => {
+    if (value >= least && value <= most) return value;
+    throw notHeld(value, type);
+  };
+  const keep = (value: bigint) => (type.size === 8 ? inRange(value) : Number(inRange(value)));
+  return {
+    encode: (value: number | bigint) => keep(inRange(BigInt(value) - start) * factor),
+    decode(value: number | bigint) {
+      const whole = BigInt(value);
+      if (factor === 0n || whole % factor !== 0n) throw notHeld(`${whole} / ${factor}`, type);
+      return keep(inRange(whole / factor) + start);
+    },
+  };
+}
+
+function notHeld(value: bigint | string, { kind, size }: NumberType): ZarrflowError {
+  return new ZarrflowError("codec-error", `${value} is not a value of ${kind}${8 * size}`);
+}
+
+/**
+ * `cast_value`: casts each number to the same number of another type, `data_type`. Numbers between two values of the
+ * type are rounded; numbers out of its range are clamped, wrapped or rejected. `scalar_map` sets the result for single
+ * numbers. Decoding casts back by the same rules.
+ */
+export const createCastValue: CodecFactory = (configuration, { spec }) => {
+  assertNames(configuration, ["data_type", "rounding", "out_of_range", "scalar_map"]);
+  const settings = new ConfigReader(configuration);
+  const target = settings.value("data_type");
+  if (target === undefined) throw new ZarrflowError("invalid-metadata", "`data_type` is required");
+  const decoded = numbersAt("cast_value", spec.dataType);
+  const { dataType } = inOption("data_type", () => parseV3DataType(target, ""));
+  const stored = numbersAt("cast_value", dataType);
+  const rounding = settings.word("rounding", ROUNDINGS, "nearest-even");
+  const outOfRange = outOfRangeOf(settings, stored);
+  const map = settings.value("scalar_map") ?? {};
+  return valueCodec({
+    name: "cast_value",
+    decoded,
+    stored,
+    encode: mapped(castTo(stored, rounding, outOfRange), scalars(map, "encode", decoded, stored)),
+    decode: mapped(castTo(decoded, rounding, outOfRange), scalars(map, "decode", stored, decoded)),
+  });
+};
+
+function outOfRangeOf(settings: ConfigReader, stored: NumberType): OutOfRange {
+  const outOfRange = settings.word<OutOfRange>("out_of_range", ["clamp", "wrap", "error"], "error");
+  if (outOfRange !== "wrap" || stored.kind !== "float") return outOfRange;
+  throw new ZarrflowError("invalid-metadata", "`out_of_range` can be `wrap` for types of integers only");
+}
+
+/** Looks up floats by value, so that all NaNs are equal, and both zeros. */
+function mapped(cast: Cast, scalars: ReadonlyMap<number | bigint, number | bigint>): Cast {
+  if (scalars.size === 0) return cast;
+  return (value) => scalars.get(value) ?? cast(value);
+}
+
+function scalars(
+  map: JsonValue,
+  name: "encode" | "decode",
+  from: NumberType,
+  to: NumberType,
+): ReadonlyMap<number | bigint, number | bigint> {
+  const pairs = isObject(map) ? new ConfigReader(map).value(name) : undefined;
+  const list = pairs ?? [];
+  if (!isObject(map) || !Array.isArray(list) || !list.every(isPair)) {
+    throw new ZarrflowError("invalid-metadata", `\`${name}\` of \`scalar_map\` must be a list of pairs`);
+  }
+  assertNames(map, ["encode", "decode"]);
+  const values = list.map(([a, b]): [number | bigint, number | bigint] => [
+    scalar(a, from, "scalar_map"),
+    scalar(b, to, "scalar_map"),
+  ]);
+  // If a number is listed twice, the first entry wins.
+  return new Map(values.reverse());
+}
+
+function isPair(pair: JsonValue): pair is [JsonValue, JsonValue] {
+  return Array.isArray(pair) && pair.length === 2;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
+  );
+}
 
 /** Computes one number from another; 64-bit integers are bigints. */
 type Compute = (value: number | bigint) => number | bigint;

@@ -3,7 +3,7 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { JsonNumber, type JsonObject, type JsonValue } from "../../util/json-value.ts";
 import { wordsOf } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
-import { floatJson } from "./json-elements.ts";
+import { floatJson } from "./object-values.ts";
 
 /** Deepest nesting of lists and maps; the same limit as for JSON. */
 const MAX_DEPTH = 1000;

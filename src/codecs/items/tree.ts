@@ -9,9 +9,8 @@ import { product } from "../../util/shape.ts";
 import type { ArrayToBytesCodec, BytesToBytesCodec, CodecContext, NestingCodecFactory } from "../codec.ts";
 import { ConfigReader } from "../config-reader.ts";
 import { corrupt, itemsToEncode, overrun } from "../limits.ts";
-import { jsonElements } from "./json-elements.ts";
 import { readMsgpack, writeMsgpack } from "./msgpack.ts";
-import { objectText, parseObject } from "./object-values.ts";
+import { jsonElements, objectText, parseObject } from "./object-values.ts";
 import { mapItems, packTexts, valuesSize } from "./packed-items.ts";
 
 /**

@@ -3,15 +3,23 @@ import type { CodecFactory } from "../codec.ts";
 import { ConfigReader, type EncoderSetting, encoderSetting } from "../config-reader.ts";
 import { corrupt } from "../limits.ts";
 import type { Progress } from "./decoder.ts";
+import { matchFinderSize } from "./encoder.ts";
 import { decodeDelta, encodeDelta, type FilterChain, filterChain, presetChain } from "./filters.ts";
-import { decodeAlone, decodeLzma1, encodeAlone, encodeLzma1, maxLzma1Size } from "./lzma1.ts";
-import { CHUNK_SPACE, decodeLzma2, encodeLzma2, maxLzma2Size } from "./lzma2.ts";
-import { matchFinderSize } from "./match-finder.ts";
+import {
+  CHUNK_SPACE,
+  decodeAlone,
+  decodeLzma1,
+  decodeLzma2,
+  encodeAlone,
+  encodeLzma1,
+  encodeLzma2,
+  maxLzma1Size,
+  maxLzma2Size,
+} from "./lzma.ts";
 import { MODEL_SPACE } from "./model.ts";
-import { DEFAULT_CHECK, xzCheck } from "./xz-checks.ts";
 import { decodeXz } from "./xz-decode.ts";
 import { encodeXz, XZ_OVERHEAD } from "./xz-encode.ts";
-import { HEADER_MAGIC, hasMagic } from "./xz-format.ts";
+import { DEFAULT_CHECK, HEADER_MAGIC, hasMagic, xzCheck } from "./xz-format.ts";
 
 /** Formats by their number in Python. */
 const FORMATS: readonly LzmaFormat[] = ["auto", "xz", "alone", "raw"];

@@ -3,8 +3,7 @@ import { wordsOf } from "../kernels/swap-bytes.ts";
 import { corrupt } from "../limits.ts";
 import type { Progress } from "./decoder.ts";
 import { assertNoBranchFilter, DELTA, decodeDelta, LZMA2 } from "./filters.ts";
-import { decodeLzma2 } from "./lzma2.ts";
-import { type XzCheck, xzCheck } from "./xz-checks.ts";
+import { decodeLzma2 } from "./lzma.ts";
 import {
   type BlockSizes,
   CRC_SIZE,
@@ -19,6 +18,8 @@ import {
   MAX_DICTIONARY_CODE,
   padded,
   RESERVED_FLAGS,
+  type XzCheck,
+  xzCheck,
 } from "./xz-format.ts";
 
 /** Bytes of the stream flags. */

@@ -1,6 +1,5 @@
 import { DELTA, type FilterChain, LZMA2 } from "./filters.ts";
-import { encodeLzma2 } from "./lzma2.ts";
-import type { XzCheck } from "./xz-checks.ts";
+import { encodeLzma2 } from "./lzma.ts";
 import {
   CRC_SIZE,
   crcOf,
@@ -10,6 +9,7 @@ import {
   INDEX_INDICATOR,
   MAX_DICTIONARY_CODE,
   padded,
+  type XzCheck,
 } from "./xz-format.ts";
 
 /** More than the bytes of header, block header, check, index and footer. */

@@ -1,8 +1,7 @@
 import type { CodecFactory } from "../codec.ts";
 import { ConfigReader, encoderSetting } from "../config-reader.ts";
-import { ZSTD_LEVELS, type ZstdEncoder } from "./backend.ts";
 import { decodeZstd, zstdDecoder } from "./decoder.ts";
-import { type ZstdFrame, zstdFrames } from "./frames.ts";
+import { ZSTD_LEVELS, type ZstdEncoder, type ZstdFrame, zstdFrames } from "./frames.ts";
 
 /** `zstd`: RFC 8878. Reads frames without a content size, several frames, and skippable frames. */
 export async function loadZstdCodec(): Promise<CodecFactory> {

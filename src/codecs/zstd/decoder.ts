@@ -4,8 +4,7 @@ import type { ZstdKernels } from "../kernels/kernel-types.ts";
 import { kernelsOfThread } from "../kernels/kernels.ts";
 import { wasmZstd } from "../kernels/wasm-codecs.ts";
 import { corrupt, overrun } from "../limits.ts";
-import type { ZstdDecoder } from "./backend.ts";
-import { zstdFrames } from "./frames.ts";
+import { type ZstdDecoder, zstdFrames } from "./frames.ts";
 import { zstdLibrary } from "./library.node.ts";
 
 /**

@@ -2,8 +2,8 @@ import { builtin } from "../../util/platform.node.ts";
 import type { ZstdEncoderKernels } from "../kernels/kernel-types.ts";
 import { kernelsOfThread } from "../kernels/kernels.ts";
 import { wasmZstdEncoder } from "../kernels/wasm-codecs.ts";
-import { ZSTD_LEVELS, type ZstdEncoder } from "./backend.ts";
 import { assertHeldLimit } from "./decoder.ts";
+import { ZSTD_LEVELS, type ZstdEncoder } from "./frames.ts";
 import { zstdLibrary } from "./library.node.ts";
 
 /** From this size on, chunks encode faster with the library: its calls cost more, its loops less. */

@@ -1,4 +1,4 @@
-import type { ZstdLibrary } from "./backend.ts";
+import type { ZstdLibrary } from "./frames.ts";
 
 const SMALLEST_CHUNK = 64;
 /** The largest window, as a power of two, that all decoders accept. */

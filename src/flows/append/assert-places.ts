@@ -1,17 +1,17 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { imageAbove } from "../../hierarchy/open/image-above.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
+import { imageAbove } from "../../hierarchy/open/open-via-ancestor.ts";
 import { walk } from "../../hierarchy/open/walk.ts";
 import { isObject, member } from "../../meta/assert-json.ts";
 import { numbersIn, numbersInText, rasterAxes } from "../../meta/conventions/geo/raster-change.ts";
 import { omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { axisOfType, multiscalesOf } from "../../meta/conventions/ome/multiscales.ts";
 import { type Placement, placementOf } from "../../meta/conventions/ome/placement.ts";
-import { wholeNumber } from "../../util/decimal.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject } from "../../util/json-value.ts";
 import { joinKey, lastName } from "../../util/node-path.ts";
-import type { AppendedPair, ArrayPair, Pairs } from "./pair-arrays.ts";
+import { wholeNumber } from "../../util/numbers.ts";
+import type { AppendedPair, ArrayPair, Pairs } from "./pairs.ts";
 
 /**
  * Checks by scales and translations that the levels of an image continue those of the target. Along the growing

@@ -1,7 +1,7 @@
 import { withChunkSeparator } from "../../hierarchy/chunk-separator.ts";
 import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
-import { keysBelow } from "../../hierarchy/keys-below.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
+import { keysBelow } from "../../hierarchy/open/walk.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { isListable, type KeyEntry } from "../../stores/store.ts";
 import { BufferPool } from "../../streams/buffer-pool.ts";

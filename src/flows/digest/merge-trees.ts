@@ -2,10 +2,10 @@ import { fromHex } from "../../util/bytes.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { hasher } from "../../util/hash.ts";
 import { invalid, isObject } from "../../util/options.ts";
-import { CellGrid } from "./cell-grid.ts";
 import {
   type ArrayTree,
   arrayHash,
+  CellGrid,
   type DigestTree,
   MerkleRoot,
   type NewHash,

@@ -3,15 +3,16 @@ import type { ArrayJob, Plan } from "../../plan/plan.ts";
 import { chunksTouched, lastStage } from "../../plan/windows.ts";
 import { assertKnown, invalid, isObject } from "../../util/options.ts";
 import { product } from "../../util/shape.ts";
-import { allShares } from "./shares.ts";
+import { allShares } from "./run-share.ts";
 import {
   PRICES,
   type Prices,
+  runStage,
   SIMULATION_OPTIONS,
   type Simulation,
   type SimulationOptions,
+  type WorkerLoad,
 } from "./simulation.ts";
-import { runStage, type WorkerLoad } from "./virtual-stage.ts";
 
 /** Maximum number of simulated workers. */
 const MAX_WORKERS = 100_000;

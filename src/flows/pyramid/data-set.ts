@@ -3,9 +3,8 @@ import { children } from "../../hierarchy/open/walk.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { belowPath } from "../../util/node-path.ts";
 import { product } from "../../util/shape.ts";
-import { blockOffset, type LevelShape } from "./level-plan.ts";
-import { type ChosenMethod, lacksNone, methodOfImage } from "./methods.ts";
-import type { PyramidMethod } from "./reduce-blocks.ts";
+import { blockOffset, type LevelShape } from "./pyramid-options.ts";
+import { type ChosenMethod, lacksNone, methodOfImage, type PyramidMethod } from "./reduce-blocks.ts";
 
 type Plain = { readonly [name: string]: unknown };
 

@@ -1,6 +1,6 @@
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
-import { imageAbove } from "../../hierarchy/open/image-above.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
+import { imageAbove } from "../../hierarchy/open/open-via-ancestor.ts";
 import { isObject, member } from "../../meta/assert-json.ts";
 import { OME, objectsIn, V2_VERSION, V3_VERSION, wordsOf } from "../../meta/conventions/ome/attributes.ts";
 import {
@@ -15,7 +15,7 @@ import { placementOf, placing } from "../../meta/conventions/ome/placement.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import type { JsonObject, JsonValue } from "../../util/json-value.ts";
 import { joinKey } from "../../util/node-path.ts";
-import { blockOffset, type LevelShape } from "./level-plan.ts";
+import { blockOffset, type LevelShape } from "./pyramid-options.ts";
 
 /** The source image of a pyramid. */
 export interface Image {

@@ -11,10 +11,21 @@ import { belowPath, joinKey, lastName } from "../../util/node-path.ts";
 import { type DataSet, type DataSetArray, dataSetAttributes, dataSetOf, levelsOfArray } from "./data-set.ts";
 import { axisNames, type Image, imageAttributes, imageOf, spatialAxes, versionOfPyramid } from "./image.ts";
 import { followedLevels, type TargetTerms, targetTerms } from "./level-metadata.ts";
-import { type LevelShape, levelShapes } from "./level-plan.ts";
-import { labelsBy, lacksNone, methodOfImage } from "./methods.ts";
-import { factorsOf, type PyramidOptions, unnamedIn } from "./pyramid-options.ts";
-import { type NumberFormat, numberFormatOf, type PyramidMethod } from "./reduce-blocks.ts";
+import {
+  factorsOf,
+  type LevelShape,
+  levelShapes,
+  type PyramidOptions,
+  unnamedIn,
+} from "./pyramid-options.ts";
+import {
+  labelsBy,
+  lacksNone,
+  methodOfImage,
+  type NumberFormat,
+  numberFormatOf,
+  type PyramidMethod,
+} from "./reduce-blocks.ts";
 import { coordinateMetadata, type LevelWindows, planLevelWindows } from "./write-levels.ts";
 
 /** One array of the source, and what is made of it in the levels. */

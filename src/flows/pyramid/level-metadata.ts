@@ -11,8 +11,7 @@ import { joinKey } from "../../util/node-path.ts";
 import { recodeTo } from "../request/changes.ts";
 import { nodesInFormat } from "../request/converted-nodes.ts";
 import type { DataSetArray } from "./data-set.ts";
-import { blockOffset, type LevelShape } from "./level-plan.ts";
-import type { PyramidOptions } from "./pyramid-options.ts";
+import { blockOffset, type LevelShape, type PyramidOptions } from "./pyramid-options.ts";
 
 /** An array of the source, and its metadata in each level. */
 interface ArrayInLevels extends DataSetArray {

@@ -1,9 +1,16 @@
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { ancestorsOf, isUnreadableAbove, openNode } from "../../hierarchy/open/open-node.ts";
+
 import type { ArrayMetadata, ZarrFormat } from "../../meta/array-metadata.ts";
+import { member } from "../../meta/assert-json.ts";
 import { packingOf, rereadInteger } from "../../meta/conventions/cf/values.ts";
 import { missingValueOf } from "../../meta/conventions/missing-values.ts";
+import { omeOf } from "../../meta/conventions/ome/attributes.ts";
 import { type Numbers, typedArrayOf } from "../../meta/number-kinds.ts";
 import { missingOf } from "../../run/slabs/decoder.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
+import { parentSpec } from "../../stores/store-spec.ts";
+import { lastName } from "../../util/node-path.ts";
+import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
 import { coordsOf, cStrides } from "../../util/shape.ts";
 
 /** How a block of items becomes one. */
@@ -192,4 +199,69 @@ export function numberFormatOf(metadata: ArrayMetadata, zarrFormat: ZarrFormat):
   const writesNaN = isFloat && (listed.length === 0 || (own && Number.isNaN(read(own.slice())[0])));
   const missing = writesNaN ? [Number.NaN, ...listed] : listed;
   return { itemSize: size, isFloat, read, write, missing };
+}
+
+/** How an array shrinks, and the reason. */
+export interface ChosenMethod {
+  readonly method: PyramidMethod;
+  readonly reason: string;
+}
+
+/** Attributes that mark the values of a variable as classes in CF conventions. */
+const FLAGS = ["flag_values", "flag_masks", "flag_meanings"];
+
+/**
+ * Reason, in words, why the values of an array are classes, which a mean would falsify; undefined if they are
+ * quantities.
+ *
+ * @param labels why the array contains labels; undefined if it does not
+ */
+function classesOf({ attributes, metadata }: ZarrArray, labels: string | undefined): string | undefined {
+  const flags = FLAGS.find((name) => name in attributes);
+  if (labels !== undefined) return `labels: ${labels}`;
+  if (flags !== undefined) return `classes: ${flags}`;
+  return metadata.dataType.kind === "bool" ? "a mask: bool" : undefined;
+}
+
+/** True if the fill value is a regular value: the background of labels, or false in a mask. */
+export function lacksNone({ metadata }: ZarrArray, labels: string | undefined): boolean {
+  return labels !== undefined || metadata.dataType.kind === "bool";
+}
+
+/** Method of an image: as requested; by default `mode` for classes, otherwise `mean`. */
+export function methodOfImage(
+  array: ZarrArray,
+  { asked, labels }: { readonly asked: PyramidMethod | undefined; readonly labels: string | undefined },
+): ChosenMethod {
+  if (asked !== undefined) return { method: asked, reason: "as asked" };
+  const classes = classesOf(array, labels);
+  return classes ? { method: "mode", reason: classes } : { method: "mean", reason: "by default" };
+}
+
+/** Reason why a node is a label image: its own metadata, those of its image, or its path; undefined if it is not. */
+export async function labelsBy(
+  node: ZarrNode,
+  group: ZarrGroup | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const { metadata } = omeOf(group?.metadata.attributes ?? {}) ?? {};
+  if (metadata && member(metadata, "image-label") !== undefined) return "image-label";
+  return (await isBelowLabels(node, signal)) ? "below `labels`" : undefined;
+}
+
+async function isBelowLabels(
+  { store, spec, path, layout: { zarrFormat } }: ZarrNode,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  try {
+    for await (const above of ancestorsOf(store, spec, path)) {
+      const name = above.path === "" ? parentSpec(above.spec)?.name : lastName(above.path);
+      if (name !== "labels" || above.path === above.nodePath) continue;
+      const group = await openNode(above.store, above.path, { spec: above.spec, zarrFormat, signal });
+      if (group?.kind === "group") return true;
+    }
+  } catch (error) {
+    if (!isUnreadableAbove(error)) throw error;
+  }
+  return false;
 }

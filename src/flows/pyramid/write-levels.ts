@@ -13,7 +13,7 @@ import { coordsOf, cStrides, product } from "../../util/shape.ts";
 import { chunkFootprint, readBox } from "../boxes.ts";
 import { slice } from "../slice.ts";
 import type { DataSetArray } from "./data-set.ts";
-import { type LevelShape, unitOf } from "./level-plan.ts";
+import { type LevelShape, unitOf } from "./pyramid-options.ts";
 import { type NumberBox, type NumberFormat, type PyramidMethod, reduceBlocks } from "./reduce-blocks.ts";
 
 /** How the levels of one array are made within the memory budget. */

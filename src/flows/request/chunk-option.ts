@@ -2,8 +2,8 @@ import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { expectedItemSize } from "../../meta/data-type.ts";
 import { dimensionNamed, withEqualsSigns } from "../../meta/dimension-names.ts";
 import { wholeShards } from "../../meta/shards.ts";
-import { wholeNumber } from "../../util/decimal.ts";
 import { ZarrflowError } from "../../util/errors.ts";
+import { wholeNumber } from "../../util/numbers.ts";
 import { product } from "../../util/shape.ts";
 import { parseBytes } from "../../util/units.ts";
 

@@ -1,9 +1,11 @@
-import { assertHolds, shiftOf, turnsOf } from "../../hierarchy/cyclic-range.ts";
 import {
+  assertHolds,
   type Range,
   type ResolvedSlice,
   resolveSlice,
   type SliceOption,
+  shiftOf,
+  turnsOf,
 } from "../../hierarchy/slice-option.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { ZarrflowError } from "../../util/errors.ts";

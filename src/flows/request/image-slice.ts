@@ -1,6 +1,11 @@
-import { type CyclicRange, isCyclic } from "../../hierarchy/cyclic-range.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import { type Range, resolveSlice, type SliceOption } from "../../hierarchy/slice-option.ts";
+import {
+  type CyclicRange,
+  isCyclic,
+  type Range,
+  resolveSlice,
+  type SliceOption,
+} from "../../hierarchy/slice-option.ts";
 import type { NodeMetadata } from "../../meta/array-metadata.ts";
 import { FULL_TURN } from "../../meta/conventions/geo/raster-change.ts";
 import { cutImages } from "../../meta/conventions/ome/cut-image.ts";

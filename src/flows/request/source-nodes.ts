@@ -1,6 +1,6 @@
-import { nameOf } from "../../hierarchy/array-name.ts";
 import { hasConsolidated } from "../../hierarchy/consolidated.ts";
-import type { ZarrArray, ZarrGroup, ZarrNode } from "../../hierarchy/node.ts";
+import { nameOf, type ZarrArray, type ZarrGroup, type ZarrNode } from "../../hierarchy/node.ts";
+
 import { axesFromAbove } from "../../hierarchy/open/above-on-use.ts";
 import { isNotKnown } from "../../hierarchy/open/open-node.ts";
 import { type BrokenNode, walkPastBroken } from "../../hierarchy/open/walk.ts";

@@ -1,6 +1,11 @@
-import { type Context, paceFor } from "../../hierarchy/context.ts";
 import type { ZarrArray, ZarrNode } from "../../hierarchy/node.ts";
-import type { ConcurrencyOption, PaceOptions, SourceOptions } from "../../hierarchy/read-options.ts";
+import {
+  type ConcurrencyOption,
+  type Context,
+  type PaceOptions,
+  paceFor,
+  type SourceOptions,
+} from "../../hierarchy/read-options.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import { expectedItemSize } from "../../meta/data-type.ts";
 import {

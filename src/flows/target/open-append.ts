@@ -1,6 +1,6 @@
 import { ConsolidatedMetadata, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
-import { allDocumentsBelow } from "../../hierarchy/keys-below.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
+import { allDocumentsBelow } from "../../hierarchy/open/walk.ts";
 import type { ReadDocumentOptions } from "../../hierarchy/stored-documents.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { ArrayJob, Plan, PlannedDocument } from "../../plan/plan.ts";

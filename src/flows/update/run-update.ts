@@ -1,7 +1,7 @@
 import { type DocumentChanges, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
 import type { ParentHierarchy } from "../../hierarchy/edit/parent.ts";
-import { allDocumentsBelow } from "../../hierarchy/keys-below.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
+import { allDocumentsBelow } from "../../hierarchy/open/walk.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { publishDocuments } from "../../run/documents.ts";

@@ -1,10 +1,9 @@
 import { ConsolidatedMetadata, refreshConsolidated } from "../../hierarchy/edit/consolidated.ts";
 import { parentHierarchyOfNode } from "../../hierarchy/edit/parent.ts";
-import { keysBelow } from "../../hierarchy/keys-below.ts";
 import type { ZarrNode } from "../../hierarchy/node.ts";
 import { openNode } from "../../hierarchy/open/open-node.ts";
-import { walk } from "../../hierarchy/open/walk.ts";
-import { lockPlace } from "../../hierarchy/place-lock.ts";
+import { keysBelow, walk } from "../../hierarchy/open/walk.ts";
+import { lockPlace } from "../../hierarchy/parent-hierarchy.ts";
 import { readDocument } from "../../hierarchy/stored-documents.ts";
 import { isObject, member } from "../../meta/assert-json.ts";
 import { FILL_VALUE_ATTRIBUTE, writeMissing } from "../../meta/conventions/missing-values.ts";

@@ -5,9 +5,9 @@ import { formatNamed } from "../../meta/formats.ts";
 import { isListable, type Store, type StoreOptions, type WritableStore } from "../../stores/store.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, caseConflict, isSameButForCase, joinKey } from "../../util/node-path.ts";
-import { keysBelow } from "../keys-below.ts";
 import { childNames } from "../open/members.ts";
 import { openNode } from "../open/open-node.ts";
+import { keysBelow } from "../open/walk.ts";
 import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { type CodecJson, canonicalConfig } from "../../codecs/canonical-config.ts";
 import { codecNamed } from "../../codecs/catalog.ts";
-import { createPipeline } from "../../codecs/chain/pipeline.ts";
+import { createPipeline } from "../../codecs/chain/codec-chain.ts";
 import { type CodecPipeline, chunkSpecOf } from "../../codecs/codec.ts";
+import { type CodecJson, canonicalConfig } from "../../codecs/registry.ts";
 import type {
   ArrayMetadata,
   CodecConfig,

@@ -13,12 +13,11 @@ import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, joinKey, normalisePath } from "../../util/node-path.ts";
 import { invalid } from "../../util/options.ts";
 import { loadStreams } from "../../util/web-streams.ts";
-import { assertPath } from "../assert-path.ts";
 import { refreshConsolidated } from "../edit/consolidated.ts";
 import { deleteKeys } from "../edit/delete.ts";
 import { type ParentHierarchy, parentHierarchyOf } from "../edit/parent.ts";
-import { assertUnlockedAbove } from "../parent-hierarchy.ts";
-import { lockPlace } from "../place-lock.ts";
+import { assertPath } from "../open/in-any-format.ts";
+import { assertUnlockedAbove, lockPlace } from "../parent-hierarchy.ts";
 import { assertReplaceable } from "../replaceable.ts";
 import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 import {

@@ -13,8 +13,8 @@ import { isZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
 import { pause } from "../../util/pause.ts";
 import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
-import { allDocumentsBelow } from "../keys-below.ts";
 import { openNode } from "../open/open-node.ts";
+import { allDocumentsBelow } from "../open/walk.ts";
 import { type ReadDocumentOptions, readDocument } from "../stored-documents.ts";
 
 /** Changes made to documents, by key. */

@@ -9,7 +9,7 @@ import { checkedOptions, invalid, isObject, type OptionNames } from "../../util/
 import type { ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { editedAlong } from "../other-format.ts";
-import { assertNotLocked, withLockedPlace } from "../place-lock.ts";
+import { assertNotLocked, withLockedPlace } from "../parent-hierarchy.ts";
 import { type ConsolidatedMetadata, refreshConsolidated } from "./consolidated.ts";
 import { type EditSource, nodeToEdit, type ParentHierarchy, parentHierarchyOfNode } from "./parent.ts";
 

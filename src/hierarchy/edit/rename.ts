@@ -4,7 +4,6 @@ import type { WritableStore } from "../../stores/store.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { ancestorPaths, normalisePath } from "../../util/node-path.ts";
 import { checkedOptions, invalid, type OptionNames } from "../../util/options.ts";
-import { assertPath } from "../assert-path.ts";
 import {
   agreed,
   assertDistinctNames,
@@ -14,10 +13,11 @@ import {
   isTaken,
   layoutOf,
 } from "../create/assertions.ts";
-import { allDocumentsBelow } from "../keys-below.ts";
 import type { ZarrNode } from "../node.ts";
+import { assertPath } from "../open/in-any-format.ts";
 import { openNode } from "../open/open-node.ts";
-import { lockPlace } from "../place-lock.ts";
+import { allDocumentsBelow } from "../open/walk.ts";
+import { lockPlace } from "../parent-hierarchy.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { type ConsolidatedMetadata, type DocumentChanges, refreshConsolidated } from "./consolidated.ts";
 import { followMember } from "./followers.ts";

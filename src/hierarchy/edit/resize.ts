@@ -11,7 +11,7 @@ import { withChunkSeparator } from "../chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../node.ts";
 import { openNode } from "../open/open-node.ts";
 import { editedAlong } from "../other-format.ts";
-import { withLockedPlace } from "../place-lock.ts";
+import { withLockedPlace } from "../parent-hierarchy.ts";
 import type { ReadDocumentOptions } from "../stored-documents.ts";
 import { ConsolidatedMetadata } from "./consolidated.ts";
 import { type FollowingNode, following, writeFollowing } from "./followers.ts";

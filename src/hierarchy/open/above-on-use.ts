@@ -32,6 +32,6 @@ export async function axesFromAbove(
   signal?: AbortSignal,
 ): Promise<readonly string[] | undefined> {
   if (array.dimensionNames?.some((name) => name !== null)) return undefined;
-  const find = async () => (await import("./image-above.ts")).axesOfImageAbove(array);
+  const find = async () => (await import("./open-via-ancestor.ts")).axesOfImageAbove(array);
   return foundOnce(looked, array, find, signal);
 }

@@ -7,8 +7,7 @@ import { ancestorPaths, joinKey } from "../../util/node-path.ts";
 import { type ConsolidatedOptions, consolidatedV2, consolidatedV3 } from "../consolidated.ts";
 import type { ZarrGroup } from "../node.ts";
 import { readDocument } from "../stored-documents.ts";
-import { type Ancestor, ancestorsOf, isUnreadableAbove } from "./ancestors-of.ts";
-import { openNode } from "./open-node.ts";
+import { type Ancestor, ancestorsOf, isUnreadableAbove, openNode } from "./open-node.ts";
 
 /** Names of a group's members, sorted. The values are paths of nodes below each, as far as a group above names them. */
 export type Members = ReadonlyMap<string, readonly string[]>;

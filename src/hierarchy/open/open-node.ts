@@ -6,6 +6,8 @@ import type { FormatOptions } from "../../meta/formats.ts";
 import { isPageInPlace } from "../../stores/http/http-response.ts";
 import { isNamedAttributes } from "../../stores/key.ts";
 import { isListable, type Store, type StoreSpec } from "../../stores/store.ts";
+import { parentSpec } from "../../stores/store-spec.ts";
+import { openStore } from "../../stores/url.ts";
 import type { BlockingIo } from "../../util/blocking-io.ts";
 import { type ErrorCode, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
@@ -291,4 +293,36 @@ export function nodeOf<S extends Store>(
 
 export function specOfObject(store: Store): StoreSpec {
   return { kind: "object", description: store.description };
+}
+
+/** A folder of a store, and a node at or below it. */
+export interface Ancestor {
+  readonly store: Store;
+  readonly spec: StoreSpec;
+  /** Path of the folder. */
+  readonly path: string;
+  /** Path of the node. */
+  readonly nodePath: string;
+  /** True if it is above the root of the given store. */
+  readonly isOutside?: boolean;
+}
+
+/** Iterates over the node's own folder, then the folders above it, including those above the root of the store. */
+export async function* ancestorsOf(store: Store, spec: StoreSpec, path: string): AsyncGenerator<Ancestor> {
+  const names = path === "" ? [] : path.split("/");
+  for (let length = names.length; length >= 0; length--) {
+    yield { store, spec, path: names.slice(0, length).join("/"), nodePath: path };
+  }
+  let nodePath = path;
+  for (let around = parentSpec(spec); around; around = parentSpec(around.spec)) {
+    nodePath = nodePath === "" ? around.name : joinKey(around.name, nodePath);
+    yield { store: await openStore(around.spec), spec: around.spec, path: "", nodePath, isOutside: true };
+  }
+}
+
+const SILENT = ["access-denied", "invalid-metadata", "unsupported-format", "path-not-allowed"] as const;
+
+/** True for errors of a folder above a node that is inaccessible or broken, and so irrelevant to the node. */
+export function isUnreadableAbove(error: unknown): boolean {
+  return SILENT.some((code) => isZarrflowError(error, code));
 }

@@ -1,21 +1,34 @@
 import type { ZarrFormat } from "../../meta/array-metadata.ts";
+import {
+  axesByArray,
+  type Level,
+  type Multiscale,
+  multiscalesOf,
+} from "../../meta/conventions/ome/multiscales.ts";
 import { detectFormat, detectionKeys, HIERARCHY_KEY, hierarchyFormat } from "../../meta/detect.ts";
+import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { isListable, type ListableStore, type Store, type StoreSpec } from "../../stores/store.ts";
 import { childSpec } from "../../stores/store-spec.ts";
 import { openStore } from "../../stores/url.ts";
 import { withFolder } from "../../stores/with/folder.ts";
 import { throwIfAborted } from "../../util/abort.ts";
+import { foundOnce } from "../../util/awaitable.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import { nearestName } from "../../util/names.ts";
 import { joinKey } from "../../util/node-path.ts";
-import { consolidatedV2, consolidatedV3 } from "../consolidated.ts";
-import type { ZarrNode } from "../node.ts";
-import { readDocument } from "../stored-documents.ts";
-import { type Ancestor, ancestorsOf } from "./ancestors-of.ts";
+import { carriesConsolidated, consolidatedOf, consolidatedV2, consolidatedV3 } from "../consolidated.ts";
+import type { ZarrArray, ZarrGroup, ZarrNode } from "../node.ts";
+import { readDocument, type StoredDocument, type StoredDocuments } from "../stored-documents.ts";
+import { nodeIn } from "./in-any-format.ts";
 import { childNames } from "./members.ts";
-import { nodeIn } from "./node-in.ts";
-import { type OpenNodeOptions, openNode } from "./open-node.ts";
+import {
+  type Ancestor,
+  ancestorsOf,
+  isUnreadableAbove,
+  type OpenNodeOptions,
+  openNode,
+} from "./open-node.ts";
 
 /**
  * Opens the node at `path`, which has no documents of its own, by those above it: the consolidated metadata of a group,
@@ -197,4 +210,106 @@ async function isNode(store: Store, path: string, { zarrFormat, signal }: OpenNo
   if (zarrFormat) return (await openNode(store, path, { zarrFormat, isInside: true, signal })) !== undefined;
   const sizes = await Promise.all(detectionKeys(path).map((key) => store.size(key, { signal })));
   return sizes.some((size) => size !== undefined);
+}
+
+/** The documents below a group that its consolidated metadata list, with the stored documents that list them. */
+interface ListedDocuments {
+  readonly documents: Documents;
+  readonly stored: StoredDocuments;
+}
+
+/** Listed documents of open groups, each read once. */
+const listed = new WeakMap<ZarrGroup, Promise<ListedDocuments | undefined>>();
+
+/**
+ * Opens the node at a path below a group, in the format of the group. Uses the group's consolidated metadata if they
+ * are in its own document or the store cannot list, otherwise the node's own documents. Undefined if there is no such
+ * node.
+ *
+ * @throws as `openNode`
+ */
+export async function openMember(
+  group: ZarrGroup,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<ZarrNode | undefined> {
+  if (path === group.path) return group;
+  const { store, spec, layout, reading } = group;
+  const options = { ...reading, spec, zarrFormat: layout.zarrFormat };
+  const known = await foundOnce(listed, group, () => readListed(group), signal);
+  const node =
+    known &&
+    nodeIn(known.documents, store, path, { ...options, stored: known.stored, areConsolidated: true });
+  return node ?? openNode(store, path, { ...options, isInside: true, isSparing: true, signal });
+}
+
+async function readListed(group: ZarrGroup): Promise<ListedDocuments | undefined> {
+  if (group.consolidated) return { documents: group.consolidated, stored: group.stored };
+  if (!carriesConsolidated(group.layout) && isListable(group.store)) return undefined;
+  const stored = new Map<string, StoredDocument>();
+  const documents = await consolidatedOf(group, { stored });
+  return documents && { documents, stored };
+}
+
+/** Maximum number of groups above an array that are read: the depth of a level's path in an image. */
+const MAX_LEVELS = 3;
+
+/** Returns the axis names of the image that an array is a level of; undefined if no group above states any. */
+export async function axesOfImageAbove(array: ZarrArray): Promise<readonly string[] | undefined> {
+  for await (const { group, path } of groupsAbove(array)) {
+    const axes = axesByArray([group]).get(path);
+    if (axes) return axes;
+  }
+  return undefined;
+}
+
+/** An image, with the array that is one of its levels. */
+export interface LevelOfImage {
+  readonly group: ZarrGroup;
+  readonly image: Multiscale;
+  readonly level: Level;
+}
+
+/**
+ * Returns the image that an array is a level of, possibly above the root of the store; undefined if no group above
+ * names it.
+ */
+export async function imageAbove(array: ZarrArray, signal?: AbortSignal): Promise<LevelOfImage | undefined> {
+  for await (const { group, path } of groupsAbove(array, signal)) {
+    for (const image of multiscalesOf(group.metadata.attributes)) {
+      const level = image.levels.find((one) => joinKey(group.path, one.path) === path);
+      if (level) return { group, image, level };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Iterates over the groups above an array, nearest first, with the array's path in their store. Stops at unreadable
+ * ones.
+ */
+async function* groupsAbove(
+  { store, spec, path, layout: { zarrFormat, hierarchy } }: ZarrArray,
+  signal?: AbortSignal,
+): AsyncGenerator<{ readonly group: ZarrGroup; readonly path: string }> {
+  const isApart = hierarchy.sharedKeys.length > 0;
+  if (isApart) return;
+  const groups: { readonly above: Ancestor; readonly opened: ReturnType<typeof openNode> }[] = [];
+  try {
+    for await (const above of ancestorsOf(store, spec, path)) {
+      if (above.path === above.nodePath) continue;
+      if (groups.length === MAX_LEVELS) break;
+      const opened = openNode(above.store, above.path, { spec: above.spec, zarrFormat, signal });
+      opened.catch(() => {}); // it matters only if the groups below it say nothing
+      groups.push({ above, opened });
+    }
+    for (const { above, opened } of groups) {
+      const group = await opened;
+      if (group?.kind === "group") yield { group, path: above.nodePath };
+    }
+  } catch (error) {
+    if (!isUnreadableAbove(error)) throw error;
+  } finally {
+    await Promise.allSettled(groups.map(({ opened }) => opened));
+  }
 }

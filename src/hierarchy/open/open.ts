@@ -16,9 +16,8 @@ import { sortUtf8 } from "../../util/names.ts";
 import { joinKey, normalisePath } from "../../util/node-path.ts";
 import { assertKnown, checkedOptions, isObject, type OptionNames } from "../../util/options.ts";
 import { loadStreams } from "../../util/web-streams.ts";
-import type { Context } from "../context.ts";
 import { assertGroup, throughStore, type ZarrArray, type ZarrGroup, type ZarrNode } from "../node.ts";
-import { assertNotOpening } from "../read-options.ts";
+import { assertNotOpening, type Context } from "../read-options.ts";
 import { findNode } from "./above-on-use.ts";
 import type { OpenNodeOptions } from "./open-node.ts";
 
@@ -147,7 +146,7 @@ async function openBelow(group: OpenSource, below: string, given: MemberOptions)
   const { signal } = checkedOptions(given, MEMBER_OPTIONS);
   assertGroup(group);
   throwIfAborted(signal);
-  const { openMember } = await import("./open-member.ts");
+  const { openMember } = await import("./open-via-ancestor.ts");
   const path = joinKey(group.path, normalisePath(below));
   const node = await openMember(group, path, signal);
   if (node) return node;
@@ -250,7 +249,7 @@ export async function openGroup(
 /** As `assertPath`, if the format has no normal form of paths. */
 async function assertGivenPath(layout: NodeLayout, given: string): Promise<void> {
   if (layout.hierarchy.sharedKeys.length === 0) return;
-  const { assertPath } = await import("../assert-path.ts");
+  const { assertPath } = await import("./in-any-format.ts");
   assertPath(layout, given);
 }
 

@@ -1,6 +1,13 @@
-import type { Documents } from "../../meta/format.ts";
+import type { Documents, NodeLayout } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { isListable } from "../../stores/store.ts";
+import { outerPrefixes } from "../../meta/node-layout.ts";
+import {
+  isListable,
+  type KeyEntry,
+  type ListableStore,
+  type ListOptions,
+  type StoreOptions,
+} from "../../stores/store.ts";
 import { throwIfAborted } from "../../util/abort.ts";
 import { BlockingIo } from "../../util/blocking-io.ts";
 import { isZarrflowError, type ZarrflowError } from "../../util/errors.ts";
@@ -9,9 +16,10 @@ import { joinKey } from "../../util/node-path.ts";
 import { checkedOptions, type OptionNames } from "../../util/options.ts";
 import { carriesConsolidated, consolidatedOf } from "../consolidated.ts";
 import { assertGroup, type NodeParts, ZarrGroup, type ZarrNode } from "../node.ts";
+import { inOtherFormat } from "../other-format.ts";
 import type { StoredDocument, StoredDocuments } from "../stored-documents.ts";
+import { nodeIn } from "./in-any-format.ts";
 import { childNames, consolidatedAbove, type Members, namedMembers, namesMembers } from "./members.ts";
-import { nodeIn } from "./node-in.ts";
 import { closeOpened, OPEN_OPTIONS, type OpenOptions, type OpenSource, openGroup } from "./open.ts";
 import { openNode } from "./open-node.ts";
 
@@ -327,4 +335,40 @@ async function* withNodes(group: ZarrGroup, descent: Descent): AsyncGenerator<Za
     if (levels < 1) return;
     yield node;
   }
+}
+
+/** Iterates over all keys below a node, in all its folders, except those shared by the whole hierarchy. */
+export async function* keysBelow(
+  store: ListableStore,
+  layout: NodeLayout,
+  options: ListOptions = {},
+): AsyncGenerator<KeyEntry> {
+  const { sharedKeys } = layout.hierarchy;
+  for (const prefix of outerPrefixes(layout)) {
+    for await (const listed of store.list(prefix, options))
+      if (!sharedKeys.includes(listed.key)) yield listed;
+  }
+}
+
+/** Reads the documents of a node and of all nodes below it, by key. @throws as `walk` */
+export async function documentsBelow(node: ZarrNode, { signal }: StoreOptions = {}): Promise<Documents> {
+  const documents = new Map(node.documents);
+  if (node.kind === "group") {
+    for await (const below of walk(node, { signal })) {
+      for (const [key, bytes] of below.documents) documents.set(key, bytes);
+    }
+  }
+  const prefix = joinKey(node.path, "");
+  return new Map([...documents].filter(([key]) => key.startsWith(prefix)));
+}
+
+/**
+ * As `documentsBelow`, with documents of another format that describes the same node.
+ *
+ * @throws as `walk`, `inOtherFormat`
+ */
+export async function allDocumentsBelow(node: ZarrNode, options: WalkOptions = {}): Promise<Documents> {
+  const other = await inOtherFormat(node, options);
+  const others = other ? await documentsBelow(other, options) : [];
+  return new Map([...(await documentsBelow(node, options)), ...others]);
 }

@@ -1,4 +1,4 @@
-import { createPipeline } from "../../codecs/chain/pipeline.ts";
+import { createPipeline } from "../../codecs/chain/codec-chain.ts";
 import { type ChunkSpec, type CodecPipeline, chunkSpecOf } from "../../codecs/codec.ts";
 import type { ArrayMetadata } from "../../meta/array-metadata.ts";
 import type { DataType } from "../../meta/data-type.ts";
@@ -21,11 +21,10 @@ import type { WritableStream } from "../../util/web-streams.ts";
 import { type ArrayDescription, describeArray, documentsOf, type NewArray } from "../create/metadata.ts";
 import type { NodeDraft, OpenCreateTarget } from "../create/place.ts";
 import { deleteKeys } from "../edit/delete.ts";
-import { appendFrames, type Frames, type GrowingArray } from "./frames.ts";
-import { type ArrayPart, isDecoded, partsInto } from "./parts.ts";
+import { appendFrames, type Frames, type GrowingArray } from "./chunk-draft.ts";
 import { type RegionOption, regionOf } from "./region.ts";
 import { UnfinishedChunks } from "./unfinished-chunks.ts";
-import { chunkDataOf, type Values } from "./values.ts";
+import { type ArrayPart, chunkDataOf, isDecoded, partsInto, type Values } from "./values.ts";
 
 export interface NodeWriterOptions {
   /** Maximum number of requests in flight; 16 by default. */

@@ -1,8 +1,8 @@
 import type { DataType, Field } from "../../meta/data-type.ts";
 import { readString, readText, trimZeros } from "../../meta/fill-values.ts";
-import { fromFloat16Bits } from "../../util/float16.ts";
 import { JSON_VALUES, parseJson } from "../../util/json-parse.ts";
 import { toPlain } from "../../util/json-value.ts";
+import { fromFloat16Bits } from "../../util/numbers.ts";
 import { product } from "../../util/shape.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
-import { type Context, leaseMemory } from "../../hierarchy/context.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
-import type { GridStrategy } from "../../hierarchy/read-options.ts";
+import { type Context, type GridStrategy, leaseMemory } from "../../hierarchy/read-options.ts";
 import { planSlabs } from "../../plan/slab-plan.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";

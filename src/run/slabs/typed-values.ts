@@ -9,7 +9,7 @@ import type {
   TimeName,
 } from "../../meta/data-type-name.ts";
 import type { Numbers } from "../../meta/number-kinds.ts";
-import { fromFloat16Bits } from "../../util/float16.ts";
+import { fromFloat16Bits } from "../../util/numbers.ts";
 import { itemValue } from "./item-value.ts";
 import { numbersIn } from "./numbers-in.ts";
 

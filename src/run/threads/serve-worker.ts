@@ -1,5 +1,5 @@
 import { openKernelHeap } from "../../codecs/kernels/kernels.ts";
-import { nodeIn } from "../../hierarchy/open/node-in.ts";
+import { nodeIn } from "../../hierarchy/open/in-any-format.ts";
 import { accessedBy } from "../../stores/access.ts";
 import { assertWritable } from "../../stores/assertions.ts";
 import type { MissingNote } from "../../stores/directory/missing-values.ts";

@@ -1,5 +1,5 @@
 import type { Admission, Lease } from "../../streams/byte-budget.ts";
-import { counterChange, isMemoryShared } from "../../util/shared-memory.ts";
+import { counterChange, isMemoryShared } from "../../util/pause.ts";
 
 /** Indexes of the counters. One counter per stage follows them: the number of tasks dealt. */
 const STOPPED = 0;

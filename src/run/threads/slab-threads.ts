@@ -45,7 +45,7 @@ export async function slabsOfThreads(
   if (!(threads > 1)) return undefined;
   const { path, documents } = array;
   const reading = { ...array.reading, zarrFormat: array.layout.zarrFormat };
-  const { nodeIn } = await import("../../hierarchy/open/node-in.ts");
+  const { nodeIn } = await import("../../hierarchy/open/in-any-format.ts");
   if (nodeIn(documents, array.store, path, reading)?.kind !== "array") return undefined;
   const each = {
     maxMemory: Math.floor(maxMemory / threads),

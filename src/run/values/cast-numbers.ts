@@ -1,6 +1,6 @@
 import { castTo, floatRounder, integerRange } from "../../codecs/filters/convert.ts";
 import { isBig, type NumberArray, type NumberType, writeNumbers } from "../../codecs/filters/number-array.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../util/float16.ts";
+import { fromFloat16Bits, toFloat16Bits } from "../../util/numbers.ts";
 
 /** Handling of a number that a type cannot represent: an error, or the nearest number of the type. */
 export type Overflow = "error" | "clamp";

@@ -1,5 +1,5 @@
 import { abortError, onAbort, throwIfAborted } from "../../util/abort.ts";
-import { counterChange } from "../../util/shared-memory.ts";
+import { counterChange } from "../../util/pause.ts";
 import { type ChangeOfOthers, ServerShare, type StartedRequest } from "./server-counters.ts";
 
 export interface LimitedCall {

@@ -1,4 +1,4 @@
-import { isMemoryShared } from "../../util/shared-memory.ts";
+import { isMemoryShared } from "../../util/pause.ts";
 import type { StoreSpec } from "../store.ts";
 import { CONTROL_NUMBERS, ConcurrencyControl, MAX_ALLOWED } from "./concurrency-control.ts";
 

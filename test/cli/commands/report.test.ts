@@ -1,9 +1,8 @@
 // @module-tag slow
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { chunkDrawing, drawnDimensions } from "../../../src/cli/report/array-section.ts";
 import { Html, html } from "../../../src/cli/report/html.ts";
-import { reportPage } from "../../../src/cli/report/page.ts";
+import { chunkDrawing, drawnDimensions, reportPage } from "../../../src/cli/report/page.ts";
 import { type RunRecord, RunRecorder } from "../../../src/cli/report/run-record.ts";
 import type { FlowEvent } from "../../../src/flows/index.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";

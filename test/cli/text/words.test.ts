@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { commandNames } from "../../../src/cli/command-list.ts";
+import { isAsciiLocale, treeText } from "../../../src/cli/commands/tree.ts";
 import { loadCommand } from "../../../src/cli/dispatch.ts";
 import { parseArguments } from "../../../src/cli/parse-arguments.ts";
+import { warningText } from "../../../src/cli/progress/event-progress.ts";
 import { failureText } from "../../../src/cli/text/failure.ts";
 import { commandHelp, definitions, overview } from "../../../src/cli/text/help.ts";
-import { isAsciiLocale, treeText } from "../../../src/cli/text/tree.ts";
-import { warningText } from "../../../src/cli/text/warning.ts";
 import type { TreeNode } from "../../../src/flows/tree.ts";
 import { ZarrflowError } from "../../../src/util/errors.ts";
 

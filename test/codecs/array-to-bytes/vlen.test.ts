@@ -1,7 +1,7 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
+import { createPipeline } from "../../../src/codecs/chain/codec-chain.ts";
 import type { VariableData } from "../../../src/codecs/chunk-data.ts";
 import type { ArrayToBytesCodec } from "../../../src/codecs/codec.ts";
 import { isUtf8 } from "../../../src/codecs/items/packed-items.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
+import { createPipeline } from "../../../src/codecs/chain/codec-chain.ts";
 import { decodeBytes, encodeBytes } from "../../../src/codecs/standalone.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";
 

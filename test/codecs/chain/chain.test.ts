@@ -1,9 +1,8 @@
 // @module-tag registers
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loadCodecs } from "../../../src/codecs/chain/codec-chain.ts";
+import { createPipeline, loadCodecs } from "../../../src/codecs/chain/codec-chain.ts";
 import { type ChunkForm, codecStep } from "../../../src/codecs/chain/codec-step.ts";
-import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
 import type { FixedData, VariableData } from "../../../src/codecs/chunk-data.ts";
 import type { BytesToBytesCodec, ChunkSpec, CodecContext } from "../../../src/codecs/codec.ts";
 import { MAX_CHUNK_SIZE } from "../../../src/codecs/limits.ts";

@@ -2,7 +2,7 @@
 // @module-tag slow
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createPipeline } from "../../../src/codecs/chain/pipeline.ts";
+import { createPipeline } from "../../../src/codecs/chain/codec-chain.ts";
 import type { ChunkData } from "../../../src/codecs/chunk-data.ts";
 import type { ChunkSpec } from "../../../src/codecs/codec.ts";
 import type { CodecConfig } from "../../../src/meta/array-metadata.ts";

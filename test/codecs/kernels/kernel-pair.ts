@@ -1,9 +1,8 @@
 import { wasmKernels as wasmCommon } from "../../../src/codecs/kernels/kernels.ts";
 import { wasmBlocks } from "../../../src/codecs/kernels/wasm-blocks.ts";
 import { wasmLz4, wasmZstd, wasmZstdEncoder } from "../../../src/codecs/kernels/wasm-codecs.ts";
-import { wasmDelta } from "../../../src/codecs/kernels/wasm-delta.ts";
+import { wasmDelta, wasmShuffle } from "../../../src/codecs/kernels/wasm-filters.ts";
 import { WasmMemory } from "../../../src/codecs/kernels/wasm-memory.ts";
-import { wasmShuffle } from "../../../src/codecs/kernels/wasm-shuffle.ts";
 
 /** All kernels, as if one caller needed them. */
 export function allKernels(wasm: WasmMemory) {

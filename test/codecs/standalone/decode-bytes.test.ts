@@ -1,8 +1,7 @@
 // @module-tag registers
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { CodecJson, ObjectCodecJson } from "../../../src/codecs/canonical-config.ts";
-import { registerCodec } from "../../../src/codecs/registry.ts";
+import { type CodecJson, type ObjectCodecJson, registerCodec } from "../../../src/codecs/registry.ts";
 import {
   type DecodeBytesOptions,
   decodeBytes,

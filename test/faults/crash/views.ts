@@ -1,6 +1,6 @@
 import { consolidatedOf } from "../../../src/hierarchy/consolidated.ts";
 import type { ZarrNode } from "../../../src/hierarchy/node.ts";
-import { nodeIn } from "../../../src/hierarchy/open/node-in.ts";
+import { nodeIn } from "../../../src/hierarchy/open/in-any-format.ts";
 import { openNode } from "../../../src/hierarchy/open/open-node.ts";
 import { slice } from "../../../src/index.ts";
 import type { ListableStore, Store } from "../../../src/stores/store.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { allButShare, hasKeyOf, overlap, tasksOf, uncovered } from "../../../src/flows/jobs/shares.ts";
+import { allButShare, hasKeyOf, overlap, tasksOf, uncovered } from "../../../src/flows/jobs/run-share.ts";
 import type { ArrayJob } from "../../../src/plan/plan.ts";
 import { TaskSet } from "../../../src/run/task-set.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { EventQueue } from "../../../src/flows/jobs/virtual-stage.ts";
+import { EventQueue } from "../../../src/flows/jobs/simulation.ts";
 import { planFlow } from "../../../src/flows/request/flow.ts";
 import { type Plan, simulatePlan } from "../../../src/index.ts";
 import { temporaryFolder } from "../../stores/temporary-folder.ts";
@@ -129,7 +129,7 @@ test("the command shows it, for people and as JSON", async () => {
   const far = ["--workers", "1000", "--request-ms", "30", "--bandwidth", "1GB/s", "--io", "64"];
   const text = await runHere(place.path, ...args, ...far);
   expect(text).toMatchObject({ code: 0, stderr: "" });
-  expect(text.stdout).toMatch(/time .* on 1,000 workers\n.*tasks .*at the limit of a prefix/s);
+  expect(text.stdout).toMatch(/time .* on 1,000 workers\n.*tasks .*throttled by the limit of a prefix/s);
   const json = await runHere(place.path, ...args, ...far, "--json");
   expect(JSON.parse(json.stdout)).toEqual(simulatePlan(plan, { ...FAR, workers: 1000 }));
   const shared = await runHere(place.path, ...args, ...far, "--cores", "8", "--json");

@@ -14,7 +14,7 @@ import {
 import { decoderOf } from "../../../src/run/slabs/decoder.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { isZarrflowError } from "../../../src/util/errors.ts";
-import { fromFloat16Bits, toFloat16Bits } from "../../../src/util/float16.ts";
+import { fromFloat16Bits, toFloat16Bits } from "../../../src/util/numbers.ts";
 import { coordsOf, cStrides, product } from "../../../src/util/shape.ts";
 import { rangesOf } from "../../support/recipes.ts";
 import { samples } from "../../support/samples.ts";

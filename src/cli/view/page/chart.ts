@@ -1,9 +1,17 @@
 import { el, fill, labelled, select, svg } from "./dom.ts";
-import { Frame, place } from "./plot.ts";
 import { AskFirst, getValues, Latest } from "./requests.ts";
 import { at, type Cut, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
 import type { Labels } from "./sliders.ts";
-import { type Label, labelText, niceNumbers, numberText, ordinal, ticksOf } from "./words.ts";
+import {
+  type Label,
+  labelText,
+  niceNumbers,
+  numberText,
+  ordinal,
+  type Room,
+  type Tick,
+  ticksOf,
+} from "./words.ts";
 
 export interface ChartSeries {
   readonly values: ArrayLike<number>;
@@ -189,4 +197,214 @@ export class SeriesPanel {
     const { labels } = await this.#labels.of(level, d, at(i));
     return `${this.#shown.names[d]} ${labelText(labels[0])}`;
   }
+}
+
+/** A part of a picture, as fractions from its left and its top. */
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+export interface PlotEvents {
+  /** The cursor moved to this column and row of the picture. */
+  readonly onCursor: (column: number, row: number) => void;
+  /** The user chose this point. */
+  readonly onPoint: (column: number, row: number) => void;
+  /** A part of the picture was selected; undefined to show all. */
+  readonly onZoom: (box: Box | undefined) => void;
+}
+
+/** Pixels from which a drag is a selection, not a click. */
+const SHORTEST_DRAG = 6;
+
+/** A picture with a cursor, for pointers and keys. */
+export class Plot {
+  readonly canvas = el("canvas", { class: "picture" });
+  readonly frame: Frame;
+  readonly #events: PlotEvents;
+  readonly #cross = el("div", { class: "cross", hidden: true });
+  readonly #band = el("div", { class: "band", hidden: true });
+  readonly #surface: HTMLElement;
+  #column = 0;
+  #row = 0;
+  #from: readonly [number, number] | undefined;
+
+  constructor(events: PlotEvents) {
+    this.#events = events;
+    const surface = el(
+      "div",
+      {
+        class: "surface",
+        tabindex: 0,
+        role: "application",
+        "aria-roledescription": "picture",
+        "aria-label": "picture",
+        onkeydown: (event: KeyboardEvent) => this.#press(event),
+        onpointerdown: (event: PointerEvent) => {
+          this.#from = this.#part(event);
+          surface.setPointerCapture(event.pointerId);
+        },
+        onpointermove: (event: PointerEvent) => this.#drag(event),
+        onpointerup: (event: PointerEvent) => this.#release(event),
+        onpointercancel: () => this.#endDrag(),
+      },
+      this.canvas,
+      this.#cross,
+      this.#band,
+    );
+    this.#surface = surface;
+    this.frame = new Frame(surface);
+  }
+
+  set description(text: string) {
+    this.#surface.setAttribute("aria-label", text);
+  }
+
+  draw(image: ImageData, aspect: number): void {
+    const { width, height } = image;
+    this.canvas.width = width;
+    this.canvas.height = height;
+    this.canvas.getContext("2d", { willReadFrequently: true })?.putImageData(image, 0, 0);
+    this.canvas.classList.toggle("smooth", width > 900);
+    this.frame.root.style.setProperty("--aspect", `${aspect}`);
+    this.#column = Math.min(this.#column, width - 1);
+    this.#row = Math.min(this.#row, height - 1);
+    this.#placeCross();
+  }
+
+  /** Moves the cursor to the middle. */
+  centre(): void {
+    this.#column = this.canvas.width >> 1;
+    this.#row = this.canvas.height >> 1;
+    this.#placeCross();
+  }
+
+  /** The part around the cursor with `factor` times the size of the picture. */
+  around(factor: number): Box {
+    const { width, height } = this.canvas;
+    const [x, y] = [(this.#column + 0.5) / width, (this.#row + 0.5) / height];
+    return { left: x - factor / 2, right: x + factor / 2, top: y - factor / 2, bottom: y + factor / 2 };
+  }
+
+  #part(event: PointerEvent): readonly [number, number] {
+    const { left, top, width, height } = this.#surface.getBoundingClientRect();
+    const inside = (part: number) => Math.min(0.999999, Math.max(0, part));
+    return [inside((event.clientX - left) / width), inside((event.clientY - top) / height)];
+  }
+
+  #goTo(column: number, row: number): void {
+    this.#column = Math.min(this.canvas.width - 1, Math.max(0, column));
+    this.#row = Math.min(this.canvas.height - 1, Math.max(0, row));
+    this.#placeCross();
+    this.#events.onCursor(this.#column, this.#row);
+  }
+
+  #placeCross(): void {
+    place(this.#cross, "left", (this.#column + 0.5) / this.canvas.width);
+    place(this.#cross, "top", (this.#row + 0.5) / this.canvas.height);
+  }
+
+  #press(event: KeyboardEvent): void {
+    const far = event.shiftKey ? 10 : 1;
+    const moves: Readonly<Record<string, readonly [number, number]>> = {
+      ArrowLeft: [-far, 0],
+      ArrowRight: [far, 0],
+      ArrowUp: [0, -far],
+      ArrowDown: [0, far],
+    };
+    const move = moves[event.key];
+    if (move) this.#goTo(this.#column + move[0], this.#row + move[1]);
+    else if (event.key === "Enter" || event.key === " ") this.#events.onPoint(this.#column, this.#row);
+    else if (event.key === "+" || event.key === "=") this.#events.onZoom(this.around(0.5));
+    else if (event.key === "-") this.#events.onZoom(this.around(2));
+    else if (event.key === "0") this.#events.onZoom(undefined);
+    else return;
+    this.#cross.hidden = false;
+    event.preventDefault();
+  }
+
+  #drag(event: PointerEvent): void {
+    const [x, y] = this.#part(event);
+    this.#goTo(Math.floor(x * this.canvas.width), Math.floor(y * this.canvas.height));
+    if (this.#from === undefined) return;
+    const { left, right, top, bottom } = boxOf(this.#from, [x, y]);
+    this.#band.hidden = false;
+    place(this.#band, "left", left);
+    place(this.#band, "top", top);
+    place(this.#band, "width", right - left);
+    place(this.#band, "height", bottom - top);
+  }
+
+  #release(event: PointerEvent): void {
+    const from = this.#from;
+    if (from === undefined) return;
+    this.#endDrag();
+    const [x, y] = this.#part(event);
+    const { width, height } = this.#surface.getBoundingClientRect();
+    const box = boxOf(from, [x, y]);
+    const isMark = Math.min((box.right - box.left) * width, (box.bottom - box.top) * height) >= SHORTEST_DRAG;
+    if (isMark) this.#events.onZoom(box);
+    else {
+      this.#goTo(Math.floor(x * this.canvas.width), Math.floor(y * this.canvas.height));
+      this.#cross.hidden = false;
+      this.#events.onPoint(this.#column, this.#row);
+    }
+  }
+
+  #endDrag(): void {
+    this.#from = undefined;
+    this.#band.hidden = true;
+  }
+}
+
+function boxOf(a: readonly [number, number], b: readonly [number, number]): Box {
+  return {
+    left: Math.min(a[0], b[0]),
+    right: Math.max(a[0], b[0]),
+    top: Math.min(a[1], b[1]),
+    bottom: Math.max(a[1], b[1]),
+  };
+}
+
+/** A drawing with ticks and titles at its left and below. All positions are fractions of its size. */
+export class Frame {
+  readonly root: HTMLElement;
+  readonly box: HTMLElement;
+  readonly #x = el("div", { class: "ticks x", "aria-hidden": "true" });
+  readonly #y = el("div", { class: "ticks y", "aria-hidden": "true" });
+  readonly #titles = [el("div", { class: "title y" }), el("div", { class: "title x" })] as const;
+
+  constructor(...contents: readonly Element[]) {
+    this.box = el("div", { class: "box" }, ...contents);
+    this.root = el("div", { class: "frame" }, this.#titles[0], this.#y, this.box, this.#x, this.#titles[1]);
+  }
+
+  /** Sets the ticks of a side: `y` from the top, `x` from the left. */
+  setTicks(side: "x" | "y", ticks: readonly Tick[], title: string): void {
+    const isX = side === "x";
+    const marks = ticks.map(({ at, text }) => {
+      const mark = el("span", {}, text);
+      place(mark, isX ? "left" : "top", at);
+      if (isX && at < 0.06) mark.className = "first";
+      if (isX && at > 0.94) mark.className = "last";
+      return mark;
+    });
+    fill(isX ? this.#x : this.#y, ...marks);
+    fill(this.#titles[isX ? 1 : 0], title);
+  }
+
+  /** The space for ticks on each side. */
+  get room(): { readonly x: Room; readonly y: Room } {
+    const { clientWidth, clientHeight } = this.box;
+    return {
+      x: { length: clientWidth, number: 70, text: 130 },
+      y: { length: clientHeight, number: 45, text: 45 },
+    };
+  }
+}
+
+export function place(element: HTMLElement, side: "left" | "top" | "width" | "height", part: number): void {
+  element.style.setProperty(side, `${100 * part}%`);
 }

@@ -1,9 +1,14 @@
-import { SeriesPanel } from "./chart.ts";
-import { ChannelPanel, type ChannelState, ColourBar, missingLegend } from "./colour-panel.ts";
+import { type Box, Plot, SeriesPanel } from "./chart.ts";
+import {
+  ChannelPanel,
+  type ChannelState,
+  ColourBar,
+  missingLegend,
+  paintChannels,
+  paintColours,
+} from "./colour-panel.ts";
 import { CommandPanel, type Equivalent, sliceEquivalent } from "./commands.ts";
 import { el, fill, labelled, select } from "./dom.ts";
-import { paintChannels, paintColours } from "./paint.ts";
-import { type Box, Plot } from "./plot.ts";
 import { AskFirst, getValues, Latest, type Values } from "./requests.ts";
 import { at, type Cut, cutOf, cutText, type Shown, type ShownLevel } from "./shown.ts";
 import { Labels, type Named, Sliders } from "./sliders.ts";

@@ -1,8 +1,8 @@
 import { withChunkSeparator } from "../../../hierarchy/chunk-separator.ts";
 import type { ZarrArray, ZarrNode } from "../../../hierarchy/node.ts";
 import { findNode } from "../../../hierarchy/open/above-on-use.ts";
-import { ancestorsOf, isUnreadableAbove } from "../../../hierarchy/open/ancestors-of.ts";
-import { openNode } from "../../../hierarchy/open/open-node.ts";
+import { ancestorsOf, isUnreadableAbove, openNode } from "../../../hierarchy/open/open-node.ts";
+
 import { describeDataType } from "../../../meta/describe.ts";
 import { isZarrflowError, ZarrflowError } from "../../../util/errors.ts";
 import { isAtOrBelow, joinKey } from "../../../util/node-path.ts";

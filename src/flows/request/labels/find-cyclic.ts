@@ -1,6 +1,6 @@
-import { nameOf } from "../../../hierarchy/array-name.ts";
-import { type CyclicRange, storedHolds } from "../../../hierarchy/cyclic-range.ts";
-import type { ZarrArray } from "../../../hierarchy/node.ts";
+import { nameOf, type ZarrArray } from "../../../hierarchy/node.ts";
+
+import { type CyclicRange, storedHolds } from "../../../hierarchy/slice-option.ts";
 import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { lastName } from "../../../util/node-path.ts";
 import type { Coordinate, Key } from "./coordinate.ts";

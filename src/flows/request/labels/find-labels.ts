@@ -1,5 +1,4 @@
-import type { CyclicRange } from "../../../hierarchy/cyclic-range.ts";
-import type { IndexRange, Label, LabelRange } from "../../../hierarchy/slice-option.ts";
+import type { CyclicRange, IndexRange, Label, LabelRange } from "../../../hierarchy/slice-option.ts";
 import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import { ZarrflowError } from "../../../util/errors.ts";
 import { nearestName } from "../../../util/names.ts";

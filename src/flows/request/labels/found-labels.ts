@@ -1,5 +1,9 @@
-import { type CyclicRange, isCyclic } from "../../../hierarchy/cyclic-range.ts";
-import type { IndexRange, SliceOption } from "../../../hierarchy/slice-option.ts";
+import {
+  type CyclicRange,
+  type IndexRange,
+  isCyclic,
+  type SliceOption,
+} from "../../../hierarchy/slice-option.ts";
 import { FULL_TURN } from "../../../meta/conventions/geo/raster-change.ts";
 import type { Coordinate } from "./coordinate.ts";
 

@@ -1,7 +1,8 @@
-import { type CyclicRange, isCyclic } from "../../../hierarchy/cyclic-range.ts";
 import type { ZarrArray, ZarrGroup, ZarrNode } from "../../../hierarchy/node.ts";
 import {
+  type CyclicRange,
   type IndexRange,
+  isCyclic,
   isLabelled,
   isMaybeYears,
   type LabelRange,

@@ -1,8 +1,8 @@
 // @module-tag sampled
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { decodeBlockRange, decodeBlocks } from "../../../../src/codecs/blosc/blocks.ts";
 import { chooseBlockSize, splitsBlocks } from "../../../../src/codecs/blosc/codec.ts";
-import { decodeBlockRange, decodeBlocks } from "../../../../src/codecs/blosc/decode.ts";
 import { type InnerName, readHeader } from "../../../../src/codecs/blosc/frame.ts";
 import { type InnerCodec, innerCodec } from "../../../../src/codecs/blosc/inner-codecs.ts";
 import { decodeBytes, encodeBytes } from "../../../../src/codecs/standalone.ts";

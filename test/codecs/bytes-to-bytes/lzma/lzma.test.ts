@@ -2,14 +2,14 @@
 // @module-tag slow
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createPipeline } from "../../../../src/codecs/chain/pipeline.ts";
+import { createPipeline } from "../../../../src/codecs/chain/codec-chain.ts";
 import type { BytesToBytesCodec } from "../../../../src/codecs/codec.ts";
 import { isOverrun } from "../../../../src/codecs/limits.ts";
 import { createLzma } from "../../../../src/codecs/lzma/codec.ts";
 import { LzmaEncoder, RangeEncoder } from "../../../../src/codecs/lzma/encoder.ts";
 import { filterChain, presetChain } from "../../../../src/codecs/lzma/filters.ts";
-import { ALONE_HEADER_SIZE } from "../../../../src/codecs/lzma/lzma1.ts";
-import { crc64, xzCheck } from "../../../../src/codecs/lzma/xz-checks.ts";
+import { ALONE_HEADER_SIZE } from "../../../../src/codecs/lzma/lzma.ts";
+import { crc64, xzCheck } from "../../../../src/codecs/lzma/xz-format.ts";
 import type { JsonObject, JsonValue } from "../../../../src/util/json-value.ts";
 import { sampledBelow } from "../../../support/samples.ts";
 import { errorOf, expectSame, guarded, RAW, randomNumbers, specOf } from "../../support.ts";

@@ -1,5 +1,5 @@
 import { compress, compressBound, decompress, isLoaded } from "@foxglove/wasm-zstd";
-import type { ZstdLibrary } from "../../../../src/codecs/zstd/backend.ts";
+import type { ZstdLibrary } from "../../../../src/codecs/zstd/frames.ts";
 
 /** The twin of the kernels: the zstd library as WebAssembly. It writes no checksums. */
 export async function loadLibraryZstd(): Promise<ZstdLibrary> {

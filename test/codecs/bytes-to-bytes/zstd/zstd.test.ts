@@ -1,11 +1,10 @@
 import { compress, decompress, isLoaded } from "@foxglove/wasm-zstd";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { isOverrun } from "../../../../src/codecs/limits.ts";
-import type { ZstdLibrary } from "../../../../src/codecs/zstd/backend.ts";
 import { maxZstdSize } from "../../../../src/codecs/zstd/codec.ts";
 import { decodeZstd, kernelDecoder, zstdDecoder } from "../../../../src/codecs/zstd/decoder.ts";
 import { kernelEncoder, zstdEncoder } from "../../../../src/codecs/zstd/encoder.ts";
-import { zstdFrames } from "../../../../src/codecs/zstd/frames.ts";
+import { type ZstdLibrary, zstdFrames } from "../../../../src/codecs/zstd/frames.ts";
 import { zstdLibrary } from "../../../../src/codecs/zstd/library.node.ts";
 import { wasmKernels } from "../../kernels/kernel-pair.ts";
 import { errorOf, expectSame, guarded, randomNumbers } from "../../support.ts";

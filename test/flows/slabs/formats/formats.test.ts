@@ -8,9 +8,9 @@ import type { Slice } from "../../../../src/hierarchy/slice.ts";
 import type { DataType } from "../../../../src/meta/data-type.ts";
 import { parseNumpyType } from "../../../../src/meta/v2/data-type.ts";
 import { chunkItems } from "../../../../src/run/slabs/json-items.ts";
-import { fileEnding } from "../../../../src/tables/file-ending.ts";
 import { npyHeader } from "../../../../src/tables/npy.ts";
 import {
+  fileEnding,
   formatSlice,
   formattedPieces,
   SLICE_FORMATS,

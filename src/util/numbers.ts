@@ -1,3 +1,37 @@
+/** An exact decimal number: `sign * digits * 10 ** exponent`; `digits` has no zeros at its ends, "" is zero. */
+interface Decimal {
+  readonly negative: boolean;
+  readonly digits: string;
+  readonly exponent: number;
+}
+
+/** Reads a JSON number token. */
+export function parseDecimal(token: string): Decimal {
+  const [mantissa = "", power = "0"] = token.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.replace("-", "").split(".");
+  const all = whole + fraction;
+  let end = all.length;
+  while (end > 0 && all[end - 1] === "0") end--;
+  const digits = all.slice(0, end).replace(/^0+/, "");
+  const exponent = Number(power) - fraction.length + all.length - end;
+  return { negative: token.startsWith("-"), digits, exponent: digits === "" ? 0 : exponent };
+}
+
+/** Parses a JSON number token as an integer; undefined for a fraction or more than `maxDigits` digits. */
+export function parseInteger(token: string, maxDigits = 20): bigint | undefined {
+  const { negative, digits, exponent } = parseDecimal(token);
+  if (exponent < 0 || digits.length + exponent > maxDigits) return undefined;
+  const magnitude = BigInt(digits || "0") * 10n ** BigInt(exponent);
+  return negative ? -magnitude : magnitude;
+}
+
+/** Parses digits with an optional minus; undefined for any other text, such as `1e1`, and for unsafe integers. */
+export function wholeNumber(text: string): number | undefined {
+  if (!/^-?\d+$/.test(text)) return undefined;
+  const number = Number(text) + 0; // turns -0 into 0
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
 /**
  * Returns the bits of the nearest float16, ties to even. Too large values become infinity, NaN the positive quiet
  * NaN.
