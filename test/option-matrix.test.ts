@@ -45,7 +45,7 @@ const CASES: Readonly<Record<string, Case>> = {
     world: (name) => (name.startsWith("create") ? { target: "memory:matrix-new/ñ" } : {}),
     fails: () => true,
   },
-  alone: { value: () => true, beside: () => ({ include: "t" }) },
+  companions: { value: () => false, beside: () => ({ include: "t" }) },
   arrays: { value: () => ({ t: { dataType: "float64" } }) },
   axes: { value: () => "xy" },
   base: { value: () => "/data" },
@@ -111,7 +111,10 @@ const CASES: Readonly<Record<string, Case>> = {
   values: { value: () => true, prepare: () => api.setAttributes("memory:matrix/t", { n: 7 }) },
   verify: { value: () => "values" },
   wrap: { value: () => vi.fn((store: unknown) => store) },
-  writeEmpty: { value: () => true, beside: (name) => (name === "asStore" ? { chunks: { y: 3, x: 4 } } : {}) },
+  writeEmptyChunks: {
+    value: () => true,
+    beside: (name) => (name === "asStore" ? { chunks: { y: 3, x: 4 } } : {}),
+  },
 };
 
 const ATTRIBUTES = { n: 1, m: 2, scale_factor: 2 };
@@ -239,7 +242,7 @@ const SHOWN: Readonly<Record<string, string>> = {
       .filter(([option, name]) => option === "onEvent" && /^(?:plan|readPlan)/.test(name))
       .map((pair) => [pair.join(", "), "test/flows/run/running-options.test.ts"]),
   ),
-  "writeEmpty, plan": "test/flows/rechunk.property.test.ts",
+  "writeEmptyChunks, plan": "test/flows/rechunk.property.test.ts",
   "dryRun, clean": "test/flows/clean.test.ts",
   "scratch, planSlice": "test/flows/slice.property.test.ts",
   "onWarning, resizeArray": "test/flows/followed-conventions.test.ts",

@@ -43,7 +43,7 @@ const WRONG_OPTIONS: Readonly<Record<string, readonly unknown[]>> = {
   onEvent: [1, {}, "x"],
   verify: [1, "no"],
   fsync: [1, "no"],
-  writeEmpty: [1, "no"],
+  writeEmptyChunks: [1, "no"],
   requestsPerSecond: [0, -1, "x", {}],
   bytesPerSecond: [-1, "x", {}],
   v1Order: ["x", 1],

@@ -78,7 +78,7 @@ export class TakeAway implements Reading {
     const numbers = (of: keyof Row) => this.#rows.map((row) => row[of].valueAsNumber);
     const [from, to] = [numbers("from"), numbers("to")];
     const slice: SliceOption = from.map((start, d) => [start, to[d] ?? start] as const);
-    return { slice, alone: true, chunks: numbers("chunk"), maxMemory: this.#budget.value, signal };
+    return { slice, companions: false, chunks: numbers("chunk"), maxMemory: this.#budget.value, signal };
   }
 
   #plan(): void {

@@ -26,7 +26,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   slice: ["isel", "range", "ranges", "region", "sel", "select", "subset"],
   threads: ["cores", "cpus", "j", "jobs", "nprocs", "procs", "workers"],
   to: ["format", "target-format", "zarr-format", "zarr-version", "zarr_format", "zarr_version"],
-  tps: ["rate", "rps", "tpslimit"],
+  "max-requests-per-second": ["rate", "requests-per-second", "rps", "tpslimit"],
   trace: ["debug", "log", "log-file", "v", "verbose"],
   update: ["delete", "incremental", "mirror", "sync", "u"],
   verify: ["check", "checksum"],

@@ -21,7 +21,7 @@ import {
   type readingOptions,
   type taskOptions,
   type updateOption,
-  type writeEmptyOption,
+  type writeEmptyChunksOption,
   type writingOptions,
 } from "./shared-options.ts";
 import { valuesOf } from "./value-options.ts";
@@ -59,7 +59,7 @@ export function copyChangesOf(values: Parameters<typeof changesOf>[0]): Changes 
 
 /** Converts the filter flags to options of a flow. */
 export function filterOf({ include, exclude, alone }: Values<typeof filterOptions>): KeyFilter {
-  return { ...(include && { include }), ...(exclude && { exclude }), ...(alone && { alone }) };
+  return { ...(include && { include }), ...(exclude && { exclude }), ...(alone && { companions: false }) };
 }
 
 /** Converts the access flags to options of a flow. */
@@ -119,21 +119,21 @@ export function planOptions(
       typeof taskOptions &
       typeof existingOptions &
       typeof updateOption &
-      typeof writeEmptyOption
+      typeof writeEmptyChunksOption
   >,
   signal: AbortSignal,
 ): ReadOptions & Omit<PlanOptions, keyof Changes | keyof KeyFilter> {
-  const { tps, bwlimit, threads, strategy, scratch } = values;
+  const { "max-requests-per-second": rate, bwlimit, threads, strategy, scratch } = values;
   return {
     ...readingOf(values),
     ...existingOf(values),
-    ...(tps !== undefined && { requestsPerSecond: wholeNumber("tps", tps) }),
+    ...(rate !== undefined && { requestsPerSecond: wholeNumber("max-requests-per-second", rate) }),
     ...(bwlimit !== undefined && { bytesPerSecond: rateOf("bwlimit", bwlimit) }),
     ...(threads !== undefined && { threads: wholeNumber("threads", threads) }),
     ...(values["store-profile"] && { storeProfile: values["store-profile"] }),
     ...(strategy && { strategy }),
     ...(scratch !== undefined && { scratch }),
-    ...(values["write-empty"] && { writeEmpty: true }),
+    ...(values["write-empty-chunks"] && { writeEmptyChunks: true }),
     signal,
   };
 }

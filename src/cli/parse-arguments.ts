@@ -23,6 +23,8 @@ export interface Option {
   readonly hint?: (value: string, choices: readonly string[]) => string | undefined;
   /** The letter that stands for it after a single dash. */
   readonly short?: string;
+  /** Another name for it after two dashes. */
+  readonly alias?: string;
   /** Other flags that decide if it has an effect. */
   readonly effect?: Effect;
   readonly summary: string;
@@ -82,8 +84,12 @@ export function parseArguments<O extends Options>(
   args: readonly string[],
   { usage, operands: [least, most], options }: Grammar<O>,
 ): { operands: readonly string[]; values: Values<O>; warnings: readonly string[] } {
-  const types = Object.entries(options).map(([name, { type, bare, short }]) => {
-    return [name, { type: bare === undefined ? type : "boolean", ...(short && { short }) }] as const;
+  const types = Object.entries(options).flatMap(([name, { type, bare, short, alias }]) => {
+    const typed = { type: bare === undefined ? type : "boolean" } as const;
+    return [
+      [name, { ...typed, ...(short && { short }) }] as const,
+      ...(alias ? [[alias, typed] as const] : []),
+    ];
   });
   const { tokens } = parseArgs({
     args: [...args],
@@ -97,8 +103,8 @@ export function parseArguments<O extends Options>(
     if (token.kind === "positional") operands.push(token.value);
     if (token.kind !== "option") continue;
     const { rawName } = token;
-    const name = rawName.startsWith("--") ? token.name : longName(rawName, options);
-    const option = Object.hasOwn(options, name) ? options[name] : undefined;
+    const name = Object.hasOwn(options, token.name) ? token.name : longName(rawName, options);
+    const option = options[name];
     if (!option) throw new UnknownFlag(rawName);
     const value = flagValue(name, option, token);
     if (!option.multiple && values.has(name)) throw invalid(`--${name} is given twice`);
@@ -116,7 +122,9 @@ export function parseArguments<O extends Options>(
 }
 
 function longName(rawName: string, options: Options): string {
-  const found = Object.entries(options).find(([, { short }]) => short && rawName === `-${short}`);
+  const isMeant = ({ short, alias }: Option) =>
+    (short && rawName === `-${short}`) || (alias && rawName === `--${alias}`);
+  const found = Object.entries(options).find(([, option]) => isMeant(option));
   return found?.[0] ?? "";
 }
 

@@ -98,7 +98,12 @@ export const readingOptions = {
 
 /** Flags that limit the load on stores. */
 export const rateOptions = {
-  tps: { type: "string", value: "N", summary: "maximum number of requests per second to each store" },
+  "max-requests-per-second": {
+    type: "string",
+    value: "N",
+    alias: "tps",
+    summary: "maximum number of requests per second to each store (--tps)",
+  },
   bwlimit: {
     type: "string",
     value: "SIZE",
@@ -157,8 +162,8 @@ export const filterOptions = {
   },
 } as const satisfies Options;
 
-export const writeEmptyOption = {
-  "write-empty": {
+export const writeEmptyChunksOption = {
+  "write-empty-chunks": {
     type: "boolean",
     effect: PREVIEWED,
     summary: "also store chunks that hold only the fill value",
@@ -226,7 +231,7 @@ export const writingOptions = {
     effect: PREVIEWED,
     summary: "flush everything to disk before publishing, so that it survives a power failure; slower",
   },
-  ...writeEmptyOption,
+  ...writeEmptyChunksOption,
   "break-lock": {
     type: "boolean",
     summary: "ignore the lock of another run at the target; use only if that run is dead",

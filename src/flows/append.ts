@@ -50,7 +50,7 @@ export interface AppendOptions extends UnpacedOptions {
    */
   readonly dim: string;
   /** Also writes chunks that contain only the fill value. */
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   /** Checks everything without writing. */
   readonly dryRun?: boolean | undefined;
 }
@@ -58,7 +58,7 @@ export interface AppendOptions extends UnpacedOptions {
 const APPEND_OPTIONS: OptionNames<AppendOptions> = {
   ...UNPACED_OPTIONS,
   dim: true,
-  writeEmpty: true,
+  writeEmptyChunks: true,
   dryRun: true,
 };
 
@@ -178,7 +178,7 @@ async function appendAt(
   lock?: LockedPlace,
 ): Promise<AppendReport> {
   const started = performance.now();
-  const { dim, writeEmpty = false, maxMetadata, onEvent, signal } = options;
+  const { dim, writeEmptyChunks = false, maxMetadata, onEvent, signal } = options;
   const maxMemory = parseBytes(options.maxMemory ?? DEFAULT_MAX_MEMORY);
   const concurrency = usualConcurrency(options.concurrency, root.spec, hierarchyAround.spec);
   const hasImages = await assertImagesStay(node, dim, signal);
@@ -215,7 +215,7 @@ async function appendAt(
     }
     const buffers = new BufferPool(maxMemory);
     if (lock) {
-      await writeParts(parts, { maxMemory, concurrency, writeEmpty, buffers, onEvent, signal });
+      await writeParts(parts, { maxMemory, concurrency, writeEmptyChunks, buffers, onEvent, signal });
       await watch.assertUnchanged({ concurrency, signal });
       await lock.assertHeld();
       const inOrder = [...parts].sort(

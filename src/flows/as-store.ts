@@ -28,7 +28,7 @@ import { WindowCache } from "./virtual-store/window-cache.ts";
 /** How a source is read through `asStore`, and what changes on the way. */
 export interface AsStoreOptions extends ReadOptions, Changes, KeyFilter, EventOptions {
   /** If true, chunks that contain only the fill value exist too. */
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   /** Adds consolidated metadata to a root group that has none, for clients that cannot list keys. */
   readonly consolidated?: boolean | undefined;
 }
@@ -38,7 +38,7 @@ const AS_STORE_OPTIONS: OptionNames<AsStoreOptions> = {
   ...CHANGES,
   ...KEY_FILTER,
   ...EVENT_OPTIONS,
-  writeEmpty: true,
+  writeEmptyChunks: true,
   consolidated: true,
 };
 
@@ -108,7 +108,7 @@ async function storeOf(
   { plan, source, sourceDocument: cachedDocument, assertUnchanged }: PlannedFlow,
   {
     maxMemory,
-    writeEmpty,
+    writeEmptyChunks,
     consolidated,
     onEvent,
     signal,
@@ -136,7 +136,7 @@ async function storeOf(
       buffers: new BufferPool(forTasks),
       threads: 1,
       driver: plan.execution.driver,
-      writeEmpty,
+      writeEmptyChunks,
     }),
   );
   return virtualStore({

@@ -18,7 +18,7 @@ import { coordsOf, cStrides, product } from "../util/shape.ts";
 export interface CopyBoxesOptions {
   readonly maxMemory: number;
   readonly concurrency: number;
-  readonly writeEmpty: boolean;
+  readonly writeEmptyChunks: boolean;
   readonly buffers: BufferPool;
   /** Called with the number of items just copied. */
   readonly onItems: (items: number) => void;
@@ -36,7 +36,7 @@ export async function copyBoxes(
   { source, path }: { readonly source: ZarrArray; readonly path: string },
   targets: readonly RegionTarget[],
   { region, shift }: { readonly region: Region; readonly shift: readonly number[] },
-  { maxMemory, concurrency, writeEmpty, buffers, onItems, signal }: CopyBoxesOptions,
+  { maxMemory, concurrency, writeEmptyChunks, buffers, onItems, signal }: CopyBoxesOptions,
 ): Promise<void> {
   const [target] = targets;
   if (target === undefined || product(region.shape) === 0) return;
@@ -54,7 +54,7 @@ export async function copyBoxes(
   for (const box of windowsOf(region, growWindow(unit, region.shape, most))) {
     const start = box.start.map((at, d) => at - (shift[d] ?? 0));
     const data = await readBox(source, { start, shape: box.shape }, options);
-    for (const one of targets) await writeBox(one, box, data, { ...options, writeEmpty });
+    for (const one of targets) await writeBox(one, box, data, { ...options, writeEmptyChunks });
     buffers.give(data.bytes);
     onItems(product(box.shape));
   }

@@ -99,7 +99,7 @@ export type SliceToOptions = FlowOptions &
  * with a warning.
  *
  * A single array brings its companions, cut alike: the target is then a group with the array under its own name, its
- * coordinates, and the arrays that its attributes name. Without companions, or with `alone`, the target is an array.
+ * coordinates, and the arrays that its attributes name. Without companions, or with `companions: false`, the target is an array.
  *
  * In an OME-Zarr image, ranges count items of the first level. The other levels, and those of labels, keep the items
  * that overlap the part, with the same step. Transformations, channels and the default plane are updated.

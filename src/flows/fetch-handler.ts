@@ -28,7 +28,7 @@ export interface FetchHandlerOptions extends ReadOptions, EventOptions {
    *
    * @default false
    */
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   /**
    * Called with the error when a request fails; the client gets only its code. Not called if the client disconnects.
    * Errors that it throws are ignored.
@@ -40,7 +40,7 @@ const FETCH_HANDLER_OPTIONS: OptionNames<FetchHandlerOptions> = {
   ...READ_OPTIONS,
   ...EVENT_OPTIONS,
   base: true,
-  writeEmpty: true,
+  writeEmptyChunks: true,
   onFailure: true,
 };
 

@@ -24,7 +24,8 @@ export async function arraysIn(
   filter: KeyFilter,
   { signal, onEvent }: StoreOptions & ReadEventOptions,
 ): Promise<ZarrArray[]> {
-  const globs = pathFilter(filter);
+  const { include, exclude } = filter;
+  const globs = pathFilter({ include, exclude });
   const arrays: ZarrArray[] = [];
   for await (const node of children(group, { signal })) if (node.kind === "array") arrays.push(node);
   const filtered = { root: group, nodes: arrays, excluded: [], takesKeys: false };

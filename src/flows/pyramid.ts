@@ -157,7 +157,7 @@ interface WriteOptions extends Pick<PyramidOptions, "onEvent" | "signal" | "maxM
   readonly ifExists: "error" | "replace";
   readonly maxMemory: number;
   readonly concurrency: number;
-  readonly writeEmpty?: boolean;
+  readonly writeEmptyChunks?: boolean;
   readonly buffers: BufferPool;
 }
 
@@ -167,13 +167,13 @@ async function write(
   plan: PyramidPlan,
   options: WriteOptions,
 ): Promise<void> {
-  const { ifExists, writeEmpty = false, maxMetadata, concurrency, signal } = options;
+  const { ifExists, writeEmptyChunks = false, maxMetadata, concurrency, signal } = options;
   const { zarrFormat, attributes, jobs, levelAttributes, sources } = plan;
   const nodes = [root, ...sources, ...jobs.map(({ array }) => array)];
   const watch = await SourceWatch.begin(nodes, [root.store], { signal });
   try {
     const consolidated = levelAttributes.length > 0;
-    const making = { ifExists, consolidated, writeEmpty, concurrency, allowUnicode: true, signal };
+    const making = { ifExists, consolidated, writeEmptyChunks, concurrency, allowUnicode: true, signal };
     const group = await createGroup(
       target,
       { zarrFormat, attributes },
@@ -201,7 +201,7 @@ async function writeJob(
   job: LevelJob,
   group: GroupWriter,
   groups: readonly GroupWriter[],
-  { maxMemory, concurrency, writeEmpty = false, buffers, onEvent, signal }: WriteOptions,
+  { maxMemory, concurrency, writeEmptyChunks = false, buffers, onEvent, signal }: WriteOptions,
 ): Promise<void> {
   const { name, array, metadata, levels, method, numbers, windows, role } = job;
   const writers: ArrayWriter[] = [];
@@ -219,7 +219,7 @@ async function writeJob(
       allBytes: product(array.shape) * size,
     });
   };
-  const writing = { writeEmpty, buffers, onItems, signal };
+  const writing = { writeEmptyChunks, buffers, onItems, signal };
   if (windows && numbers && method) {
     await writeLevels(array, writers, levels, { ...writing, method, numbers, windows });
   } else {

@@ -129,7 +129,9 @@ async function runOpened(
   const sourceDocuments = planned.sourceDocuments();
   const identityOf = (run: Plan) =>
     part?.identity ?? runIdentity(run, { ...options, sourceDocuments, sourceKeys: keys?.state });
-  const settings = options.writeEmpty ? { ...planned.settings, "--write-empty": "given" } : planned.settings;
+  const settings = options.writeEmptyChunks
+    ? { ...planned.settings, "--write-empty-chunks": "given" }
+    : planned.settings;
   const asked = { ...planned, settings };
   const { plan: planToRun, resume, onUnfinished } = resuming(asked, identityOf, options);
   const isEmpty = () => planned.probe.isEmpty();

@@ -12,17 +12,17 @@ export interface KeyFilter {
   /** Globs of nodes and keys to leave out, even if they are included. */
   readonly exclude?: string | readonly string[] | undefined;
   /**
-   * Takes the arrays that `include` names, or a sliced array, without those that describe them: coordinates of
-   * their dimensions, and arrays named by their attributes (`coordinates`, `bounds`, `grid_mapping`,
-   * `ancillary_variables`, `cell_measures`, `formula_terms`).
+   * Takes companions too: arrays that describe a sliced array, or those that `include` names. These are the coordinates
+   * of their dimensions, and arrays named by their attributes (`coordinates`, `bounds`, `grid_mapping`,
+   * `ancillary_variables`, `cell_measures`, `formula_terms`). True by default; `--alone` sets it to false.
    */
-  readonly alone?: boolean | undefined;
+  readonly companions?: boolean | undefined;
 }
 
-export const KEY_FILTER: OptionNames<KeyFilter> = { include: true, exclude: true, alone: true };
+export const KEY_FILTER: OptionNames<KeyFilter> = { include: true, exclude: true, companions: true };
 
 /** A filter with the arrays it adds. */
-export interface PlannedFilter extends Omit<KeyFilter, "alone"> {
+export interface PlannedFilter extends Omit<KeyFilter, "companions"> {
   /** Paths, below the source, of arrays that are taken because they describe others. */
   readonly companions?: readonly string[];
 }

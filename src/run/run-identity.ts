@@ -17,11 +17,11 @@ import type { RunOptions } from "./run-options.ts";
 export function runIdentity(
   { operation, source, target, jobs, stages, publication }: Plan,
   {
-    writeEmpty = false,
+    writeEmptyChunks = false,
     sourceDocuments,
     sourceKeys,
   }: {
-    readonly writeEmpty?: boolean | undefined;
+    readonly writeEmptyChunks?: boolean | undefined;
     readonly sourceDocuments: string;
     readonly sourceKeys?: string | undefined;
   },
@@ -33,7 +33,7 @@ export function runIdentity(
     target: hashed(target.path),
     arrays: hashed([stages, names, kinds]),
     documents: hashed([operation, publication]),
-    options: hashed({ writeEmpty }),
+    options: hashed({ writeEmptyChunks }),
     sourceDocuments,
     ...(sourceKeys !== undefined && { sourceKeys }),
   };
@@ -78,7 +78,7 @@ const DIFFERENCES: readonly (readonly [keyof RunIdentity, string])[] = [
   ["target", "another path in the target"],
   ["arrays", "other chunks, codecs or windows"],
   ["documents", "another operation, other metadata or other keys"],
-  ["options", "another value of --write-empty"],
+  ["options", "another value of --write-empty-chunks"],
 ];
 
 /**

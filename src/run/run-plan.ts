@@ -61,7 +61,7 @@ export interface RunPlanOptions extends WithWorkersOptions {
   /** Present if several processes carry out the run. */
   readonly part?: RunPart | undefined;
   readonly stop?: AbortSignal | undefined;
-  readonly writeEmpty?: boolean;
+  readonly writeEmptyChunks?: boolean;
   /** Data to read back before the target is published. */
   readonly verify?: Verification;
   readonly onEvent?: (event: FlowEvent) => void;

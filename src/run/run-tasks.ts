@@ -25,7 +25,7 @@ export interface RunTasksOptions {
   /** Maximum number of bytes that tasks may lease. */
   readonly maxMemory: number;
   readonly log: RunLog;
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   readonly checksums?: boolean | undefined;
   /** Tasks completed by an earlier run. */
   readonly done: TaskSet;
@@ -54,7 +54,7 @@ export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<vo
 }
 
 async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {
-  const { source, build, scratch, documents, maxMemory, log, note, writeEmpty, checksums } = options;
+  const { source, build, scratch, documents, maxMemory, log, note, writeEmptyChunks, checksums } = options;
   const { cachedDocument, done, stop, signal } = options;
   // Stores supplied by the program may keep or detach the buffers that they receive.
   const leave = [plan.source.store, plan.target.store].some((spec) => !storeTraits(spec).isReopenable);
@@ -68,7 +68,7 @@ async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions,
     buffers,
     threads: 1,
     driver: plan.execution.driver,
-    writeEmpty,
+    writeEmptyChunks,
     checksums,
   });
   try {

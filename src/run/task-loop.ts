@@ -262,7 +262,7 @@ export interface TaskWork extends Pick<TaskContext, "buffers" | "scratch"> {
   readonly threads: number;
   /** Opens the arrays of a job. */
   readonly open: (job: ArrayJob, signal: AbortSignal) => Promise<TaskArrays>;
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   /** True if the ledger needs checksums of values. */
   readonly checksums?: boolean | undefined;
   readonly driver: Driver;
@@ -284,7 +284,7 @@ const MAX_OPEN = 16;
  * @throws (the runner) as `open` and `runTask`.
  */
 export function taskRunner(work: TaskWork): TaskRunner {
-  const { plan, threads, buffers, scratch, writeEmpty, checksums = false } = work;
+  const { plan, threads, buffers, scratch, writeEmptyChunks, checksums = false } = work;
   const concurrency = Math.max(1, Math.floor(plan.execution.concurrency / threads));
   const run = DRIVERS[work.driver];
   const arrays = new Map<ArrayJob, Promise<TaskArrays>>();
@@ -310,7 +310,7 @@ export function taskRunner(work: TaskWork): TaskRunner {
       concurrency,
       signal,
       ...(scratch && { scratch }),
-      ...(writeEmpty && { writeEmpty }),
+      ...(writeEmptyChunks && { writeEmptyChunks }),
       checksums,
     });
   };

@@ -51,7 +51,7 @@ export async function composeStep(step: Task, context: TaskContext): Promise<Ste
 }
 
 async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskItem, TaskItem>[]> {
-  const { source, target, buffers, writeEmpty } = context;
+  const { source, target, buffers, writeEmptyChunks } = context;
   const { job } = step;
   const names = strategyNamed(job.strategy)
     .stages(step)
@@ -74,7 +74,7 @@ async function stagesOf(step: Task, context: TaskContext): Promise<Stage<TaskIte
           onGrowth: isTaker(target) && !shift ? target.onGrowth : undefined,
         },
       ),
-    encode: () => encodeStage(target, { buffers, ...(writeEmpty && { writeEmpty }) }),
+    encode: () => encodeStage(target, { buffers, ...(writeEmptyChunks && { writeEmptyChunks }) }),
   };
   return names.flatMap((name) =>
     name === "regrid" && shift ? [made.regrid(), shiftStage(shift, { spec, buffers })] : [made[name]()],
@@ -209,7 +209,7 @@ export interface TaskContext {
   readonly buffers: Buffers;
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  readonly writeEmpty?: boolean;
+  readonly writeEmptyChunks?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly onRead?: (chunk: EncodedChunk) => void;
   readonly onWritten?: (chunk: EncodedChunk & { readonly key: string }) => void;

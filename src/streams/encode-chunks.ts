@@ -17,19 +17,19 @@ import { type Stage, stageStream } from "./stage.ts";
 
 export interface EncodeOptions extends CodingOptions {
   /** Also stores chunks that contain only the fill value; by default they are left out. */
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
 }
 
 const ENCODE_OPTIONS: OptionNames<EncodeOptions> = {
   ...CODING_OPTIONS,
-  writeEmpty: true,
+  writeEmptyChunks: true,
 };
 
 /**
  * Encodes chunks through all codecs of an array at once. Takes ownership of each chunk's data.
  *
  * Missing chunks come out with `bytes: undefined`. So do chunks whose items all equal the fill value byte for byte,
- * unless `writeEmpty` is set or the fill value is null.
+ * unless `writeEmptyChunks` is set or the fill value is null.
  *
  * @throws `codec-error` with the store, the array's path, the chunk's coords and the codec.
  */
@@ -43,14 +43,14 @@ export function encodeChunks(
 
 export function encodeStage(
   coding: ChunkCodec,
-  { buffers = plainBuffers, writeEmpty = false }: EncodeOptions = {},
+  { buffers = plainBuffers, writeEmptyChunks = false }: EncodeOptions = {},
 ): Stage<DecodedChunk, EncodedChunk> {
   const encode = async (chunk: DecodedChunk): Promise<EncodedChunk> => {
     const { data } = chunk;
     try {
       const pipeline = await coding.pipeline();
       const { fillValue } = pipeline.spec;
-      if (data && !writeEmpty && fillValue && isFilled(data, fillValue)) {
+      if (data && !writeEmptyChunks && fillValue && isFilled(data, fillValue)) {
         buffers.give(data.bytes);
         return encodedChunk(chunk, undefined);
       }

@@ -201,9 +201,9 @@ const RULES: Readonly<Record<string, Rule>> = {
       "fsync",
       "resume",
       "verifySource",
-      "writeEmpty",
+      "writeEmptyChunks",
       "strict",
-      "alone",
+      "companions",
       "deep",
       "replace",
       "consolidated",
@@ -285,19 +285,35 @@ const OTHER_NAMES: ReadonlyMap<string, readonly [option: string, written: string
   ["bwlimit", ["bytesPerSecond", "bytesPerSecond"]],
   ["io", ["concurrency", "concurrency"]],
   ["tps", ["requestsPerSecond", "requestsPerSecond"]],
+  ["alone", ["companions", "companions: false"]],
 ]);
+
+/** Flags of the command that are not the name of their option in kebab case. */
+const FLAGS: ReadonlyMap<string, string> = new Map([
+  ["companions", "alone"],
+  ["headers", "header"],
+  ["missing403", "missing-403"],
+  ["retry.attempts", "attempts"],
+  ["retry.timeout", "timeout"],
+  ["v2", "v2-separator"],
+]);
+
+/** Returns the name of the command's flag for an option: `allow-loss` for `allowLoss`. */
+export function flagOf(option: string): string {
+  const kebab = () => option.replace(".", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return FLAGS.get(option) ?? kebab();
+}
 
 /** An option that has no effect in some situation. */
 export interface IdleOption {
   readonly option: string;
-  /** The command's flag, if its name differs. */
-  readonly flag?: string;
   /** A sentence on what to write instead; by default "Omit it." */
   readonly instead?: string;
 }
 
 /** Returns the error for an option without effect. */
-export function withoutEffect({ option, flag = option, instead }: IdleOption, reason: string): ZarrflowError {
+export function withoutEffect({ option, instead }: IdleOption, reason: string): ZarrflowError {
+  const flag = flagOf(option);
   const name = flag === option ? `\`${option}\`` : `\`${option}\` (--${flag})`;
   return new ZarrflowError("invalid-option", `${name} has no effect: ${reason}`, {
     hint: instead ?? "Omit it.",

@@ -8,7 +8,7 @@ const options = {
   quiet: { type: "boolean", summary: "" },
   chunks: { type: "string", multiple: true, value: "SIZES", summary: "" },
   mode: { type: "string", choices: ["error", "replace"], summary: "" },
-  io: { type: "string", value: "N", summary: "" },
+  io: { type: "string", alias: "requests", value: "N", summary: "" },
   verify: { type: "string", bare: "written", choices: ["written", "values"], summary: "" },
   output: { type: "string", short: "o", value: "FILE", summary: "" },
   explain: { type: "boolean", effect: { with: ["dry-run", "trial"] }, summary: "" },
@@ -46,6 +46,8 @@ describe("a line", () => {
     ["--verify a", { verify: "written" }],
     ["--verify=values a", { verify: "values" }],
     ["a -o f", { output: "f" }],
+    ["a --requests 4", { io: "4" }],
+    ["a --requests=4", { io: "4" }],
   ])("%s: %j", (line, values) => {
     expect(parse(line)).toMatchObject({ operands: ["a"], values });
   });
@@ -54,7 +56,7 @@ describe("a line", () => {
     expect(parse("-- --quiet -x").operands).toEqual(["--quiet", "-x"]);
   });
 
-  it.each(["--quite", "--zzzzzz", "--toString", "-q", "--no-quiet", "--o"])(
+  it.each(["--quite", "--zzzzzz", "--toString", "-q", "--no-quiet", "--o", "--undefined"])(
     "with %s is left to who knows all commands",
     (flag) => {
       expect(() => parse("a", flag)).toThrow(new UnknownFlag(flag));

@@ -462,7 +462,7 @@ const VALUES: Readonly<Record<string, string>> = {
     chunks: "time=1",
   },
   ...{ codec: "zstd", "max-metadata": "1MB", "max-mem": "64MB", header: "x-key: 1", concurrency: "4" },
-  ...{ shards: "time=4", "store-profile": "30ms", threads: "1", tps: "9" },
+  ...{ shards: "time=4", "store-profile": "30ms", threads: "1", "max-requests-per-second": "9" },
 };
 
 /** Each command with what it needs. */

@@ -59,7 +59,7 @@ const CHANGES: Record<string, AsStoreOptions> = {
   "without one name": { exclude: ["u10", "notes.txt"] },
   "one group": { include: ["2024"], codec: "gzip" },
   "within little memory": { chunks: "*/*:4,1", maxMemory: 200_000 },
-  "chunks of fill values": { chunks: "*/*:3,2", writeEmpty: true },
+  "chunks of fill values": { chunks: "*/*:3,2", writeEmptyChunks: true },
 };
 
 /** An array of `rows` chunks of a row each. */
@@ -118,14 +118,19 @@ describe("asStore", () => {
   test("equals what a rechunk writes, whatever the arrays, chunks and budget", async () => {
     const budgets = fc.constantFrom(0, 20_000, 1e6);
     await fc.assert(
-      fc.asyncProperty(rechunked, budgets, fc.boolean(), async ({ recipe, chunks }, spare, writeEmpty) => {
-        const { store: source } = await makeArray(recipe);
-        const items = product(recipe.chunks) + product(chunks);
-        const maxMemory = 16 * recipe.itemSize * items + 200_000 + spare;
-        const whole = await expectSame(source, { chunks, maxMemory, writeEmpty });
-        const store = await asStore(source, { chunks, maxMemory });
-        expect(await digestsOf(store)).toEqual(await digestsOf(whole));
-      }),
+      fc.asyncProperty(
+        rechunked,
+        budgets,
+        fc.boolean(),
+        async ({ recipe, chunks }, spare, writeEmptyChunks) => {
+          const { store: source } = await makeArray(recipe);
+          const items = product(recipe.chunks) + product(chunks);
+          const maxMemory = 16 * recipe.itemSize * items + 200_000 + spare;
+          const whole = await expectSame(source, { chunks, maxMemory, writeEmptyChunks });
+          const store = await asStore(source, { chunks, maxMemory });
+          expect(await digestsOf(store)).toEqual(await digestsOf(whole));
+        },
+      ),
       { numRuns: samples(30) },
     );
   });

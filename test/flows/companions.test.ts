@@ -67,10 +67,10 @@ describe.each(["v2", "v3"] as const)("what belongs to an array in %s", (zarrForm
   });
 
   it("stays behind where that is asked for", async () => {
-    expect((await copied({ include: "t2m", alone: true })).paths).toEqual(["t2m"]);
+    expect((await copied({ include: "t2m", companions: false })).paths).toEqual(["t2m"]);
     const without = await copied({ include: "u10", exclude: ["station", "*_bnds"] });
     expect(without.paths).toEqual(["lat", "lon", "time", "u10"]);
-    const alone = await sliced("t2m", { slice: { time: 0 }, alone: true });
+    const alone = await sliced("t2m", { slice: { time: 0 }, companions: false });
     expect(await open(alone)).toMatchObject({ kind: "array", shape: [1, 3, 5] });
   });
 

@@ -258,7 +258,7 @@ describe("toFetchHandler", () => {
     await givenKeys({ "c/0": new Uint8Array(2), "c/1": new Uint8Array(2) }, store);
     for (const [options, status] of [
       [{}, 404],
-      [{ writeEmpty: true }, 200],
+      [{ writeEmptyChunks: true }, 200],
     ] as const)
       expect((await toFetchHandler(store, { chunks: [1] }, options)(requestOf("c/0"))).status).toBe(status);
   });

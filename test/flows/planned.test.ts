@@ -87,7 +87,11 @@ describe("plan", () => {
 
 describe("a plan that was stored", () => {
   const stored = async (name: string) => {
-    const planned = await plan(source, target(name), { chunks: { y: 1 }, writeEmpty: true, threads: 1 });
+    const planned = await plan(source, target(name), {
+      chunks: { y: 1 },
+      writeEmptyChunks: true,
+      threads: 1,
+    });
     const json = JSON.stringify(planned);
     await planned.close();
     return json;

@@ -103,15 +103,15 @@ interface Case {
   readonly chunks: readonly number[];
   readonly ranges: [number, number, number][];
   readonly maxMemory: number;
-  readonly writeEmpty?: boolean;
+  readonly writeEmptyChunks?: boolean;
 }
 
 /** What a strategy makes; undefined where it does not fit the budget. */
 async function made(source: MemoryStore, strategy: "direct" | "staged", given: Case) {
-  const { chunks, ranges, maxMemory, writeEmpty = false } = given;
+  const { chunks, ranges, maxMemory, writeEmptyChunks = false } = given;
   const array = await openArray(source);
   try {
-    const options = { chunks, slice: ranges, maxMemory, strategy, scratch: folder.path, writeEmpty };
+    const options = { chunks, slice: ranges, maxMemory, strategy, scratch: folder.path, writeEmptyChunks };
     const planned = await planFlow(array, `memory:${strategy}`, options);
     const report = await runFlow(planned);
     expect(report.tasks).toBe(planned.plan.totals.tasks);
@@ -148,9 +148,9 @@ const cases = fc
     missing: fc.constantFrom(0, 0, 0.3, 1),
     seed: fc.nat(1e6),
     maxMemory: fc.constantFrom(60_000, 150_000, 1e6),
-    writeEmpty: fc.boolean(),
+    writeEmptyChunks: fc.boolean(),
   })
-  .map(({ axes, maxMemory, writeEmpty, ...rest }) => ({
+  .map(({ axes, maxMemory, writeEmptyChunks, ...rest }) => ({
     recipe: { shape: axes.map(({ n }) => n), chunks: axes.map(({ from }) => from), ...rest },
     chunks: axes.map(({ to }) => to),
     ranges: axes.map(({ n, a, b, step }): [number, number, number] => [
@@ -159,7 +159,7 @@ const cases = fc
       step,
     ]),
     maxMemory,
-    writeEmpty,
+    writeEmptyChunks,
   }));
 
 test("the direct and the staged strategy write the same bytes", async () => {

@@ -219,7 +219,7 @@ describe("an unfinished run in S3", () => {
     for (const [options, setting, expected, found] of [
       [{ codec: "zstd:3" }, "--codec", "none", "zstd:3"],
       [{ chunks: [10, 2, 2] }, "--chunks", "[10,3,3]", "[10,2,2]"],
-      [{ writeEmpty: true }, "--write-empty", "none", "given"],
+      [{ writeEmptyChunks: true }, "--write-empty-chunks", "none", "given"],
     ] as const)
       await expect(inPlace.resumed(options)).rejects.toMatchObject({
         code: "plan-mismatch",

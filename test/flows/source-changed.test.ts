@@ -364,7 +364,7 @@ it("is no change of the source when a run writes beside an array whose chunks ar
   const sparse = { shape: [64, 64], chunks: [8, 8], dataType: "uint8", fillValue: 7, values: null };
   const root = await given({ at: folder.next(), arrays: { sparse } });
   const path = `${root}/sparse`;
-  await rechunk(path, `${root}/other`, { chunks: [16, 4], writeEmpty: true });
+  await rechunk(path, `${root}/other`, { chunks: [16, 4], writeEmptyChunks: true });
   await copy(path, `${root}/update`, {});
   await copy(path, `${root}/update`, { ifExists: "update" });
 });

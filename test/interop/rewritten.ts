@@ -88,7 +88,7 @@ export async function rewriteArray(
   const all = { start: from.shape.map(() => 0), step: from.shape.map(() => 1), shape: from.shape };
   await readChunks(from, chunksOf(from, all))
     .pipeThrough(decodeChunks(from))
-    .pipeThrough(encodeChunks(to, { writeEmpty: true }))
+    .pipeThrough(encodeChunks(to, { writeEmptyChunks: true }))
     .pipeTo(writeChunks({ store, path, chunkKey: (coords) => to.chunkKey(coords), shards: to.shards }));
   return openArray({ store, path });
 }

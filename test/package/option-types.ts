@@ -21,7 +21,7 @@ export async function undefinedMembers(maxMemory: string | undefined): Promise<u
   const array = { dataType: "int8", codec: undefined, fillValue: undefined, attributes: undefined } as const;
   return [
     await rechunk("a.zarr", "b.zarr", { chunks: "auto", ...options }),
-    await create("c.zarr", { ...GRID, ...array }, { concurrency: undefined, writeEmpty: undefined }),
+    await create("c.zarr", { ...GRID, ...array }, { concurrency: undefined, writeEmptyChunks: undefined }),
     slice("a.zarr", {}, reading),
   ];
 }

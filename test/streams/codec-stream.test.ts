@@ -112,7 +112,9 @@ describe("codecStream", () => {
     const decoded = () => decodedChunks(spec, pipeline.strides, buffers);
 
     const fused = taken(
-      await collect(streamFrom(decoded()).pipeThrough(encodeChunks(coding, { buffers, writeEmpty: true }))),
+      await collect(
+        streamFrom(decoded()).pipeThrough(encodeChunks(coding, { buffers, writeEmptyChunks: true })),
+      ),
       buffers,
     ) as EncodedChunk[];
     const composed = taken(await throughCodecs(decoded(), codecs, "encode", buffers), buffers);

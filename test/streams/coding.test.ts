@@ -130,7 +130,7 @@ describe("encodeChunks", () => {
     ["no data, and no fill value", undefined, null, false],
   ])("stores a chunk unless it is nothing but the fill value: %s", async (_, data, fill, isStored) => {
     expect(await encodeOne(data, fill)).toEqual(isStored ? data?.bytes.slice() : undefined);
-    if (data) expect(await encodeOne(data, fill, { writeEmpty: true })).toEqual(data.bytes.slice());
+    if (data) expect(await encodeOne(data, fill, { writeEmptyChunks: true })).toEqual(data.bytes.slice());
   });
 
   it.each([
@@ -147,7 +147,7 @@ describe("encodeChunks", () => {
     const string: DataType = { kind: "string" };
     const data = () => variableData(strings, [strings.length], plainBuffers);
     expect((await encodeOne(data(), fillValue, {}, string)) !== undefined).toBe(isStored);
-    expect(await encodeOne(data(), fillValue, { writeEmpty: true }, string)).toBeDefined();
+    expect(await encodeOne(data(), fillValue, { writeEmptyChunks: true }, string)).toBeDefined();
   });
 
   it("gives back the buffers of chunks that it leaves out, and hands the others on", async () => {

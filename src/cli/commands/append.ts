@@ -4,7 +4,7 @@ import { planOptions } from "../option-values.ts";
 import { defineCommand } from "../parse-arguments.ts";
 import { printWarnings, readProgress } from "../progress/event-progress.ts";
 import { progressView } from "../progress/view.ts";
-import { dryRunOption, outputOptions, readingOptions, writeEmptyOption } from "../shared-options.ts";
+import { dryRunOption, outputOptions, readingOptions, writeEmptyChunksOption } from "../shared-options.ts";
 import { appendText, toJson } from "../text/results.ts";
 
 export const command = defineCommand({
@@ -24,7 +24,7 @@ export const command = defineCommand({
       summary: "the dimension to append along; for an array without dimension names, its number, such as 0",
     },
     ...readingOptions,
-    ...writeEmptyOption,
+    ...writeEmptyChunksOption,
     ...dryRunOption,
     ...outputOptions,
   },
@@ -51,8 +51,8 @@ export const command = defineCommand({
       readProgress((advance) => view.show(advance)),
     );
     const dryRun = values["dry-run"] === true;
-    const writeEmpty = values["write-empty"] === true;
-    const options = { ...planOptions(values, terminal.signal), dim, dryRun, writeEmpty, onEvent };
+    const writeEmptyChunks = values["write-empty-chunks"] === true;
+    const options = { ...planOptions(values, terminal.signal), dim, dryRun, writeEmptyChunks, onEvent };
     const report = await append(source, target, options).finally(() => view.stop());
     const peak = peakMemory();
     if (json) await terminal.write(`${toJson({ ...report, dryRun, peakMemory: peak }, 2)}\n`);

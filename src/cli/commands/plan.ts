@@ -88,7 +88,7 @@ const options = {
     summary: "what to do if the target exists: fail (default), or replace it at the end",
   },
   fsync: { ...writingOptions.fsync, effect: { with: ["output"] } },
-  "write-empty": { ...writingOptions["write-empty"], effect: { with: ["output"] } },
+  "write-empty-chunks": { ...writingOptions["write-empty-chunks"], effect: { with: ["output"] } },
   ...outputOptions,
   json: {
     effect: { with: ["simulate"], warns: true },

@@ -14,7 +14,7 @@ import {
   formatOptions,
   outputOptions,
   readingOptions,
-  writeEmptyOption,
+  writeEmptyChunksOption,
 } from "../shared-options.ts";
 import { pyramidText, toJson } from "../text/results.ts";
 
@@ -63,7 +63,7 @@ export const command = defineCommand({
     to: { ...formatOptions.to, value: "v2|v3", choices: ["v2", "v3"] },
     ...readingOptions,
     ...existingOptions,
-    ...writeEmptyOption,
+    ...writeEmptyChunksOption,
     ...dryRunOption,
     ...outputOptions,
   },
@@ -94,7 +94,7 @@ export const command = defineCommand({
     );
     const { ifExists, ...reading } = planOptions(values, terminal.signal);
     const dryRun = values["dry-run"] === true;
-    const writeEmpty = values["write-empty"] === true;
+    const writeEmptyChunks = values["write-empty-chunks"] === true;
     const levels = values.levels === undefined ? undefined : (wholeNumber(values.levels) ?? values.levels);
     const options = {
       ...reading,
@@ -105,7 +105,7 @@ export const command = defineCommand({
       ...(codec !== undefined && { codec: codec as CodecText }),
       ...(to && { to }),
       ...(ifExists && ifExists !== "update" && { ifExists }),
-      ...{ dryRun, writeEmpty, onEvent },
+      ...{ dryRun, writeEmptyChunks, onEvent },
     };
     const report = await pyramid(source, target, options).finally(() => view.stop());
     const peak = peakMemory();

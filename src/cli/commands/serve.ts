@@ -33,7 +33,7 @@ const options = {
   },
   ...changingOptions,
   ...filterOptions,
-  "write-empty": { type: "boolean", summary: "also serve chunks that hold only the fill value" },
+  "write-empty-chunks": { type: "boolean", summary: "also serve chunks that hold only the fill value" },
   ...readingOptions,
   ...rateOptions,
   ...outputOptions,
@@ -66,7 +66,7 @@ export const command = defineCommand({
   ],
   async run([source = ""], values, terminal) {
     const { quiet = false, json = false, slice, nearest = false } = values;
-    const { "write-empty": writeEmpty = false } = values;
+    const { "write-empty-chunks": writeEmptyChunks = false } = values;
     const port = portOf(values.port);
     const stop = terminal.interrupts.stopFirst();
     const { toFetchHandler } = await import("../../flows/fetch-handler.ts");
@@ -80,7 +80,7 @@ export const command = defineCommand({
     };
     const handler = toFetchHandler(source, changes, {
       ...planOptions(values, stop),
-      writeEmpty,
+      writeEmptyChunks,
       onEvent: (event) => {
         if (event.type === "retry") retries.note(event.retry);
         if (event.type === "warning" && !values["no-warnings"]) terminal.printLine(warningText(event));

@@ -63,7 +63,7 @@ export async function openPlan(
       source: store,
       plan,
       taken: async () => [],
-      options: { ifExists: file.options.ifExists, writeEmpty: file.options.writeEmpty },
+      options: { ifExists: file.options.ifExists, writeEmptyChunks: file.options.writeEmptyChunks },
       planWith: async () => plan,
       pace: { maxMemory: plan.budget.maxMemory, concurrency, threads: plan.execution.threads },
       settings: {},

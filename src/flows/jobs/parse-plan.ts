@@ -392,7 +392,7 @@ export const planFileShape = record({
   format: oneOf(PLAN_FILE_FORMAT),
   id: value("a UUID", (found) => typeof found === "string" && UUID.test(found)),
   encoders: record({ zarrflow: text, zlib: text }),
-  options: record({ ifExists: oneOf("error", "replace"), writeEmpty: flag, fsync: flag }),
+  options: record({ ifExists: oneOf("error", "replace"), writeEmptyChunks: flag, fsync: flag }),
   sourceDocuments: list((found, pointer) => {
     list(anything, 3)(found, pointer);
     const [name, length, crc32] = found as readonly unknown[];

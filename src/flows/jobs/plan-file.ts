@@ -32,7 +32,7 @@ export interface PlanFile {
   readonly encoders: Encoders;
   readonly options: {
     readonly ifExists: "error" | "replace";
-    readonly writeEmpty: boolean;
+    readonly writeEmptyChunks: boolean;
     readonly fsync: boolean;
   };
   readonly sourceDocuments: readonly DocumentState[];
@@ -69,7 +69,7 @@ export function planFileOf(
   }: { readonly encoders?: Encoders; readonly fsync?: boolean } = {},
 ): SealedPlanFile {
   const { plan } = planned;
-  const { ifExists = "error", writeEmpty = false } = planned.options;
+  const { ifExists = "error", writeEmptyChunks = false } = planned.options;
   assertShareable(plan);
   if (ifExists !== "error" && ifExists !== "replace") throw addsToTarget();
   const placed = <T extends { readonly store: StoreSpec }>(node: T): T => ({
@@ -81,7 +81,7 @@ export function planFileOf(
     format: PLAN_FILE_FORMAT,
     id: crypto.randomUUID(),
     encoders,
-    options: { ifExists, writeEmpty, fsync },
+    options: { ifExists, writeEmptyChunks, fsync },
     sourceDocuments: planned.documentStates(),
     plan: {
       ...plan,

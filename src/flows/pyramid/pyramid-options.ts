@@ -29,7 +29,7 @@ export interface PyramidOptions extends UnpacedOptions {
   /** Action if the target exists; by default `error`. */
   readonly ifExists?: "error" | "skip" | "replace" | undefined;
   /** Also writes chunks that contain only the fill value. */
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   /** Plans everything without writing. */
   readonly dryRun?: boolean | undefined;
 }
@@ -43,7 +43,7 @@ export const PYRAMID_OPTIONS: OptionNames<PyramidOptions> = {
   codec: true,
   to: true,
   ifExists: true,
-  writeEmpty: true,
+  writeEmptyChunks: true,
   dryRun: true,
 };
 

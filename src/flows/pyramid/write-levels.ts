@@ -92,7 +92,7 @@ export interface WriteLevelsOptions {
   readonly method: PyramidMethod;
   readonly numbers: NumberFormat;
   readonly windows: LevelWindows;
-  readonly writeEmpty: boolean;
+  readonly writeEmptyChunks: boolean;
   readonly buffers: BufferPool;
   /** Called with the number of items of the first level that were read. */
   readonly onItems: (items: number) => void;
@@ -111,7 +111,7 @@ export async function writeLevels(
   source: ZarrArray,
   writers: readonly ArrayWriter[],
   levels: readonly LevelShape[],
-  { method, numbers, windows, writeEmpty, buffers, onItems, signal }: WriteLevelsOptions,
+  { method, numbers, windows, writeEmptyChunks, buffers, onItems, signal }: WriteLevelsOptions,
 ): Promise<void> {
   const { unit, windowLevel, concurrency } = windows;
   const { itemSize, isFloat, missing } = numbers;
@@ -121,7 +121,7 @@ export async function writeLevels(
     const writer = writers[l] as ArrayWriter;
     const { shape } = region;
     const data = { kind: "fixed", bytes, itemSize, shape, strides: cStrides(shape) } as const;
-    return writeBox(writer, region, data, { concurrency, writeEmpty, buffers, signal });
+    return writeBox(writer, region, data, { concurrency, writeEmptyChunks, buffers, signal });
   };
   const empty = (region: Region): Block => ({
     region,

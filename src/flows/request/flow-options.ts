@@ -36,7 +36,7 @@ export interface PlanOptions extends SlabOptions, Changes, KeyFilter {
    */
   readonly storeProfile?: string | readonly string[] | undefined;
   /** Also writes chunks that contain only the fill value. */
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
 }
 
 const PLAN_OPTIONS: OptionNames<PlanOptions> = {
@@ -45,7 +45,7 @@ const PLAN_OPTIONS: OptionNames<PlanOptions> = {
   ...KEY_FILTER,
   ifExists: true,
   storeProfile: true,
-  writeEmpty: true,
+  writeEmptyChunks: true,
 };
 
 /** All options of planning. */

@@ -153,18 +153,18 @@ function operationOf({ slice, chunks, shards, to }: Changes): Plan["operation"] 
 }
 
 /**
- * Returns a single sliced array with the arrays that describe it; undefined if it is taken alone. @throws
+ * Returns a single sliced array with the arrays that describe it; undefined if its companions are not taken. @throws
  * `invalid-option`
  */
 async function sliceOf(array: ZarrArray, options: PlanningOptions): Promise<SlicedArray | undefined> {
-  const { include = [], alone = false } = options;
+  const { include = [], companions = true } = options;
   if (include.length > 0) {
     throw new ZarrflowError("invalid-option", "`include` applies only to a slice of a group", {
       path: array.path,
       hint: "Slice the group that the array is in, or omit --include.",
     });
   }
-  if (alone) return undefined;
+  if (!companions) return undefined;
   const { slicedArray } = await import("./sliced-array.ts");
   return slicedArray(array, options);
 }

@@ -98,17 +98,17 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     reason: ({ options: { nearest }, hasPoints }) => (nearest && !hasPoints ? ONLY_RANGES : undefined),
   },
   {
-    option: "alone",
+    option: "companions",
     fails: true,
-    reason: ({ options: { alone, include = [], slice }, root }) => {
-      if (!alone || include.length > 0 || (root.kind === "array" && slice !== undefined)) return undefined;
+    reason: ({ options: { companions = true, include = [], slice }, root }) => {
+      if (companions || include.length > 0 || (root.kind === "array" && slice !== undefined))
+        return undefined;
       return root.kind === "array" ? "one array is taken, and nothing with it" : "everything is taken";
     },
     instead: "Name arrays with --include (in code include), or omit it.",
   },
   {
     option: "allowLoss",
-    flag: "allow-loss",
     fails: true,
     reason: ({ options: { allowLoss }, plan: { publication } }) =>
       allowLoss !== undefined && publication.from === publication.zarrFormat
@@ -117,7 +117,6 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   },
   {
     option: "allowLoss",
-    flag: "allow-loss",
     fails: false,
     reason: ({ options: { allowLoss = [] }, taken }) => {
       const unknown = allowLoss.filter((pointer) => !mayName(pointer, taken));
@@ -127,7 +126,6 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   },
   {
     option: "storeProfile",
-    flag: "store-profile",
     fails: false,
     reason: ({ options: { storeProfile = [] }, source, plan, scratch }) => {
       const stores = { source, target: plan.target.store, scratch };
@@ -156,7 +154,6 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
   },
   {
     option: "keepFormats",
-    flag: "keep-formats",
     fails: false,
     reason: ({ options: { keepFormats }, taken }) =>
       keepFormats && !taken.some(hasOtherFormat) ? "no node has documents of two formats" : undefined,
@@ -176,15 +173,13 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     },
   },
   {
-    option: "writeEmpty",
-    flag: "write-empty",
+    option: "writeEmptyChunks",
     fails: false,
-    reason: ({ options: { writeEmpty }, plan }) =>
-      writeEmpty && copiesAll(plan) ? "all chunks are copied as they are" : undefined,
+    reason: ({ options: { writeEmptyChunks }, plan }) =>
+      writeEmptyChunks && copiesAll(plan) ? "all chunks are copied as they are" : undefined,
   },
   {
     option: "v2.separator",
-    flag: "v2-separator",
     fails: false,
     reason: ({ options: { v2 }, root }) =>
       v2?.separator !== undefined && root.layout.zarrFormat !== "v2"
@@ -203,7 +198,6 @@ const ACCESS: readonly EffectRule<ReachedStores>[] = [
   },
   {
     option: "missing403",
-    flag: "missing-403",
     fails: false,
     reason: ({ access: { missing403 }, stores }) => (missing403 ? unlessServer(stores) : undefined),
   },
@@ -213,17 +207,15 @@ const ACCESS: readonly EffectRule<ReachedStores>[] = [
     reason: ({ access: { fetch }, stores }) => (fetch ? unlessServer(stores) : undefined),
   },
   ...(["attempts", "timeout"] as const).map(
-    (flag): EffectRule<ReachedStores> => ({
-      option: `retry.${flag}`,
-      flag,
+    (name): EffectRule<ReachedStores> => ({
+      option: `retry.${name}`,
       fails: false,
       reason: ({ access: { retry }, stores }) =>
-        retry?.[flag] === undefined ? undefined : unlessServer(stores),
+        retry?.[name] === undefined ? undefined : unlessServer(stores),
     }),
   ),
   {
     option: "headers",
-    flag: "header",
     fails: false,
     reason: ({ access: { headers }, stores }) =>
       headers && !isOfEnvironment("headers", headers) && !reaches(stores, "http")

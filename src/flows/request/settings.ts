@@ -3,33 +3,31 @@ import type { FormatOptions } from "../../meta/formats.ts";
 import type { KeyFilter } from "../../plan/key-filter.ts";
 import type { NodeSpec, Plan, PlannedConversion } from "../../plan/plan.ts";
 import type { Settings } from "../../run/ledger.ts";
+import { flagOf } from "../../util/options.ts";
 import type { Changes } from "./changes.ts";
 
 type Deciding = Changes &
   KeyFilter &
   FormatOptions & { readonly strategy?: string; readonly ifExists?: string };
 
-/**
- * Flags of options that decide what is written, or how it is divided into tasks. All others only affect the pace of
- * a run.
- */
-const FLAGS: readonly (readonly [flag: string, name: keyof Deciding])[] = [
-  ["--chunks", "chunks"],
-  ["--shards", "shards"],
-  ["--match", "match"],
-  ["--codec", "codec"],
-  ["--to", "to"],
-  ["--keep-formats", "keepFormats"],
-  ["--slice", "slice"],
-  ["--include", "include"],
-  ["--exclude", "exclude"],
-  ["--alone", "alone"],
-  ["--strict", "strict"],
-  ["--allow-loss", "allowLoss"],
-  ["--strategy", "strategy"],
-  ["--if-exists", "ifExists"],
-  ["--v2-separator", "v2"],
-  ["--v1-order", "v1Order"],
+/** Options that decide what is written, or how it is divided into tasks. All others only affect the pace of a run. */
+const DECIDING: readonly (keyof Deciding)[] = [
+  "chunks",
+  "shards",
+  "match",
+  "codec",
+  "to",
+  "keepFormats",
+  "slice",
+  "include",
+  "exclude",
+  "companions",
+  "strict",
+  "allowLoss",
+  "strategy",
+  "ifExists",
+  "v2",
+  "v1Order",
 ];
 
 export function settingsOf(
@@ -47,9 +45,11 @@ export function settingsOf(
     readonly conversions: ReadonlyMap<string, { readonly reading?: { readonly planned: PlannedConversion } }>;
   },
 ): Settings {
-  const given = FLAGS.flatMap(([flag, name]): [string, string][] => {
-    const value = options[name];
-    return value === undefined ? [] : [[flag, typeof value === "string" ? value : JSON.stringify(value)]];
+  const given = DECIDING.flatMap((name): [string, string][] => {
+    // `--alone` stands for `companions: false`
+    const value = name === "companions" ? options.companions === false || undefined : options[name];
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return value === undefined ? [] : [[`--${flagOf(name)}`, text]];
   });
   return Object.fromEntries([
     ["the command", operation],

@@ -151,6 +151,6 @@ function byDepth(a: ZarrNode, b: ZarrNode): number {
 function tooMany({ path }: ZarrArray): ZarrflowError {
   return new ZarrflowError("resource-limit", `the array names more than ${MAX_LOOKED_UP} others`, {
     path,
-    hint: "Slice it alone, with --alone (in code alone: true).",
+    hint: "Slice it alone, with --alone (in code companions: false).",
   });
 }

@@ -64,7 +64,8 @@ export async function sourceNodes(
   { isPlain, sliced, takesKeys, concurrency, signal, ...options }: SourceNodesOptions,
 ): Promise<SourceNodes> {
   const all: ZarrNode[] = isPlain ? [] : [...(sliced?.nodes ?? [root])];
-  const filter = pathFilter(options);
+  const { include, exclude } = options;
+  const filter = pathFilter({ include, exclude });
   const excluded: string[] = [];
   const notKnown: BrokenNode[] = [];
   const warnings: NodeWarning[] = [];
@@ -121,13 +122,13 @@ function companionsIn({ array, root, nodes }: SlicedArray): string[] {
 async function chosenNodes(
   root: ZarrNode,
   all: readonly ZarrNode[],
-  { include = [], exclude, alone = false }: KeyFilter,
+  { include = [], exclude, companions: areTaken = true }: KeyFilter,
 ): Promise<{ readonly chosen: readonly ZarrNode[]; readonly companions: readonly string[] }> {
   const globs = { include, ...(exclude && { exclude }) };
   const filter = pathFilter(globs);
   if (filter === undefined) return { chosen: all, companions: [] };
   const chosen = takenNodes(all, filter);
-  if (alone || include.length === 0 || root.kind === "array") return { chosen, companions: [] };
+  if (!areTaken || include.length === 0 || root.kind === "array") return { chosen, companions: [] };
   const { companionsOf } = await import("./coordinates.ts");
   const byPath = new Map(all.map((node) => [node.path, node]));
   const arrays = chosen.filter((node) => node.kind === "array");

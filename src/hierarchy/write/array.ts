@@ -30,7 +30,7 @@ export interface NodeWriterOptions {
   /** Maximum number of requests in flight; 16 by default. */
   readonly concurrency?: number | undefined;
   /** Stores chunks that contain only the fill value too. */
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   /**
    * Maximum number of bytes, as a number or as text such as `256MB`, of chunks that are incomplete or being stored; 256
    * MB by default. `append` instead keeps one row of chunks in memory, whatever its size.
@@ -43,7 +43,7 @@ export interface NodeWriterOptions {
 
 export const NODE_WRITER_OPTIONS: OptionNames<NodeWriterOptions> = {
   concurrency: true,
-  writeEmpty: true,
+  writeEmptyChunks: true,
   maxMemory: true,
   maxMetadata: true,
   signal: true,
@@ -73,7 +73,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
   readonly #calls: PendingCalls;
   readonly #options: {
     readonly concurrency: number;
-    readonly writeEmpty: boolean;
+    readonly writeEmptyChunks: boolean;
     readonly buffers: BufferPool;
   };
   readonly #unfinished: UnfinishedChunks;
@@ -82,7 +82,7 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
   #appended: Promise<void> = Promise.resolve();
 
   private constructor(site: NodeDraft, { metadata, pipeline }: ArrayDescription, options: NodeWriterOptions) {
-    const { concurrency = 16, writeEmpty = false, signal } = options;
+    const { concurrency = 16, writeEmptyChunks = false, signal } = options;
     const maxMemory = options.maxMemory === undefined ? undefined : parseBytes(options.maxMemory);
     this.store = withConcurrencyLimit(site.store, concurrency);
     this.layout = site.layout;
@@ -90,7 +90,11 @@ export class ArrayWriter<Name extends DataTypeName = DataTypeName>
     this.#site = site;
     this.#metadata = metadata;
     this.#pipeline = pipeline;
-    this.#options = { concurrency, writeEmpty, buffers: new BufferPool(maxMemory ?? DEFAULT_MAX_MEMORY) };
+    this.#options = {
+      concurrency,
+      writeEmptyChunks,
+      buffers: new BufferPool(maxMemory ?? DEFAULT_MAX_MEMORY),
+    };
     this.#unfinished = new UnfinishedChunks(this, pipeline, { ...this.#options, maxMemory });
     this.#calls = new PendingCalls(this.path, signal);
   }

@@ -76,7 +76,7 @@ function* boxesAround(inner: Region, outer: Region): Generator<Region> {
 export interface WriteDraftsOptions {
   /** Maximum number of requests in flight; 16 by default. */
   readonly concurrency?: number;
-  readonly writeEmpty?: boolean;
+  readonly writeEmptyChunks?: boolean;
   readonly buffers?: Buffers;
   readonly signal?: AbortSignal | undefined;
   /** Waits for memory to write one more chunk. Returns a function that releases it. */
@@ -96,7 +96,7 @@ export async function writeDrafts(
   drafts: Iterable<ChunkDraft> | AsyncIterable<ChunkDraft>,
   {
     concurrency = 16,
-    writeEmpty = false,
+    writeEmptyChunks = false,
     buffers = plainBuffers,
     signal,
     admit,
@@ -136,7 +136,7 @@ export async function writeDrafts(
   try {
     await streamFrom(drafts)
       .pipeThrough(mapConcurrent(finish, { concurrency, signal }))
-      .pipeThrough(encodeChunks(target, { buffers, writeEmpty }))
+      .pipeThrough(encodeChunks(target, { buffers, writeEmptyChunks }))
       .pipeTo(writeChunks(target, { buffers, concurrency, removeMissing: true, signal, ...storing }));
   } finally {
     for (const release of held) release();
@@ -290,7 +290,7 @@ function partOfFrame({ path }: GrowingArray, found: number, frameItems: number):
 
 interface AppendOptions {
   readonly concurrency: number;
-  readonly writeEmpty: boolean;
+  readonly writeEmptyChunks: boolean;
   readonly buffers: Buffers;
   readonly signal: AbortSignal;
 }
@@ -301,13 +301,13 @@ type FrameTarget = GrowingArray & RegridTarget & ChunkStore<WritableStore> & Chu
 export async function appendFrames(
   array: FrameTarget,
   frames: Frames,
-  { concurrency, writeEmpty, buffers, signal }: AppendOptions,
+  { concurrency, writeEmptyChunks, buffers, signal }: AppendOptions,
 ): Promise<void> {
   const begun = beginOfLastRow(array);
   const pieces = streamOf(frames).pipeThrough(placeFrames(array));
   const { readable, writable } = regrid(array, { growing: true, buffers });
   const written = readable
-    .pipeThrough(encodeChunks(array, { buffers, writeEmpty }))
+    .pipeThrough(encodeChunks(array, { buffers, writeEmptyChunks }))
     .pipeTo(writeChunks(array, { buffers, concurrency, removeMissing: true, signal }), { signal });
   const feed = async () => {
     const maxEncodedSize = maxStoredSize(await array.pipeline());

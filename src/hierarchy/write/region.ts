@@ -28,13 +28,13 @@ export interface WriteRegionOptions {
   /** Maximum number of requests in flight; 16 by default. */
   readonly concurrency?: number | undefined;
   /** Stores chunks that contain only the fill value too; by default they are removed. */
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 const WRITE_REGION_OPTIONS: OptionNames<WriteRegionOptions> = {
   concurrency: true,
-  writeEmpty: true,
+  writeEmptyChunks: true,
   signal: true,
 };
 

@@ -29,7 +29,7 @@ const MOST_PIECES = 512;
 export interface UnfinishedOptions {
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  readonly writeEmpty: boolean;
+  readonly writeEmptyChunks: boolean;
   readonly buffers: Buffers;
   /**
    * Maximum number of bytes of chunks that wait or are being written; 256 MB by default, or more if one chunk needs it.

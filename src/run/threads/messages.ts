@@ -67,7 +67,7 @@ export interface TasksWork {
   readonly documents: ReadonlyMap<string, Uint8Array>;
   /** Tasks completed by an earlier run, as a bit set. */
   readonly done: Uint8Array;
-  readonly writeEmpty: boolean;
+  readonly writeEmptyChunks: boolean;
   readonly checksums: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface ThreadsOptions extends OtherThreads {
   readonly build: TargetBuild;
   readonly scratch?: Scratch | undefined;
   readonly documents: ReadonlyMap<string, Uint8Array>;
-  readonly writeEmpty?: boolean | undefined;
+  readonly writeEmptyChunks?: boolean | undefined;
   readonly checksums?: boolean | undefined;
   /** Tasks completed by an earlier run. */
   readonly done: TaskSet;
@@ -85,7 +85,7 @@ export async function runThreads(plan: Plan, options: ThreadsOptions): Promise<v
 }
 
 function workOf(plan: Plan, { build, scratch, documents, ...options }: ThreadsOptions): TasksWork {
-  const { done, writeEmpty = false, checksums = false } = options;
+  const { done, writeEmptyChunks = false, checksums = false } = options;
   return {
     kind: "tasks",
     plan,
@@ -93,14 +93,14 @@ function workOf(plan: Plan, { build, scratch, documents, ...options }: ThreadsOp
     scratch: scratch?.spec,
     documents,
     done: done.bits,
-    writeEmpty,
+    writeEmptyChunks,
     checksums,
   };
 }
 
 /** Runs the tasks dealt to this thread. */
 async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortController): Promise<void> {
-  const { source, build, scratch, documents, control, note, done, writeEmpty, checksums } = options;
+  const { source, build, scratch, documents, control, note, done, writeEmptyChunks, checksums } = options;
   const concurrency = new BlockingIo();
   const before = () => {
     control.beat();
@@ -116,7 +116,7 @@ async function workHere(plan: Plan, options: ThreadsOptions, stop: AbortControll
     ...(scratch && { scratch: withBlockingCalls(scratch.store, before) }),
     buffers,
     threads: control.threads,
-    writeEmpty,
+    writeEmptyChunks,
     checksums,
     driver,
   });

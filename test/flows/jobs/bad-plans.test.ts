@@ -123,7 +123,7 @@ describe("a run is refused", () => {
     const folder = await testFolder();
     const one = await planIn(folder);
     await runShare(parsePlan(one), { encoders: ENCODERS, index: 0, count: 2 });
-    const other = parsePlan(changed(one, ["options", "writeEmpty"], true));
+    const other = parsePlan(changed(one, ["options", "writeEmptyChunks"], true));
     const run = runShare(other, { encoders: ENCODERS, index: 1, count: 2 });
     await expect(run).rejects.toMatchObject({ code: "plan-mismatch" });
   });

@@ -58,7 +58,7 @@ describe("options that would not do what they ask are refused", () => {
     [{ match: "any", chunks: "t:3,4" }, "`match` has no effect: no chunks or shards name dimensions"],
     [{ strict: true }, "`strict` has no effect: nothing is sliced"],
     [{ nearest: true }, "`nearest` has no effect: the slice has no labels, only indices"],
-    [{ alone: true }, "`alone` has no effect: everything is taken"],
+    [{ companions: false }, "`companions` (--alone) has no effect: everything is taken"],
     [
       { allowLoss: ["/attributes/x"] },
       "`allowLoss` (--allow-loss) has no effect: the format stays v2, and nothing is lost",
@@ -74,8 +74,10 @@ describe("options that would not do what they ask are refused", () => {
     const source = `${await group()}/t`;
     const rechunked = planFlow(source, new MemoryStore(), { chunks: { time: 3 }, match: "any" });
     expect(await refusal(rechunked)).toContain("`match` has no effect: the source is one array");
-    const copied = planFlow(source, new MemoryStore(), { alone: true });
-    expect(await refusal(copied)).toContain("`alone` has no effect: one array is taken, and nothing with it");
+    const copied = planFlow(source, new MemoryStore(), { companions: false });
+    expect(await refusal(copied)).toContain(
+      "`companions` (--alone) has no effect: one array is taken, and nothing with it",
+    );
     const empty = planFlow(await given({ zarrFormat: "v2", arrays: {} }), new MemoryStore(), {
       codec: "zstd",
     });
@@ -212,9 +214,9 @@ describe("options whose wish holds without them are named", () => {
   it("when a run starts", async () => {
     const events: FlowEvent[] = [];
     const onEvent = (event: FlowEvent) => events.push(event);
-    await copy(await group(), new MemoryStore(), { fsync: true, writeEmpty: true, onEvent });
+    await copy(await group(), new MemoryStore(), { fsync: true, writeEmptyChunks: true, onEvent });
     const named = events.flatMap((event) => (event.type === "warning" && event.option ? [event.option] : []));
-    expect(named).toEqual(["fsync", "writeEmpty"]);
+    expect(named).toEqual(["fsync", "writeEmptyChunks"]);
   });
 });
 
@@ -223,7 +225,7 @@ describe("options that have an effect", () => {
     { shards: "none", to: "v3" },
     { shards: { time: 6 }, to: "v3" },
     { chunks: { time: 3 }, match: "any" },
-    { include: "t", alone: true },
+    { include: "t", companions: false },
     { chunks: { time: 3 }, strategy: "staged", scratch: "scratch" },
     { codec: "zstd" },
     { threads: 1 },

@@ -76,7 +76,7 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
     expect(warnings).toEqual([expect.objectContaining({ path: "lat" })]);
     expect(warnings[0]?.message).toMatch(/^this cannot be read, and is left out .*: .*not valid JSON/);
     expect((await sliced(from, { exclude: "lat" })).warnings).toEqual([]);
-    expect((await sliced(from, { alone: true })).warnings).toEqual([]);
+    expect((await sliced(from, { companions: false })).warnings).toEqual([]);
   });
 
   it("is not followed out of the folder by a symbolic link", async () => {
@@ -121,7 +121,7 @@ describe.each(["v2", "v3"] as const)("what an array of %s names", (zarrFormat) =
     const members = Object.fromEntries(others.map((name, i) => [name, named(i)]));
     const from = await make({ ...members, t2m: { ...T2M, attributes: { coordinates: others.join(" ") } } });
     await expect(sliced(from)).rejects.toMatchObject({ code: "resource-limit", details: { path: "t2m" } });
-    expect((await sliced(from, { alone: true })).shapes).toBeUndefined();
+    expect((await sliced(from, { companions: false })).shapes).toBeUndefined();
   });
 
   const twice = { shape: [3, 3], dims: ["lat", "lat"] };

@@ -32,7 +32,7 @@ const cases = fc.record({
   targetShards: fc.boolean(),
   change: fc.constantFrom("nothing" as const, "codec" as const, "chunks" as const),
   strategy: fc.constantFrom("direct" as const, "staged" as const),
-  writeEmpty: fc.boolean(),
+  writeEmptyChunks: fc.boolean(),
   singleWriter: fc.boolean(),
   missing: fc.boolean(),
 });
@@ -94,7 +94,7 @@ async function runBy(driver: Driver, plan: Plan, source: MemoryStore, given: Cas
     buffers,
     threads: 1,
     driver,
-    writeEmpty: given.writeEmpty,
+    writeEmptyChunks: given.writeEmptyChunks,
   });
   const { signal } = new AbortController();
   for (const [stage, tasks] of plan.stages.entries()) {

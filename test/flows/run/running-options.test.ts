@@ -85,7 +85,7 @@ describe("options of the run", () => {
     ["threads", { threads: 3 }],
     ["chunks", { chunks: { x: 4 } }],
     ["concurrency", { concurrency: 1 }],
-    ["writeEmpty", { writeEmpty: true }],
+    ["writeEmptyChunks", { writeEmptyChunks: true }],
     ["headers", { headers: { "x-key": "hunter2" } }],
   ])("are not those of the plan: %s", async (name, options) => {
     const planned = await plan(SOURCE, new MemoryStore(), { chunks: { x: 4 }, maxMemory: "1MB" });

@@ -79,7 +79,7 @@ describe("writing a region of an open array", () => {
     expect(await keysOf(store)).toContain("c/1/0");
     await writeRegion(array, [[2, 4], 3], new Int16Array(2));
     expect(await keysOf(store)).not.toContain("c/1/0");
-    await writeRegion(array, rows(0, 2, 0, 4), new Int16Array(8), { writeEmpty: true });
+    await writeRegion(array, rows(0, 2, 0, 4), new Int16Array(8), { writeEmptyChunks: true });
     expect(await keysOf(store)).toContain("c/0/0");
     const expected = ramp.slice();
     for (const y of [0, 1, 2, 3]) expected.fill(0, 6 * y, 6 * y + 4);

@@ -183,9 +183,9 @@ describe("ranges of longitude across the seam", () => {
       const root = folders.next(`${i}.zarr`);
       await copy(await openGroup(await made({ longitudes: tens, bounds: true, ...grid })), root);
       for (const name of ["longitude", "lon_bnds"]) {
-        for (const alone of [true, false]) {
+        for (const companions of [true, false]) {
           const target = new MemoryStore();
-          const options = { slice: "longitude=-10..10", alone, chunks: "longitude=2" };
+          const options = { slice: "longitude=-10..10", companions, chunks: "longitude=2" };
           await sliceTo(join(root, name), target, { ...options, verify: "values" });
           const isMember = (await target.get(`${name}/zarr.json`)) !== undefined;
           const [first] = await numbers(target, isMember ? name : "");
@@ -220,7 +220,7 @@ describe("ranges of longitude across the seam", () => {
     expect(await origins("360..719")).toEqual([355, 715]);
     expect(await origins("20..40")).toEqual([15, 45]);
     const alone = new MemoryStore();
-    const options = { slice: "longitude=-60..-20", alone: true };
+    const options = { slice: "longitude=-60..-20", companions: false };
     await sliceTo(await openArray({ store, path: "t" }), alone, options);
     expect((await openArray(alone)).attributes).toMatchObject({ "spatial:bbox": [-65, -60, -15, 60] });
   });

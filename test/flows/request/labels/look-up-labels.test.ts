@@ -404,7 +404,7 @@ describe("labels of targets", () => {
     const [target, alone] = [new MemoryStore(), new MemoryStore()];
     await sliceTo(source, target, { slice: "x=2019-03-01T06" });
     expect(await taken(target, "x=2019-03-01T06")).toEqual(30);
-    await sliceTo(source, alone, { slice: "x=2019-03-01T06", alone: true });
+    await sliceTo(source, alone, { slice: "x=2019-03-01T06", companions: false });
     expect(await itemsOf(alone, "")).toEqual([30]);
   });
 
