@@ -8,8 +8,8 @@ import {
 } from "../hierarchy/read-options.ts";
 import { LABEL_OPTIONS, type LabelOptions, type SliceOption } from "../hierarchy/slice-option.ts";
 import { gridShape } from "../meta/array-metadata.ts";
-import { planSlabs } from "../plan/slab-plan.ts";
 import type { SlabPlan } from "../plan/slabs.ts";
+import { planSlabs } from "../plan/slabs.ts";
 import { countTouched } from "../plan/windows.ts";
 import { possibleStrategy } from "../run/scratch/open-scratch.ts";
 import { parseScratch } from "../run/scratch/scratch.ts";

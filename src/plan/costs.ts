@@ -185,3 +185,14 @@ function partDecoded({ sides: { source, target }, windows }: CostRequest): numbe
   const band = ((windows.window[d] ?? 1) * (target.chunkShape[d] ?? 1)) / (source.chunkShape[d] ?? 1);
   return band <= 0.5 ? (1 + band) / 2 : 1;
 }
+
+/** Number of threads that are worth starting for this many chunks, read and written, and decoded bytes. */
+export function usefulThreads(chunks: number, decodedBytes: number): number {
+  return Math.floor((chunks * CHUNK_MS + decodedBytes * BYTE_MS) / (2 * START_MS)) + 1;
+}
+
+/** Milliseconds to start a thread, before its first task. */
+const START_MS = 40;
+/** Rough costs of a chunk and of a decoded byte. They only decide whether a thread is worth starting. */
+const CHUNK_MS = 0.03;
+const BYTE_MS = 1.5e-6;

@@ -5,7 +5,7 @@ import { encodeFootprint } from "../streams/encode-chunks.ts";
 import { regridFootprint } from "../streams/regrid.ts";
 import { type Axis, axesOver } from "../streams/selection.ts";
 import { collectedFootprint, maxShardSize } from "../streams/write-chunks.ts";
-import { product } from "../util/shape.ts";
+import { divisorsOf, product } from "../util/shape.ts";
 import { bytesInFlight, decodedInFlight, type InFlight, inBuffers, indexBytes } from "./memory.ts";
 import type { GridSide } from "./plan.ts";
 import { searchWindow, windowSizes } from "./window-search.ts";
@@ -162,11 +162,4 @@ function sizesInShard(
     const sizes = windowSizes(each, target.chunkShape[d] ?? 1, splits[d] ?? 1);
     return n <= each ? sizes : divisorsOf(each);
   });
-}
-
-function divisorsOf(n: number): number[] {
-  const small: number[] = [];
-  for (let i = 1; i * i <= n; i++) if (n % i === 0) small.push(i);
-  const large = small.map((i) => n / i).reverse();
-  return [...new Set([...small, ...large])];
 }

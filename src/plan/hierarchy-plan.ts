@@ -2,25 +2,26 @@ import type { NodeMetadata } from "../meta/array-metadata.ts";
 import type { FormatDefinition } from "../meta/format.ts";
 import { FORMAT_DEFAULTS } from "../meta/formats.ts";
 import { movedKey } from "../meta/node-layout.ts";
-import { writerMemory } from "../stores/store-traits.ts";
+import type { StoreSpec } from "../stores/store.ts";
+import { storeTraits, writerMemory } from "../stores/store-traits.ts";
 import { product } from "../util/shape.ts";
-import { type ChosenJob, JobChooser, sizedJobs } from "./array-jobs.ts";
-import { driverOf, executionOf } from "./execution.ts";
-import { copyMemory, itemBytes, pieceBytesWithin } from "./memory.ts";
-
-import { documentsOfOtherFormat } from "./other-formats.ts";
-import type { ArrayJob, NodeSpec, Plan, PlanTotals, StoreProfiles } from "./plan.ts";
+import { type ChosenJob, JobChooser, jobsInBudget } from "./array-jobs.ts";
+import { usefulThreads } from "./costs.ts";
 import {
   depthOf,
+  documentsOfOtherFormat,
   inPublishingOrder,
   missingAncestors,
   type NodeDocuments,
   plannedDocuments,
   sharedDocuments,
-} from "./planned-documents.ts";
+} from "./documents.ts";
+import { copyMemory, itemBytes, pieceBytesWithin } from "./memory.ts";
+import type { ArrayJob, Driver, Execution, NodeSpec, Plan, PlanTotals, StoreProfiles } from "./plan.ts";
 import {
   assertDistinctNames,
   type Change,
+  type CopiedNode,
   type HierarchyPlanRequest,
   type SourceNode,
   targetPath,
@@ -71,17 +72,13 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
     });
   }
   for (const node of request.copied ?? []) {
-    const path = targetPath(node.path, source.path, target.path);
-    const [from, to] = [zarrFormat.layout(node.path), zarrFormat.layout(path)];
-    const keys = from.documentKeys.filter((key) => node.documents.has(key));
-    const copied = keys.map((key) => ({ key: movedKey(key, from, to), from: key }));
-    documents.push({ depth: depthOf(path), group: false, documents: copied });
+    documents.push(copiedDocuments(node, request));
   }
-  const { jobs, stages, held } = sizedJobs(chosen, request);
+  const { jobs, stages, reserved } = jobsInBudget(chosen, request);
   const leaseBytes = largestTask(jobs);
   const from = nodes[0]?.layout.zarrFormat ?? zarrFormat.name;
   const ancestors = missingAncestors(target.path, zarrFormat);
-  const totals = totalsOf(jobs, stages, held, { ...request, tasksAtOnce });
+  const totals = totalsOf(jobs, stages, reserved, { ...request, tasksAtOnce });
   return {
     format: "zarrflow-plan/1",
     operation: request.operation,
@@ -93,7 +90,7 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
       driver,
       tasksAtOnce,
       jobs,
-      admitted: Math.floor((maxMemory - held) / Math.max(1, leaseBytes)),
+      admitted: Math.floor((maxMemory - reserved) / Math.max(1, leaseBytes)),
       totals,
     }),
     jobs,
@@ -111,10 +108,108 @@ export async function planHierarchy(request: HierarchyPlanRequest): Promise<Plan
   };
 }
 
+/** The documents of a node that is copied without being decoded. */
+function copiedDocuments(
+  { path: from, documents }: CopiedNode,
+  { zarrFormat, source, target }: HierarchyPlanRequest,
+): NodeDocuments {
+  const path = targetPath(from, source.path, target.path);
+  const [before, after] = [zarrFormat.layout(from), zarrFormat.layout(path)];
+  const keys = before.documentKeys.filter((key) => documents.has(key));
+  return {
+    depth: depthOf(path),
+    group: false,
+    documents: keys.map((key) => ({ key: movedKey(key, before, after), from: key })),
+  };
+}
+
 function consolidatedTargets({ changed, consolidated, source, target }: HierarchyPlanRequest): string[] {
   if (!changed) return [];
   const paths = consolidated.map((path) => targetPath(path, source.path, target.path));
   return paths.sort((a, b) => depthOf(b) - depthOf(a));
+}
+
+/** A node as the target will have it. */
+export interface TargetNode {
+  readonly metadata: NodeMetadata;
+  /** Absent if no change of the node was requested. */
+  readonly change: Change | undefined;
+  /** True if its documents differ from the source's for a reason other than the format. */
+  readonly isChanged: boolean;
+}
+
+/** Computes the metadata of a node in the target. */
+export function targetNode(
+  node: SourceNode,
+  { converted, change, zarrFormat }: Pick<HierarchyPlanRequest, "converted" | "change" | "zarrFormat">,
+): TargetNode {
+  const before = converted?.metadata.get(node.path) ?? node.metadata;
+  const asked = before.kind === "array" ? change(node.path, before) : undefined;
+  const isSame = asked === undefined && node.layout.zarrFormat === zarrFormat.name;
+  return {
+    metadata: isSame ? before : inFormat(asked?.metadata ?? before, node, zarrFormat),
+    change: asked,
+    isChanged: asked !== undefined || before !== node.metadata,
+  };
+}
+
+/**
+ * Adapts a changed node to the target's format. A converted array gets the format's usual chunk keys, unless a
+ * convention requires others.
+ */
+function inFormat(
+  metadata: NodeMetadata,
+  { metadata: before, layout }: SourceNode,
+  to: FormatDefinition,
+): NodeMetadata {
+  if (metadata.kind === "group" || before.kind === "group") return metadata;
+  const hasOldKeys = layout.zarrFormat !== to.name && metadata.chunkKeyEncoding === before.chunkKeyEncoding;
+  const keyed = hasOldKeys ? { ...metadata, chunkKeyEncoding: FORMAT_DEFAULTS[to.name].keys } : metadata;
+  return to.adopt?.(keyed) ?? keyed;
+}
+
+/** Chooses the driver: a loop if this thread can open both stores for blocking calls, and both are local files. */
+function driverOf({ source, target, singleThreadReason, profiles = {} }: HierarchyPlanRequest): Driver {
+  if (profiles.source || profiles.target) return "streams";
+  const answersAtOnce = (store: StoreSpec) => storeTraits(store).isFileBacked;
+  const isLoop =
+    singleThreadReason === undefined && [source, target].every(({ store }) => answersAtOnce(store));
+  return isLoop ? "loop" : "streams";
+}
+
+interface ExecutionOptions extends Pick<Execution, "driver" | "tasksAtOnce"> {
+  readonly jobs: readonly ArrayJob[];
+  /** The number of largest tasks that the budget admits concurrently. */
+  readonly admitted: number;
+  readonly totals: PlanTotals;
+}
+
+/** Decides how many threads run the tasks of a plan, and which of them write. */
+function executionOf(
+  request: HierarchyPlanRequest,
+  { driver, tasksAtOnce, jobs, admitted, totals }: ExecutionOptions,
+): Execution {
+  const { target, concurrency, isAdaptive, threads = 1, singleThreadReason, isMemoryShared = true } = request;
+  const { hasSingleWriter } = storeTraits(target.store);
+  const reason = singleThreadReason ?? (hasSingleWriter ? streamedShards(jobs) : undefined);
+  const useful = usefulThreads(totals.chunksRead + totals.chunksWritten, totals.decodedBytes);
+  // threads without shared memory divide the budget between them
+  const most = isMemoryShared ? threads : Math.min(threads, admitted);
+  return {
+    driver,
+    threads: reason === undefined ? Math.max(1, Math.min(most, totals.tasks, useful)) : 1,
+    ...(reason !== undefined && { singleThreadReason: reason }),
+    tasksAtOnce,
+    concurrency,
+    ...(isAdaptive && { isAdaptive }),
+    writer: hasSingleWriter ? "first-thread" : "each-thread",
+  };
+}
+
+/** Threads can only pass on whole values, but a streamed shard is never in memory as a whole. */
+function streamedShards(jobs: readonly ArrayJob[]): string | undefined {
+  const isStreamed = ({ target, shardBuffer }: ArrayJob) => target.shardShape && shardBuffer === undefined;
+  return jobs.some(isStreamed) ? "the target has one writer, and shards are streamed into it" : undefined;
 }
 
 export interface TotalsRequest {
@@ -130,15 +225,15 @@ export interface TotalsRequest {
  * Computes the totals of all jobs.
  *
  * @param stages number of tasks per stage
- * @param held bytes of the budget that the stores reserve
+ * @param reserved bytes of the budget that the stores reserve
  */
 export function totalsOf(
   jobs: readonly ArrayJob[],
   stages: readonly number[],
-  held: number,
+  reserved: number,
   request: TotalsRequest,
 ): PlanTotals {
-  const within = { ...request, maxMemory: request.maxMemory - held };
+  const within = { ...request, maxMemory: request.maxMemory - reserved };
   const withTasks = jobs.filter((job) => job.tasks > 0);
   const sum = (of: (job: ArrayJob) => number) => withTasks.reduce((total, job) => total + of(job), 0);
   const decodedBytes = sum((job) => job.chunksRead * job.source.decodedSize);
@@ -154,7 +249,7 @@ export function totalsOf(
     logicalBytes,
     readAmplification: touchedBytes === 0 ? 1 : decodedBytes / touchedBytes,
     scratchBytes: sum((job) => job.cost?.scratchBytes ?? 0),
-    predictedPeak: held + Math.max(tasksPeak(withTasks, within), copyPeak(jobs, within)),
+    predictedPeak: reserved + Math.max(tasksPeak(withTasks, within), copyPeak(jobs, within)),
     ...predictedTime(jobs, request),
   };
 }
@@ -214,43 +309,4 @@ function copyPeak(
   const writerBytes = writerMemory(target.store);
   const pieceBytes = pieceBytesWithin(maxMemory - writerBytes);
   return Math.min(maxMemory, concurrency * copyMemory(largest, pieceBytes, writerBytes));
-}
-
-/** A node as the target will have it. */
-export interface TargetNode {
-  readonly metadata: NodeMetadata;
-  /** Absent if no change of the node was requested. */
-  readonly change: Change | undefined;
-  /** True if its documents differ from the source's for a reason other than the format. */
-  readonly isChanged: boolean;
-}
-
-/** Computes the metadata of a node in the target. */
-export function targetNode(
-  node: SourceNode,
-  { converted, change, zarrFormat }: Pick<HierarchyPlanRequest, "converted" | "change" | "zarrFormat">,
-): TargetNode {
-  const before = converted?.metadata.get(node.path) ?? node.metadata;
-  const asked = before.kind === "array" ? change(node.path, before) : undefined;
-  const isSame = asked === undefined && node.layout.zarrFormat === zarrFormat.name;
-  return {
-    metadata: isSame ? before : inFormat(asked?.metadata ?? before, node, zarrFormat),
-    change: asked,
-    isChanged: asked !== undefined || before !== node.metadata,
-  };
-}
-
-/**
- * Adapts a changed node to the target's format. A converted array gets the format's usual chunk keys, unless a
- * convention requires others.
- */
-function inFormat(
-  metadata: NodeMetadata,
-  { metadata: before, layout }: SourceNode,
-  to: FormatDefinition,
-): NodeMetadata {
-  if (metadata.kind === "group" || before.kind === "group") return metadata;
-  const hasOldKeys = layout.zarrFormat !== to.name && metadata.chunkKeyEncoding === before.chunkKeyEncoding;
-  const keyed = hasOldKeys ? { ...metadata, chunkKeyEncoding: FORMAT_DEFAULTS[to.name].keys } : metadata;
-  return to.adopt?.(keyed) ?? keyed;
 }

@@ -12,15 +12,16 @@ import type { PlannedFilter } from "./key-filter.ts";
  *
  * - window: the target chunks that one task makes, as a box in the grid of target chunks.
  * - box: a region of items or of coords, with a start and a shape.
- * - split: the division of one dimension into boxes (`splits.ts`).
- * - slab: a window of items in C order, for reading a slice as bytes: whole trailing dimensions and part of one.
+ * - split: the division of one dimension into boxes (`windows.ts`).
+ * - slab: a run of items in C order, for reading a slice as bytes: whole trailing dimensions and part of one. Slabs
+ *   are the chunks of a target grid without codecs.
  * - piece: the items that boxes of two stages share; a part of a scratch object, read by range.
  * - task: a unit of work under one lease of memory; it makes a window, or one scratch object.
  * - step: a part of a window. If a window is too large for the budget, its steps are made one after the other.
  * - stage (of a plan): a set of tasks that starts only after all tasks of the previous stage have ended.
  * - stage (of a task): a processing step of each chunk: decode, gather, regrid, encode (`streams/stage.ts`).
  * - pass: a stage of a plan that makes scratch objects, before the stage that makes target chunks.
- * - strategy: a method to make the target chunks of an array (`strategies/`).
+ * - strategy: a method to make the target chunks of an array (`strategies.ts`).
  * - candidate: a way in which a strategy can split the work.
  */
 

@@ -1,24 +1,38 @@
 import type { CodecPipeline } from "../codecs/codec.ts";
-import { type ArrayMetadata, type CodecConfig, gridShape, type ZarrFormat } from "../meta/array-metadata.ts";
-import { costClassOf, decodesParts } from "../meta/codec-traits.ts";
+import type { ZarrArray } from "../hierarchy/node.ts";
+import type { GridStrategy } from "../hierarchy/read-options.ts";
+import { gridShape } from "../meta/array-metadata.ts";
+import { isFixed } from "../meta/data-type.ts";
 import { describeDataType } from "../meta/describe.ts";
-import type { Store } from "../stores/store.ts";
-import type { ChunkSizes } from "../streams/chunk.ts";
-import type { Selection } from "../streams/selection.ts";
-import { toPlain } from "../util/json-value.ts";
+import { assertBudget } from "../streams/budget-too-small.ts";
+import { largestPooled, pooledSize } from "../streams/buffer-pool.ts";
+import { MAX_LOOKED_AT } from "../streams/read-neighbours.ts";
+import { axesOver, type Selection } from "../streams/selection.ts";
 import { product } from "../util/shape.ts";
-import { costOf } from "./costs.ts";
-import { itemBytes, type Sides } from "./memory.ts";
-import type { ArrayJob, Cost, GridSide, PlannedCodec } from "./plan.ts";
-import { countTouched } from "./windows.ts";
+import { gridSide } from "./array-jobs.ts";
+import { bytesInFlight, decodedInFlight, itemBytes } from "./memory.ts";
+import type { ArrayJob, GridSide } from "./plan.ts";
+import { stagedWindows } from "./staged-windows.ts";
+import { chooseStrategy, type RatedCandidate, rate, type StrategyRequest } from "./strategies.ts";
+import { assertCountable } from "./task.ts";
+import { chunkVisits, countTouched, readAheadWithin } from "./windows.ts";
+
+/**
+ * Reading items in C order is planned like any other change of the grid. The chunks of the target grid are slabs:
+ * runs of items in C order, without codecs. Each is the window of one task, so only their shape has to be found.
+ */
 
 /** An array at the level of the chunks that are read. */
-export interface SlabArray {
-  readonly path: string;
-  readonly store?: Pick<Store, "neighbours" | "getSync">;
-  readonly metadata: ArrayMetadata;
-  readonly layout: { readonly zarrFormat: ZarrFormat };
-  readonly shards?: { readonly chunksPerShard: readonly number[] } | undefined;
+export type SlabArray = Pick<ZarrArray, "path" | "store" | "metadata" | "layout" | "shards">;
+
+export interface SlabRequest {
+  readonly array: SlabArray;
+  readonly pipeline: CodecPipeline;
+  readonly selection: Selection;
+  readonly maxMemory: number;
+  readonly concurrency: number;
+  /** The only strategy to consider. */
+  readonly strategy?: GridStrategy | undefined;
 }
 
 /** Plan for reading a selection in C order, slab by slab. */
@@ -40,51 +54,184 @@ export interface SlabPlan {
   readonly predictedPeak: number;
 }
 
-export interface SlabRequest {
-  readonly array: SlabArray;
-  readonly pipeline: CodecPipeline;
-  readonly selection: Selection;
-  readonly maxMemory: number;
-  readonly concurrency: number;
+/** A way to make slabs. */
+interface SlabCandidate
+  extends RatedCandidate,
+    Pick<SlabPlan, "slabShape" | "slabsAtOnce" | "predictedPeak"> {}
+
+/**
+ * Direct slabs are accepted without comparison if they decode at most this multiple of the chunks that they touch.
+ */
+const GOOD_ENOUGH = 1.2;
+
+/**
+ * Plans slabs with the strategy of the lowest predicted time.
+ *
+ * @throws `budget-too-small` with the smallest budget that works; `resource-limit`.
+ */
+export function planSlabs(request: SlabRequest): SlabPlan {
+  const { array, pipeline, selection, maxMemory } = request;
+  assertBudget(smallestSlabBudget(array, pipeline), maxMemory, array.path);
+  const straight = directSlabs(request);
+  const touched = countTouched(selection, array.metadata.chunkGrid.chunkShape);
+  const candidates: Record<GridStrategy, () => Iterable<SlabCandidate>> = {
+    direct: () => [straight],
+    staged: () => stagedSlabs(request),
+  };
+  const rivals = Object.entries(candidates).map(([name, candidates]) => ({ name, candidates }));
+  const choice = chooseStrategy(rivals, {
+    asked: request.strategy,
+    whyEnough: ({ windows }) =>
+      windows.chunksRead <= GOOD_ENOUGH * touched ? "few chunks are read twice" : undefined,
+  });
+  return slabPlan(request, choice?.strategy ?? "direct", choice?.best ?? straight);
 }
 
-/** A way to make slabs, and its predicted cost. */
-export interface SlabCandidate {
-  readonly plan: SlabPlan;
-  readonly cost: Cost;
+/** The smallest budget for reading an array in slabs: one chunk in flight, and slabs of the smallest size. */
+export function smallestSlabBudget({ shards }: SlabArray, pipeline: CodecPipeline): number {
+  const perChunk = decodedInFlight({ ...pipeline, shardShape: shards?.chunksPerShard });
+  return bytesInFlight(perChunk, 1) + 2 * pooledSize(slabItemBytes(pipeline));
 }
 
-/** The parts of a slab job that a strategy decides. */
-type SlabSplit = Pick<ArrayJob, "strategy" | "readAhead" | "leaseBytes" | "expectedBytes" | "chunksRead"> &
-  Pick<ArrayJob, "passes" | "cost">;
-
-/** Builds a job with slabs as target chunks. @param sides the array, and the slabs of its selection */
-export function slabJob(
-  { array, selection }: SlabRequest,
-  sides: Sides,
-  split: SlabSplit,
-): Pick<SlabPlan, "job" | "stages"> {
-  const { shape, chunkShape } = sides.target;
-  const tasks = product(gridShape(shape, chunkShape));
+function slabPlan(request: SlabRequest, strategy: string, chosen: SlabCandidate): SlabPlan {
+  const { array, selection } = request;
+  const { slabShape, slabsAtOnce, windows, passes, cost, predictedPeak } = chosen;
+  const { sides } = windowRequest(request, slabShape);
+  const tasks = product(gridShape(selection.shape, slabShape));
   const job: ArrayJob = {
     path: array.path,
     targetPath: array.path,
     dataType: describeDataType(array.metadata.dataType),
+    strategy,
     ...sides,
     selection,
-    window: shape.map(() => 1),
-    ...split,
+    ...windows,
+    ...(passes && { passes: passes.map((pass) => ({ ...pass, firstTask: 0 })), cost }),
     firstTask: 0,
     tasks,
     chunksWritten: 0,
     notTaken: [],
   };
-  return { job, stages: [...(split.passes ?? []).map((pass) => pass.tasks), tasks] };
+  const stages = [...(passes ?? []).map((pass) => pass.tasks), tasks];
+  return { slabShape, slabsAtOnce, job, stages, chunksRead: windows.chunksRead, predictedPeak };
+}
+
+/** Returns the request for windows of slabs of a given shape. One thread reads chunks and writes none. */
+function windowRequest(request: SlabRequest, slabShape: readonly number[]): StrategyRequest {
+  const { pipeline, selection, maxMemory, concurrency } = request;
+  const source = sourceSide(request);
+  const { shardShape: _, decodesParts: __, ...plain } = source;
+  const target: GridSide = {
+    ...plain,
+    shape: selection.shape,
+    chunkShape: slabShape,
+    codecs: [],
+    decodedSize: Math.ceil(product(slabShape) * slabItemBytes(pipeline)),
+    maxEncodedSize: 0,
+    scratchSize: 0,
+    pooledScratchSize: 0,
+  };
+  return {
+    sides: { source, target },
+    selection,
+    maxMemory,
+    concurrency,
+    writerBytes: 0,
+    collectsShards: false,
+    isVariable: !isFixed(pipeline.spec.dataType),
+    chunksWritten: 0,
+    threads: 1,
+    tasksAtOnce: 1,
+    profiles: {},
+  };
+}
+
+function sourceSide({ array: { metadata, shards, layout }, pipeline }: SlabRequest): GridSide {
+  const { chunkShape } = metadata.chunkGrid;
+  const shardShape = shards && chunkShape.map((n, d) => n * (shards.chunksPerShard[d] ?? 1));
+  return gridSide({ zarrFormat: layout.zarrFormat, metadata, chunkShape, shardShape }, pipeline);
 }
 
 /** Decoded bytes per item; an estimate for variable-length data. */
-export function slabItemBytes({ decodedSize, spec }: CodecPipeline): number {
-  return decodedSize / Math.max(1, product(spec.shape));
+function slabItemBytes({ decodedSize, spec }: CodecPipeline): number {
+  return itemBytes({ decodedSize, chunkShape: spec.shape });
+}
+
+/**
+ * For stores without synchronous reads, the chunks in flight are spread over this many slabs. The reads of the next
+ * slabs then continue while the last chunks of a slab arrive.
+ */
+const SLABS_IN_FLIGHT = 4;
+
+/**
+ * Returns slabs that are read straight from the source, which always fit: with the largest shape that fits, or a
+ * smaller one that needs no more reads.
+ */
+function directSlabs(request: SlabRequest): SlabCandidate {
+  const { array, pipeline, selection, maxMemory } = request;
+  const source = sourceSide(request);
+  const itemSize = slabItemBytes(pipeline);
+  const perChunk = decodedInFlight(source);
+  const inFarObject = array.store.neighbours !== undefined;
+  const aheadOf = { ...request, sides: { source }, inFarObject };
+  const inFlight = readAheadWithin(aheadOf, perChunk, maxMemory);
+  const left = maxMemory - bytesInFlight(perChunk, inFlight);
+  const isWholeInOne = pooledSize(product(selection.shape) * itemSize) <= left;
+  const maxItems = Math.floor(largestPooled(isWholeInOne ? left : left / 2) / Math.max(1, itemSize));
+  const { slabShape, chunksRead } = bestShape(request, maxItems, smallestSlab(request, inFlight));
+  assertCountable({ items: product(selection.shape), chunks: chunksRead }, array.path);
+  const slabs = product(gridShape(selection.shape, slabShape));
+  const slabBytes = pooledSize(product(slabShape) * itemSize);
+  const isAwaited = array.store.getSync === undefined;
+  const readAhead = isAwaited ? Math.min(inFlight, Math.ceil(chunksRead / Math.max(1, slabs))) : inFlight;
+  const leaseBytes = bytesInFlight(perChunk, readAhead) + slabBytes;
+  const inBudget = Math.floor((maxMemory - (slabs > 1 ? slabBytes : 0)) / leaseBytes);
+  const wantedAtOnce = isAwaited ? Math.ceil(inFlight / readAhead) + 1 : 1;
+  const slabsAtOnce = Math.max(1, Math.min(slabs, inBudget, wantedAtOnce));
+  const window = slabShape.map(() => 1);
+  const windows = { window, readAhead, leaseBytes, expectedBytes: leaseBytes, chunksRead };
+  return {
+    ...rate({ windows }, windowRequest(request, slabShape)),
+    slabShape,
+    slabsAtOnce,
+    predictedPeak: slabsAtOnce * leaseBytes + (slabs > slabsAtOnce ? slabBytes : 0),
+  };
+}
+
+/** Lower bounds of a slab's size, unless the budget requires less. */
+interface SmallestSlab {
+  readonly bytes: number;
+  readonly chunks: number;
+}
+
+/** @param inFlight chunks that are read concurrently */
+function smallestSlab({ array: { store } }: SlabRequest, inFlight: number): SmallestSlab {
+  if (store.neighbours) return { bytes: 2 ** 20, chunks: MAX_LOOKED_AT };
+  if (store.getSync === undefined) return { bytes: 2 ** 16, chunks: inFlight / SLABS_IN_FLIGHT };
+  return { bytes: 2 ** 20, chunks: 2 * inFlight };
+}
+
+/** Finds the smallest slab that needs no more reads than the largest. Small slabs reuse memory better. */
+function bestShape(
+  { array, pipeline, selection }: SlabRequest,
+  maxItems: number,
+  smallest: SmallestSlab,
+): Pick<SlabPlan, "slabShape" | "chunksRead"> {
+  const { chunkShape } = array.metadata.chunkGrid;
+  const axes = axesOver(selection, chunkShape);
+  const measured = (items: number) => {
+    const slabShape = largestSlab(selection, chunkShape, items);
+    return { slabShape, chunksRead: product(axes.map((axis, d) => chunkVisits(axis, slabShape[d] ?? 1))) };
+  };
+  const largest = measured(maxItems);
+  const itemSize = Math.max(1, slabItemBytes(pipeline));
+  for (let items = Math.ceil(smallest.bytes / itemSize); items < maxItems; items *= 2) {
+    const smaller = measured(items);
+    const slabs = product(gridShape(selection.shape, smaller.slabShape));
+    if (smaller.chunksRead === largest.chunksRead && smaller.chunksRead >= slabs * smallest.chunks)
+      return smaller;
+  }
+  return largest;
 }
 
 /**
@@ -110,84 +257,28 @@ export function largestSlab(
   return slab;
 }
 
-/** A request for slabs of a given shape. */
-export interface ShapedSlabs extends SlabRequest {
-  readonly slabShape: readonly number[];
-}
+/** Fractions of the budget, as divisors, to try for a slab made of scratch objects. */
+const SLABS_IN_BUDGET = [5, 12, 30];
 
-/** Predicts the cost of reading slabs straight from the source, which reads `chunksRead` chunks. */
-export function costOfSlabs(request: ShapedSlabs, chunksRead: number): Cost {
-  const tasks = product(gridShape(request.selection.shape, request.slabShape));
-  const memory = { leaseBytes: request.maxMemory, expectedBytes: request.maxMemory };
-  const windows = { window: [], readAhead: 1, ...memory, chunksRead };
-  return costOf({ ...slabCostRequest(request), windows, tasks });
-}
-
-/** Builds the cost request for slabs: one thread that reads chunks and writes none. */
-export function slabCostRequest({
-  array,
-  pipeline,
-  selection,
-  slabShape,
-  maxMemory,
-  concurrency,
-}: ShapedSlabs) {
-  const { metadata, shards, layout } = array;
-  const { chunkShape } = metadata.chunkGrid;
-  const shardShape = shards && chunkShape.map((n, d) => n * (shards.chunksPerShard[d] ?? 1));
-  const source = gridSide({ zarrFormat: layout.zarrFormat, metadata, chunkShape, shardShape }, pipeline);
-  const { shardShape: _, decodesParts: __, ...plain } = source;
-  const target: GridSide = {
-    ...plain,
-    shape: selection.shape,
-    chunkShape: slabShape,
-    codecs: [],
-    decodedSize: Math.ceil(product(slabShape) * itemBytes(source)),
-    maxEncodedSize: 0,
-    scratchSize: 0,
-    pooledScratchSize: 0,
-  };
-  const threads = { maxMemory, tasksAtOnce: 1, threads: 1, concurrency, profiles: {} };
-  const chunksTouched = countTouched(selection, chunkShape);
-  const items = product(selection.shape);
-  return { sides: { source, target }, items, chunksTouched, chunksWritten: 0, ...threads };
-}
-
-export type SideSizes = ChunkSizes & Pick<GridSide, "pooledScratchSize">;
-
-/** An array at the level of the chunks that are read or written. */
-export interface SideArray {
-  readonly zarrFormat: ZarrFormat;
-  readonly metadata: ArrayMetadata;
-  readonly chunkShape: readonly number[];
-  readonly shardShape?: readonly number[] | undefined;
-}
-
-export function gridSide(
-  { zarrFormat, metadata, chunkShape, shardShape }: SideArray,
-  { decodedSize, maxEncodedSize, scratchSize, pooledScratchSize }: SideSizes,
-): GridSide {
-  return {
-    zarrFormat,
-    chunkKeyEncoding: metadata.chunkKeyEncoding,
-    shape: metadata.shape,
-    chunkShape,
-    ...(shardShape && { shardShape }),
-    codecs: metadata.codecs.map(plannedCodec),
-    ...(decodesParts(metadata.codecs) && { decodesParts: true }),
-    decodedSize,
-    maxEncodedSize,
-    scratchSize,
-    pooledScratchSize,
-  };
-}
-
-function plannedCodec(codec: CodecConfig): PlannedCodec {
-  const configuration = JSON.parse(JSON.stringify(toPlain(codec.configuration), withoutBigints));
-  return { name: codec.name, configuration, costClass: costClassOf(codec) };
-}
-
-/** Converts bigints to numbers, as a plan is JSON. */
-function withoutBigints(_: string, value: unknown): unknown {
-  return typeof value === "bigint" ? Number(value) : value;
+/** Yields ways to make slabs of scratch objects that fit the budget. */
+function* stagedSlabs(request: SlabRequest): Generator<SlabCandidate> {
+  const { array, pipeline, selection, maxMemory } = request;
+  for (const parts of SLABS_IN_BUDGET) {
+    const maxItems = Math.floor(largestPooled(maxMemory / parts) / Math.max(1, slabItemBytes(pipeline)));
+    const slabShape = largestSlab(selection, array.metadata.chunkGrid.chunkShape, maxItems);
+    const search = windowRequest(request, slabShape);
+    const slabBytes = pooledSize(search.sides.target.decodedSize);
+    // The caller uses one slab while the next is made.
+    const within = { ...search, maxMemory: maxMemory - slabBytes, volume: slabBytes };
+    for (const candidate of stagedWindows(within)) {
+      const { passes, windows } = candidate;
+      const leases = [...passes.map((pass) => pass.leaseBytes), windows.leaseBytes + slabBytes];
+      yield {
+        ...rate(candidate, search),
+        slabShape,
+        slabsAtOnce: 1,
+        predictedPeak: Math.max(...leases),
+      };
+    }
+  }
 }

@@ -41,13 +41,13 @@ export interface StagedWindows {
 export interface StagedRequest extends WindowRequest {
   /** Maximum decoded bytes of a scratch object or window, unless a single chunk is larger. */
   readonly volume: number;
-  /** Maximum number of passes through scratch objects. */
-  readonly maxPasses: number;
   readonly isVariable: boolean;
 }
 
 /** Number of iterations that fit boxes and windows to each other. */
 const FITTINGS = 2;
+/** Maximum number of passes through scratch objects. */
+const MAX_PASSES = 4;
 /** Maximum number of pieces in flight within a task. */
 const PIECES_AHEAD = 8;
 /** Assumed memory of a piece in flight during the search for windows, before the size of pieces is known. */
@@ -64,6 +64,7 @@ const VARIABLE_COPIES = 3;
  */
 export function* stagedWindows(request: StagedRequest): Generator<StagedWindows> {
   const { sides, selection, volume } = request;
+  if (product(selection.shape) === 0) return;
   const smallest = { waiting: SMALLEST_BUFFER, working: 0 };
   const scattered = { inFlight: smallest, expected: smallest, windowBytes: volume };
   const windowsFor = (box: readonly number[]) =>
@@ -74,7 +75,7 @@ export function* stagedWindows(request: StagedRequest): Generator<StagedWindows>
     box = fitBox(request, itemsOf(request, windows));
     windows = windowsFor(box);
   }
-  for (let count = 1; count <= request.maxPasses; count++) {
+  for (let count = 1; count <= MAX_PASSES; count++) {
     const boxes = [box, ...boxesBetween(request, box, itemsOf(request, windows), count)];
     const passes = boxes.map((shape) => ({ box: shape }));
     const planned = planPasses(request, windows, { ...sides, selection, ...windows, passes });

@@ -55,12 +55,17 @@ export function unitOf(target: GridSide, grid: readonly number[]): number[] {
   return grid.map((n, d) => Math.max(1, Math.min(n, inShard?.[d] ?? 1)));
 }
 
+/** The parts of a request that determine how many source chunks are in flight. */
+interface ReadAheadRequest extends Pick<WindowRequest, "maxMemory" | "concurrency" | "inFarObject"> {
+  readonly sides: Pick<Sides, "source">;
+}
+
 /**
  * Source chunks in flight: enough for the requests, within a quarter of the budget and the spare memory; at least
  * one.
  */
 export function readAheadWithin(
-  { sides, maxMemory, concurrency, inFarObject = false }: WindowRequest,
+  { sides, maxMemory, concurrency, inFarObject = false }: ReadAheadRequest,
   inFlight: InFlight,
   spare: number,
 ): number {

@@ -1,7 +1,7 @@
 import type { ChunkData } from "../codecs/chunk-data.ts";
 import type { ZarrArray } from "../hierarchy/node.ts";
 import { type DataType, isFixed } from "../meta/data-type.ts";
-import { smallestSlabBudget } from "../plan/direct-slabs.ts";
+import { smallestSlabBudget } from "../plan/slabs.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
 import type { Region } from "../streams/chunk.ts";
 import { chunkRegion, type Selection, selectionWithin, wholeSelection } from "../streams/selection.ts";

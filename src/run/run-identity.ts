@@ -1,4 +1,4 @@
-import { type JobKind, kindOf } from "../plan/array-job.ts";
+import { type JobTemplate, templateOf } from "../plan/array-jobs.ts";
 import { isSameProfiles, type Plan, type PlanPace, type StoreProfiles } from "../plan/plan.ts";
 import type { StoreSpec } from "../stores/store.ts";
 import type { TargetBuildOptions, UnfinishedBuild } from "../targets/options.ts";
@@ -26,7 +26,7 @@ export function runIdentity(
     readonly sourceKeys?: string | undefined;
   },
 ): RunIdentity {
-  const kinds = distinct(jobs.map((job) => tasksOf(kindOf(job))));
+  const kinds = distinct(jobs.map((job) => tasksOf(templateOf(job))));
   const names = jobs.map(({ path, targetPath }) => [path, targetPath]);
   return {
     source: hashed([{ ...source, store: withoutAccess(source.store) }, folderOf(source.store)]),
@@ -40,7 +40,7 @@ export function runIdentity(
 }
 
 /** The properties of an array that determine its tasks and the bytes that they write. */
-function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...job }: JobKind): unknown {
+function tasksOf({ readAhead: _, shardBuffer: _buffer, leaseBytes: _lease, ...job }: JobTemplate): unknown {
   const {
     expectedBytes: _expected,
     cost: _cost,

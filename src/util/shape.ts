@@ -40,3 +40,11 @@ export function* coordsOf(shape: readonly number[]): Generator<number[]> {
   const items = product(shape);
   for (let i = 0; i < items; i++) yield coordsAt(i, shape);
 }
+
+/** All divisors of a number, ascending. */
+export function divisorsOf(n: number): number[] {
+  const small: number[] = [];
+  for (let i = 1; i * i <= n; i++) if (n % i === 0) small.push(i);
+  const large = small.map((i) => n / i).reverse();
+  return [...new Set([...small, ...large])];
+}

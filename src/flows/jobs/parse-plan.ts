@@ -1,9 +1,9 @@
 import { gridShape } from "../../meta/array-metadata.ts";
-import { type JobKind, type JobOfKind, jobsOfKinds } from "../../plan/array-job.ts";
+import { expandTemplates, type JobTemplate, type NamedJob } from "../../plan/array-jobs.ts";
 import { pathFilter } from "../../plan/key-filter.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { targetPath } from "../../plan/request.ts";
-import { assertCountable } from "../../plan/same-arrays.ts";
+import { assertCountable } from "../../plan/task.ts";
 import { boxGrid, lastStage, splitsOf } from "../../plan/windows.ts";
 import { isKey } from "../../stores/key.ts";
 import { isZarrflowError, ZarrflowError } from "../../util/errors.ts";
@@ -38,19 +38,20 @@ export function parsePlan(source: string): PlanFile {
   if (checksum !== checksumOf(file)) throw notAPlan("the plan was changed after it was written", "/checksum");
   planFileShape(file, "");
   assertPaths(file.plan);
-  for (const [i, kind] of file.plan.kinds.entries()) assertKind(kind, file.plan, `/plan/kinds/${i}`);
+  for (const [i, template] of file.plan.kinds.entries())
+    assertTemplate(template, file.plan, `/plan/kinds/${i}`);
   const { kinds: _, ...plan } = file.plan;
-  const { jobs, stages } = jobsOfKinds(arraysOf(file.plan));
+  const { jobs, stages } = expandTemplates(arraysOf(file.plan));
   assertStages(stages, plan);
   return { ...file, plan: { ...plan, jobs } };
 }
 
 /** @throws `plan-mismatch` for an array without a description. */
-function arraysOf({ source, target, kinds, jobs }: WrittenPlan): JobOfKind[] {
+function arraysOf({ source, target, kinds, jobs }: WrittenPlan): NamedJob[] {
   return jobs.map(([path, number], i) => {
-    const kind = kinds[number];
-    if (kind === undefined) throw notAPlan("the array is not described", `/plan/jobs/${i}/1`, number);
-    return { path, targetPath: targetPath(path, source.path, target.path), kind };
+    const template = kinds[number];
+    if (template === undefined) throw notAPlan("the array is not described", `/plan/jobs/${i}/1`, number);
+    return { path, targetPath: targetPath(path, source.path, target.path), template };
   });
 }
 
@@ -102,15 +103,19 @@ function assertPaths({ source, target, jobs, publication }: WrittenPlan): void {
 }
 
 /** Checks that windows and passes make exactly this number of tasks, and that each fits the budget. */
-function assertKind(kind: JobKind, { source, budget, publication }: WrittenPlan, pointer: string): void {
-  if (kind.target.zarrFormat !== publication.zarrFormat) {
+function assertTemplate(
+  job: JobTemplate,
+  { source, budget, publication }: WrittenPlan,
+  pointer: string,
+): void {
+  if (job.target.zarrFormat !== publication.zarrFormat) {
     throw notAPlan("an array must have the format of its hierarchy", pointer);
   }
-  assertRanks(kind, pointer);
-  const parts = [...(kind.passes ?? []), kind];
+  assertRanks(job, pointer);
+  const parts = [...(job.passes ?? []), job];
   for (const [stage, part] of parts.entries()) {
-    const isLast = stage === lastStage(kind);
-    const all = isLast ? windowsOf(kind) : product(boxGrid(splitsOf(kind, stage)));
+    const isLast = stage === lastStage(job);
+    const all = isLast ? windowsOf(job) : product(boxGrid(splitsOf(job, stage)));
     const isNone = part.tasks === 0 && parts.length === 1;
     if (part.tasks !== all && !isNone) {
       throw notAPlan("these are other tasks than the windows of the array make", `${pointer}/tasks`);
@@ -118,9 +123,9 @@ function assertKind(kind: JobKind, { source, budget, publication }: WrittenPlan,
     if (part.leaseBytes > budget.maxMemory)
       throw notAPlan("a task needs more than the memory budget", pointer);
   }
-  if (kind.tasks === 0) return;
-  const chunks = Math.max(kind.chunksRead, product(gridShape(kind.target.shape, kind.target.chunkShape)));
-  assertCountable({ items: product(kind.selection.shape), chunks }, source.path);
+  if (job.tasks === 0) return;
+  const chunks = Math.max(job.chunksRead, product(gridShape(job.target.shape, job.target.chunkShape)));
+  assertCountable({ items: product(job.selection.shape), chunks }, source.path);
 }
 
 function assertStages(found: readonly number[], { stages, scratch }: Omit<Plan, "jobs">): void {
@@ -138,12 +143,12 @@ function assertStages(found: readonly number[], { stages, scratch }: Omit<Plan, 
     throw notAPlan("a staged plan needs a place", "/plan/scratch");
 }
 
-function windowsOf({ target, window }: JobKind): number {
+function windowsOf({ target, window }: JobTemplate): number {
   return product(gridShape(gridShape(target.shape, target.chunkShape), window));
 }
 
 /** Checks that all sizes have the array's rank, and that the selection is inside the source. */
-function assertRanks(job: JobKind, pointer: string): void {
+function assertRanks(job: JobTemplate, pointer: string): void {
   const { source, target, selection, window, step, passes = [] } = job;
   const rank = source.shape.length;
   const all = [

@@ -1,4 +1,4 @@
-import { type JobKind, kindOf } from "../../plan/array-job.ts";
+import { type JobTemplate, templateOf } from "../../plan/array-jobs.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { RunIdentity } from "../../run/ledger.ts";
 import { runIdentity } from "../../run/run-identity.ts";
@@ -42,7 +42,7 @@ export interface PlanFile {
 /** A plan file as written: similar arrays share one description. */
 export interface WrittenPlanFile extends Omit<PlanFile, "plan"> {
   readonly plan: Omit<Plan, "jobs"> & {
-    readonly kinds: readonly JobKind[];
+    readonly kinds: readonly JobTemplate[];
     /** Paths of the arrays in the source, with the index of each one's description in `kinds`. */
     readonly jobs: readonly (readonly [path: string, kind: number])[];
   };
@@ -76,7 +76,7 @@ export function planFileOf(
     ...node,
     store: absoluteStore(node.store),
   });
-  const kinds = distinct(plan.jobs.map(kindOf));
+  const kinds = distinct(plan.jobs.map(templateOf));
   const file: WrittenPlanFile = {
     format: PLAN_FILE_FORMAT,
     id: crypto.randomUUID(),

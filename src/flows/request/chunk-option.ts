@@ -4,7 +4,7 @@ import { dimensionNamed, withEqualsSigns } from "../../meta/dimension-names.ts";
 import { wholeShards } from "../../meta/shards.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { wholeNumber } from "../../util/numbers.ts";
-import { product } from "../../util/shape.ts";
+import { divisorsOf, product } from "../../util/shape.ts";
 import { parseBytes } from "../../util/units.ts";
 
 /**
@@ -255,20 +255,12 @@ const MAX_FACTORISED = 2 ** 32;
  * `most`.
  */
 function dividing(axes: readonly Axis[]): LongestWithin {
-  const divisors = new Map(axes.map(({ unit }) => [unit, divisorsOf(unit)]));
+  const divisors = new Map(axes.map(({ unit }) => [unit, unit <= MAX_FACTORISED ? divisorsOf(unit) : []]));
   return ({ unit }, most) => {
     if (most >= unit) return unit;
     const divisor = divisors.get(unit)?.findLast((one) => one <= most) ?? 1;
     return divisor * 2 >= most ? divisor : Math.floor(most);
   };
-}
-
-/** Returns all divisors of a number, ascending. */
-function divisorsOf(n: number): number[] {
-  const small: number[] = [];
-  for (let i = 1; n <= MAX_FACTORISED && i * i <= n; i++) if (n % i === 0) small.push(i);
-  const large = small.map((divisor) => n / divisor).reverse();
-  return [...new Set([...small, ...large])];
 }
 
 /**

@@ -3,10 +3,9 @@ import { closeOpened, type OpenSource, open } from "../../hierarchy/open/open.ts
 import { assertGridStrategy } from "../../hierarchy/read-options.ts";
 import { hasLabels, hasPoints } from "../../hierarchy/slice-option.ts";
 import { formatNamed } from "../../meta/formats.ts";
+import { needsSeparator, otherFormatsLeftOut } from "../../plan/documents.ts";
 import { planHierarchy } from "../../plan/hierarchy-plan.ts";
-import { otherFormatsLeftOut } from "../../plan/other-formats.ts";
 import type { NodeSpec, Plan, PlanPace, StoreProfiles } from "../../plan/plan.ts";
-import { needsSeparator } from "../../plan/planned-documents.ts";
 import { type HierarchyPlanRequest, targetPath } from "../../plan/request.ts";
 import { withRetryEvents } from "../../run/events.ts";
 import type { ResumablePlan } from "../../run/run-identity.ts";

@@ -2,8 +2,8 @@ import { isDocumentKey } from "../../hierarchy/edit/delete.ts";
 import type { Documents } from "../../meta/format.ts";
 import { formatNamed } from "../../meta/formats.ts";
 import { outerPrefixes } from "../../meta/node-layout.ts";
+import { otherFormatsWarning } from "../../plan/documents.ts";
 import { copyMemory, pieceBytesWithin } from "../../plan/memory.ts";
-import { otherFormatsWarning } from "../../plan/other-formats.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { assertListable } from "../../stores/assertions.ts";
 import type {

@@ -1,7 +1,7 @@
 import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { type Context, type GridStrategy, leaseMemory } from "../../hierarchy/read-options.ts";
-import { planSlabs } from "../../plan/slab-plan.ts";
+import { planSlabs } from "../../plan/slabs.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { specOf } from "../../stores/url.ts";

@@ -6,8 +6,8 @@ import { openArray } from "../../../src/hierarchy/open/open.ts";
 import { parseSlice } from "../../../src/hierarchy/parse-slice.ts";
 import { bytesInFlight, chunksInFlight, expectedSize, memoryForTasks } from "../../../src/plan/memory.ts";
 import type { ArrayJob, GridSide, Plan } from "../../../src/plan/plan.ts";
-import { assertCountable } from "../../../src/plan/same-arrays.ts";
-import { type Task, taskAt } from "../../../src/plan/task.ts";
+import { assertCountable, type Task, taskAt } from "../../../src/plan/task.ts";
+
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import type { StoreSpec } from "../../../src/stores/store.ts";
 import { given, givenKeys } from "../../support/given.ts";

@@ -7,7 +7,7 @@ import { openKernelHeap } from "../../../src/codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../../../src/hierarchy/node.ts";
 import { openArray, slice } from "../../../src/index.ts";
 import type { Driver } from "../../../src/plan/plan.ts";
-import { planSlabs } from "../../../src/plan/slab-plan.ts";
+import { planSlabs } from "../../../src/plan/slabs.ts";
 import { leaseBytesOf, taskAt } from "../../../src/plan/task.ts";
 import { itemValue } from "../../../src/run/slabs/item-value.ts";
 import { readSlabs } from "../../../src/run/slabs/read-slabs.ts";
