@@ -7,7 +7,7 @@ import { planWarnings, sourceWarnings } from "../plan/warnings.ts";
 import { loadDocuments } from "../run/documents.ts";
 import { EVENT_OPTIONS, type EventOptions } from "../run/events.ts";
 import { openJob } from "../run/open-job.ts";
-import { taskRunner } from "../run/task-loop.ts";
+import { taskRunner } from "../run/task-runner.ts";
 import { MemoryStore } from "../stores/memory.ts";
 import type { ListableStore, Store } from "../stores/store.ts";
 import { assertBudget } from "../streams/budget-too-small.ts";
@@ -135,7 +135,6 @@ async function storeOf(
       open: (job, signal) => openJob(job, { plan, source, target, documents, cachedDocument, signal }),
       buffers: new BufferPool(forTasks),
       threads: 1,
-      driver: plan.execution.driver,
       writeEmptyChunks,
     }),
   );

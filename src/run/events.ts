@@ -46,7 +46,7 @@ export interface Progress extends RunCounts {
   /** Arrays that progressed since the last event of this type, latest first; at most 8. */
   readonly arrays: readonly ArrayProgress[];
   /** Bytes in buffers at this moment. */
-  readonly expectedBytes: number;
+  readonly bufferedBytes: number;
   /** Keys that an update found up to date so far. */
   readonly keysKept?: number;
   /** Requests in flight to all servers, and how many are allowed, for this process; absent if no server is used. */

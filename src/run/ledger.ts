@@ -5,7 +5,7 @@ import { valueText } from "../targets/holds-value.ts";
 import { ZarrflowError } from "../util/errors.ts";
 import { TextHashSet } from "../util/hash.ts";
 import { isObject } from "../util/options.ts";
-import { TaskSet } from "./task-set.ts";
+import { TaskSet } from "./scheduler.ts";
 
 /** Record of completed work, by which a run can be verified, and resumed after an interruption. */
 export interface Ledger {

@@ -15,8 +15,8 @@ import type {
   ThreadReport,
 } from "./events.ts";
 import type { Ledger } from "./ledger.ts";
-import type { TaskSet } from "./task-set.ts";
-import type { TaskStats } from "./threads/messages.ts";
+import type { TaskSet } from "./scheduler.ts";
+import type { TaskStats } from "./task-reporter.ts";
 
 const PROGRESS_INTERVAL_MS = 100;
 
@@ -25,7 +25,7 @@ export class RunLog {
   readonly ledger: Ledger;
   readonly #onEvent: (event: FlowEvent) => void;
   /** Returns the number of bytes in buffers now. */
-  expectedBytes: () => number;
+  bufferedBytes: () => number;
   readonly #counts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 0, bytesWritten: 0 };
   #keys = 0;
   #peak = 0;
@@ -37,16 +37,16 @@ export class RunLog {
   #reportedAt = 0;
   readonly #progress: RunProgress;
 
-  /** @param expectedBytes returns the number of bytes in buffers now */
+  /** @param bufferedBytes returns the number of bytes in buffers now */
   constructor(
     plan: StagedPlan,
     ledger: Ledger,
-    expectedBytes: () => number,
+    bufferedBytes: () => number,
     onEvent: ((event: FlowEvent) => void) | undefined = () => {},
   ) {
     this.#progress = new RunProgress(plan);
     this.ledger = ledger;
-    this.expectedBytes = expectedBytes;
+    this.bufferedBytes = bufferedBytes;
     this.#onEvent = onEvent;
   }
 
@@ -63,7 +63,7 @@ export class RunLog {
       totals: this.#progress.totals,
       ...this.#progress.done,
       arrays: this.#progress.takeArrays(),
-      expectedBytes: this.expectedBytes(),
+      bufferedBytes: this.bufferedBytes(),
       ...(keysKept > 0 && { keysKept }),
       ...(requests && { requests }),
     };

@@ -23,14 +23,14 @@ import {
   nothingDone,
   type RunIdentity,
 } from "./ledger.ts";
+import { type PlanTasksOptions, runPlanTasks } from "./plan-tasks.ts";
 import type { ResumablePlan } from "./run-identity.ts";
 import { RunLog } from "./run-log.ts";
 import type { Verification } from "./run-options.ts";
-import { type RunTasksOptions, runTasks } from "./run-tasks.ts";
+import type { TaskSet } from "./scheduler.ts";
 import { redoLost, removeLeftScratch, withScratch } from "./scratch/open-scratch.ts";
 import { assertSoleWriter } from "./sole-writer.ts";
-import type { TaskSet } from "./task-set.ts";
-import { type WithWorkersOptions, withWorkers } from "./threads/with-workers.ts";
+import { type WithWorkersOptions, withWorkers } from "./threads/threads.ts";
 import { type Verified, verifyTarget } from "./verify.ts";
 
 /** One process's part of a distributed run. A part without a shard of the work ends the run. */
@@ -169,7 +169,7 @@ function isKept(
  */
 async function fill(
   plan: Plan,
-  options: RunPlanOptions & Pick<RunTasksOptions, "threads"> & { readonly before: DoneBefore },
+  options: RunPlanOptions & Pick<PlanTasksOptions, "threads"> & { readonly before: DoneBefore },
   log: RunLog,
   buffers: BufferPool,
 ): Promise<Verified> {
@@ -183,7 +183,6 @@ async function fill(
     publishDocuments(some, build.store, { concurrency, hierarchy, onWritten, signal });
   // A single-writer target cannot be read before it is finished, so its documents may come first.
   if (build.store.singleWriter) await publish(documents);
-  const maxMemory = budget.limit;
   const keeping = {
     keptBy: build.keep && (build.controlFolder ?? build.journal?.description),
     left: before.scratch,
@@ -205,14 +204,14 @@ async function fill(
     await withScratch(plan, keeping, async (scratch) => {
       if (scratch?.spec) log.ledger.scratchOpened(scratch.spec);
       if (scratch && before.tasks.size > 0) await redoLost(plan, before.tasks, scratch.store, { signal });
-      await runTasks(plan, {
+      await runPlanTasks(plan, {
         ...options,
         checksums: options.identity !== undefined || verify !== false,
         done: part ? part.notToRun(before.tasks) : before.tasks,
         scratch,
         documents,
+        budget,
         buffers,
-        maxMemory,
         log,
       });
     });

@@ -1,87 +1,84 @@
-import type { Plan } from "../plan/plan.ts";
-import type { Store, TargetBuild } from "../stores/store.ts";
-import { storeTraits } from "../stores/store-traits.ts";
-import type { BufferPool } from "../streams/buffer-pool.ts";
-import { ByteBudget } from "../streams/byte-budget.ts";
-import { openJob } from "./open-job.ts";
-import type { RunLog } from "./run-log.ts";
-import type { Scratch } from "./scratch/scratch.ts";
-import { type InlineOptions, runInline, taskBuffers, taskRunner } from "./task-loop.ts";
-import type { TaskSet } from "./task-set.ts";
-import type { TaskStats } from "./threads/messages.ts";
-import { SharedScheduler } from "./threads/shared-scheduler.ts";
-import type { OtherThreads } from "./threads/threads.ts";
+import type { TaskPlan } from "../plan/plan.ts";
+import { leaseBytesOf, taskAt } from "../plan/task.ts";
+import { abortError, onAbort } from "../util/abort.ts";
+import type { Scheduler, TaskSet } from "./scheduler.ts";
+import type { TaskReporter } from "./task-reporter.ts";
+import type { TaskRunner } from "./task-runner.ts";
 
 export interface RunTasksOptions {
-  readonly source: Store;
-  readonly build: TargetBuild;
-  /** Store of the scratch objects, with the spec by which other threads open it. */
-  readonly scratch?: Scratch | undefined;
-  /** Documents of the source that were read before; the caller checks that they have not changed. */
-  readonly cachedDocument?: ((key: string) => Uint8Array | undefined) | undefined;
-  /** Documents of the target by key. */
-  readonly documents: ReadonlyMap<string, Uint8Array>;
-  readonly buffers: BufferPool;
-  /** Maximum number of bytes that tasks may lease. */
-  readonly maxMemory: number;
-  readonly log: RunLog;
-  readonly writeEmptyChunks?: boolean | undefined;
-  readonly checksums?: boolean | undefined;
-  /** Tasks completed by an earlier run. */
-  readonly done: TaskSet;
-  /** Abort it to prevent further tasks from starting. */
-  readonly stop?: AbortSignal | undefined;
-  /** Undefined if only this thread can open the stores. */
-  readonly threads: OtherThreads | undefined;
+  /** Deals the tasks, to this thread alone or to several. */
+  readonly scheduler: Scheduler;
+  /** Reports the work of tasks. */
+  readonly reporter?: TaskReporter | undefined;
+  /** Tasks to skip. */
+  readonly done?: TaskSet | undefined;
+  /** Maximum number of tasks dealt together; 1 if a reader waits for them in order. */
+  readonly dealtAtOnce?: number;
+  /**
+   * Called when all threads have ended the tasks of a stage, except for the last stage. Tasks of the next stage use
+   * buffers of other sizes.
+   */
+  readonly stageEnded?: ((stage: number) => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs all tasks of a plan: in several threads if they can open the same stores, otherwise in this thread.
+ * Runs the tasks dealt to this thread, stage by stage, each with a memory lease. The first failure stops the scheduler,
+ * and aborts the other tasks of this thread.
  *
- * @throws the first failure of any task; `aborted` if the run was stopped before its last task.
+ * @throws that failure, or `aborted`, once all tasks of this thread have ended.
  */
-export async function runTasks(plan: Plan, options: RunTasksOptions): Promise<void> {
-  if (plan.stages.every((tasks) => tasks === 0)) return;
-  const { buffers, log, maxMemory, threads } = options;
-  const note = (stats: TaskStats) => log.tasksNoted(stats);
-  if (threads === undefined) return inline(plan, { ...options, note });
-  const { runThreads } = await import("./threads/threads.ts");
-  const control = new SharedScheduler(plan.stages, maxMemory, threads.pool.threads);
-  log.expectedBytes = () => buffers.taken + control.taken;
-  await runThreads(plan, { ...options, ...threads, control, note });
-  log.notePeak(control.peak + threads.pool.ownPeaks);
-}
+export async function runTasks(
+  plan: TaskPlan,
+  run: TaskRunner,
+  { scheduler, reporter, done, dealtAtOnce, stageEnded, signal }: RunTasksOptions,
+): Promise<void> {
+  const { driver, tasksAtOnce } = plan.execution;
+  // Blocking calls leave no time for a second task in the same thread.
+  const atOnce = driver === "loop" ? 1 : Math.ceil(tasksAtOnce / scheduler.threads);
+  const stop = new AbortController();
+  const fail = (error: unknown) => {
+    scheduler.stop();
+    stop.abort(error);
+  };
+  const abort = () => fail(abortError(signal?.reason));
+  const stopListening = onAbort(signal, abort);
+  if (signal?.aborted) abort();
 
-async function inline(plan: Plan, options: RunTasksOptions & Pick<InlineOptions, "note">): Promise<void> {
-  const { source, build, scratch, documents, maxMemory, log, note, writeEmptyChunks, checksums } = options;
-  const { cachedDocument, done, stop, signal } = options;
-  // Stores supplied by the program may keep or detach the buffers that they receive.
-  const leave = [plan.source.store, plan.target.store].some((spec) => !storeTraits(spec).isReopenable);
-  const { buffers, close } = taskBuffers(plan, { limit: maxMemory, leave });
-  log.expectedBytes = () => options.buffers.taken + buffers.taken;
-  const run = taskRunner({
-    plan,
-    open: (job, signal) =>
-      openJob(job, { plan, source, target: build.store, documents, cachedDocument, signal }),
-    ...(scratch && { scratch: scratch.store }),
-    buffers,
-    threads: 1,
-    driver: plan.execution.driver,
-    writeEmptyChunks,
-    checksums,
-  });
+  const runDealt = async (stage: number) => {
+    const claim = () => scheduler.claim(stage, dealtAtOnce);
+    for (let dealt = claim(); dealt; dealt = claim()) {
+      const end = dealt.first + dealt.count;
+      for (let index = dealt.first; index < end; index++) {
+        const task = taskAt(plan, stage, index);
+        if (!done?.has(task.number)) {
+          const lease = await scheduler.acquire(leaseBytesOf(task), stop.signal);
+          if (lease === undefined) return;
+          try {
+            if (reporter === undefined) await run(task, {}, stop.signal);
+            else {
+              const isFirst = () => scheduler.stop();
+              await reporter.around(task.number, (events) => run(task, events, stop.signal), isFirst);
+            }
+          } finally {
+            lease.release();
+          }
+        }
+        scheduler.taskEnded();
+      }
+    }
+  };
   try {
-    await runInline(plan, run, {
-      budget: new ByteBudget(maxMemory),
-      note,
-      done,
-      stop,
-      stageEnded: async (stage) => scratch?.removePass(stage - 1),
-      signal,
-    });
+    for (const stage of plan.stages.keys()) {
+      await Promise.all(Array.from({ length: atOnce }, () => runDealt(stage).catch(fail)));
+      const isLast = stage === plan.stages.length - 1;
+      if (!stop.signal.aborted && !isLast) await scheduler.stageEnded(stage);
+      stop.signal.throwIfAborted();
+      if (scheduler.isStopped || isLast) break;
+      await stageEnded?.(stage);
+    }
   } finally {
-    close();
+    stopListening();
+    reporter?.flush();
   }
-  log.notePeak(buffers.peak);
 }

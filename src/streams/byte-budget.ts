@@ -7,16 +7,6 @@ export interface Lease {
   release(): void;
 }
 
-/** Admits work by bytes, for one thread (`ByteBudget`) or for all threads of a run. */
-export interface Admission {
-  /**
-   * Waits until `bytes` fit beside the leases that are held.
-   *
-   * @returns undefined if another thread stopped the run.
-   */
-  acquire(bytes: number, signal?: AbortSignal): Promise<Lease | undefined>;
-}
-
 interface Waiter {
   readonly bytes: number;
   admit(): void;
@@ -26,7 +16,7 @@ interface Waiter {
  * Admits work by bytes, first come, first served. A task takes one lease before its first read and releases it after
  * its last write is committed. It acquires nothing in between, so no stage ever waits for another stage's memory.
  */
-export class ByteBudget implements Admission {
+export class ByteBudget {
   /** The most bytes that may be leased at one time. */
   readonly limit: number;
   #leased = 0;

@@ -14,7 +14,7 @@ describe("the progress of a flow", () => {
   const totals = { arrays: 1, tasks: 4, chunksRead: 10, chunksWritten: 10, bytes: 10_000 };
   const progress = (bytesDone: number, more: Partial<Progress> = {}) => {
     const counts = { tasks: 0, chunksRead: 0, chunksWritten: 0, bytesRead: 3000, bytesWritten: 1000 };
-    const done = { arraysDone: 0, bytesDone, arrays: [], expectedBytes: 7 };
+    const done = { arraysDone: 0, bytesDone, arrays: [], bufferedBytes: 7 };
     return { type: "progress", progress: { ...counts, totals, ...done, ...more } } as const;
   };
   const array = (path: string, bytesDone: number, bytes = 100): ArrayProgress => ({ path, bytesDone, bytes });

@@ -33,7 +33,7 @@ it("a run reports its plan, each task's start and end, progress, verification, a
   expect(of("verify").at(-1)).toEqual({ type: "verify", keys: 11, allKeys: 11 });
   expect(of("progress").at(-1)?.progress).toMatchObject({ tasks, bytesRead: 24_000, chunksWritten: 10 });
   for (const { progress } of of("progress"))
-    expect(progress.expectedBytes).toBeLessThanOrEqual(report.peakBuffers);
+    expect(progress.bufferedBytes).toBeLessThanOrEqual(report.peakBuffers);
 });
 
 it.each([1, 3])(

@@ -173,7 +173,7 @@ function charts({ samples, plan, report }: RunRecord): Html {
 ${lineChart({
   title: "memory over time",
   series: [
-    { name: "buffers", colour: "a", points: line(({ expectedBytes }) => expectedBytes) },
+    { name: "buffers", colour: "a", points: line(({ bufferedBytes }) => bufferedBytes) },
     { name: "whole process", colour: "c", points: line(({ processBytes }) => processBytes) },
   ],
   limit: { name: "budget for buffers", value: plan.budget.maxMemory },

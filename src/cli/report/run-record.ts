@@ -80,7 +80,7 @@ export class RunRecorder {
       bytesWritten: this.#bytes,
       seconds: (performance.now() - this.#begin) / 1000,
       keysWritten: this.#keys,
-      peakBuffers: this.#samples.reduce((peak, { expectedBytes }) => Math.max(peak, expectedBytes), 0),
+      peakBuffers: this.#samples.reduce((peak, { bufferedBytes }) => Math.max(peak, bufferedBytes), 0),
     };
   }
 
@@ -102,7 +102,7 @@ function highestOfPairs(samples: readonly Sample[]): Sample[] {
   const kept: Sample[] = [];
   for (let i = 0; i < samples.length; i += 2) {
     const [a, b] = [samples[i], samples[i + 1]];
-    if (a) kept.push(b && b.expectedBytes >= a.expectedBytes ? b : a);
+    if (a) kept.push(b && b.bufferedBytes >= a.bufferedBytes ? b : a);
   }
   return kept;
 }

@@ -5,7 +5,7 @@ import type { EventOptions, RunReport } from "../../run/events.ts";
 import { doneBefore, type RunIdentity } from "../../run/ledger.ts";
 import { assertSameRun } from "../../run/run-identity.ts";
 import type { RunOptions } from "../../run/run-options.ts";
-import { TaskSet } from "../../run/task-set.ts";
+import { TaskSet } from "../../run/scheduler.ts";
 import type { StoreAccess } from "../../stores/access.ts";
 import type { JointRecords, JointRun, ShareName } from "../../targets/options.ts";
 import { crc32 } from "../../util/crc32.ts";

@@ -1,8 +1,8 @@
 import type { TargetTask } from "../../plan/task.ts";
-import type { TaskRunner } from "../../run/task-loop.ts";
+import type { TaskRunner } from "../../run/task-runner.ts";
 import type { StoreWriter, WritableStore } from "../../stores/store.ts";
 import { bufferedWriter } from "../../stores/writer.ts";
-import type { Admission } from "../../streams/byte-budget.ts";
+import type { ByteBudget } from "../../streams/byte-budget.ts";
 import { RequestEnd, unlessAborted } from "../../util/abort.ts";
 import { keysOf, type MadeByTask } from "./key-origins.ts";
 
@@ -10,7 +10,7 @@ export interface WindowCacheOptions {
   /** Bytes of cached values. */
   readonly maxBytes: number;
   /** Admits tasks. */
-  readonly budget: Admission;
+  readonly budget: ByteBudget;
   /** Bytes that a task may hold besides the values that it makes. */
   readonly leaseBytes: (task: TargetTask) => number;
 }

@@ -6,7 +6,7 @@ import { forEachConcurrent } from "../../streams/for-each-concurrent.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { isNode } from "../../util/platform.node.ts";
 import { machine } from "../machine.node.ts";
-import type { TaskSet } from "../task-set.ts";
+import type { TaskSet } from "../scheduler.ts";
 import { scratchPlace } from "./read-scratch.ts";
 import type { OpenScratchOptions, Scratch } from "./scratch.ts";
 

@@ -1,23 +1,25 @@
-import { openKernelHeap, WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
+import { WORTH_A_HEAP } from "../../codecs/kernels/kernels.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { type Context, type GridStrategy, leaseMemory } from "../../hierarchy/read-options.ts";
 import { planSlabs } from "../../plan/slabs.ts";
 import type { StoreSpec } from "../../stores/store.ts";
 import { storeTraits } from "../../stores/store-traits.ts";
 import { specOf } from "../../stores/url.ts";
-import { BufferPool } from "../../streams/buffer-pool.ts";
 import { ByteBudget } from "../../streams/byte-budget.ts";
 import type { Selection } from "../../streams/selection.ts";
 import { followSignals } from "../../util/abort.ts";
 import { product } from "../../util/shape.ts";
+import { runTasks } from "../run-tasks.ts";
+import { LocalScheduler } from "../scheduler.ts";
 import { openScratch, possibleStrategy } from "../scratch/open-scratch.ts";
 import type { Scratch } from "../scratch/scratch.ts";
-import { runInline } from "../task-loop.ts";
+import { taskBuffers } from "../task-runner.ts";
 import type { WorkerSettings } from "../threads/pool-thread.ts";
+import type { SlabThreads } from "../threads/slab-threads.ts";
 import { coresAvailable, singleThreadReason } from "../threads/thread-count.ts";
 import type { Slab } from "./growing-slab.ts";
 import { SlabQueue } from "./slab-queue.ts";
-import { type SlabReading, slabDriver, slabRunner, slabTasks } from "./slab-tasks.ts";
+import { type SlabReading, slabRunner, slabTasks } from "./slab-tasks.ts";
 
 export interface ReadSlabsOptions {
   readonly maxMemory: number;
@@ -51,61 +53,55 @@ export async function* readSlabs(
   const pipeline = await array.pipeline();
   const strategy = possibleStrategy(options.strategy, place);
   const plan = planSlabs({ array, pipeline, selection, maxMemory, concurrency, strategy });
-  const isLarge = plan.chunksRead * pipeline.decodedSize >= WORTH_A_HEAP;
   const { passes, cost } = plan.job;
-  const mayShare = passes === undefined && (isLarge || worker !== undefined);
+  const isLarge = plan.chunksRead * pipeline.decodedSize >= WORTH_A_HEAP;
+  const mayShare = passes === undefined && (isLarge || worker !== undefined) && threads !== 1;
   // threads share the whole budget, even if the plan for one of them needs little
-  const needed = mayShare && threads !== 1 ? maxMemory : Math.min(maxMemory, plan.predictedPeak);
+  const needed = mayShare ? maxMemory : Math.min(maxMemory, plan.predictedPeak);
   const release = await leaseMemory({ context, signal }, needed);
-  const open = isLarge ? openKernelHeap() : undefined;
-  const buffers = new BufferPool(maxMemory, { source: open?.heap });
+  const tasks = slabTasks(array, plan, concurrency);
+  const { buffers, close } = taskBuffers(tasks, { limit: maxMemory });
   const stop = new AbortController();
   const following = followSignals(signal, stop.signal);
   let scratch: Scratch | undefined;
   try {
     if (passes) scratch = await openScratch({ place, bytes: cost?.scratchBytes ?? 0 });
-    const how = { driver: slabDriver(array, plan), buffers, concurrency, signal: following.signal };
-    const reading = { array, pipeline, plan, ...how, scratch: scratch?.store };
-    const others = mayShare && (await otherThreads(reading, { threads, maxMemory, worker }));
-    yield* others || slabsInOrder(reading, { maxMemory, scratch, stop });
+    const how = { buffers, signal: following.signal, scratch: scratch?.store };
+    const reading = { array, pipeline, plan, tasks, ...how };
+    const others = mayShare ? await otherThreads(reading, { threads, maxMemory, worker }) : undefined;
+    const queue = new SlabQueue(others?.onWait);
+    const scheduler = others?.scheduler ?? new LocalScheduler(plan.stages, new ByteBudget(maxMemory));
+    const run = slabRunner({ ...reading, threads: scheduler.threads }, queue);
+    const stageEnded = async (stage: number) => scratch?.removePass(stage - 1);
+    const runHere = (signal: AbortSignal) =>
+      runTasks(tasks, run, { scheduler, dealtAtOnce: 1, stageEnded, signal });
+    // Slabs are made while the reader uses those before them.
+    const running = others ? others.run(runHere, queue) : runHere(following.signal);
+    running.catch((error: unknown) => queue.fail(error));
+    try {
+      yield* queue.inOrder(plan.job.tasks);
+      others?.onWait(true);
+      await running;
+    } finally {
+      stop.abort();
+      await running.catch(() => {});
+    }
   } finally {
-    stop.abort();
     following.end();
-    buffers.clear();
-    open?.close();
+    close();
     release();
     await scratch?.remove();
   }
 }
 
-/** Slabs made by several threads; undefined if other threads cannot read the source or there is too little work. */
+/** Threads that make slabs too; undefined if none can read the source, or if there is too little work or memory. */
 async function otherThreads(
   reading: SlabReading,
   { threads, ...options }: Pick<ReadSlabsOptions, "threads" | "maxMemory" | "worker">,
-): Promise<AsyncGenerator<Slab> | undefined> {
+): Promise<SlabThreads | undefined> {
   const source = specOf(reading.array.store);
-  if (threads === 1 || source === undefined || !storeTraits(source).isFileBacked) return undefined;
+  if (source === undefined || !storeTraits(source).isFileBacked) return undefined;
   if (singleThreadReason({ source, target: source, isPaced: false }) !== undefined) return undefined;
-  const { slabsOfThreads } = await import("../threads/slab-threads.ts");
-  return slabsOfThreads(reading, { ...options, source, threads: threads ?? (await coresAvailable()) });
-}
-
-/** Runs the tasks of a reading. Slabs are made while the previous one is in use. */
-async function* slabsInOrder(
-  reading: SlabReading,
-  { maxMemory, scratch, stop }: { maxMemory: number; scratch: Scratch | undefined; stop: AbortController },
-): AsyncGenerator<Slab> {
-  const { plan, signal } = reading;
-  const queue = new SlabQueue();
-  const running = runInline(slabTasks(reading), slabRunner(reading, queue), {
-    budget: new ByteBudget(maxMemory),
-    stageEnded: async (stage) => scratch?.removePass(stage - 1),
-    signal,
-  }).catch((error: unknown) => queue.fail(error));
-  try {
-    yield* queue.inOrder(plan.job.tasks);
-  } finally {
-    stop.abort();
-    await running;
-  }
+  const { slabThreads } = await import("../threads/slab-threads.ts");
+  return slabThreads(reading, { ...options, source, threads: threads ?? (await coresAvailable()) });
 }

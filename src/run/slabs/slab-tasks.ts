@@ -3,7 +3,7 @@ import type { ChunkSpec, CodecPipeline } from "../../codecs/codec.ts";
 import { fillData } from "../../codecs/filled-data.ts";
 import type { ZarrArray } from "../../hierarchy/node.ts";
 import { gridShape } from "../../meta/array-metadata.ts";
-import type { Driver, TaskPlan } from "../../plan/plan.ts";
+import type { TaskPlan } from "../../plan/plan.ts";
 import type { SlabPlan } from "../../plan/slabs.ts";
 import type { WritableStore } from "../../stores/store.ts";
 import type { BufferPool } from "../../streams/buffer-pool.ts";
@@ -11,7 +11,7 @@ import type { DecodedChunk } from "../../streams/chunk.ts";
 import type { OnGrowth } from "../../streams/regrid.ts";
 import type { Buffers } from "../../util/bytes.ts";
 import { cStrides, indexOf, product } from "../../util/shape.ts";
-import { type TaskRunner, taskRunner } from "../task-loop.ts";
+import { type TaskRunner, taskRunner } from "../task-runner.ts";
 import { ChunkPresence, ChunkReads } from "./chunk-reads.ts";
 import { GrowingSlab } from "./growing-slab.ts";
 import type { GrowSlab, TakeSlab } from "./slab-queue.ts";
@@ -27,24 +27,20 @@ export interface SlabReading {
   readonly array: ZarrArray;
   readonly pipeline: CodecPipeline;
   readonly plan: SlabPlan;
-  readonly driver: Driver;
+  readonly tasks: TaskPlan;
   readonly buffers: BufferPool;
-  readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly scratch?: WritableStore | undefined;
+  /** Number of threads that run the tasks. */
+  readonly threads?: number;
 }
 
-/** Chooses the driver: a loop for a store with blocking calls, streams with concurrent reads for all others. */
-export function slabDriver({ store }: ZarrArray, { job }: SlabPlan): Driver {
-  return store.getSync === undefined || job.passes ? "streams" : "loop";
-}
-
-/** Returns the tasks of a reading. Each makes one slab. */
-export function slabTasks({
-  plan,
-  driver,
-  concurrency,
-}: Pick<SlabReading, "plan" | "driver" | "concurrency">): TaskPlan {
+/**
+ * Returns the tasks of a reading, each of which makes one slab: by a loop if the store has blocking calls, by streams
+ * with concurrent reads otherwise.
+ */
+export function slabTasks({ store }: ZarrArray, plan: SlabPlan, concurrency: number): TaskPlan {
+  const driver = store.getSync === undefined || plan.job.passes ? "streams" : "loop";
   return {
     jobs: [plan.job],
     stages: plan.stages,
@@ -61,12 +57,12 @@ export interface SlabTaker {
 
 /** Creates a function that runs tasks of a reading and offers each slab to `taker`. */
 export function slabRunner(reading: SlabReading, taker: SlabTaker): TaskRunner {
-  const { array, pipeline, plan, driver, buffers, signal, scratch } = reading;
+  const { array, pipeline, plan, tasks, buffers, signal, scratch, threads = 1 } = reading;
   const { slabShape, job } = plan;
   const slabs = { ...pipeline, spec: { ...pipeline.spec, shape: slabShape }, strides: cStrides(slabShape) };
   const grid = gridShape(job.target.shape, slabShape);
   // not worthwhile if the store answers synchronously
-  const isAwaited = driver === "streams" && !job.passes;
+  const isAwaited = tasks.execution.driver === "streams" && !job.passes;
   const isSeenGrowing = taker.grow && isAwaited && job.chunksRead <= MAX_CHUNKS * job.tasks;
   const growing = new Map<number, GrowingSlab>();
   const onGrowth: OnGrowth = ({ coords, region, data }, items) => {
@@ -91,7 +87,7 @@ export function slabRunner(reading: SlabReading, taker: SlabTaker): TaskRunner {
   const missing = new ChunkPresence({ array, selection: job.selection, slabShape, signal });
   const readChunks = job.passes ? undefined : new ChunkReads(array, missing).read;
   const open = async () => ({ source: array, target, readChunks });
-  return taskRunner({ plan: slabTasks(reading), threads: 1, open, driver, buffers, scratch });
+  return taskRunner({ plan: tasks, threads, open, buffers, scratch });
 }
 
 /** The items of a slab without those beyond the edge of the array, which follow them in the buffer. */

@@ -6,9 +6,10 @@ import type { StoreAccess } from "../../stores/access.ts";
 import type { MissingNote } from "../../stores/directory/missing-values.ts";
 import type { Retry } from "../../stores/remote/retry-requests.ts";
 import type { ThreadCounters } from "../../stores/remote/server-counters.ts";
-import type { ReadPart, StoredValue, StoreSpec } from "../../stores/store.ts";
+import type { ReadPart, StoreSpec } from "../../stores/store.ts";
 import { type ErrorCode, type ErrorDetails, isZarrflowError, ZarrflowError } from "../../util/errors.ts";
 import type { Slab } from "../slabs/growing-slab.ts";
+import type { TaskStats } from "../task-reporter.ts";
 import type { SharedRun } from "./shared-scheduler.ts";
 
 /** Start message of a worker, for any kind of work. */
@@ -20,7 +21,7 @@ export interface WorkerStart<Work> {
   /** Version that identifies the source, to detect a replacement; undefined if its store has none. */
   readonly sourceVersion: string | undefined;
   /** State shared by all threads: the next tasks, the leased memory and the stop flag. */
-  readonly control: SharedRun;
+  readonly shared: SharedRun;
   /** Shared counters of server requests; undefined if the worker counts only its own. */
   readonly counters: ThreadCounters | undefined;
 }
@@ -84,7 +85,7 @@ export interface SlabsWork {
   readonly documents: ReadonlyMap<string, Uint8Array>;
   readonly reading: FormatOptions & { readonly zarrFormat: ZarrFormat };
   readonly plan: SlabPlan;
-  readonly maxMemory: number;
+  /** Maximum number of requests in flight in all threads. */
   readonly concurrency: number;
 }
 
@@ -102,26 +103,6 @@ export interface TransferredValue {
   readonly number: number;
   readonly key: string;
   readonly bytes: Uint8Array;
-}
-
-/** Work of tasks since the last report. */
-export interface TaskStats {
-  readonly thread: number;
-  /** Tasks that started, ended or failed, in order. */
-  readonly tasks: readonly TaskNote[];
-  /** Number of chunks read, and below written, by each task. */
-  readonly reads: ReadonlyMap<number, number>;
-  readonly bytesRead: number;
-  readonly writes: ReadonlyMap<number, number>;
-  readonly stored: readonly (StoredValue & { readonly task: number })[];
-}
-
-export interface TaskNote {
-  readonly task: number;
-  /** Present when the task has ended. */
-  readonly end?: { readonly bytes: number; readonly ms: number };
-  /** Present if the task has failed, as the first one of its run. */
-  readonly failure?: { readonly error: unknown };
 }
 
 /** Replaces the errors of failed tasks: `form` packs them for a message or unpacks them. */

@@ -1,23 +1,24 @@
-import { openKernelHeap } from "../../codecs/kernels/kernels.ts";
 import { nodeIn } from "../../hierarchy/open/in-any-format.ts";
+import type { TaskPlan } from "../../plan/plan.ts";
 import { accessedBy } from "../../stores/access.ts";
 import { assertWritable } from "../../stores/assertions.ts";
 import type { MissingNote } from "../../stores/directory/missing-values.ts";
 import { onRetry } from "../../stores/remote/retry-requests.ts";
 import { joinCounters } from "../../stores/remote/server-counters.ts";
-import type { Store, StoreSpec } from "../../stores/store.ts";
+import type { Store, StoreSpec, WritableStore } from "../../stores/store.ts";
 import { type OpenStoreOptions, openStore } from "../../stores/url.ts";
 import { sourceChanged } from "../../stores/version.ts";
 import { withBlockingCalls } from "../../stores/with/blocking-calls.ts";
-import { BufferPool } from "../../streams/buffer-pool.ts";
 import { abortError, onAbort } from "../../util/abort.ts";
 import { ZarrflowError } from "../../util/errors.ts";
 import { builtin } from "../../util/platform.node.ts";
 import { openJob } from "../open-job.ts";
+import { type RunTasksOptions, runTasks } from "../run-tasks.ts";
+import { TaskSet } from "../scheduler.ts";
 import type { TakeSlab } from "../slabs/slab-queue.ts";
-import { slabDriver, slabRunner, slabTasks } from "../slabs/slab-tasks.ts";
-import { loopTasks, taskBuffers, taskRunner } from "../task-loop.ts";
-import { TaskSet } from "../task-set.ts";
+import { slabRunner, slabTasks } from "../slabs/slab-tasks.ts";
+import { REPORT_INTERVAL_MS, TaskReporter, type TaskStats } from "../task-reporter.ts";
+import { type TaskRunner, taskBuffers, taskRunner } from "../task-runner.ts";
 import {
   type AnyWork,
   type FromWorker,
@@ -35,62 +36,26 @@ import {
 import { SharedScheduler } from "./shared-scheduler.ts";
 import { TransferSink } from "./transfer-sink.ts";
 
-/** Runs a worker thread until the run ends. */
-export function serveWorker(watchMissing?: WatchMissing): Promise<void> {
-  return servePool<AnyWork, TasksResult | SlabResult>(
-    (work, context) => (work.kind === "tasks" ? serveTasks(work, context) : serveSlabs(work, context)),
-    watchMissing,
-  );
-}
-
-const STOPPED = new ZarrflowError("aborted", "the run has stopped");
-
-/** Everything that a worker thread uses to do its work. */
-export interface WorkerContext<Result> {
-  readonly control: SharedScheduler;
-  /** Aborted to stop the thread. */
-  readonly stop: AbortController;
-  /** The source, opened by this thread. */
-  readonly source: Store;
-  /** Opens a store in which only this thread writes. */
-  openExclusive(spec: StoreSpec): Promise<Store>;
-  send(result: Result, buffers?: readonly ArrayBuffer[]): void;
-  /** Calls `take` with the buffers that are sent back. */
-  onBack(take: (buffers: readonly ReturnedBuffer[]) => void): void;
-}
-
 /**
- * Reports folders in which values of the source are missing. The thread that started the run checks them after reading.
+ * Runs the worker's side of a `WorkerPool`: waits for work, runs the tasks that are dealt to this thread, and reports
+ * how that ended.
  */
-export type WatchMissing = (
-  source: StoreSpec,
-  onNote: (note: MissingNote) => void,
-) => { end(): void } | undefined;
-
-/**
- * Runs the worker's side of a `WorkerPool`: waits for work, does it and reports how it ended.
- *
- * @param work does the work; after the run has stopped, its failure is not reported as the worker's own
- */
-export async function servePool<Work, Result>(
-  work: (what: Work, context: WorkerContext<Result>) => Promise<void>,
-  watchMissing?: WatchMissing,
-): Promise<void> {
+export async function serveWorker(watchMissing?: WatchMissing): Promise<void> {
   const port = poolPort();
   const stop = new AbortController();
-  const post = (message: FromWorker<Result>, buffers: readonly ArrayBuffer[] = []) =>
+  const post = (message: FromWorker<AnyResult>, buffers: readonly ArrayBuffer[] = []) =>
     port.post(message, buffers);
   let take: (buffers: readonly ReturnedBuffer[]) => void = () => {};
-  let control: SharedScheduler | undefined;
+  let scheduler: SharedScheduler | undefined;
   // The message arrives once the sources and targets are open; this thread loads its scripts in the meantime.
-  const start = await new Promise<WorkerStart<Work> | undefined>((resolve) => {
+  const start = await new Promise<WorkerStart<AnyWork> | undefined>((resolve) => {
     port.listen((received) => {
-      const message = received as ToWorker<Work>;
+      const message = received as ToWorker<AnyWork>;
       if (message.type === "start") resolve(message.start);
       else if (message.type === "back") take(message.buffers);
-      else if (message.type === "ended") control?.hear(0, message.tasks);
+      else if (message.type === "ended") scheduler?.hear(0, message.tasks);
       else {
-        control?.stop();
+        scheduler?.stop();
         if (message.atOnce) stop.abort(STOPPED);
         resolve(undefined);
       }
@@ -100,8 +65,8 @@ export async function servePool<Work, Result>(
     if (start) {
       if (start.counters) joinCounters(start.counters);
       onRetry(({ error, ...retry }) => post({ type: "retry", retry, error: packError(error) }));
-      const shared = SharedScheduler.of(start.control);
-      control = shared;
+      const shared = SharedScheduler.of(start.shared);
+      scheduler = shared;
       shared.tellBy(() => post({ type: "ended", tasks: shared.endedBut(0) }));
       const open = async (spec: StoreSpec, version: string | undefined, exclusive: boolean) => {
         const store = await openSame(spec, version, { exclusive });
@@ -114,47 +79,105 @@ export async function servePool<Work, Result>(
       const accessed = accessedBy(start.source, start.access);
       const missing = watchMissing?.(accessed, (note) => post({ type: "missing", note }));
       const source = await open(accessed, start.sourceVersion, false);
-      await work(start.work, {
-        control: shared,
-        stop,
+      const context: WorkerContext = {
+        scheduler: shared,
+        signal: stop.signal,
         source,
-        openExclusive: (spec) => open(spec, undefined, true),
+        openExclusive: async (spec) => assertWritable(await open(spec, undefined, true)),
         send: (result, buffers) => post({ type: "result", result }, buffers),
         onBack: (taker) => {
           take = taker;
         },
-      });
+      };
+      const { work } = start;
+      const { plan, run, ...how } = await (work.kind === "tasks"
+        ? planTasks(work, context)
+        : slabTasksOf(work, context));
+      await runTasks(plan, run, { ...how, scheduler: shared, signal: stop.signal });
       missing?.end();
       const parts = source.checks?.takeParts() ?? [];
       if (parts.length > 0) post({ type: "parts", parts });
+      await source.close?.();
     }
-    post({ type: "done", ownPeak: control?.ownPeak ?? 0 });
+    post({ type: "done", ownPeak: scheduler?.ownPeak ?? 0 });
   } catch (error) {
     // The thread that stopped the run reports the reason.
-    if (error === STOPPED) post({ type: "done", ownPeak: control?.ownPeak ?? 0 });
+    if (error === STOPPED) post({ type: "done", ownPeak: scheduler?.ownPeak ?? 0 });
     else post({ type: "failed", error: packError(error) });
   }
   port.close();
 }
 
-/** Runs the slab tasks dealt to a worker thread. */
-export async function serveSlabs(
-  { path, documents, maxMemory, reading: how, ...work }: SlabsWork,
-  { control, stop, source, send, onBack }: WorkerContext<SlabResult>,
-): Promise<void> {
+const STOPPED = new ZarrflowError("aborted", "the run has stopped");
+
+/**
+ * Reports folders in which values of the source are missing. The thread that started the run checks them after reading.
+ */
+export type WatchMissing = (
+  source: StoreSpec,
+  onNote: (note: MissingNote) => void,
+) => { end(): void } | undefined;
+
+type AnyResult = TasksResult | SlabResult;
+
+/** Everything that a worker thread uses to do its work. */
+interface WorkerContext {
+  readonly scheduler: SharedScheduler;
+  /** Aborted to stop the thread. */
+  readonly signal: AbortSignal;
+  /** The source, opened by this thread. */
+  readonly source: Store;
+  /** Opens a store in which only this thread writes. */
+  openExclusive(spec: StoreSpec): Promise<WritableStore>;
+  send(result: AnyResult, buffers?: readonly ArrayBuffer[]): void;
+  /** Calls `take` with the buffers that are sent back. */
+  onBack(take: (buffers: readonly ReturnedBuffer[]) => void): void;
+}
+
+/** The tasks that threads divide among themselves, and how each runs them. */
+interface WorkerTasks extends Omit<RunTasksOptions, "scheduler" | "signal"> {
+  readonly plan: TaskPlan;
+  readonly run: TaskRunner;
+}
+
+/** The tasks of a plan. */
+async function planTasks(
+  { plan, target, scratch, documents, done, ...how }: TasksWork,
+  { scheduler, source, openExclusive, send, onBack }: WorkerContext,
+): Promise<WorkerTasks> {
+  const { buffers } = taskBuffers(plan, { ...scheduler.buffers, leave: target === undefined });
+  const sink = new TransferSink((values, sent) => send({ kind: "values", values }, sent), buffers);
+  onBack((stored) => sink.stored(stored));
+  const written = target ? await openExclusive(target) : sink;
+  const run = taskRunner({
+    ...how,
+    plan,
+    open: (job, signal) => openJob(job, { plan, source, target: written, documents, signal }),
+    ...(scratch && { scratch: await openExclusive(scratch) }),
+    buffers,
+    threads: scheduler.threads,
+  });
+  const report = (notes: TaskStats) => send({ kind: "notes", notes: withErrors(notes, packError) });
+  const reporter = new TaskReporter(scheduler.thread, REPORT_INTERVAL_MS, report);
+  return { plan, run, reporter, done: new TaskSet(done), stageEnded: async () => buffers.clear() };
+}
+
+/** The tasks that make slabs of an array. */
+async function slabTasksOf(
+  { path, documents, reading: how, plan, concurrency }: SlabsWork,
+  { scheduler, signal, source, send, onBack }: WorkerContext,
+): Promise<WorkerTasks> {
   const node = nodeIn(documents, source, path, how);
   if (node?.kind !== "array")
     throw new ZarrflowError("source-changed", "there is no array any more", { path });
   const array = node.innerChunks();
-  const buffers = new BufferPool(maxMemory, { source: openKernelHeap()?.heap });
-  const pipeline = await array.pipeline();
-  const driver = slabDriver(array, work.plan);
-  const reading = { ...work, driver, array, pipeline, buffers, signal: stop.signal };
+  const tasks = slabTasks(array, plan, concurrency);
+  const { buffers } = taskBuffers(tasks, scheduler.buffers);
   const sender = new SlabSender(send);
   onBack((returned) => sender.returned(returned));
-  const run = slabRunner(reading, sender);
-  await loopTasks(slabTasks(reading), run, { control, note: () => {}, stop, dealtAtOnce: 1 });
-  await source.close?.();
+  const pipeline = await array.pipeline();
+  const reading = { array, pipeline, plan, tasks, buffers, signal, threads: scheduler.threads };
+  return { plan: tasks, run: slabRunner(reading, sender), dealtAtOnce: 1 };
 }
 
 /** Sends slabs to the thread that passes them to their reader, as copies in buffers that are sent back. */
@@ -195,36 +218,6 @@ class SlabSender {
 
 function roomFor(length: number, buffer: ArrayBuffer | undefined): Uint8Array<ArrayBuffer> {
   return buffer && buffer.byteLength >= length ? new Uint8Array(buffer, 0, length) : new Uint8Array(length);
-}
-
-/** Runs the tasks dealt to a worker thread. */
-export async function serveTasks(
-  { plan, target, scratch, documents, done, ...how }: TasksWork,
-  { control, stop, source, openExclusive, send, onBack }: WorkerContext<TasksResult>,
-): Promise<void> {
-  const share = control.shareOf(plan.budget.maxMemory);
-  const { buffers } = taskBuffers(plan, { ...share, leave: target === undefined });
-  const sink = new TransferSink((values, sent) => send({ kind: "values", values }, sent), buffers);
-  onBack((stored) => sink.stored(stored));
-  const writable = async (spec: StoreSpec) => assertWritable(await openExclusive(spec));
-  const written = target ? await writable(target) : sink;
-  const run = taskRunner({
-    ...how,
-    plan,
-    open: (job, signal) => openJob(job, { plan, source, target: written, documents, signal }),
-    ...(scratch && { scratch: await writable(scratch) }),
-    buffers,
-    threads: control.threads,
-    driver: plan.execution.driver,
-  });
-  const stageEnded = async () => buffers.clear();
-  await loopTasks(plan, run, {
-    control,
-    note: (notes) => send({ kind: "notes", notes: withErrors(notes, packError) }),
-    done: new TaskSet(done),
-    stop,
-    stageEnded,
-  });
 }
 
 /** Connection of a worker to its pool. */

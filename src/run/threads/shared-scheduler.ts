@@ -1,5 +1,6 @@
-import type { Admission, Lease } from "../../streams/byte-budget.ts";
+import type { Lease } from "../../streams/byte-budget.ts";
 import { counterChange, isMemoryShared } from "../../util/pause.ts";
+import type { Scheduler, TaskRange } from "../scheduler.ts";
 
 /** Indexes of the counters. One counter per stage follows them: the number of tasks dealt. */
 const STOPPED = 0;
@@ -15,12 +16,6 @@ const DEALT = 8;
 
 /** Bytes are counted in KiB, so that 32-bit counters reach two terabytes. */
 const UNIT = 1024;
-
-/** Consecutive tasks of a stage. */
-export interface TaskRange {
-  readonly first: number;
-  readonly count: number;
-}
 
 /** State from which a thread creates its own `SharedScheduler`. */
 export interface SharedRun {
@@ -38,7 +33,7 @@ export interface SharedRun {
  * are in shared memory, so no thread needs a message to get a task. Threads without shared memory each have a fixed
  * part of the tasks and of the bytes, and report the number of ended tasks to the others at the end of a stage.
  */
-export class SharedScheduler implements Admission {
+export class SharedScheduler implements Scheduler {
   /** State for another thread, which creates its own `SharedScheduler` from it. */
   readonly shared: SharedRun;
   readonly #counters: Int32Array;
@@ -74,9 +69,12 @@ export class SharedScheduler implements Admission {
     return new SharedScheduler(stages, maxMemory, threads, memory, thread);
   }
 
-  /** Number of threads of the run. */
   get threads(): number {
     return this.shared.threads;
+  }
+
+  get thread(): number {
+    return this.shared.thread;
   }
 
   get #isShared(): boolean {
@@ -87,14 +85,13 @@ export class SharedScheduler implements Admission {
     return Atomics.load(this.#counters, STOPPED) !== 0;
   }
 
-  /** Stops all threads. Returns true on the first call in any thread. */
   stop(): boolean {
     const isFirst = Atomics.compareExchange(this.#counters, STOPPED, 0, 1) === 0;
     this.#changed();
     return isFirst;
   }
 
-  /** Peak of bytes in buffers, over all threads that share these counters. */
+  /** Over all threads that share these counters. */
   get peak(): number {
     return Atomics.load(this.#counters, PEAK) * UNIT;
   }
@@ -104,14 +101,13 @@ export class SharedScheduler implements Admission {
     return this.#isShared ? 0 : this.peak;
   }
 
-  /** Number of bytes in buffers now. */
   get taken(): number {
     return Atomics.load(this.#counters, TAKEN) * UNIT;
   }
 
-  /** One thread's share of `bytes`, with the callback that counts the buffers of that thread. */
-  shareOf(bytes: number): { readonly limit: number; readonly onChange: (bytes: number) => void } {
-    return { limit: Math.floor(bytes / this.threads), onChange: (taken) => this.count(taken) };
+  get buffers(): Scheduler["buffers"] {
+    const limit = Math.floor(this.shared.maxMemory / this.threads);
+    return { limit, onChange: (taken) => this.count(taken) };
   }
 
   /** Counts bytes that a thread took into buffers; negative if it gave them back. */
@@ -123,12 +119,7 @@ export class SharedScheduler implements Admission {
     }
   }
 
-  /**
-   * Deals consecutive tasks of a stage, fewer at a time towards the end of the stage.
-   *
-   * @param most maximum number of tasks dealt together
-   * @returns undefined when all tasks are dealt, or the run has stopped.
-   */
+  /** Deals fewer tasks at a time towards the end of the stage. */
   claim(stage: number, most = Number.POSITIVE_INFINITY): TaskRange | undefined {
     const tasks = this.#stages[stage] ?? 0;
     const place = DEALT + stage;
@@ -151,7 +142,6 @@ export class SharedScheduler implements Admission {
     return first < tasks && !this.isStopped ? { first, count: Math.min(each, tasks - first) } : undefined;
   }
 
-  /** Records that a thread is making progress in its task. */
   beat(): void {
     Atomics.add(this.#counters, BEATS, 1);
   }
@@ -184,7 +174,6 @@ export class SharedScheduler implements Admission {
     this.#changed();
   }
 
-  /** Waits until all tasks up to the end of a stage have ended, or the run has stopped. */
   async stageEnded(stage: number): Promise<void> {
     const tasks = this.#stages.slice(0, stage + 1).reduce((sum, n) => sum + n, 0);
     const isFirst = this.shared.thread === 0;
@@ -194,11 +183,7 @@ export class SharedScheduler implements Admission {
     if (isFirst) this.#tell?.();
   }
 
-  /**
-   * Waits until `bytes` fit beside the leases of all threads. A waiting caller blocks all later ones.
-   *
-   * @returns undefined if the run has stopped.
-   */
+  /** A waiting caller blocks all later ones, in any thread. */
   async acquire(bytes: number): Promise<Lease | undefined> {
     const units = Math.min(this.#limit, Math.ceil(bytes / UNIT));
     const isMyTurn = () => Atomics.compareExchange(this.#counters, TURN, 0, 1) === 0;

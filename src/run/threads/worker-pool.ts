@@ -18,7 +18,7 @@ export interface PoolRun<Work, Result> {
   /** Spec by which each worker opens the source. */
   readonly source: StoreSpec;
   readonly sourceVersion: string | undefined;
-  readonly control: SharedScheduler;
+  readonly scheduler: SharedScheduler;
   /**
    * Receives each result, and gives buffers back when they are no longer needed. An error that it throws ends the run.
    */
@@ -51,7 +51,7 @@ export class WorkerPool<Work, Result> {
   readonly #workers: PoolWorker[] = [];
   readonly #stallTimeout: number | undefined;
   #listener: Pick<PoolRun<Work, Result>, "onResult"> | undefined;
-  #control: SharedScheduler | undefined;
+  #scheduler: SharedScheduler | undefined;
   #ownPeaks = 0;
   readonly #parts: ReadPart[] = [];
   #unwatch = () => {};
@@ -99,24 +99,24 @@ export class WorkerPool<Work, Result> {
    * @throws the first failure of any worker: its own; `resource-limit` if it ran out of memory; `transient` if it
    *   crashed, ended without a reason or hangs.
    */
-  async run({ work, source, sourceVersion, control, ...run }: PoolRun<Work, Result>): Promise<void> {
+  async run({ work, source, sourceVersion, scheduler, ...run }: PoolRun<Work, Result>): Promise<void> {
     this.#listener = run;
-    this.#control = control;
+    this.#scheduler = scheduler;
     const { headers, query } = privateAccessOf(source);
     for (const { thread, number, counters } of this.#workers) {
-      const shared = { ...control.shared, thread: number };
-      const start = { work, source, access: { headers, query }, sourceVersion, control: shared, counters };
+      const shared = { ...scheduler.shared, thread: number };
+      const start = { work, source, access: { headers, query }, sourceVersion, shared, counters };
       thread.post({ type: "start", start } satisfies ToWorker<Work>);
     }
-    control.tellBy(() => {
+    scheduler.tellBy(() => {
       for (const { thread, number } of this.#workers) {
-        thread.post({ type: "ended", tasks: control.endedBut(number) } satisfies ToWorker<Work>);
+        thread.post({ type: "ended", tasks: scheduler.endedBut(number) } satisfies ToWorker<Work>);
       }
     });
     const { isAwaited = () => true } = run;
     const hang = new Promise<never>((_, reject) => {
       const isBusy = () => this.#workers.some(({ isDone }) => !isDone);
-      const progress = () => (isBusy() && isAwaited() ? control.progress : undefined);
+      const progress = () => (isBusy() && isAwaited() ? scheduler.progress : undefined);
       this.#unwatch = watchThreads(progress, reject, this.#stallTimeout);
     });
     await Promise.race([Promise.all(this.#workers.map(({ ended }) => ended)), hang]);
@@ -139,7 +139,7 @@ export class WorkerPool<Work, Result> {
 
   /** Prevents further tasks from starting; with `atOnce`, also ends those in flight. */
   stop(atOnce = true): void {
-    this.#control?.stop();
+    this.#scheduler?.stop();
     for (const { thread } of this.#workers) thread.post({ type: "stop", atOnce } satisfies ToWorker<Work>);
   }
 
@@ -184,7 +184,7 @@ export class WorkerPool<Work, Result> {
             noteMissing(message.note);
             break;
           case "ended":
-            this.#control?.hear(number, message.tasks);
+            this.#scheduler?.hear(number, message.tasks);
             break;
           case "parts":
             this.#parts.push(...message.parts);
@@ -200,7 +200,7 @@ export class WorkerPool<Work, Result> {
       };
       thread.listen({
         onMessage: (message) => {
-          this.#control?.beat();
+          this.#scheduler?.beat();
           onMessage(message as FromWorker<Result>);
         },
         onFailure: (error) => reject(crashError(error)),

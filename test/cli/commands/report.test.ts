@@ -136,7 +136,7 @@ describe("the page of a run", () => {
 
   it("draws memory, throughput, and requests to servers over time, where there are samples", async () => {
     const run = await rechunked();
-    const moment = { ...run.report, expectedBytes: 5e6, processBytes: 8e7 };
+    const moment = { ...run.report, bufferedBytes: 5e6, processBytes: 8e7 };
     const samples = [1, 2, 3].map((seconds) => ({ ...moment, seconds, bytesRead: seconds * 1e6 }));
     const page = reportPage({ ...run, samples });
     elementsOf(page);
@@ -165,9 +165,9 @@ describe("the page of a run", () => {
     const progress = { ...counts, ...bytes, totals, arraysDone: 0, arrays: [] };
     const recorder = new RunRecorder();
     for (let i = 0; i < 20_000; i++) {
-      const expectedBytes = i === 4321 ? 1e9 : i % 7;
+      const bufferedBytes = i === 4321 ? 1e9 : i % 7;
       const events: FlowEvent[] = [
-        { type: "progress", progress: { ...progress, expectedBytes } },
+        { type: "progress", progress: { ...progress, bufferedBytes } },
         { type: "task-end", task: i, bytes: 1, ms: i },
       ];
       for (const event of events) recorder.note(event);
@@ -175,7 +175,7 @@ describe("the page of a run", () => {
     const { samples, taskTimes } = recorder.record(run);
     expect(samples.length).toBeLessThanOrEqual(1200);
     expect(taskTimes.length).toBeLessThanOrEqual(1200);
-    expect(samples.some(({ expectedBytes }) => expectedBytes === 1e9)).toBe(true);
+    expect(samples.some(({ bufferedBytes }) => bufferedBytes === 1e9)).toBe(true);
     expect(taskTimes.at(-1)).toBeGreaterThan(15_000);
   });
 });

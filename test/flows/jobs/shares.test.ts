@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { allButShare, hasKeyOf, overlap, tasksOf, uncovered } from "../../../src/flows/jobs/run-share.ts";
 import type { ArrayJob } from "../../../src/plan/plan.ts";
-import { TaskSet } from "../../../src/run/task-set.ts";
+import { TaskSet } from "../../../src/run/scheduler.ts";
 
 /** A plan of arrays with so many tasks, each of so many bytes. */
 function planOf(arrays: readonly (readonly [tasks: number, bytes: number])[]) {

@@ -8,7 +8,7 @@ import type { Driver, Plan } from "../../../src/plan/plan.ts";
 import { leaseBytesOf, taskAt } from "../../../src/plan/task.ts";
 import { loadDocuments } from "../../../src/run/documents.ts";
 import { openJob } from "../../../src/run/open-job.ts";
-import { taskRunner } from "../../../src/run/task-loop.ts";
+import { taskRunner } from "../../../src/run/task-runner.ts";
 import { MemoryStore } from "../../../src/stores/memory.ts";
 import { withRequestLog } from "../../../src/stores/with/request-log.ts";
 import { BufferPool } from "../../../src/streams/buffer-pool.ts";
@@ -88,12 +88,11 @@ async function runBy(driver: Driver, plan: Plan, source: MemoryStore, given: Cas
     documents: await loadDocuments(plan, { source }),
   };
   const run = taskRunner({
-    plan,
+    plan: { execution: { ...plan.execution, driver } },
     open: (job, signal) => openJob(job, { ...opened, signal }),
     scratch: withRequestLog(new MemoryStore(), log("scratch")),
     buffers,
     threads: 1,
-    driver,
     writeEmptyChunks: given.writeEmptyChunks,
   });
   const { signal } = new AbortController();

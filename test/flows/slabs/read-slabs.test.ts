@@ -39,7 +39,9 @@ async function runBy(driver: Driver, recipe: Recipe, strategy: "direct" | "stage
   const buffers = new BufferPool(maxMemory);
   const { signal } = new AbortController();
   const scratch = new MemoryStore();
-  const reading = { array, pipeline, plan, driver, buffers, concurrency: 4, signal, scratch };
+  const planned = slabTasks(array, plan, 4);
+  const tasks = { ...planned, execution: { ...planned.execution, driver } };
+  const reading = { array, pipeline, plan, tasks, buffers, signal, scratch };
   const slabs: Buffer[] = [];
   const run = slabRunner(reading, {
     async offer({ data }, number, give) {
@@ -47,7 +49,6 @@ async function runBy(driver: Driver, recipe: Recipe, strategy: "direct" | "stage
       give();
     },
   });
-  const tasks = slabTasks(reading);
   for (const [stage, count] of tasks.stages.entries()) {
     for (let index = 0; index < count; index++) {
       const task = taskAt(tasks, stage, index);

@@ -181,9 +181,9 @@ async function started(threads: number, stallTimeout?: number) {
 }
 
 function runOf(work: number, onResult: PoolRun<number, Result>["onResult"]): PoolRun<number, Result> {
-  const control = new SharedScheduler([work], 1024, 2);
+  const scheduler = new SharedScheduler([work], 1024, 2);
   const source = { kind: "memory", name: "none" } as const;
-  return { work, source, sourceVersion: undefined, control, onResult };
+  return { work, source, sourceVersion: undefined, scheduler, onResult };
 }
 
 it("results of a worker pool come with buffers that go back to whoever sent them", async () => {

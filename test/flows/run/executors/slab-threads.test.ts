@@ -119,7 +119,7 @@ describe("slabs of threads", () => {
     ["throws", "throw new Error('no such luck');", /a worker thread failed: no such luck/],
     [
       "hangs with a slab",
-      "parentPort.once('message', ({ start }) => { new Int32Array(start.control.memory)[8]++; for (;;); });",
+      "parentPort.once('message', ({ start }) => { new Int32Array(start.shared.memory)[8]++; for (;;); });",
       /a worker thread hangs/,
     ],
   ])("fail where the other thread %s", async (_, text, reason) => {

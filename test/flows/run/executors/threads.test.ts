@@ -50,7 +50,7 @@ interface Run {
   /** Told how many keys were written when all of them are discarded. */
   readonly onDiscard?: (keys: number) => void;
   /** Whether this thread does not read a chunk yet. */
-  readonly holds?: (control: SharedScheduler | undefined) => boolean;
+  readonly holds?: (scheduler: SharedScheduler | undefined) => boolean;
   /** Called before this thread reads a chunk. */
   readonly onRead?: () => void;
 }
@@ -64,7 +64,7 @@ async function run(from: string, to: string, options: Options, how: Run = {}) {
     const get = source.get.bind(source);
     const held: typeof get = async (key, options) => {
       if (/\d$/.test(key)) {
-        while (holds(poolRuns.mock.calls[0]?.[0].control)) await sleep(1);
+        while (holds(poolRuns.mock.calls[0]?.[0].scheduler)) await sleep(1);
         onRead?.();
       }
       return get(key, options);
@@ -110,7 +110,7 @@ function steps(count: number): Promise<string> {
 }
 
 /** Until a worker has ended a task. */
-const untilShared: Run["holds"] = (control) => control?.endedBut() === 0 && !control.isStopped;
+const untilShared: Run["holds"] = (scheduler) => scheduler?.endedBut() === 0 && !scheduler.isStopped;
 
 /** Runs tasks of which a worker thread has at least one. */
 async function runShared(from: string, to: string, options: Options, { worker, ...how }: Run = {}) {
