@@ -29,9 +29,8 @@ import { RunLog } from "./run-log.ts";
 import type { Verification } from "./run-options.ts";
 import type { TaskSet } from "./scheduler.ts";
 import { redoLost, removeLeftScratch, withScratch } from "./scratch/open-scratch.ts";
-import { assertSoleWriter } from "./sole-writer.ts";
 import { type WithWorkersOptions, withWorkers } from "./threads/threads.ts";
-import { type Verified, verifyTarget } from "./verify.ts";
+import { assertSoleWriter, type Verified, verifyTarget } from "./verify.ts";
 
 /** One process's part of a distributed run. A part without a shard of the work ends the run. */
 export interface RunPart {

@@ -1,26 +1,6 @@
 import type { StoredValue } from "../stores/store.ts";
 import type { TaskContext } from "./tasks.ts";
 
-/** Work of tasks since the last report. */
-export interface TaskStats {
-  readonly thread: number;
-  /** Tasks that started, ended or failed, in order. */
-  readonly tasks: readonly TaskNote[];
-  /** Number of chunks read, and below written, by each task. */
-  readonly reads: ReadonlyMap<number, number>;
-  readonly bytesRead: number;
-  readonly writes: ReadonlyMap<number, number>;
-  readonly stored: readonly (StoredValue & { readonly task: number })[];
-}
-
-export interface TaskNote {
-  readonly task: number;
-  /** Present when the task has ended. */
-  readonly end?: { readonly bytes: number; readonly ms: number };
-  /** Present if the task has failed, as the first one of its run. */
-  readonly failure?: { readonly error: unknown };
-}
-
 /** Events of local files and of threads are many and cheap, so one report covers several. */
 export const REPORT_INTERVAL_MS = 50;
 const REPORT_AFTER_VALUES = 1000;
@@ -120,3 +100,23 @@ export class TaskReporter {
 
 /** Callbacks that report the work of a running task. */
 export type TaskEvents = Pick<TaskContext, "onRead" | "onWritten" | "onStored">;
+
+/** Work of tasks since the last report. */
+export interface TaskStats {
+  readonly thread: number;
+  /** Tasks that started, ended or failed, in order. */
+  readonly tasks: readonly TaskNote[];
+  /** Number of chunks read, and below written, by each task. */
+  readonly reads: ReadonlyMap<number, number>;
+  readonly bytesRead: number;
+  readonly writes: ReadonlyMap<number, number>;
+  readonly stored: readonly (StoredValue & { readonly task: number })[];
+}
+
+export interface TaskNote {
+  readonly task: number;
+  /** Present when the task has ended. */
+  readonly end?: { readonly bytes: number; readonly ms: number };
+  /** Present if the task has failed, as the first one of its run. */
+  readonly failure?: { readonly error: unknown };
+}

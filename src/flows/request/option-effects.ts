@@ -129,10 +129,10 @@ const PLANNED: readonly EffectRule<PlannedFlow>[] = [
     fails: false,
     reason: ({ options: { storeProfile = [] }, source, plan, scratch }) => {
       const stores = { source, target: plan.target.store, scratch };
-      const isFar = (spec: StoreSpec | undefined) => spec !== undefined && storeTraits(spec).isRemote;
+      const isRemote = (spec: StoreSpec | undefined) => spec !== undefined && storeTraits(spec).isRemote;
       const idle = [storeProfile]
         .flat()
-        .find((text) => !profiledSides(text).some((side) => isFar(stores[side])));
+        .find((text) => !profiledSides(text).some((side) => isRemote(stores[side])));
       if (idle === undefined) return undefined;
       return `\`${idle}\` is about ${listed(profiledSides(idle))}, and none of these is over a network`;
     },

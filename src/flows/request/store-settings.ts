@@ -40,7 +40,7 @@ export function usualConcurrency(
   ...stores: readonly StoreSpec[]
 ): number {
   if (concurrency !== undefined && concurrency !== "auto") return concurrency;
-  return isFar(stores) ? FIRST_ALLOWED : NEAR;
+  return anyRemote(stores) ? FIRST_ALLOWED : NEAR;
 }
 
 /** The inputs that bound the requests in flight. */
@@ -61,7 +61,7 @@ export function concurrencyOf({
 }: ConcurrencyRequest): Pick<Execution, "concurrency" | "isAdaptive"> {
   const usual = usualConcurrency(concurrency, ...stores);
   const isStated = concurrency !== undefined && concurrency !== "auto";
-  if (isStated || !isFar(stores)) return { concurrency: usual };
+  if (isStated || !anyRemote(stores)) return { concurrency: usual };
   const fitting = chunkBytes === undefined ? 0 : maxMemory / BUDGET_PART / Math.max(1, chunkBytes);
   return { concurrency: Math.floor(Math.min(MAX_ALLOWED, Math.max(usual, fitting))), isAdaptive: true };
 }
@@ -117,7 +117,8 @@ export function sliceConcurrency(
   return concurrencyOf({ concurrency, stores: [spec], maxMemory, chunkBytes: chunkBytes(metadata) });
 }
 
-function isFar(stores: readonly StoreSpec[]): boolean {
+/** True if any of the stores is on a server. */
+function anyRemote(stores: readonly StoreSpec[]): boolean {
   return stores.some((store) => storeTraits(store).isRemote);
 }
 

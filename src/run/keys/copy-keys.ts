@@ -213,9 +213,9 @@ export async function copyKeys(
     // A store that lists checksums verifies values that are read whole.
     const isChecked = expected === undefined || size <= pieceBytes;
     const lease = await budget.acquire(copyMemory(size, pieceBytes, writerBytes), context.signal);
-    const isFar = source.getSync === undefined;
+    const isRemote = source.getSync === undefined;
     const free = size > pieceBytes ? (budget.limit - budget.leased) / 2 : 0;
-    const wanted = moreMemory(free, { size, pieceBytes, writerBytes, isFar });
+    const wanted = moreMemory(free, { size, pieceBytes, writerBytes, isRemote });
     const more = budget.acquireNow(wanted.bytes);
     let checksum = 0;
     let seen = 0;

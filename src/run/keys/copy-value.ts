@@ -29,20 +29,20 @@ export function moreMemory(
     size,
     pieceBytes,
     writerBytes,
-    isFar,
+    isRemote,
   }: {
     readonly size: number;
     readonly pieceBytes: number;
     readonly writerBytes: number;
     /** True if the source is remote. */
-    readonly isFar: boolean;
+    readonly isRemote: boolean;
   },
 ): MoreMemory {
   const pieceCost = pooledSize(pieceBytes);
   const wanted = Math.min(MAX_PIECES, Math.ceil(size / pieceBytes)) - 1;
-  const each = (isFar ? pieceCost : 0) + writerBytes;
+  const each = (isRemote ? pieceCost : 0) + writerBytes;
   const more = each === 0 ? 0 : Math.max(0, Math.min(wanted, Math.floor(free / each)));
-  return { bytes: more * each, pieces: isFar ? 1 + more : 1, writer: (1 + more) * writerBytes };
+  return { bytes: more * each, pieces: isRemote ? 1 + more : 1, writer: (1 + more) * writerBytes };
 }
 
 export interface CopyValueOptions extends ReadPiecesOptions {
