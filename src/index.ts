@@ -70,6 +70,7 @@ export {
   type SimulationOptions,
   Slice,
   type SliceChunk,
+  type SliceChunkOptions,
   type SliceOption,
   type SliceOptions,
   type SliceToOptions,

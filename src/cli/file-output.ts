@@ -49,7 +49,7 @@ export async function writeOutputFile(
  * @throws the errors of `writeOutputFile`.
  */
 export async function assertOutputReplaceable(path: string): Promise<void> {
-  await assertFree(path, "replace");
+  await assertFree(path, "replace", "Name a file in a folder that exists.");
 }
 
 /** The stores that a command reads and writes. */
@@ -100,16 +100,18 @@ function notApart(reason: string, value: string): ZarrflowError {
  *
  * @throws `target-exists` if there is something that must not be replaced; `not-found` if the folder is missing.
  */
-async function assertFree(path: string, ifExists: FileOutputOptions["ifExists"]): Promise<boolean> {
+async function assertFree(
+  path: string,
+  ifExists: FileOutputOptions["ifExists"],
+  hint = `Redirect standard output instead: > ${path}.`,
+): Promise<boolean> {
   const existing = await statOf(path);
   if (existing === undefined) {
     if (await statOf(dirname(path))) return false;
     throw new ZarrflowError("not-found", `the folder \`${dirname(path)}\` does not exist`);
   }
   if (!existing.isFile()) {
-    throw new ZarrflowError("target-exists", `\`${path}\` exists and is not a regular file`, {
-      hint: `Redirect standard output instead: > ${path}.`,
-    });
+    throw new ZarrflowError("target-exists", `\`${path}\` exists and is not a regular file`, { hint });
   }
   if (ifExists !== "error") return true;
   throw new ZarrflowError("target-exists", `\`${path}\` exists`, {

@@ -218,7 +218,7 @@ export const writingOptions = {
   },
   resume: {
     type: "boolean",
-    summary: "continue the unfinished run of the same command, or start a new one if there is none",
+    summary: "continue the unfinished run of the same command, or else start a new one",
   },
   "verify-source": {
     type: "boolean",

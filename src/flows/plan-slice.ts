@@ -28,6 +28,10 @@ export interface SlicePlan extends SlabPlan {
   readonly dataType: string;
   /** Shape of the slice in items; a dimension selected by an index has length 1. */
   readonly shape: readonly number[];
+  /**
+   * Number of slabs that are made. `slabs()` delivers a slab of a store without blocking calls in parts, each once it is
+   * complete.
+   */
   readonly slabs: number;
   /** Source chunks that contain selected items. */
   readonly chunksTouched: number;

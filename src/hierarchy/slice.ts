@@ -241,7 +241,10 @@ export class Slice<Name extends DataTypeName = DataTypeName> {
     return decodedValues(this as unknown as Slice, how);
   }
 
-  /** Reads its slabs in C order, within the memory budget. Each slab is valid until the next one is requested. */
+  /**
+   * Reads its slabs in C order, within the memory budget. Each slab is valid until the next one is requested. Stores
+   * without blocking calls deliver a slab in parts, each once it is complete.
+   */
   slabs(...none: NoOptions): AsyncGenerator<Slab> {
     assertNoOptions(none);
     return this.#each((reader) => reader.slabs());

@@ -63,6 +63,14 @@ test("every command stands in the README", () => {
 const pages = documents().flatMap(({ name }) => (name.endsWith(".md") ? [name] : []));
 
 describe.each(pages)("%s", (name) => {
+  test("the rows of each table have as many cells as its head", () => {
+    const text = read(name).replace(/^```[\s\S]*?^```/gm, "");
+    for (const table of text.match(/(?:^\|.*\n)+/gm) ?? []) {
+      const [head, ...cells] = table.split("\n").map((row) => row.split(/(?<!\\)\|/).length);
+      expect(cells.slice(0, -1), table).toEqual(cells.slice(1).map(() => head));
+    }
+  });
+
   test("links lead somewhere", () => {
     for (const [, link = ""] of read(name).matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
       expect(existsSync(join(root, dirname(name), link)), link).toBe(true);

@@ -71,6 +71,15 @@ describe.each(Object.entries(UNKNOWN))("an array with %s that is not known", (na
     expect(warnings).toEqual([expect.stringMatching(/^other: .*byte for byte/), warnings[0]]);
   });
 
+  it("is copied by itself, by its path in an open store", async () => {
+    const [source, copied] = [await group(), into()];
+    const { warnings, onEvent } = heard();
+    await copy({ store: source, path: "other" }, copied, { onEvent });
+    const documents = await contentsOf(source, "other/");
+    expect(Object.values(await contentsOf(copied))).toEqual(Object.values(documents));
+    expect(warnings).toEqual([expect.stringMatching(/byte for byte/)]);
+  });
+
   it("is refused by name where it would have to change, and left out on request", async () => {
     const source = await group();
     const refusal = { details: { path: "other" } };

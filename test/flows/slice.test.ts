@@ -225,6 +225,16 @@ describe("planSlice", () => {
     expect(plan.readAmplification).toBe(plan.chunksRead / plan.chunksTouched);
   });
 
+  test("counts a slab once that a store without blocking calls delivers in parts", async () => {
+    const array = await openArray(await given({ ...grid, chunks: [50, 30] }));
+    const plan = await planSlice(array, {}, { maxMemory: "400kB" });
+    const parts = await all(slice(array, {}, { maxMemory: "400kB" }).slabs());
+    const starts = new Set(
+      parts.map(({ region }) => Math.floor((region.start[0] ?? 0) / (plan.slabShape[0] ?? 1))),
+    );
+    expect([parts.length > plan.slabs, starts.size]).toEqual([true, plan.slabs]);
+  });
+
   test("costs nothing for nothing, and refuses what no plan fits", async () => {
     const nothing = { slabs: 0, chunksTouched: 0, chunksRead: 0 };
     expect(await planSlice(await made(), [[3, 3]])).toMatchObject(nothing);

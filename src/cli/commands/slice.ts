@@ -68,7 +68,7 @@ const options = {
     type: "boolean",
     effect: { with: ["slice"] },
     summary:
-      "reject the slice if a group, or an array that belongs to it, has another length along a sliced dimension and no coordinates that tell what to take; by default it is copied whole",
+      "reject the slice if a group, or an array that belongs to it, has another length along a sliced dimension and no coordinates that determine the part; by default it is copied whole",
   },
   ...changingOptions,
   ...writingOptions,
@@ -87,7 +87,7 @@ export const command = defineCommand({
   notes: [
     "With a DST the slice is written as Zarr; a dimension with a single index is kept, with length 1.",
     "A slice of one array includes the coordinates of its dimensions and the arrays that its attributes name, and",
-    "DST is then a group. If there are none, or with --alone, DST is an array.",
+    "DST is then a group. Without any, or with --alone, DST is an array.",
     "Flags that change arrays or control a run, such as --chunks, --to, --alone, --verify and --resume, require",
     "a DST.",
     "Slicing a group requires a DST and dimension names: every array that has one of the dimensions is sliced, and",

@@ -1,28 +1,30 @@
-import { ZarrGroup } from "../../hierarchy/node.ts";
+import { type ZarrArray, ZarrGroup } from "../../hierarchy/node.ts";
+import { closeOpened, locate, type OpenSource } from "../../hierarchy/open/open.ts";
 import { formatNamed } from "../../meta/formats.ts";
-import { accessedBy, type StoreAccess } from "../../stores/access.ts";
+import type { StoreAccess } from "../../stores/access.ts";
 import { isListable, type ListableStore, type Store, type StoreOptions } from "../../stores/store.ts";
-import { openStoreIfThere, parseStoreUrl } from "../../stores/url.ts";
+import { isZarrflowError } from "../../util/errors.ts";
 import { joinKey } from "../../util/node-path.ts";
 
 /** Opens a place with keys, but without a node, as a group without documents; undefined if it has no keys. */
 export async function openKeyPrefix(
-  url: string,
+  source: Exclude<OpenSource, URL | ZarrArray | ZarrGroup>,
   { wrap, signal, ...access }: StoreAccess & StoreOptions & { readonly wrap: (store: Store) => Store },
 ): Promise<ZarrGroup | undefined> {
-  const { spec: stated, path, zarrFormat } = parseStoreUrl(url);
-  if (zarrFormat !== undefined) return undefined;
-  const spec = accessedBy(stated, access);
-  const opened = await openStoreIfThere(spec, { signal });
-  if (opened === undefined) return undefined;
-  const store = wrap(opened);
-  if (isListable(store)) {
+  const place = await locate(source, access).catch((error: unknown) => {
+    if (isZarrflowError(error, "not-found")) return undefined;
+    throw error;
+  });
+  if (place === undefined) return undefined;
+  const { spec, path, zarrFormat } = place;
+  const store = wrap(place.store);
+  if (zarrFormat === undefined && isListable(store)) {
     if (await holdsAnything(store, joinKey(path, ""), signal)) {
       const layout = formatNamed("v3").layout(path);
       return new ZarrGroup({ store, spec, layout, metadata: { kind: "group", attributes: {} } });
     }
   }
-  await store.close?.();
+  await closeOpened(source, store);
   return undefined;
 }
 

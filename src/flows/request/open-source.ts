@@ -62,7 +62,7 @@ async function openRoot(
     const { store } = root;
     return { root, store, close: () => closeOpened(source, store) };
   } catch (error) {
-    if (!mayBePlain || typeof source !== "string" || !isZarrflowError(error)) throw error;
+    if (!mayBePlain || !isZarrflowError(error)) throw error;
     const notKnown = isNotKnown(error) ? error : undefined;
     if (notKnown === undefined && error.code !== "not-found") throw error;
     const { openKeyPrefix } = await import("./open-key-prefix.ts");

@@ -280,7 +280,8 @@ interface Place {
   readonly zarrFormat?: ZarrFormat;
 }
 
-async function locate(
+/** Opens the store of a source, and finds the path in it. @throws `not-found`, and what the store throws */
+export async function locate(
   source: Exclude<OpenSource, URL | ZarrArray | ZarrGroup>,
   access: StoreAccess,
 ): Promise<Place> {
